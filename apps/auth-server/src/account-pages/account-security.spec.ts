@@ -3,8 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ageSecondFactorSetup, ageSignIns } from '../test/backdate.js';
 import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { server } from '../test/server.js';
+import { server, startServer } from '../test/server.js';
 import { newUser, password } from '../test/users.js';
 import {
   submitPassword,
@@ -15,91 +14,8 @@ import {
   recoveryCodesOf,
 } from '../test/second-factors.js';
 
-startServerWithOperator();
-const newPassword = 'quite another horse';
+startServer();
 const daySeconds = 86_400;
-
-const harbourMember = { organisation: 'org_harbour', role: 'member' } as const;
-/** Submits the form for a new password. */
-async function changePassword(browser: FormBrowser, fields: Readonly<Record<string, string>> = {}) {
-  const page = await browser.get(`${server.url}/account/security`);
-  const shown = await browser.submit(formOf(page, '/security/password'), {
-    current_password: password,
-    new_password: newPassword,
-    repeated_password: newPassword,
-    ...fields,
-  });
-  return { page, shown };
-}
-
-describe('a password change', () => {
-  it('ends the offline access of first-party apps, and keeps third-party apps connected if the box is not ticked', async () => {
-    const { email } = await newUser(server);
-    const [dashboard, thirdParty] = [await App.dashboard(server), await App.register(server)];
-    const { tokens: dashboardTokens } = await dashboard.signIn('openid offline_access', { email });
-    const { tokens: thirdPartyTokens } = await thirdParty.signIn('openid offline_access', { email });
-    const browser = new FormBrowser(server);
-    await submitPassword(server, email, browser);
-    const { shown } = await changePassword(browser);
-    expect(shown.text).toContain('all other browsers and of our own apps.');
-    await expect(dashboard.refresh(dashboardTokens.refresh_token ?? '')).rejects.toMatchObject({
-      error: 'invalid_grant',
-    });
-    await expect(thirdParty.refresh(thirdPartyTokens.refresh_token ?? '')).resolves.toHaveProperty(
-      'access_token',
-    );
-  });
-
-  it('disconnects all apps if the box is ticked; the page ticks it by default and shows the number of apps', async () => {
-    const { email } = await newUser(server);
-    const other = await App.register(server);
-    const { tokens, browser: otherBrowser } = await other.signIn('openid offline_access', { email });
-    const browser = new FormBrowser(server);
-    await submitPassword(server, email, browser);
-    const { page, shown } = await changePassword(browser, { disconnect_apps: 'yes' });
-    expect(page.text.replace(/\s+/g, ' ')).toMatch(
-      /name="disconnect_apps" value="yes" checked ?\/>.*the 1 connected app/,
-    );
-    expect(shown.text).toContain('all other apps are disconnected');
-    await expect(other.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-    expect((await browser.get(`${server.url}/account/apps`)).text).toContain('No connected apps.');
-    const repeated = await other.authorize('openid', { email, browser: otherBrowser });
-    expect(repeated.steps).toContain('login');
-  });
-
-  it('replaces the session cookie of the browser, and the previous cookie is invalid', async () => {
-    const { email } = await newUser(server);
-    const browser = new FormBrowser(server);
-    await submitPassword(server, email, browser);
-    const before = browser.cookieHeader(new URL(server.url));
-    await changePassword(browser);
-    expect(browser.cookieHeader(new URL(server.url))).not.toBe(before);
-    expect((await browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
-    const copied = await server.fetch(`${server.url}/account`, {
-      redirect: 'manual',
-      headers: { cookie: before, accept: 'text/html' },
-    });
-    expect([copied.status, copied.headers.get('location')]).toEqual([
-      303,
-      expect.stringContaining('authorize'),
-    ]);
-  });
-
-  it.each([
-    ['a common password', 'Password1234', 'one of the most common'],
-    ['a part of the e-mail address', 'harbour.example', 'e-mail address or a part of it'],
-    ['a short password', 'eleven char', 'at least 12 characters'],
-  ])('to %s is rejected on the page and by the operator command', async (_, chosen, problem) => {
-    const { email } = await newUser(server);
-    const browser = new FormBrowser(server);
-    await submitPassword(server, email, browser);
-    const { shown } = await changePassword(browser, { new_password: chosen, repeated_password: chosen });
-    expect(shown.status).toBe(400);
-    expect(shown.text).toContain(problem);
-    const rejected = runCommand('user password', { USER: email, password: chosen });
-    await expect(rejected).rejects.toThrow(problem);
-  });
-});
 
 describe('enabling a second factor', () => {
   it('ends the offline access of first-party apps, which was given with a password alone', async () => {
@@ -152,7 +68,7 @@ describe('a browser session', () => {
     ['global_admin', 11 * 3600, '/account'],
     ['global_admin', 13 * 3600, 'sign in'],
   ] as const)('of a %s who signed in %i seconds ago shows: %s', async (role, seconds, destination) => {
-    const { email, user_id } = await newUser(server, role === 'member' ? harbourMember : { role });
+    const { email, user_id } = await newUser(server, role === 'member' ? undefined : { role });
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
     await ageSignIns(server, user_id, seconds);

@@ -1,25 +1,27 @@
-import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
+import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { newUserEmail, openAccountPage } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
-import { server, startServer } from '../test/server.js';
+import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { server } from '../test/server.js';
 import { password } from '../test/users.js';
 
-startServer();
+startServerWithOperator();
 
 const newPassword = 'quite another horse';
 
-describe('the password', () => {
-  const change = (browser: FormBrowser, page: Page, fields: Record<string, string> = {}) =>
-    browser.submit(formOf(page, '/security/password'), {
-      current_password: password,
-      new_password: newPassword,
-      repeated_password: newPassword,
-      ...fields,
-    });
+/** Submits the form for a new password. */
+const change = (browser: FormBrowser, page: Page, fields: Readonly<Record<string, string>> = {}) =>
+  browser.submit(formOf(page, '/security/password'), {
+    current_password: password,
+    new_password: newPassword,
+    repeated_password: newPassword,
+    ...fields,
+  });
 
+describe('the password', () => {
   it('is changed by the person, which signs out another browser', async () => {
     const email = await newUserEmail();
     const { browser: otherBrowser } = await openAccountPage(email, '/account');
@@ -38,7 +40,6 @@ describe('the password', () => {
 
   it.each([
     ['with a wrong current password', { current_password: 'wrong' }, 401],
-    ['to one that is too short', { new_password: 'short', repeated_password: 'short' }, 400],
     ['to one that was repeated differently', { repeated_password: 'something else' }, 400],
     ['to the same one', { new_password: password, repeated_password: password }, 400],
     [
@@ -53,7 +54,7 @@ describe('the password', () => {
     expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 
-  it('is not changed with a wrong current password, which is audited once', async () => {
+  it('has one audit record of a change with a wrong current password', async () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     await change(browser, shown, { current_password: 'wrong' });
@@ -69,10 +70,7 @@ describe('the password', () => {
 
   it('is required again in a browser that signed in before a change in the database', async () => {
     const email = await newUserEmail();
-    const browser = new FormBrowser(server);
-    const page = await browser.get(`${server.url}/account`);
-    const signedIn = await browser.submit(formOf(page, '/login'), { email, password });
-    expect(signedIn.url.pathname).toBe('/account');
+    const { browser } = await openAccountPage(email, '/account');
     await movePasswordChangeAfterSignIns(server, email);
     expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"');
   });
@@ -93,5 +91,69 @@ describe('the password', () => {
     const rejected = await change(browser, shown);
     expect(rejected.text).toContain('id="password"');
     expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
+  });
+});
+
+describe('a password change', () => {
+  it('ends the offline access of first-party apps, and keeps third-party apps connected if the box is not ticked', async () => {
+    const email = await newUserEmail();
+    const [dashboard, thirdParty] = [await App.dashboard(server), await App.register(server)];
+    const { tokens: dashboardTokens } = await dashboard.signIn('openid offline_access', { email });
+    const { tokens: thirdPartyTokens } = await thirdParty.signIn('openid offline_access', { email });
+    const { browser, shown } = await openAccountPage(email, '/account/security');
+    expect((await change(browser, shown)).text).toContain('all other browsers and of our own apps.');
+    await expect(dashboard.refresh(dashboardTokens.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    await expect(thirdParty.refresh(thirdPartyTokens.refresh_token ?? '')).resolves.toHaveProperty(
+      'access_token',
+    );
+  });
+
+  it('disconnects all apps if the box is ticked; the page ticks it by default and shows the number of apps', async () => {
+    const email = await newUserEmail();
+    const other = await App.register(server);
+    const { tokens, browser: otherBrowser } = await other.signIn('openid offline_access', { email });
+    const { browser, shown } = await openAccountPage(email, '/account/security');
+    expect(shown.text.replace(/\s+/g, ' ')).toMatch(
+      /name="disconnect_apps" value="yes" checked ?\/>.*the 1 connected app/,
+    );
+    const done = await change(browser, shown, { disconnect_apps: 'yes' });
+    expect(done.text).toContain('all other apps are disconnected');
+    await expect(other.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect((await browser.get(`${server.url}/account/apps`)).text).toContain('No connected apps.');
+    const repeated = await other.authorize('openid', { email, browser: otherBrowser });
+    expect(repeated.steps).toContain('login');
+  });
+
+  it('replaces the session cookie of the browser, and the previous cookie is invalid', async () => {
+    const email = await newUserEmail();
+    const { browser, shown } = await openAccountPage(email, '/account/security');
+    const before = browser.cookieHeader(new URL(server.url));
+    await change(browser, shown);
+    expect(browser.cookieHeader(new URL(server.url))).not.toBe(before);
+    expect((await browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
+    const copied = await server.fetch(`${server.url}/account`, {
+      redirect: 'manual',
+      headers: { cookie: before, accept: 'text/html' },
+    });
+    expect([copied.status, copied.headers.get('location')]).toEqual([
+      303,
+      expect.stringContaining('authorize'),
+    ]);
+  });
+
+  it.each([
+    ['a common password', 'Password1234', 'one of the most common'],
+    ['a part of the e-mail address', 'harbour.example', 'e-mail address or a part of it'],
+    ['a short password', 'eleven char', 'at least 12 characters'],
+  ])('to %s is rejected on the page and by the operator command', async (_, chosen, problem) => {
+    const email = await newUserEmail();
+    const { browser, shown } = await openAccountPage(email, '/account/security');
+    const page = await change(browser, shown, { new_password: chosen, repeated_password: chosen });
+    expect(page.status).toBe(400);
+    expect(page.text).toContain(problem);
+    const rejected = runCommand('user password', { USER: email, password: chosen });
+    await expect(rejected).rejects.toThrow(problem);
   });
 });
