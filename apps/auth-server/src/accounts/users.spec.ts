@@ -105,7 +105,7 @@ describe('user create for an existing user', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('is rejected for a global admin without this role, and returns one with it', async () => {
+  it('is rejected for a global admin without this role, and returns the user with it', async () => {
     const { email } = server.users.globalAdmin;
     await expect(makeUser(server.database, { ...steady, email })).rejects.toThrow('already');
     await expect(makeUser(server.database, { email, password })).rejects.toThrow('already');

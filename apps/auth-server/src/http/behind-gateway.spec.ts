@@ -1,8 +1,9 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
-import { request as requestByHttp } from 'node:http';
-import { request } from 'node:https';
+import { type ClientRequest, type IncomingMessage, request as requestByHttp } from 'node:http';
+import { request as requestByHttps } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
 import { password } from '../test/users.js';
@@ -32,17 +33,9 @@ const spoofedHeaders = {
 
 it('accepts a request target with scheme and host, and ignores both (RFC 9112 §3.2.2)', async () => {
   const { hostname, port } = new URL(server.direct);
-  const text = await new Promise<string>((resolve, reject) => {
-    const path = 'http://evil.example/api/auth/.well-known/openid-configuration';
-    requestByHttp({ hostname, port, path }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('end', () => resolve(Buffer.concat(parts).toString()));
-    })
-      .on('error', reject)
-      .end();
-  });
-  expect(JSON.parse(text)).toMatchObject({ issuer: `${server.url}/api/auth` });
+  const path = 'http://evil.example/api/auth/.well-known/openid-configuration';
+  const response = await responseTo(requestByHttp({ hostname, port, path }));
+  expect(JSON.parse(response.text)).toMatchObject({ issuer: `${server.url}/api/auth` });
 });
 
 it('counts and times requests by route', async () => {
@@ -85,6 +78,7 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
       id_token_signing_alg_values_supported: ['ES256', 'RS256'],
       dpop_signing_alg_values_supported: expect.arrayContaining(['ES256']),
       authorization_response_iss_parameter_supported: true,
+      claims_supported: expect.arrayContaining(['name', 'email', 'email_verified']),
     });
   });
 
@@ -176,21 +170,14 @@ describe('cookies (RFC 6265bis §4.1.3)', () => {
 });
 
 /** Sends a request by node:https, which lets a client choose its Host header. */
-function get(
-  path: string,
-  headers: Record<string, string>,
-): Promise<{ status: number | undefined; headers: Record<string, unknown>; text: string }> {
-  return new Promise((resolve, reject) => {
-    request(
-      `${server.url}${path}`,
-      { headers, ca: server.ca, servername: 'localhost', family: 4 },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
-      },
-    )
-      .on('error', reject)
-      .end();
+function get(path: string, headers: Record<string, string>) {
+  const options = { headers, ca: server.ca, servername: 'localhost', family: 4 };
+  return responseTo(requestByHttps(`${server.url}${path}`, options));
+}
+
+async function responseTo(request: ClientRequest) {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.on('response', resolve).on('error', reject).end();
   });
+  return { status: response.statusCode, headers: response.headers, text: await readText(response) };
 }

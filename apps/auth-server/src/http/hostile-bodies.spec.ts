@@ -26,7 +26,7 @@ async function post(path: string, body: string, headers: Readonly<Record<string,
   return response.status;
 }
 
-const form = { 'content-type': 'application/x-www-form-urlencoded' };
+const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 const clientForms: readonly (readonly [string, readonly string[]])[] = [
   ['token', ['grant_type', 'client_id', 'client_secret', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope']], // prettier-ignore
   ['revoke', ['client_id', 'client_secret', 'token', 'token_type_hint']],
@@ -66,7 +66,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
             post(
               `/api/auth/oauth2/${endpoint}`,
               new URLSearchParams({ ...good, [name]: text.toWellFormed() }).toString(),
-              form,
+              formHeaders,
             ),
           fieldRuns,
         );
@@ -82,7 +82,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
       for (const parameter of ['a&', 'a=%25&', '&', '=', 'client_id=x&', '%']) {
         const body = parameter.repeat(55_000 / parameter.length);
         // One run with this body; the generated text is not used.
-        await rejectLongBlocksByText(10, () => post(path, body, form), 1);
+        await rejectLongBlocksByText(10, () => post(path, body, formHeaders), 1);
       }
     }
   });
@@ -122,7 +122,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
 function sendForm({ action, hidden }: ReturnType<typeof formOf>, cookie: string) {
   return (fields: Readonly<Record<string, string>>): Promise<number> =>
     post(new URL(action, server.url).pathname, new URLSearchParams({ ...hidden, ...fields }).toString(), {
-      ...form,
+      ...formHeaders,
       cookie,
       origin: server.url,
     });

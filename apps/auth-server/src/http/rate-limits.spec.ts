@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const quotaNames = ['token', 'register', 'authorization', 'documents'];
 const resetQuotas = () => server.redis.client.del(quotaNames.map((name) => `rate:${name}:127.0.0.1`));
-/** Sends 1.5 times the quota. Returns the rejected responses. */
+/** Sends 1.5 times the quota. Checks number and headers of the rejected responses, and returns them. */
 async function burst(path: string, init: () => RequestInit = () => ({})): Promise<Response[]> {
   await resetQuotas();
   const responses = await Promise.all(
@@ -81,7 +81,7 @@ describe('a burst (RFC 6585 §4)', () => {
     expect(await rejected?.text()).toContain('Too many requests');
   });
 
-  it('does not affect the token endpoint when it is at another one, nor the reverse', async () => {
+  it('at UserInfo does not affect the token endpoint, nor one there UserInfo and the keys', async () => {
     await burst('/api/auth/oauth2/userinfo');
     expect((await app.post('token', { grant_type: 'x' })).status).toBe(400);
     await burst('/api/auth/oauth2/token', post);

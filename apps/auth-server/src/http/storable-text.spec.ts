@@ -68,7 +68,7 @@ describe('text that cannot be stored', () => {
     expect((await json(response)).error).toMatch(/^invalid_(request|client_metadata|redirect_uri)$/);
   });
 
-  it('does not authenticate a client in a header, an assertion or a cookie', async () => {
+  it('is rejected in the Authorization header, in a client assertion and in cookies', async () => {
     const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', token: 'x' });
     for (const credentials of ['a\0:b', 'a%00:b', `${app.clientId}:%00`, 'a%ff:b']) {
       const headers = { authorization: `Basic ${btoa(credentials)}` };
@@ -105,7 +105,8 @@ describe('text that cannot be stored', () => {
         [`/${value}`, 'application/json'],
       ] as const) {
         for (const method of ['GET', 'POST']) {
-          const response = await fetch(`${server.direct}${path}`, { method }); // nginx passes some of it on
+          // Without the gateway, which rejects some of these URLs itself.
+          const response = await fetch(`${server.direct}${path}`, { method });
           expect([400, 401, 404]).toContain(response.status);
           if (method === 'POST') continue;
           expect(`${path} ${response.headers.get('content-type')}`).toContain(type);

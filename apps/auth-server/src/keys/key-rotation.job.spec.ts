@@ -16,6 +16,13 @@ const dayMs = 86_400_000;
 
 startServer();
 
+/** A verifier as an API has, which has read no keys yet. */
+const newVerifier = () =>
+  new TokenVerifier({
+    authUrl: server.config.AUTH_URL,
+    jwksUrl: `${server.direct}/api/auth/jwks`,
+    audience: audiences(server.config.BASE_URL).store,
+  });
 const keysAt = (now: Date) => new SigningKeys(server.database, server.secrets, () => now);
 const inDays = (days: number) => new Date(Date.now() + days * dayMs);
 const states = async () =>
@@ -30,11 +37,7 @@ const rotations = () =>
 describe('three rotations in a row', () => {
   it('reject no token: neither a new one at an API with older keys, nor earlier ones', async () => {
     const app = await App.register(server);
-    const api = new TokenVerifier({
-      authUrl: server.config.AUTH_URL,
-      jwksUrl: `${server.direct}/api/auth/jwks`,
-      audience: audiences(server.config.BASE_URL).store,
-    });
+    const api = newVerifier();
     const { tokens } = await app.signIn('openid offline_access');
     const issued = [tokens.access_token];
     let refresh = tokens.refresh_token ?? '';
@@ -49,11 +52,7 @@ describe('three rotations in a row', () => {
       expect(await api.verify(refreshed.access_token)).toMatchObject({ clientId: app.clientId });
       expect(active).toHaveLength(2);
     }
-    const fresh = new TokenVerifier({
-      authUrl: server.config.AUTH_URL,
-      jwksUrl: `${server.direct}/api/auth/jwks`,
-      audience: audiences(server.config.BASE_URL).store,
-    });
+    const fresh = newVerifier();
     for (const token of issued) {
       expect(await fresh.verify(token)).toMatchObject({ clientId: app.clientId });
       expect(await client.tokenIntrospection(app.configuration, token)).toMatchObject({ active: true });
@@ -113,7 +112,7 @@ describe('the schedule', () => {
   });
 
   it('does nothing before the configured days, and nothing when it is off', async () => {
-    expect(await keysAt(inDays(270)).rotateWhenDue(90)).toBeUndefined();
+    expect(await keysAt(inDays(270)).rotateWhenDue(90)).toBeUndefined(); // rotated on day 182, above
     expect(await keysAt(inDays(9000)).rotateWhenDue(0)).toBeUndefined();
   });
 

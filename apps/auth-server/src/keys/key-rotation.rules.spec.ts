@@ -32,11 +32,11 @@ describe('the scheduled rotation of signing keys', () => {
     expect(isRotationDue(keys({ activeForMs: 9000 * dayMs, nextForMs: dayMs }), 0, now)).toBe(false);
     expect(isRotationDue([], 90, now)).toBe(false);
   });
+});
 
-  it('makes a manual rotation wait until the next key is a second old, and never longer', () => {
-    expect(propagationWaitMs(keys({ nextForMs: 5000 }), now)).toBe(0);
-    expect(propagationWaitMs(keys({ nextForMs: 400 }), now)).toBe(600);
-    expect(propagationWaitMs(keys({ nextForMs: -60_000 }), now)).toBe(1000); // this clock runs behind
-    expect(propagationWaitMs([], now)).toBe(0);
-  });
+it('a manual rotation waits until the next key is a second old, and never longer', () => {
+  expect(propagationWaitMs(keys({ nextForMs: 5000 }), now)).toBe(0);
+  expect(propagationWaitMs(keys({ nextForMs: 400 }), now)).toBe(600);
+  expect(propagationWaitMs(keys({ nextForMs: -60_000 }), now)).toBe(1000); // this clock runs behind
+  expect(propagationWaitMs([], now)).toBe(0);
 });

@@ -203,13 +203,10 @@ describe('a redirect URI on a loopback address', () => {
 
 describe('the authorization endpoint', () => {
   it('accepts no request object, by value or by reference (JAR is off)', async () => {
-    expect(authorizationResponse(await authorize({ request: 'e30.e30.' })).get('error')).toBe(
-      'request_not_supported',
-    );
+    const byValue = await authorize({ request: 'e30.e30.' });
+    expect(byValue.url.searchParams.get('error')).toBe('request_not_supported');
     const byReference = await authorize({ request_uri: 'https://evil.example/request' });
-    expect(authorizationResponse(byReference).get('error') ?? String(byReference.status)).toMatch(
-      /request_uri_not_supported|invalid_request_uri|400/,
-    );
+    expect(byReference.url.searchParams.get('error')).toBe('request_uri_not_supported');
   });
 
   it.each([
@@ -221,18 +218,13 @@ describe('the authorization endpoint', () => {
   });
 });
 
-describe('response_mode', () => {
-  it.each(['form_post', 'fragment', 'jwt'])(
-    '%s is rejected, since the response mode is query',
-    async (mode) => {
-      const app = await App.register(server);
-      const { url } = await app.request('openid', { response_mode: mode, prompt: 'none' });
-      const shown = await new FormBrowser(server).get(url);
-      expect(shown.text).not.toContain('<script');
-      expect(shown.url.searchParams.get('code')).toBeNull();
-      expect([shown.url.searchParams.get('error'), String(shown.status)]).not.toEqual([null, '200']);
-    },
-  );
+it.each([
+  ['form_post', 'invalid_request'],
+  ['fragment', 'invalid_request'],
+  ['jwt', 'unsupported_response_mode'],
+])('rejects response_mode %s with %s, in the query', async (response_mode, error) => {
+  const shown = await authorize({ response_mode, prompt: 'none' });
+  expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({ error, state: 'the-state' });
 });
 
 it('reports a too large state to the app without returning it (RFC 6749 §4.1.2.1)', async () => {

@@ -10,7 +10,7 @@ startServer({ SIGN_IN_FAILURES: '5/900' });
 beforeEach(() => deleteNetworkFailures(server));
 
 describe('a wrong password when a second factor is set up or changed', () => {
-  it('is rejected at set-up, renewal and removal, and audited once each', async () => {
+  it('is audited once each at set-up, renewal and removal', async () => {
     const wrong = { current_password: 'wrong', code: '123123' };
     const { email: unprotected } = await newUser(server);
     const browser = new FormBrowser(server);
@@ -72,8 +72,8 @@ describe('a wrong first code of a set-up', () => {
   });
 });
 
-describe('guessing codes', () => {
-  it('is locked after too many failures, also after the correct password', async () => {
+describe('the code of a sign-in', () => {
+  it('is rejected unchecked after five wrong ones, even if it is correct', async () => {
     const { email, totp } = await newProtectedUser(server);
     const guess = async (code: string) => {
       await deleteNetworkFailures(server);

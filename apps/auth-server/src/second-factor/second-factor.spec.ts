@@ -95,7 +95,7 @@ describe('a second factor (RFC 6238)', () => {
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
   });
 
-  it('accepts a recovery code once, also in lower case and without its hyphen', async () => {
+  it('accepts a recovery code once, also in another spelling', async () => {
     const { email, codes } = await newProtectedUser(server);
     const [first = ''] = codes;
     for (const [typed, status] of [
@@ -258,7 +258,7 @@ describe('a global admin, where a second factor is required', () => {
     const code = authenticatorOf(setup).generate();
     const rejected = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
     expect(rejected.text).toContain('id="password"');
-    expect(rejected.text).not.toContain(authenticatorOf(setup).secret.base32.slice(0, 4));
+    expect(rejected.text).not.toContain('class="qr"');
     expect((await browser.get(setup.url.href)).text).toContain('id="password"');
   });
 });

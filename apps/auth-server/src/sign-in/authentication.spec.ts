@@ -81,12 +81,19 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
     expect(Date.now() / 1000 - Number(repeated.tokens.claims()?.auth_time)).toBeLessThan(60);
   });
 
-  it('consent shows the consent page even with a stored consent', async () => {
-    const thirdParty = await App.register(server);
-    const { browser } = await thirdParty.signIn('orders:read');
-    expect((await thirdParty.signIn('orders:read', { browser })).steps).toEqual([]);
-    const repeated = await thirdParty.signIn('orders:read', { browser, parameters: { prompt: 'consent' } });
-    expect(repeated.steps).toEqual(['consent']);
+  it('login signs the first person out before another one gets a code', async () => {
+    const { browser, shown, exchangeForm } = await app.authorize('openid');
+    expect(shown.url.searchParams.has('code')).toBe(true);
+    const { url } = await app.request('openid', { prompt: 'login' });
+    const signOutPage = await browser.submit(formOf(await browser.get(url), '/login'), {
+      email: 'owner@meridian.example',
+      password,
+    });
+    const second = await browser.submit(formOf(signOutPage, '/end-session/confirm'));
+    expect(second.url.searchParams.get('code')).toEqual(expect.any(String));
+    const exchanged = await app.post('token', exchangeForm);
+    // The unused code of the first person ended with the session.
+    expect(await exchanged.json()).toMatchObject({ error: 'invalid_grant' });
   });
 
   it('is rejected with invalid_request when its value is unknown', async () => {
@@ -140,14 +147,8 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
   });
 });
 
-describe('a hint about the person', () => {
-  it('login_hint is the initial value of the sign-in form', async () => {
-    const { url } = await app.request('openid', { login_hint: 'owner@harbour.example' });
-    const page = await new FormBrowser(server).get(url);
-    expect(page.text).toContain('value="owner@harbour.example"');
-  });
-
-  it('id_token_hint of another user requires a new sign-in, or returns login_required', async () => {
+describe('id_token_hint', () => {
+  it('of another user requires a new sign-in, or returns login_required', async () => {
     const { tokens } = await app.signIn('openid', { email: 'owner@meridian.example' });
     const { browser } = await app.signIn('openid');
     const hint = { id_token_hint: tokens.id_token ?? '' };
@@ -155,20 +156,5 @@ describe('a hint about the person', () => {
     expect(await requiresPassword(url, browser)).toBe(true);
     const { shown } = await app.authorize('openid', { browser, parameters: { ...hint, prompt: 'none' } });
     expect(shown.url.searchParams.get('error')).toBe('login_required');
-  });
-
-  it('does not let another user sign in before the first is signed out', async () => {
-    const { browser, shown, exchangeForm } = await app.authorize('openid');
-    expect(shown.url.searchParams.has('code')).toBe(true);
-    const { url } = await app.request('openid', { prompt: 'login' });
-    const signOutPage = await browser.submit(formOf(await browser.get(url), '/login'), {
-      email: 'owner@meridian.example',
-      password,
-    });
-    const second = await browser.submit(formOf(signOutPage, '/end-session/confirm'));
-    expect(second.url.searchParams.get('code')).toEqual(expect.any(String));
-    const exchanged = await app.post('token', exchangeForm);
-    // The unused code of the first user ended with the session.
-    expect(await exchanged.json()).toMatchObject({ error: 'invalid_grant' });
   });
 });

@@ -41,7 +41,7 @@ describe('the duration of a sign-in', () => {
 });
 
 describe('a burst of sign-ins', () => {
-  it('leaves the token endpoint faster than a second, and is 503 with Retry-After beyond its queue', async () => {
+  it('leaves most token requests faster than a second, and is 503 with Retry-After beyond its queue', async () => {
     const { tokens } = await app.signIn('offline_access orders:read');
     const { browser, form } = await signInForm();
     const burst = Array.from({ length: 110 }, () =>
