@@ -26,7 +26,7 @@ import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
 type Context = CommandContext<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>>;
 
-/** Covers the completer's interval of 2 s and the payment provider's timeout of 10 s. */
+/** Covers the completer's poll interval of 2 s and the longest PAYMENT_TIMEOUT_MS of 15 s. */
 const rechargeTimeoutMs = 20_000;
 const pollIntervalMs = 200;
 

@@ -45,6 +45,13 @@ const rateCard = (
     { max_weight_grams: 2000, amount: heavy, extra_500g_amount: 200 },
   ],
 });
+/** Catalogue prices of the products of `release`, in minor units. */
+export const cataloguePrices = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
+/** What the merchant's customer pays for a piece in `orderBody`, in pence. */
+export const unitPrice = 2999;
+/** Price of the cheapest service to GB for one to three pieces, in minor units of each currency. */
+export const shippingPrice = 400;
+
 /** Two services. Their prices are the same numbers in each currency. */
 export const shipping = {
   zones: { uk: ['GB'], world: ['US', 'JP', 'DE'] },
@@ -67,7 +74,7 @@ export const shipping = {
       regions: [],
       position: 2,
       rate_cards: currencies.flatMap((currency) => [
-        rateCard('uk', currency, { light: 250, heavy: 400 }),
+        rateCard('uk', currency, { light: 250, heavy: shippingPrice }),
         rateCard('world', currency, { light: 900, heavy: 1900 }),
       ]),
     },
@@ -218,7 +225,7 @@ export async function startStoreApi(
               weight_grams: null,
               barcode: '2000000000015',
               glb_model: null,
-              prices: { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 },
+              prices: cataloguePrices,
               tracks: [{ title: 'Low Water', duration_seconds: 215, side: 'A' }],
               ...product,
             })),
@@ -284,7 +291,7 @@ export const address = {
 
 export function orderBody(sku: string, rateId: string, quantity = 1) {
   return {
-    items: [{ sku, quantity, unit_price: { amount: 2999, currency: 'GBP' } }],
+    items: [{ sku, quantity, unit_price: { amount: unitPrice, currency: 'GBP' } }],
     shipping_address: address,
     shipping_rate_id: rateId,
   };

@@ -1,6 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { jest } from '@jest/globals';
+import { cataloguePrices, shippingPrice } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { ChargeOrder } from './charge-order.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
@@ -54,7 +55,8 @@ describe('orders that are charged by Stripe', () => {
   it("are paid with the order's id in the metadata, and store the id of the PaymentIntent", async () => {
     const { creator, order, intents } = await place('pm_card_visa');
     expect(order.status).toBe('processing');
-    expect(intents()).toMatchObject([{ amount: 2499 + 400, currency: 'gbp', status: 'succeeded' }]);
+    const amount = cataloguePrices.GBP + shippingPrice;
+    expect(intents()).toMatchObject([{ amount, currency: 'gbp', status: 'succeeded' }]);
     expect(await store.database.rows(references, [creator.id])).toEqual([
       { reference: intents()[0]?.id, status: 'succeeded' },
     ]);

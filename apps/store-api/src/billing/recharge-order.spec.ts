@@ -46,7 +46,7 @@ describe('a recharge', () => {
   const read = () => store.readOrder(creator, order);
   const outcomes = async () => (await helpers.providerCharges(creator)).map(({ outcome }) => outcome);
   const setMethod = (method: string) => store.database.run(setPaymentMethod, [creator.id, method]);
-  const cancel = () => store.publishAndWait(cancelled(order, 1));
+  const cancel = () => store.publishAndWait(cancelled(order));
 
   it('takes the stock, charges the current payment method, and continues like a first charge', async () => {
     await setMethod('pm_ok');
@@ -175,7 +175,7 @@ describe('a recharge', () => {
       await recharge.run(id);
     }
     expect(await helpers.stock(creator)).toEqual([460, 460]);
-    const cancels = ids.map((id) => cancelled(id, 1));
+    const cancels = ids.map((id) => cancelled(id));
     await Promise.all([store.broker.publish(...cancels), helpers.runCompleter(creator)]);
     for (const message of cancels)
       expect(await store.outcomeOf(message)).toMatchObject({ outcome: 'applied' });

@@ -37,7 +37,7 @@ export async function stripeOrders(environment: Readonly<Record<string, string>>
       };
     },
     /** Cancels a paid order, so that its refund is due. */
-    cancel: (order: { readonly id: string }) => store.publishAndWait(cancelled(order.id, 1)),
+    cancel: (order: { readonly id: string }) => store.publishAndWait(cancelled(order.id)),
     stop: async () => {
       await store.stop();
       await stripe.stop();

@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { DeferredEvents } from './deferred-events.js';
-import { cancelled, corrected, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
+import { atMinute, cancelled, corrected, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
 import { permutations } from './permutations.fixture.js';
 
 const makeOverdue = statement(
@@ -57,10 +57,10 @@ describe('fulfilment events of an order', () => {
     for (const order of permutations([0, 1, 2, 3])) {
       const id = await placeOrder();
       const events = [
-        shipped(id, 'A', 1),
-        shipped(id, 'B', 2),
-        corrected(id, 'A2', 3, 'A'),
-        delivered(id, 4),
+        shipped(id, 'A', atMinute(1)),
+        shipped(id, 'B', atMinute(2)),
+        corrected(id, 'A2', atMinute(3), 'A'),
+        delivered(id, atMinute(4)),
       ];
       const arriving = order.flatMap((index) => events[index] ?? []);
       for (const event of [...arriving, ...arriving]) await publish(event);
@@ -87,12 +87,12 @@ describe('fulfilment events of an order', () => {
 
   it('are deferred with a reason until the event they need arrives, and each message is published once', async () => {
     const id = await placeOrder();
-    const delivery = delivered(id, 4);
+    const delivery = delivered(id, atMinute(4));
     expect(await publish(delivery)).toMatchObject({
       outcome: 'held',
       reason: 'cannot deliver an order that is still processing',
     });
-    await publish(shipped(id, 'A', 1));
+    await publish(shipped(id, 'A', atMinute(1)));
     await untilOutcome(delivery, 'applied');
     expect((await readOrder(id)).status).toBe('delivered');
     await eventually(() => publishedCount(id, 'order.delivered') === 1);
@@ -102,7 +102,7 @@ describe('fulfilment events of an order', () => {
   it('are retried on their own when the order changed without an event', async () => {
     const id = await placeOrder();
     await setup.store.database.run(setStatus, [uuidOf(id), 'pending']); // its charge has no outcome yet
-    const cancellation = cancelled(id, 1);
+    const cancellation = cancelled(id);
     expect(await publish(cancellation)).toMatchObject({ outcome: 'held' });
     await setup.store.database.run(setStatus, [uuidOf(id), 'processing']);
     await setup.store.database.run(makeDue, [cancellation.id]);
@@ -113,7 +113,7 @@ describe('fulfilment events of an order', () => {
 
   it('are rejected with a reason when they waited too long, and retried when the dead letter is replayed', async () => {
     const id = await placeOrder();
-    const delivery = delivered(id, 4);
+    const delivery = delivered(id, atMinute(4));
     await publish(delivery);
     await setup.store.database.run(makeOverdue, [delivery.id]);
     await round();
@@ -125,16 +125,16 @@ describe('fulfilment events of an order', () => {
     await round();
     await setup.store.broker.publish(delivery);
     await untilOutcome(delivery, 'held'); // its wait restarts
-    await publish(shipped(id, 'A', 1));
+    await publish(shipped(id, 'A', atMinute(1)));
     await untilOutcome(delivery, 'applied');
     expect((await readOrder(id)).status).toBe('delivered');
   });
 
   it('are rejected once when another event made them invalid', async () => {
     const id = await placeOrder();
-    const delivery = delivered(id, 4);
+    const delivery = delivered(id, atMinute(4));
     await publish(delivery);
-    await publish(cancelled(id, 1));
+    await publish(cancelled(id));
     await round();
     await untilOutcome(delivery, 'refused');
     await setup.store.database.run(makeDue, [delivery.id]);
@@ -145,15 +145,15 @@ describe('fulfilment events of an order', () => {
 
   it('are rejected, without delaying others, when their format is no longer known', async () => {
     const [id, other] = [await placeOrder(), await placeOrder()];
-    const [invalid, delivery] = [delivered(id, 4), delivered(other, 4)];
+    const [invalid, delivery] = [delivered(id, atMinute(4)), delivered(other, atMinute(4))];
     await publish(invalid);
     await publish(delivery);
     await setup.store.database.run(setUnknownVersion, [invalid.id]);
     await setup.store.database.run(makeDue, [delivery.id]);
-    expect(await publish(shipped(id, 'A', 1))).toMatchObject({ outcome: 'applied' });
+    expect(await publish(shipped(id, 'A', atMinute(1)))).toMatchObject({ outcome: 'applied' });
     await round();
     await untilOutcome(invalid, 'refused');
-    await publish(shipped(other, 'Z', 1));
+    await publish(shipped(other, 'Z', atMinute(1)));
     await untilOutcome(delivery, 'applied');
     expect(await eventually(async () => (await takeDeadLetters()).at(0))).toBe(
       'fulfilment.delivered has no version 9',
@@ -163,11 +163,11 @@ describe('fulfilment events of an order', () => {
 
   it('are rejected at once when no later event could make them valid', async () => {
     const id = await placeOrder();
-    await publish(cancelled(id, 0));
-    expect(await publish(shipped(id, 'A', 1))).toMatchObject({
+    await publish(cancelled(id));
+    expect(await publish(shipped(id, 'A', atMinute(1)))).toMatchObject({
       reason: 'cannot ship an order that is cancelled',
     });
-    expect(await publish(delivered(id, 4))).toMatchObject({
+    expect(await publish(delivered(id, atMinute(4)))).toMatchObject({
       reason: 'cannot deliver an order that is cancelled',
     });
     expect(await takeDeadLetters()).toHaveLength(2);

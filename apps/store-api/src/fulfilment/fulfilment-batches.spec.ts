@@ -55,14 +55,16 @@ describe('fulfilment events in one batch', () => {
   };
   const shardOfOrder = (id: string): string => {
     const sharded = topologyOf(setup.store.broker.namespace).sharded('store-api.fulfilment');
-    return sharded === undefined ? '' : shardOf(sharded, Buffer.from(JSON.stringify(shipped(id, 'A', 1))));
+    return sharded === undefined
+      ? ''
+      : shardOf(sharded, Buffer.from(JSON.stringify(shipped(id, 'A', atMinute(1)))));
   };
   /** Publishes the events in batches, while shipments of two orders use both shards of packages. */
   const publishPackageEvents = async (...events: Message[]) => {
     const one = await placeOrder();
     let other = await placeOrder();
     while (shardOfOrder(other) === shardOfOrder(one)) other = await placeOrder();
-    const first = [shipped(one, 'A', 1), shipped(other, 'A', 1)];
+    const first = [shipped(one, 'A', atMinute(1)), shipped(other, 'A', atMinute(1))];
     return publishInBatches((tx) => tx.rows(lockOrders, [[one, other].map(uuidOf)]), first, ...events);
   };
   const versionsOf = (id: string) =>
@@ -73,13 +75,13 @@ describe('fulfilment events in one batch', () => {
   it('share transactions, and a rejected one is the only one that is not applied', async () => {
     const ids = await placeOrders(30);
     const unknown = 'ord_00000000000000000000000000';
-    expect(await publishPackageEvents(...ids.map((id) => shipped(id, 'A', 1)))).toEqual(
+    expect(await publishPackageEvents(...ids.map((id) => shipped(id, 'A', atMinute(1))))).toEqual(
       ids.map(() => 'applied'),
     );
     const found = await setup.store.database.row<{ count: number }>(transactionsOf, [ids.map(uuidOf)]);
     expect(found?.count).toBeLessThan(ids.length);
 
-    const events = [...ids.slice(0, 15), unknown, ...ids.slice(15)].map((id) => delivered(id, 9));
+    const events = [...ids.slice(0, 15), unknown, ...ids.slice(15)].map((id) => delivered(id, atMinute(9)));
     expect(await publishPackageEvents(...events)).toEqual(
       events.map((_, index) => (index === 15 ? `order ${unknown} does not exist` : 'applied')),
     );
@@ -91,7 +93,12 @@ describe('fulfilment events in one batch', () => {
 
   it('are applied in sequence if they are about one order, each with its own message', async () => {
     const [id, other] = [await placeOrder(), await placeOrder()];
-    const events = [shipped(id, 'A', 1), shipped(id, 'B', 2), shipped(other, 'A', 1), delivered(id, 9)];
+    const events = [
+      shipped(id, 'A', atMinute(1)),
+      shipped(id, 'B', atMinute(2)),
+      shipped(other, 'A', atMinute(1)),
+      delivered(id, atMinute(9)),
+    ];
     expect(await publishPackageEvents(...events)).toEqual(events.map(() => 'applied'));
     expect((await readOrder(id)).tracking.packages).toHaveLength(2);
     await eventually(() => versionsOf(id).length === 5);
@@ -106,15 +113,20 @@ describe('fulfilment events in one batch', () => {
 
   it('enable a deferred one of the same batch', async () => {
     const id = await placeOrder();
-    const delivery = delivered(id, 9);
-    await publishPackageEvents(delivery, shipped(id, 'A', 1));
+    const delivery = delivered(id, atMinute(9));
+    await publishPackageEvents(delivery, shipped(id, 'A', atMinute(1)));
     await eventually(async () => (await outcomeOf(delivery)) === 'applied');
     expect((await readOrder(id)).status).toBe('delivered');
   });
 
   it('apply a cancellation and a shipment of one order in the order of their arrival', async () => {
     const [id, other] = [await placeOrder(), await placeOrder()];
-    const events = [shipped(id, 'A', 1), cancelled(id, 1), cancelled(other, 1), shipped(other, 'A', 1)];
+    const events = [
+      shipped(id, 'A', atMinute(1)),
+      cancelled(id),
+      cancelled(other),
+      shipped(other, 'A', atMinute(1)),
+    ];
     expect(await publishPackageEvents(...events)).toEqual([
       'applied',
       'cannot cancel an order that is shipped',

@@ -1,8 +1,10 @@
 import { messages } from '@fulfilment/contracts';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
-/** The metadata of an event that occurred at a minute of one hour. */
+/** When an event occurred: at a minute of one hour. */
 export const atMinute = (minute: number) => ({ occurredAt: new Date(Date.UTC(2026, 0, 1, 9, minute)) });
+
+type Occurred = ReturnType<typeof atMinute>;
 
 const trackingOf = (tracking_number: string) => ({
   carrier: 'Royal Mail',
@@ -10,28 +12,26 @@ const trackingOf = (tracking_number: string) => ({
   tracking_url: `https://track.example/${tracking_number}`,
 });
 
-// The events below occur at a minute as in `atMinute`.
-
 export const shipped = (
   order_id: string,
   trackingNumber: string,
-  minute: number,
+  occurred: Occurred,
   items?: { sku: string; quantity: number }[],
-) => messages.fulfilmentShipped.make({ order_id, ...trackingOf(trackingNumber), items }, atMinute(minute));
+) => messages.fulfilmentShipped.make({ order_id, ...trackingOf(trackingNumber), items }, occurred);
 
 /** @param replaces a tracking number of the corrected package; by default, the newest one is corrected */
-export const corrected = (order_id: string, trackingNumber: string, minute: number, replaces?: string) =>
+export const corrected = (order_id: string, trackingNumber: string, occurred: Occurred, replaces?: string) =>
   messages.fulfilmentTrackingCorrected.make(
     { order_id, ...trackingOf(trackingNumber), replaces_tracking_number: replaces },
-    atMinute(minute),
+    occurred,
   );
 
 /** Without a tracking number, all packages are delivered. */
-export const delivered = (order_id: string, minute: number, tracking_number?: string) =>
-  messages.fulfilmentDelivered.make({ order_id, tracking_number }, atMinute(minute));
+export const delivered = (order_id: string, occurred: Occurred, tracking_number?: string) =>
+  messages.fulfilmentDelivered.make({ order_id, tracking_number }, occurred);
 
-export const cancelled = (order_id: string, minute: number) =>
-  messages.fulfilmentCancelled.make({ order_id, reason: 'pressing fault' }, atMinute(minute));
+export const cancelled = (order_id: string) =>
+  messages.fulfilmentCancelled.make({ order_id, reason: 'pressing fault' }, { occurredAt: new Date() });
 
 /** Starts the service for the tests of a file, with a creator and a release. Places and reads orders. */
 export function setUpOrders(products = [{}]) {

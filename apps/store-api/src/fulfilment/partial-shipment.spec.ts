@@ -1,7 +1,7 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import fc from 'fast-check';
-import { delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
+import { atMinute, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
 import { isPartialShipment } from './package.rules.js';
 import { permutations } from './permutations.fixture.js';
 
@@ -30,7 +30,7 @@ describe('an order whose packages are reported with their items', () => {
       { sku: lp, quantity: 1 },
       { sku: lp, quantity: 1 },
     ];
-    expect(await publish(shipped(id, 'A', 1, items))).toBe('applied');
+    expect(await publish(shipped(id, 'A', atMinute(1), items))).toBe('applied');
     const shown = [
       { sku: lp, quantity: 2 },
       { sku: single, quantity: 1 },
@@ -43,7 +43,7 @@ describe('an order whose packages are reported with their items', () => {
         .find((tracking) => tracking?.tracking_number === 'A'),
     );
     expect(published?.items).toEqual(shown);
-    expect(await publish(shipped(id, 'B', 2))).toBe('applied');
+    expect(await publish(shipped(id, 'B', atMinute(2)))).toBe('applied');
     const { tracking } = await readOrder(id);
     expect(tracking.items).toBeUndefined();
     expect(tracking.packages[1].items).toBeUndefined();
@@ -53,10 +53,10 @@ describe('an order whose packages are reported with their items', () => {
     for (const order of permutations([0, 1, 2, 3])) {
       const id = await placeOrder();
       const events = [
-        shipped(id, 'A', 1, [{ sku: lp, quantity: 3 }]),
-        delivered(id, 2, 'A'),
-        shipped(id, 'B', 3, [{ sku: single, quantity: 1 }]),
-        delivered(id, 4, 'B'),
+        shipped(id, 'A', atMinute(1), [{ sku: lp, quantity: 3 }]),
+        delivered(id, atMinute(2), 'A'),
+        shipped(id, 'B', atMinute(3), [{ sku: single, quantity: 1 }]),
+        delivered(id, atMinute(4), 'B'),
       ];
       const statuses: string[] = [];
       for (const index of order) {
@@ -74,30 +74,30 @@ describe('an order whose packages are reported with their items', () => {
 
   it('is delivered when its packages have arrived, if the items of one are not known', async () => {
     const id = await placeOrder();
-    await publish(shipped(id, 'A', 1, [{ sku: lp, quantity: 1 }]));
-    await publish(delivered(id, 2, 'A'));
+    await publish(shipped(id, 'A', atMinute(1), [{ sku: lp, quantity: 1 }]));
+    await publish(delivered(id, atMinute(2), 'A'));
     expect((await readOrder(id)).status).toBe('shipped');
-    await publish(shipped(id, 'B', 3));
-    await publish(delivered(id, 4, 'B'));
+    await publish(shipped(id, 'B', atMinute(3)));
+    await publish(delivered(id, atMinute(4), 'B'));
     expect((await readOrder(id)).status).toBe('delivered');
   });
 
   it('accepts more pieces in all than were ordered, because a package may replace a lost one', async () => {
     const id = await placeOrder();
     const items = [{ sku: lp, quantity: 3 }];
-    expect(await publish(shipped(id, 'A', 1, items))).toBe('applied');
-    expect(await publish(shipped(id, 'B', 2, items))).toBe('applied');
+    expect(await publish(shipped(id, 'A', atMinute(1), items))).toBe('applied');
+    expect(await publish(shipped(id, 'B', atMinute(2), items))).toBe('applied');
   });
 
   it('rejects a package with a product that was not ordered, or with more pieces of it', async () => {
     const id = await placeOrder();
     const { sku: other } = await setup.store.release(setup.creator.id);
-    expect(await publish(shipped(id, 'A', 1, [{ sku: other, quantity: 1 }]))).toBe(
+    expect(await publish(shipped(id, 'A', atMinute(1), [{ sku: other, quantity: 1 }]))).toBe(
       `the order has no product ${other}`,
     );
     expect(
       await publish(
-        shipped(id, 'A', 1, [
+        shipped(id, 'A', atMinute(1), [
           { sku: lp, quantity: 2 },
           { sku: lp, quantity: 2 },
         ]),

@@ -40,7 +40,11 @@ describe('an order in several packages', () => {
   it('shows the package handed over last, with its own corrections, in any order of arrival', async () => {
     for (const order of permutations([0, 1, 2])) {
       const id = await placeOrder();
-      const events = [shipped(id, 'A', 1), shipped(id, 'B', 2), corrected(id, 'B2', 3)];
+      const events = [
+        shipped(id, 'A', atMinute(1)),
+        shipped(id, 'B', atMinute(2)),
+        corrected(id, 'B2', atMinute(3)),
+      ];
       await publishInSequence(...order.flatMap((index) => events[index] ?? []));
       const { tracking } = await readOrder(id);
       expect({ order, newest: tracking.tracking_number, packages: await packagesOf(id) }).toEqual({
@@ -53,12 +57,12 @@ describe('an order in several packages', () => {
 
   it('shows a package that is handed over after the others arrived, and stays delivered', async () => {
     const id = await placeOrder();
-    await publishInSequence(shipped(id, 'A', 1), delivered(id, 2, 'A'));
+    await publishInSequence(shipped(id, 'A', atMinute(1)), delivered(id, atMinute(2), 'A'));
     expect((await readOrder(id)).status).toBe('delivered');
-    await publishInSequence(shipped(id, 'B', 3));
+    await publishInSequence(shipped(id, 'B', atMinute(3)));
     expect(await readOrder(id)).toMatchObject({ status: 'delivered', tracking: { tracking_number: 'B' } });
     expect(await packagesOf(id)).toEqual(['A 09:02', 'B under way']);
-    await publishInSequence(delivered(id, 4, 'B'));
+    await publishInSequence(delivered(id, atMinute(4), 'B'));
     expect(await packagesOf(id)).toEqual(['A 09:02', 'B 09:04']);
     const order = await newestRow();
     expect(order?.delivered_at).toEqual(atMinute(4).occurredAt);
@@ -79,9 +83,13 @@ describe('an order in several packages', () => {
 
   it('publishes a newer tracking time when a package arrives after the order was delivered', async () => {
     const id = await placeOrder();
-    await publishInSequence(shipped(id, 'A', 1), delivered(id, 2, 'A'), shipped(id, 'B', 3));
+    await publishInSequence(
+      shipped(id, 'A', atMinute(1)),
+      delivered(id, atMinute(2), 'A'),
+      shipped(id, 'B', atMinute(3)),
+    );
     const left = (await readOrder(id)).tracking.updated_at;
-    await publishInSequence(delivered(id, 4, 'B'));
+    await publishInSequence(delivered(id, atMinute(4), 'B'));
     const arrived = (await readOrder(id)).tracking.updated_at;
     expect(Date.parse(arrived)).toBeGreaterThan(Date.parse(left));
     await eventually(() => trackingTimes(id).length === 2);
@@ -91,7 +99,12 @@ describe('an order in several packages', () => {
   it('is delivered at the time of the last arrival, in any order of events', async () => {
     for (const order of permutations([0, 1, 2, 3])) {
       const id = await placeOrder();
-      const events = [shipped(id, 'A', 1), delivered(id, 2, 'A'), shipped(id, 'B', 3), delivered(id, 4, 'B')];
+      const events = [
+        shipped(id, 'A', atMinute(1)),
+        delivered(id, atMinute(2), 'A'),
+        shipped(id, 'B', atMinute(3)),
+        delivered(id, atMinute(4), 'B'),
+      ];
       await publishInSequence(...order.flatMap((index) => events[index] ?? []));
       const { status } = await readOrder(id);
       expect({
@@ -110,10 +123,10 @@ describe('an order in several packages', () => {
 
   it('does not change when an arrival is repeated', async () => {
     const id = await placeOrder();
-    const arrived = delivered(id, 3, 'A');
-    await publishInSequence(shipped(id, 'A', 1), shipped(id, 'B', 2), arrived);
+    const arrived = delivered(id, atMinute(3), 'A');
+    await publishInSequence(shipped(id, 'A', atMinute(1)), shipped(id, 'B', atMinute(2)), arrived);
     const before = await newestRow();
-    await publishInSequence({ ...arrived, id: randomUUID() }, delivered(id, 5, 'A'));
+    await publishInSequence({ ...arrived, id: randomUUID() }, delivered(id, atMinute(5), 'A'));
     expect(await newestRow()).toEqual(before);
   });
 });

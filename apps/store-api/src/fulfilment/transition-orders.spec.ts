@@ -32,10 +32,9 @@ describe('a fulfilment event', () => {
 
   it('ships the order with the first package, updates tracking with later ones, and delivers it with the last', async () => {
     const id = await placeOrder();
-    expect(await store.publishAndWait(shipped(id, 'TEST1', 1), shipped(id, 'TEST2', 2))).toEqual([
-      'applied',
-      'applied',
-    ]);
+    expect(
+      await store.publishAndWait(shipped(id, 'TEST1', atMinute(1)), shipped(id, 'TEST2', atMinute(2))),
+    ).toEqual(['applied', 'applied']);
     expect(await read(id)).toMatchObject({
       status: 'shipped',
       tracking: {
@@ -48,9 +47,9 @@ describe('a fulfilment event', () => {
         packages: [{ tracking_number: 'TEST1' }, { tracking_number: 'TEST2' }],
       },
     });
-    await store.publishAndWait(delivered(id, 3, 'TEST1'));
+    await store.publishAndWait(delivered(id, atMinute(3), 'TEST1'));
     expect((await read(id)).status).toBe('shipped');
-    await store.publishAndWait(delivered(id, 4));
+    await store.publishAndWait(delivered(id, atMinute(4)));
     const order = await read(id);
     expect(order.status).toBe('delivered');
     expect(order.tracking.delivered_at).toEqual(expect.any(String));
@@ -65,9 +64,9 @@ describe('a fulfilment event', () => {
 
   it('corrects the newest package, or the named one', async () => {
     const id = await placeOrder();
-    await store.publishAndWait(shipped(id, 'TEST1', 1), shipped(id, 'TEST2', 2));
-    await store.publishAndWait(corrected(id, 'TEST3', 3));
-    await store.publishAndWait(corrected(id, 'TEST4', 3, 'TEST1'));
+    await store.publishAndWait(shipped(id, 'TEST1', atMinute(1)), shipped(id, 'TEST2', atMinute(2)));
+    await store.publishAndWait(corrected(id, 'TEST3', atMinute(3)));
+    await store.publishAndWait(corrected(id, 'TEST4', atMinute(3), 'TEST1'));
     const { tracking } = await read(id);
     expect(tracking.packages.map((parcel: { tracking_number: string }) => parcel.tracking_number)).toEqual([
       'TEST4',
@@ -78,16 +77,16 @@ describe('a fulfilment event', () => {
 
   it('is applied once when it is repeated with the same id and with another one', async () => {
     const id = await placeOrder();
-    const shipment = shipped(id, 'TEST1', 1);
-    await store.publishAndWait(shipment, shipment, shipped(id, 'TEST1', 1));
+    const shipment = shipped(id, 'TEST1', atMinute(1));
+    await store.publishAndWait(shipment, shipment, shipped(id, 'TEST1', atMinute(1)));
     expect((await events()).filter((type) => type === 'order.shipped')).toHaveLength(1);
     expect((await read(id)).tracking.packages).toHaveLength(1);
   });
 
   it('corrects once when the correction is repeated', async () => {
     const id = await placeOrder();
-    await store.publishAndWait(shipped(id, 'TEST1', 1));
-    const correction = () => corrected(id, 'TEST2', 2, 'TEST1');
+    await store.publishAndWait(shipped(id, 'TEST1', atMinute(1)));
+    const correction = () => corrected(id, 'TEST2', atMinute(2), 'TEST1');
     expect(await store.publishAndWait(correction(), correction())).toEqual(['applied', 'applied']);
     expect((await read(id)).tracking.packages).toHaveLength(1);
     expect((await events()).filter((type) => type === 'order.tracking_updated')).toHaveLength(1);
@@ -96,7 +95,7 @@ describe('a fulfilment event', () => {
   it('cancels an order before it ships, with one refund and one return of stock', async () => {
     const id = await placeOrder(3);
     expect(await helpers.stock(creator)).toEqual([7]);
-    await store.publishAndWait(cancelled(id, 1), cancelled(id, 1));
+    await store.publishAndWait(cancelled(id), cancelled(id));
     expect(await read(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
     expect(await helpers.stock(creator)).toEqual([10]);
     await store.resumeOrders();
@@ -106,11 +105,11 @@ describe('a fulfilment event', () => {
 
   it('is rejected with a reason when the status of its order does not allow it, or its order or product is unknown', async () => {
     const id = await placeOrder();
-    await store.publishAndWait(shipped(id, 'TEST1', 1));
+    await store.publishAndWait(shipped(id, 'TEST1', atMinute(1)));
     const rejections = await store.publishAndWait(
-      cancelled(id, 2),
-      shipped('ord_00000000000000000000000000', 'TEST1', 1),
-      shipped('nonsense', 'TEST1', 1),
+      cancelled(id),
+      shipped('ord_00000000000000000000000000', 'TEST1', atMinute(1)),
+      shipped('nonsense', 'TEST1', atMinute(1)),
       messages.fulfilmentStockSet.make({ sku: 'prod_00000000000000000000000000', quantity: 1 }, atMinute(1)),
     );
     expect(rejections).toEqual([

@@ -1,6 +1,6 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
-import { delivered } from '../fulfilment/fulfilment.fixture.js';
+import { atMinute, delivered } from '../fulfilment/fulfilment.fixture.js';
 import { newKey } from '../store-api.fixture.js';
 import { setUpCancellations } from './cancellations.fixture.js';
 
@@ -71,7 +71,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
     async (status) => {
       const order = await place();
       await setup.store.publishAndWait(shipmentOf(order));
-      if (status === 'delivered') await setup.store.publishAndWait(delivered(order.id, 2));
+      if (status === 'delivered') await setup.store.publishAndWait(delivered(order.id, atMinute(2)));
       const before = await read(order);
       const idempotencyKey = newKey();
       const response = await cancel(order);
@@ -171,7 +171,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
 
   it('rejects a delivery that is deferred until the shipment, after the order was cancelled', async () => {
     const order = await place();
-    const early = delivered(order.id, 2);
+    const early = delivered(order.id, atMinute(2));
     expect(await setup.store.publishAndWait(early)).toEqual([
       'cannot deliver an order that is still processing',
     ]);

@@ -1,5 +1,5 @@
 import { messages } from '@fulfilment/contracts';
-import { cancelled, shipped } from '../fulfilment/fulfilment.fixture.js';
+import { atMinute, cancelled, shipped } from '../fulfilment/fulfilment.fixture.js';
 import {
   newKey,
   orderBody,
@@ -42,8 +42,8 @@ export function setUpCancellations() {
   const cancel = async ({ creator, id }: OrderOfCreator, body: object = {}, idempotencyKey?: string) =>
     store.post(`/store/v1/orders/${id}/cancel`, creator.token, body, idempotencyKey);
   const read = ({ creator, id }: OrderOfCreator) => store.readOrder(creator, id);
-  const shipmentOf = ({ id }: OrderOfCreator) => shipped(id, 'D1', 1);
-  const cancelledByWarehouse = ({ id }: OrderOfCreator) => cancelled(id, 1);
+  const shipmentOf = ({ id }: OrderOfCreator) => shipped(id, 'D1', atMinute(1));
+  const cancelledByWarehouse = ({ id }: OrderOfCreator) => cancelled(id);
   /**
    * Completes an order that was charged and cancelled, and expects one refund, one return of its stock and
    * one `order.cancelled`.

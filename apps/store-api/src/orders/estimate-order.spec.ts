@@ -5,6 +5,9 @@ import {
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
+  cataloguePrices,
+  shippingPrice,
+  unitPrice,
 } from '../store-api.fixture.js';
 
 const countRows = statement(
@@ -44,7 +47,7 @@ describe('POST /v1/orders/estimate', () => {
   /** The order that an estimate is about. Its address has a province, which an order to the USA requires. */
   const orderOf = (body: ReturnType<typeof bodyWith>) => ({
     ...body,
-    items: body.items.map((item) => ({ ...item, unit_price: gbp(2999) })),
+    items: body.items.map((item) => ({ ...item, unit_price: gbp(unitPrice) })),
     shipping_address: { ...address, province_code: 'NY', ...body.shipping_address },
   });
 
@@ -58,13 +61,14 @@ describe('POST /v1/orders/estimate', () => {
       }),
     );
     expect(status).toBe(200);
+    const price = cataloguePrices.GBP;
     expect(body).toEqual({
       line_items: [
-        { sku, title: 'Tidal Maps 1', quantity: 2, unit_cost: gbp(2499), cost: gbp(4998) },
-        { sku: limited, title: 'Tidal Maps 2', quantity: 1, unit_cost: gbp(2499), cost: gbp(2499) },
+        { sku, title: 'Tidal Maps 1', quantity: 2, unit_cost: gbp(price), cost: gbp(2 * price) },
+        { sku: limited, title: 'Tidal Maps 2', quantity: 1, unit_cost: gbp(price), cost: gbp(price) },
       ],
-      shipping: { rate_id: rate, amount: gbp(400) },
-      cost: gbp(4998 + 2499 + 400),
+      shipping: { rate_id: rate, amount: gbp(shippingPrice) },
+      cost: gbp(3 * price + shippingPrice),
       lead_time_days: 10,
     });
   });

@@ -1,11 +1,13 @@
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+import {
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+  cataloguePrices,
+  shippingPrice,
+} from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
-
-/** Catalogue prices of the fixture's product, in minor units (JPY: in yen). */
-const prices: Readonly<Record<Currency, number>> = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
-/** The fixture's price of the cheapest service to GB for one product, the same number in each currency. */
-const shippingAmount = 400;
 
 describe('the amounts of an order', () => {
   let store: StoreApiUnderTest;
@@ -31,12 +33,12 @@ describe('the amounts of an order', () => {
   it.each(currencies)('are in one currency, as in the request: %s', async (currency) => {
     const placed = await helpers.place(creator, await body(currency, 3100));
     const order = await store.readOrder(creator, placed.body.id);
-    const charged = prices[currency] + shippingAmount;
+    const charged = cataloguePrices[currency] + shippingPrice;
     expect(order).toMatchObject({
-      total: { amount: 3100 + shippingAmount, currency },
+      total: { amount: 3100 + shippingPrice, currency },
       line_items: [{ unit_price: { amount: 3100, currency } }],
       billing: { amount: { amount: charged, currency } },
-      shipping: { amount: { amount: shippingAmount, currency } },
+      shipping: { amount: { amount: shippingPrice, currency } },
     });
     expect(await helpers.providerCharges(creator)).toEqual([
       { amount: charged, currency, outcome: 'succeeded', refunded: false },
@@ -44,7 +46,7 @@ describe('the amounts of an order', () => {
   });
 
   it('are exact up to the largest amount, in responses and messages', async () => {
-    const placed = await helpers.place(creator, await body('JPY', maxAmount - shippingAmount));
+    const placed = await helpers.place(creator, await body('JPY', maxAmount - shippingPrice));
     expect(placed.status).toBe(201);
     const read = await store.get(`/store/v1/orders/${placed.body.id}`, creator.token);
     expect(read.text).toContain(`"total":{"amount":${maxAmount},"currency":"JPY"}`);
@@ -55,7 +57,7 @@ describe('the amounts of an order', () => {
 
   it.each([
     ['a line', maxAmount, 2],
-    ['a line with shipping', maxAmount - shippingAmount + 1, 1],
+    ['a line with shipping', maxAmount - shippingPrice + 1, 1],
   ])('are rejected when %s is above the largest amount', async (_, unitAmount, quantity) => {
     const response = await helpers.place(creator, await body('GBP', unitAmount, quantity));
     expect([response.status, response.body.details]).toEqual([

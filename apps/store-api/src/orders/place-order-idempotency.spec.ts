@@ -6,6 +6,8 @@ import {
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
+  cataloguePrices,
+  shippingPrice,
 } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
@@ -93,7 +95,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     expect(new Set(placed).size).toBe(1);
     expect(await helpers.orderCount(buyer)).toBe(1);
     expect(await helpers.providerCharges(buyer)).toEqual([
-      { amount: 2499 + 400, currency: 'GBP', outcome: 'succeeded', refunded: false },
+      { amount: cataloguePrices.GBP + shippingPrice, currency: 'GBP', outcome: 'succeeded', refunded: false },
     ]);
     expect(await helpers.stock(buyer)).toEqual([99]);
     expect(await helpers.events(buyer, 'order.')).toEqual(['order.created', 'order.processing']);

@@ -7,6 +7,9 @@ import {
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
+  cataloguePrices,
+  shippingPrice,
+  unitPrice,
 } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
@@ -45,19 +48,19 @@ describe('POST /v1/orders', () => {
       id: placed.body.id,
       status: 'processing',
       source: { platform: 'shopify', external_order_id: '#1', store_id: expect.any(String) },
-      total: { amount: 2 * 2999 + 400, currency: 'GBP' },
+      total: { amount: 2 * unitPrice + shippingPrice, currency: 'GBP' },
       item_count: 2,
       line_items: [
-        { sku, title: 'Tidal Maps 1', quantity: 2, unit_price: { amount: 2999, currency: 'GBP' } },
+        { sku, title: 'Tidal Maps 1', quantity: 2, unit_price: { amount: unitPrice, currency: 'GBP' } },
       ],
       shipping_address: address,
       billing: {
         method: 'card',
         payment_status: 'paid',
         charged_at: expect.any(String),
-        amount: { amount: 2 * 2499 + 400, currency: 'GBP' },
+        amount: { amount: 2 * cataloguePrices.GBP + shippingPrice, currency: 'GBP' },
       },
-      shipping: { rate_id: rate, amount: { amount: 400, currency: 'GBP' } },
+      shipping: { rate_id: rate, amount: { amount: shippingPrice, currency: 'GBP' } },
       tracking: null,
     });
     expect(await helpers.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);

@@ -1,7 +1,14 @@
 import { statement } from '@fulfilment/database';
 import { countReplicaReads } from '@fulfilment/database/testing';
 import { executedPlan } from '../executed-plan.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+import {
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+  shippingPrice,
+  unitPrice,
+} from '../store-api.fixture.js';
 import { pageStatement } from './order-pages.js';
 
 const setSameTime = statement(
@@ -72,7 +79,7 @@ describe('GET /v1/orders', () => {
     expect(body.data[0]).toEqual({
       id: placed[0],
       status: 'processing',
-      total: { amount: 3399, currency: 'GBP' },
+      total: { amount: unitPrice + shippingPrice, currency: 'GBP' },
       item_count: 1,
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),

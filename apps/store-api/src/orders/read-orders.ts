@@ -26,7 +26,7 @@ interface OrderKey {
   readonly creatorId: string | undefined;
 }
 
-/** The connected creator's orders. */
+/** Reads the orders of the connected creator. */
 @Injectable()
 export class ReadOrders {
   /** Concurrent reads share a round trip, which costs more than their rows. */

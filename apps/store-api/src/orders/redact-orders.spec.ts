@@ -78,7 +78,7 @@ describe('redacting orders', () => {
     const { creator, order } = await place('pm_ok');
     await expect(redactOrder(store.database, order)).rejects.toThrow(Conflict);
     expect((await view(creator, order)).shipping_address.full_name).toBe(address.full_name);
-    await store.publishAndWait(cancelled(order, 1));
+    await store.publishAndWait(cancelled(order));
     await redactOrder(store.database, order);
     expect((await view(creator, order)).shipping_address.full_name).toBe('redacted');
   });

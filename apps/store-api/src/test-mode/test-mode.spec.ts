@@ -3,6 +3,7 @@ import { statement } from '@fulfilment/database';
 import { connect } from 'amqplib';
 import { eventually } from '@fulfilment/testing';
 import { stripeOrders, type StripeOrders } from '../billing/stripe-orders.fixture.js';
+import { maxPackageEvents } from '../fulfilment/order-events.js';
 import { creatorSnapshot, editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import {
   newKey,
@@ -17,7 +18,7 @@ import { SimulatedWarehouse } from './simulated-warehouse.js';
 /** Repeats the first event of a creator's orders up to the maximum. */
 const fillHistory = statement(
   'test.fill-history',
-  `UPDATE orders SET package_history = to_jsonb(array_fill(package_history -> 0, ARRAY[1000]))
+  `UPDATE orders SET package_history = to_jsonb(array_fill(package_history -> 0, ARRAY[${maxPackageEvents}]))
    WHERE creator_id = $1`,
 );
 
@@ -117,7 +118,7 @@ describe('test mode', () => {
     }
   });
 
-  it('rejects an event beyond the thousand that an order stores', async () => {
+  it('rejects an event of an order that already stores the maximum of events', async () => {
     const order = await place();
     await report(order, { event: 'shipped' });
     await orders.store.database.run(fillHistory, [order.creator.id]);
