@@ -274,6 +274,21 @@ describe('the revocation of access at 12:00:10.500', () => {
   });
 });
 
+it('revocations are deleted a thousand at a time', async () => {
+  const insert = statement(
+    'test.insert-expired-revocations',
+    `INSERT INTO webhook_access_revocations (client_id, creator_id, revoked_at, unfinished)
+     SELECT $1, gen_random_uuid(), now() - interval '2 days', false FROM generate_series(1, 1200)`,
+  );
+  // In one transaction, so that the worker's own cleanup does not see these.
+  const deletedCounts = await given.stores.database.transaction(async (tx) => {
+    await deleteExpiredRevocations(tx);
+    await tx.run(insert, [uniqueName('client')]);
+    return [await deleteExpiredRevocations(tx), await deleteExpiredRevocations(tx)];
+  });
+  expect(deletedCounts).toEqual([1000, 200]);
+});
+
 it('a revocation is deleted after a day, long after its tokens have expired', async () => {
   const [old, young] = [uniqueName('client'), uniqueName('client')];
   await publish(deleted(old, secondsAgo(25 * 3600)), disconnected(young, uuidv7(), secondsAgo(3600)));

@@ -1,11 +1,11 @@
-import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { lockSeeds } from '../advisory-locks.js';
 
 /** Revoked access of a client to one creator, or to all. */
 export interface AccessRevocation {
   readonly clientId: string;
-  /** Null or undefined: all creators. */
-  readonly creatorId: string | null | undefined;
+  /** Null: all creators. */
+  readonly creatorId: string | null;
   /** Time on auth-server's clock. */
   readonly revokedAt: string;
 }
@@ -56,7 +56,8 @@ const find = statement(
 // Access tokens expire earlier: an hour after they were issued.
 const deleteExpired = statement(
   'access-revocations.delete-expired',
-  "DELETE FROM webhook_access_revocations WHERE revoked_at < now() - interval '1 day' AND NOT unfinished",
+  `DELETE FROM webhook_access_revocations WHERE ctid = ANY(ARRAY(
+     SELECT ctid FROM webhook_access_revocations WHERE revoked_at < now() - interval '1 day' AND NOT unfinished LIMIT 1000))`,
 );
 
 /**
@@ -79,7 +80,7 @@ export async function recordRevocation(
   { clientId, creatorId, revokedAt }: AccessRevocation,
 ): Promise<void> {
   await tx.run(lockExclusive, [clientId]);
-  await tx.run(record, [clientId, creatorId ?? null, revokedAt]);
+  await tx.run(record, [clientId, creatorId, revokedAt]);
 }
 
 /**
@@ -110,9 +111,10 @@ export async function finishRevocation(
   tx: Transaction,
   { clientId, creatorId, revokedAt }: AccessRevocation,
 ): Promise<void> {
-  await tx.run(finish, [clientId, creatorId ?? null, revokedAt]);
+  await tx.run(finish, [clientId, creatorId, revokedAt]);
 }
 
-export function deleteExpiredRevocations(database: Database): Promise<number> {
-  return database.run(deleteExpired);
+/** Deletes up to 1000 revocations that no valid token needs. Returns their number. */
+export function deleteExpiredRevocations(sql: Sql): Promise<number> {
+  return sql.run(deleteExpired);
 }

@@ -76,7 +76,7 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
   private async deleteBatch(tx: Transaction, revocation: AccessRevocation): Promise<void> {
     const { clientId, creatorId, revokedAt } = revocation;
     const deleted =
-      creatorId == null
+      creatorId === null
         ? await markDeleted(tx, deleteOfClient, { reason: 'client_deleted', values: [clientId, revokedAt] })
         : await markDeleted(tx, deleteOfConnection, {
             reason: 'client_disconnected',
@@ -92,7 +92,7 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
   private log({ clientId, creatorId }: AccessRevocation, deleted: readonly string[]): void {
     this.logger.info(
       {
-        reason: creatorId == null ? 'client_deleted' : 'client_disconnected',
+        reason: creatorId === null ? 'client_deleted' : 'client_disconnected',
         client_id: clientId,
         creator_id: creatorId ?? undefined,
         subscriptions: deleted.length,
@@ -106,7 +106,7 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
 function revocationOf(message: Message): AccessRevocation | undefined {
   const revokedAt = message.occurred_at;
   if (messages.clientDeleted.is(message)) {
-    return { clientId: message.data.client_id, creatorId: undefined, revokedAt };
+    return { clientId: message.data.client_id, creatorId: null, revokedAt };
   }
   if (messages.clientDisconnected.is(message)) {
     const { client_id: clientId, creator_id: creatorId } = message.data;
