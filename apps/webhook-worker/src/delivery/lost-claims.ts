@@ -27,30 +27,31 @@ const revertClaims = statement(
  * (expire-leases.ts).
  */
 export class LostClaims {
-  private readonly tokens = new Map<string, LostClaim>();
+  /** By lease token. */
+  private readonly claims = new Map<string, LostClaim>();
   private working: Promise<void> | undefined;
 
   constructor(private readonly database: Pick<Database, 'run'>) {}
 
   /** @param leaseEndsAtMs in ms of `performance.now()` */
   free(token: string, leaseEndsAtMs: number): void {
-    this.tokens.set(token, { mayCommitUntilMs: performance.now() + commitTimeoutMs, leaseEndsAtMs });
+    this.claims.set(token, { mayCommitUntilMs: performance.now() + commitTimeoutMs, leaseEndsAtMs });
     this.working ??= this.work().finally(() => {
       this.working = undefined;
     });
   }
 
   private async work(): Promise<void> {
-    while (this.tokens.size > 0) {
+    while (this.claims.size > 0) {
       await delay(retryIntervalMs, undefined, { ref: false });
       const now = performance.now();
-      const tokens = [...this.tokens.keys()];
+      const tokens = [...this.claims.keys()];
       const isFreed = await this.database.run(revertClaims, [tokens]).then(
         () => true,
         () => false,
       );
-      for (const [token, { mayCommitUntilMs, leaseEndsAtMs }] of this.tokens)
-        if ((isFreed && mayCommitUntilMs <= now) || leaseEndsAtMs <= now) this.tokens.delete(token);
+      for (const [token, { mayCommitUntilMs, leaseEndsAtMs }] of this.claims)
+        if ((isFreed && mayCommitUntilMs <= now) || leaseEndsAtMs <= now) this.claims.delete(token);
     }
   }
 }

@@ -142,8 +142,8 @@ export class SettleAttempts {
       (id) => before.get(id)?.health.status === 'active' && !disabledIds.has(id),
     );
     await this.bulkUpdates.requestStateSync(tx, [...disabledIds, ...heldThoughActive]);
-    const newlyFailed = after.filter(({ id, health }) => isNewFailure(health, before.get(id)?.health));
-    await this.owners.notifyDeliveryFailed(tx, failingSubscriptions(newlyFailed), now);
+    const failing = after.filter(({ id, health }) => mustNotifyOfFailure(health, before.get(id)?.health));
+    await this.owners.notifyDeliveryFailed(tx, failingSubscriptions(failing), now);
     await this.notifyDisabled(tx, disabled, now);
   }
 
@@ -203,12 +203,13 @@ function retriesOf(
 }
 
 /** Whether to notify the owner of a delivery with an exhausted schedule: once between two successes. */
-function isNewFailure(after: Health, before: Health | undefined): boolean {
+function mustNotifyOfFailure(after: Health, before: Health | undefined): boolean {
   // The time is copied until a success, so the same object means the same series of failures.
   const wasNotified = before?.failureNotified === true && before.failingSince === after.failingSince;
   return after.failureNotified && !wasNotified;
 }
 
+/** `failingSince` is null only for the type: a subscription with a failed attempt has it. */
 function failingSubscriptions(subscriptions: readonly SubscriptionHealth[]): FailingSubscription[] {
   return subscriptions.flatMap(({ health: { failingSince, consecutiveFailures }, ...rest }) =>
     failingSince === null ? [] : [{ ...rest, failingSince, consecutiveFailures }],

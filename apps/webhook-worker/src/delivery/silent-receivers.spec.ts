@@ -21,7 +21,7 @@ describe('receivers that never respond', () => {
       for (let count = 0; count < silentCount; count += subscriptionsPerClient) {
         const { creatorId, subscribe } = await given.client();
         await Promise.all(Array.from({ length: subscriptionsPerClient }, () => subscribe(dead.url)));
-        await given.stores.broker.publish(...ordersCreated(creatorId, 8));
+        await given.stores.broker.publish(...ordersCreated(creatorId, 2)); // the second waits for the first
       }
       await dead.waitFor(silentCount, soonMs);
       const { creatorId, subscribe } = await given.client();

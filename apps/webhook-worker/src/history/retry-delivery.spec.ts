@@ -16,16 +16,16 @@ const makeDueAt = statement(
   `UPDATE webhook_deliveries SET status = 'retrying', schedule_step = 1, next_attempt_at = $2, completed_at = NULL,
      failure_reason = NULL WHERE subscription_id = $1`,
 );
-const failing = statement(
-  'test.failing',
+const makeFailing = statement(
+  'test.make-failing',
   'UPDATE webhook_subscriptions SET consecutive_failures = 5 WHERE id = $1',
 );
-const scheduleStep = statement(
-  'test.schedule-step',
+const readScheduleStep = statement(
+  'test.read-schedule-step',
   'SELECT schedule_step FROM webhook_deliveries WHERE subscription_id = $1',
 );
 async function scheduleStepOf(id: string): Promise<number | undefined> {
-  const row = await given.stores.database.row<{ schedule_step: number }>(scheduleStep, [
+  const row = await given.stores.database.row<{ schedule_step: number }>(readScheduleStep, [
     parsePublicId('whk', id),
   ]);
   return row?.schedule_step;
@@ -117,7 +117,7 @@ describe('a manual retry of a delivery', () => {
     const failed = (await prepared.client.get(`/${prepared.id}/deliveries?status=failed`)).body.data[0];
     const retry = () => prepared.client.post({}, `/${prepared.id}/deliveries/${failed.id}/retry`).expect(202);
     // A failing receiver gets one attempt at a time, so the retry waits for the running one.
-    await given.stores.database.run(failing, [parsePublicId('whk', prepared.id)]);
+    await given.stores.database.run(makeFailing, [parsePublicId('whk', prepared.id)]);
     await retry();
     await retry();
     given.receiver.respondWith(withStatus(500));
