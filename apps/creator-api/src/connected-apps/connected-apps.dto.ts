@@ -1,7 +1,7 @@
 import { Description } from '@fulfilment/api-reference';
 import { IntegerParameter } from '@fulfilment/http-service';
 import { IsOptional } from 'class-validator';
-import { MonthRangeQuery } from '../statistics/month-range.dto.js';
+import { MonthRangeQuery } from '../statistics/statistics.dto.js';
 
 /** A range of months, and the members of NumberedPageDto: a class cannot extend both. */
 export class ConnectedAppsQuery extends MonthRangeQuery {

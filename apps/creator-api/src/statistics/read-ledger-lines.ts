@@ -7,8 +7,8 @@ import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import { matchesFilters } from './breakdown-filters.sql.js';
 import { exactSums, type SumsRow } from './exact-sums.js';
-import type { LedgerLinesQuery } from './ledger-lines.dto.js';
 import type { LedgerLinesView } from './ledger-lines.shapes.js';
+import type { BreakdownFilters, LedgerLinesQuery } from './statistics.dto.js';
 
 const sums = `COALESCE(sum(units), 0)::text AS units, COALESCE(sum(revenue), 0)::text AS revenue, COALESCE(sum(royalties), 0)::text AS royalties`;
 const ofMonth = 'creator_id = :creator AND currency = :currency AND period = :period';
@@ -90,10 +90,8 @@ export class ReadLedgerLines {
   }
 }
 
-type Filters = Pick<LedgerLinesQuery, 'release' | 'product_type' | 'country' | 'platform' | 'app'>;
-
 /** `monthly_statistics` can be filtered by release only; the other filters need a breakdown. */
-function totalsStatement({ release: _, ...others }: Filters): Statement {
+function totalsStatement({ release: _, ...others }: BreakdownFilters): Statement {
   if (others.app !== undefined) return readTotalsOfApp;
   return Object.values(others).some((value) => value !== undefined) ? readFilteredTotals : readTotals;
 }

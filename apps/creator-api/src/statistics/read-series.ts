@@ -6,9 +6,9 @@ import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import { matchesFilters } from './breakdown-filters.sql.js';
 import { requestedMonths } from './requested-months.js';
-import type { SeriesQuery } from './series.dto.js';
 import { type Dimension, maxGroups, type SeriesView } from './series.shapes.js';
 import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
+import type { BreakdownFilters, SeriesQuery } from './statistics.dto.js';
 
 const sums = 'sum(units)::text AS units, sum(revenue)::text AS revenue, sum(royalties)::text AS royalties';
 const inRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
@@ -96,10 +96,8 @@ export class ReadSeries {
   }
 }
 
-type Filters = Pick<SeriesQuery, 'release' | 'product_type' | 'country' | 'platform' | 'app'>;
-
 function seriesStatements(
-  filters: Filters,
+  filters: BreakdownFilters,
   groupBy: Dimension | undefined,
 ): { months: Statement; groups: Statement | undefined } {
   if (filters.app !== undefined)

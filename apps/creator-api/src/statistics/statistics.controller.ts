@@ -3,20 +3,21 @@ import { AnyToken, type Caller, CurrentCaller, RateLimit } from '@fulfilment/htt
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from './exact-integers.interceptor.js';
 import { CreatorPath } from '../creators/creator-path.dto.js';
-import { PeriodQuery } from './period.dto.js';
+import { ReadLedgerLines } from './read-ledger-lines.js';
 import { ReadSeries } from './read-series.js';
 import { ReadStatistics } from './read-statistics.js';
-import { SeriesQuery } from './series.dto.js';
+import { LedgerLinesQuery, PeriodQuery, SeriesQuery } from './statistics.dto.js';
 import * as reference from './statistics.reference.js';
 
-@Controller('api/v1/creators/:uuid/stats')
+@Controller('api/v1/creators/:uuid')
 export class StatisticsController {
   constructor(
     private readonly statistics: ReadStatistics,
     private readonly readSeries: ReadSeries,
+    private readonly readLedgerLines: ReadLedgerLines,
   ) {}
 
-  @Get('sales')
+  @Get('stats/sales')
   @AnyToken()
   @RateLimit('stats')
   @ExactIntegers()
@@ -25,7 +26,7 @@ export class StatisticsController {
     return this.statistics.sales(caller, uuid, period);
   }
 
-  @Get('royalties')
+  @Get('stats/royalties')
   @AnyToken()
   @RateLimit('stats')
   @ExactIntegers()
@@ -38,12 +39,25 @@ export class StatisticsController {
     return this.statistics.royalties(caller, uuid, period);
   }
 
-  @Get('series')
+  @Get('stats/series')
   @AnyToken()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readSeries)
   series(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() query: SeriesQuery) {
     return this.readSeries.run(caller, uuid, query);
+  }
+
+  @Get('ledger')
+  @AnyToken()
+  @RateLimit('stats')
+  @ExactIntegers()
+  @Operation(reference.readLedgerLines)
+  ledgerLines(
+    @CurrentCaller() caller: Caller,
+    @Param() { uuid }: CreatorPath,
+    @Query() query: LedgerLinesQuery,
+  ) {
+    return this.readLedgerLines.run(caller, uuid, query);
   }
 }
