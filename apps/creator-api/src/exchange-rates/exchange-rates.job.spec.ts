@@ -5,7 +5,7 @@ import { listen } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { migrations } from '../migrations/index.js';
-import { fetchRates, ExchangeRatesJob } from './exchange-rates.job.js';
+import { ExchangeRatesJob } from './exchange-rates.job.js';
 
 const xml = `<?xml version="1.0"?><Cube><Cube time='2026-11-20'><Cube currency='USD' rate='1.0423'/>
   <Cube currency='GBP' rate='0.8345'/></Cube></Cube>`;
@@ -57,8 +57,14 @@ describe('exchange rates from a URL', () => {
     source.respond = (_request, response: ServerResponse) => response.end(xml);
   });
 
-  const settings = () => ({ EXCHANGE_RATES_URL: source.url, EXCHANGE_RATES_INTERVAL_MS: 3_600_000 });
-  const fetchNow = ({ logger = silent } = {}) => fetchRates({ database, client, logger, config: settings() });
+  const settings = (url: string | undefined) => ({
+    EXCHANGE_RATES_URL: url,
+    EXCHANGE_RATES_INTERVAL_MS: 3_600_000,
+  });
+  const fetchNow = ({ logger = silent, guardedClient = client, config = settings(source.url) } = {}) =>
+    new ExchangeRatesJob(database, config, guardedClient, logger, {
+      ratesLoaded: () => undefined,
+    }).fetchDueRates();
   const secondsUntilDue = async () => (await database.row<{ seconds: number }>(readDelay))?.seconds ?? NaN;
 
   it('are fetched and stored when they are due, and due again after the interval of the setting', async () => {
@@ -114,13 +120,16 @@ describe('exchange rates from a URL', () => {
     ]);
   });
 
-  it('are never fetched from a private address or without the setting', async () => {
+  it('are never fetched from a private address', async () => {
     const strict = new GuardedClient({ allowLoopback: false });
-    expect(await fetchRates({ database, client: strict, logger: silent, config: settings() })).toBe(false);
-    const off = { ...settings(), EXCHANGE_RATES_URL: undefined };
-    expect(await fetchRates({ database, client, logger: silent, config: off })).toBe(false);
+    expect(await fetchNow({ guardedClient: strict })).toBe(false);
     expect(source.requests).toBe(0);
     await strict.close();
+  });
+
+  it('are not fetched without the setting, and stay due', async () => {
+    expect(await fetchNow({ config: settings(undefined) })).toBe(false);
+    expect(await fetchNow()).toBe(true);
   });
 
   it('are reported to the posting of waiting orders when they were loaded', async () => {
@@ -129,7 +138,7 @@ describe('exchange rates from a URL', () => {
         void job.stop();
         resolve();
       };
-      const job = new ExchangeRatesJob(database, settings(), client, silent, { ratesLoaded });
+      const job = new ExchangeRatesJob(database, settings(source.url), client, silent, { ratesLoaded });
       job.start();
     });
     await loaded;

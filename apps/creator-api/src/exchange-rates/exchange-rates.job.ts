@@ -36,13 +36,6 @@ const scheduleNext = statement(
 
 type RateSettings = Pick<CreatorApiSettings, 'EXCHANGE_RATES_URL' | 'EXCHANGE_RATES_INTERVAL_MS'>;
 
-interface FetchRatesDependencies {
-  readonly database: Database;
-  readonly config: RateSettings;
-  readonly client: GuardedClient;
-  readonly logger: Logger;
-}
-
 /**
  * Measures the age of the newest rate. Fetches new rates if `EXCHANGE_RATES_URL` is set, one replica at a
  * time (ADR 11).
@@ -60,38 +53,33 @@ export class ExchangeRatesJob extends BackgroundLoop {
   }
 
   private async round(): Promise<boolean> {
-    const { database, config, client, logger } = this;
-    if (await fetchRates({ database, config, client, logger })) this.posting.ratesLoaded();
-    const newest = await database.row<{ seconds: number }>(measure);
+    if (await this.fetchDueRates()) this.posting.ratesLoaded();
+    const newest = await this.database.row<{ seconds: number }>(measure);
     if (newest !== undefined) newestAge.set(newest.seconds);
     return false;
   }
-}
 
-/** Fetches the rates if they are due and no other replica is fetching. Returns whether rates were stored. */
-export async function fetchRates({
-  database,
-  config,
-  client,
-  logger,
-}: FetchRatesDependencies): Promise<boolean> {
-  const { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: intervalMs } = config;
-  if (url === undefined || (await database.run(claim, [retryDelayMs])) === 0) return false;
-  const fetched = await downloadFile(client, url);
-  if ('problem' in fetched) {
-    logger.warn(fetched, 'Exchange rates could not be fetched; will retry.');
-    return false;
+  /** Fetches the rates if they are due and no other replica is fetching. Returns whether rates were stored. */
+  async fetchDueRates(): Promise<boolean> {
+    const { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: intervalMs } = this.config;
+    if (url === undefined || (await this.database.run(claim, [retryDelayMs])) === 0) return false;
+    const fetched = await downloadFile(this.client, url);
+    if ('problem' in fetched) {
+      this.logger.warn(fetched, 'Exchange rates could not be fetched; will retry.');
+      return false;
+    }
+    try {
+      const { last_day } = await storeRates(this.database, fetched.file);
+      this.logger.info({ last_day }, 'Fetched and stored exchange rates.');
+    } catch (error) {
+      if (!(error instanceof UnreadableRates)) throw error;
+      const problem = error.message;
+      this.logger.warn({ problem }, 'The fetched exchange rates could not be parsed; will retry.');
+      return false;
+    }
+    await this.database.run(scheduleNext, [intervalMs]);
+    return true;
   }
-  try {
-    const { last_day } = await storeRates(database, fetched.file);
-    logger.info({ last_day }, 'Fetched and stored exchange rates.');
-  } catch (error) {
-    if (!(error instanceof UnreadableRates)) throw error;
-    logger.warn({ problem: error.message }, 'The fetched exchange rates could not be parsed; will retry.');
-    return false;
-  }
-  await database.run(scheduleNext, [intervalMs]);
-  return true;
 }
 
 type Fetched = { readonly file: string } | { readonly problem: string; readonly status?: number | undefined };
