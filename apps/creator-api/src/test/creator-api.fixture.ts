@@ -23,7 +23,7 @@ import { projectOrders } from '../orders/project-orders.js';
 import { LedgerPosting } from '../ledger/ledger-posting.job.js';
 import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
 import { ReadAudio } from '../track-uploads/audio/read-audio.js';
-import { UploadProcessing } from '../track-uploads/upload-processing.js';
+import { UploadProcessing } from '../track-uploads/upload-processing.job.js';
 import { UploadQueue } from '../track-uploads/upload-queue.js';
 
 /** A worker thread runs compiled code only. */
@@ -81,16 +81,16 @@ export async function creatorApi(
   const messaging = app.get(Messaging);
   const processings: UploadProcessing[] = [];
   const startProcessing = (changes: Partial<CreatorApiSettings> = {}) => {
-    const processing = new UploadProcessing({
-      config: { ...settings, ...changes },
+    const processing = new UploadProcessing(
+      { ...settings, ...changes },
       database,
-      outbox: messaging.outbox,
-      client: app.get(GuardedClient),
-      uploadQueue: app.get(UploadQueue),
-      clock,
-      logger: app.get(LOGGER),
+      messaging.outbox,
+      app.get(GuardedClient),
       readAudio,
-    });
+      clock,
+      app.get(LOGGER),
+      app.get(UploadQueue),
+    );
     processing.start();
     processings.push(processing);
     return processing;

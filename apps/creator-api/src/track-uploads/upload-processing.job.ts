@@ -1,8 +1,16 @@
-import type { Database } from '@fulfilment/database';
-import type { GuardedClient } from '@fulfilment/guarded-fetch';
-import type { Outbox } from '@fulfilment/messaging';
-import { type BackgroundLoop, BackgroundTask, type Clock, type Logger } from '@fulfilment/runtime';
-import type { CreatorApiSettings } from '../config.js';
+import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
+import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { Outbox } from '@fulfilment/messaging';
+import {
+  type BackgroundLoop,
+  BackgroundTask,
+  CLOCK,
+  type Clock,
+  LOGGER,
+  type Logger,
+} from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { ReadAudio } from './audio/read-audio.js';
 import { FetchAudio } from './fetch-audio.js';
 import { requeueUploads } from './requeue-uploads.js';
@@ -11,32 +19,30 @@ import { ProcessUpload } from './process-upload.js';
 import { RecordOutcome } from './record-outcome.js';
 import { Spool } from './spool.js';
 import { UploadLeases } from './upload-lease.js';
-import type { UploadQueue } from './upload-queue.js';
-
-interface UploadProcessingDependencies {
-  readonly config: CreatorApiSettings;
-  readonly database: Database;
-  readonly outbox: Outbox;
-  readonly client: GuardedClient;
-  readonly uploadQueue: UploadQueue;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly readAudio?: ReadAudio;
-}
+import { UploadQueue } from './upload-queue.js';
 
 /** Runs the worker and the requeuing of lost jobs, for the uploads of all creators. */
+@Injectable()
 export class UploadProcessing extends BackgroundTask {
   private readonly requeuing: BackgroundLoop;
   private worker: UploadWorker | undefined;
 
-  constructor(private readonly dependencies: UploadProcessingDependencies) {
+  constructor(
+    @Inject(CONFIG) private readonly config: CreatorApiSettings,
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    private readonly outbox: Outbox,
+    private readonly client: GuardedClient,
+    private readonly readAudio: ReadAudio,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+    uploadQueue: UploadQueue,
+  ) {
     super();
-    const { database, uploadQueue, logger } = dependencies;
     this.requeuing = requeueUploads(database, uploadQueue, logger);
   }
 
   start(): void {
-    const { config, database, outbox, client, clock, logger } = this.dependencies;
+    const { config, database, outbox, client, readAudio, clock, logger } = this;
     this.requeuing.start();
     if (config.TRACK_UPLOAD_CONCURRENCY === 0) return;
     const spool = new Spool(config.TRACK_UPLOAD_DIRECTORY);
@@ -49,7 +55,7 @@ export class UploadProcessing extends BackgroundTask {
       leases: new UploadLeases(database, config, logger),
       spool,
       fetchAudio: new FetchAudio(client, config),
-      readAudio: this.dependencies.readAudio ?? new ReadAudio(),
+      readAudio,
       recordOutcome: new RecordOutcome(database, outbox, clock),
       config,
       logger,
