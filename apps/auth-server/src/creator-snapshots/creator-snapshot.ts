@@ -1,28 +1,16 @@
 import type { CreatorSnapshot } from '@fulfilment/contracts';
 import { validConsentSql } from './valid-consent.sql.js';
 
-/** A row of the creators table. */
-export interface CreatorRow {
-  id: string;
-  organisation_id: string;
-  name: string | null;
-  payment_method: CreatorSnapshot['payment_method'];
-  payment_terms_accepted: boolean;
-  tax_interview_completed: boolean;
-  settlement_currency: CreatorSnapshot['settlement_currency'];
+/** A row of the creators table with its apps, as it is published. */
+export interface PublishedRow extends Omit<CreatorSnapshot, 'registered_at' | 'test' | 'apps'> {
+  readonly registered_at: Date;
   /** Whether its orders move no money and reach no warehouse. Never changes. */
-  test: boolean;
-  version: number;
-  registered_at: Date;
+  readonly test: boolean;
+  readonly apps: NonNullable<CreatorSnapshot['apps']>;
 }
 
 export const creatorColumns = `id, organisation_id, name, payment_method, payment_terms_accepted,
   tax_interview_completed, settlement_currency, test, version, registered_at`;
-
-/** A creator with its apps, as it is published. */
-export interface PublishedRow extends CreatorRow {
-  readonly apps: NonNullable<CreatorSnapshot['apps']>;
-}
 
 const clientColumns = `client.id AS client_id, client.payload ->> 'client_name' AS name`;
 const isFirstPartySql = `client.payload ->> 'first_party' = 'true'`;
@@ -49,18 +37,6 @@ export const publishedColumns = `${creatorColumns}, (
     ) AS app) AS apps`;
 
 /** The snapshot of a creator that is published to the other services. */
-export function creatorSnapshot(row: PublishedRow): CreatorSnapshot {
-  return {
-    id: row.id,
-    version: row.version,
-    organisation_id: row.organisation_id,
-    name: row.name,
-    payment_method: row.payment_method,
-    payment_terms_accepted: row.payment_terms_accepted,
-    tax_interview_completed: row.tax_interview_completed,
-    settlement_currency: row.settlement_currency,
-    registered_at: row.registered_at.toISOString(),
-    ...(row.test && { test: true }),
-    apps: row.apps,
-  };
+export function creatorSnapshot({ registered_at, test, ...members }: PublishedRow): CreatorSnapshot {
+  return { ...members, registered_at: registered_at.toISOString(), ...(test && { test: true }) };
 }

@@ -18,8 +18,10 @@ const read = statement(
 );
 
 /** Reads a creator as it is published. The caller has locked its row. */
-export async function readPublished(tx: Transaction, id: string): Promise<PublishedRow | undefined> {
-  return tx.row<PublishedRow>(read, [[id]]);
+export async function readPublished(tx: Transaction, id: string): Promise<PublishedRow> {
+  const row = await tx.row<PublishedRow>(read, [[id]]);
+  if (row === undefined) throw new Error(`The creator ${id} does not exist.`);
+  return row;
 }
 
 /**

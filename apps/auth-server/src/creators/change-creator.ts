@@ -2,7 +2,6 @@ import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
 import { creatorOptions } from './creator-options.js';
-import { creatorColumns, type CreatorRow } from '../creator-snapshots/creator-snapshot.js';
 import { creatorNotFoundError, requireCreatorId } from './parse-creator-id.js';
 import { type ChangedCreator, publishAndAuditChange } from './publish-and-audit-change.js';
 
@@ -41,7 +40,7 @@ const updateCreator = statement(
      payment_terms_accepted = coalesce(:paymentTermsAccepted, payment_terms_accepted),
      tax_interview_completed = coalesce(:taxInterviewCompleted, tax_interview_completed),
      settlement_currency = coalesce(:settlementCurrency, settlement_currency)
-   WHERE id = :id RETURNING ${creatorColumns}`,
+   WHERE id = :id`,
 );
 
 /**
@@ -55,7 +54,7 @@ export async function changeCreator(
 ): Promise<ChangedCreator> {
   const uuid = requireCreatorId(creator);
   return database.transaction(async (tx) => {
-    const row = await tx.row<CreatorRow>(updateCreator, {
+    const updated = await tx.run(updateCreator, {
       id: uuid,
       name: changes.name,
       changesPaymentMethod: changes.paymentMethod !== undefined, // null removes the payment method
@@ -64,8 +63,8 @@ export async function changeCreator(
       taxInterviewCompleted: changes.taxInterviewCompleted,
       settlementCurrency: changes.settlementCurrency,
     });
-    if (row === undefined) throw creatorNotFoundError(creator);
-    return publishAndAuditChange(tx, outbox, { row, auditDetails: { changed: changedFields(changes) } });
+    if (updated === 0) throw creatorNotFoundError(creator);
+    return publishAndAuditChange(tx, outbox, uuid, { changed: changedFields(changes) });
   });
 }
 

@@ -2,9 +2,8 @@ import { messages, publicId } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { auditOperator } from '../audit/operator-audit.js';
-import { type CreatorRow, creatorSnapshot } from '../creator-snapshots/creator-snapshot.js';
+import { creatorSnapshot } from '../creator-snapshots/creator-snapshot.js';
 import { readPublished } from '../creator-snapshots/publish-creators.js';
-import { creatorNotFoundError } from './parse-creator-id.js';
 
 export interface ChangedCreator {
   readonly uuid: string;
@@ -19,32 +18,28 @@ export interface ChangedCreator {
   readonly message_id: string;
 }
 
-/** Publishes `creator.changed` and writes the audit record, in the transaction that changed the row. */
+/** Publishes `creator.changed` and writes the audit record, in the transaction that changed the creator. */
 export async function publishAndAuditChange(
   tx: Transaction,
   outbox: Outbox,
-  {
-    row,
-    auditDetails,
-  }: { readonly row: CreatorRow; readonly auditDetails: Readonly<Record<string, unknown>> },
+  creatorId: string,
+  auditDetails: Readonly<Record<string, unknown>>,
 ): Promise<ChangedCreator> {
-  const published = await readPublished(tx, row.id);
-  if (published === undefined) throw creatorNotFoundError(row.id);
-  const creator = creatorSnapshot(published);
+  const creator = creatorSnapshot(await readPublished(tx, creatorId));
   const message = messages.creatorChanged.make({ creator }, { occurredAt: new Date() });
   await outbox.add(tx, message);
   await auditOperator(tx, {
     event: 'creator_changed',
-    details: { creator: row.id, version: row.version, ...auditDetails },
+    details: { creator: creatorId, version: creator.version, ...auditDetails },
   });
   return {
-    uuid: row.id,
-    id: publicId('crt', row.id),
-    name: row.name,
-    payment_method: row.payment_method,
-    payment_terms_accepted: row.payment_terms_accepted,
-    tax_interview_completed: row.tax_interview_completed,
-    settlement_currency: row.settlement_currency,
+    uuid: creatorId,
+    id: publicId('crt', creatorId),
+    name: creator.name,
+    payment_method: creator.payment_method,
+    payment_terms_accepted: creator.payment_terms_accepted,
+    tax_interview_completed: creator.tax_interview_completed,
+    settlement_currency: creator.settlement_currency,
     message_id: message.id,
   };
 }

@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
-import { creatorColumns, type CreatorRow } from '../creator-snapshots/creator-snapshot.js';
+import type { PublishedRow } from '../creator-snapshots/creator-snapshot.js';
 import { creatorNotFoundError, requireCreatorId } from './parse-creator-id.js';
 import { publishAndAuditChange } from './publish-and-audit-change.js';
 
@@ -17,8 +17,7 @@ export interface RedactedCreator {
 const lock = statement('creators.lock', 'SELECT name, payment_method FROM creators WHERE id = $1 FOR UPDATE');
 const redact = statement(
   'creators.redact',
-  `UPDATE creators SET version = version + 1, name = NULL, payment_method = NULL WHERE id = $1
-   RETURNING ${creatorColumns}`,
+  'UPDATE creators SET version = version + 1, name = NULL, payment_method = NULL WHERE id = $1',
 );
 
 /**
@@ -34,14 +33,13 @@ export async function redactCreator(
   const uuid = requireCreatorId(creator);
   const id = publicId('crt', uuid);
   return database.transaction(async (tx) => {
-    const before = await tx.row<Pick<CreatorRow, 'name' | 'payment_method'>>(lock, [uuid]);
+    const before = await tx.row<Pick<PublishedRow, 'name' | 'payment_method'>>(lock, [uuid]);
     if (before === undefined) throw creatorNotFoundError(creator);
     if (before.name === null && before.payment_method === null)
       return { uuid, id, redacted: true, message_id: null };
-    const row = await tx.row<CreatorRow>(redact, [uuid]);
-    if (row === undefined) throw creatorNotFoundError(creator);
+    await tx.run(redact, [uuid]);
     const auditDetails = { changed: ['name', 'paymentMethod'], redacted: true };
-    const { message_id } = await publishAndAuditChange(tx, outbox, { row, auditDetails });
+    const { message_id } = await publishAndAuditChange(tx, outbox, uuid, auditDetails);
     return { uuid, id, redacted: true, message_id };
   });
 }

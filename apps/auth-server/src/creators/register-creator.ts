@@ -5,12 +5,7 @@ import { z } from 'zod';
 import { requireOrganisation } from '../accounts/require-organisation.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import { creatorOptions } from './creator-options.js';
-import {
-  creatorColumns,
-  type CreatorRow,
-  creatorSnapshot,
-  type PublishedRow,
-} from '../creator-snapshots/creator-snapshot.js';
+import { creatorColumns, creatorSnapshot, type PublishedRow } from '../creator-snapshots/creator-snapshot.js';
 import { readPublished } from '../creator-snapshots/publish-creators.js';
 
 export interface NewCreator {
@@ -63,7 +58,7 @@ const insert = statement(
   'creators.insert',
   `INSERT INTO creators (${creatorColumns}) VALUES (:id, :organisation_id, :name, :payment_method, :payment_terms_accepted,
      :tax_interview_completed, :settlement_currency, :test, 1, now())
-   ON CONFLICT (id) DO NOTHING RETURNING ${creatorColumns}`,
+   ON CONFLICT (id) DO NOTHING`,
 );
 
 /**
@@ -94,7 +89,7 @@ export async function registerCreator(
 
 async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<PublishedRow> {
   const id = creator.id ?? uuidv7();
-  const inserted = await tx.row<CreatorRow>(insert, {
+  const inserted = await tx.run(insert, {
     id,
     organisation_id: creator.organisationId,
     name: creator.name,
@@ -105,8 +100,6 @@ async function insertOrFind(tx: Transaction, creator: NewCreator): Promise<Publi
     test: creator.test ?? false,
   });
   const details = { creator: id, organisation: creator.organisationId };
-  if (inserted !== undefined) await auditOperator(tx, { event: 'creator_registered', details });
-  const row = await readPublished(tx, id);
-  if (row === undefined) throw new Error('The creator was not stored.');
-  return row;
+  if (inserted > 0) await auditOperator(tx, { event: 'creator_registered', details });
+  return readPublished(tx, id);
 }
