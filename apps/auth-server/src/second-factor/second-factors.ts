@@ -44,10 +44,16 @@ const isSetupOpenSql = `confirmed_at IS NULL AND created_at > now() - interval '
 
 const findState = statement(
   'second-factors.state',
-  `SELECT confirmed_at IS NOT NULL AS confirmed, ${isSetupOpenSql} AS setup_open, wrong_codes >= ${maxWrongCodes} AS totp_locked,
-     (SELECT count(*)::int FROM recovery_codes AS code WHERE code.user_id = $1 AND used_at IS NULL) AS codes_left
+  `SELECT confirmed_at IS NOT NULL AS confirmed, ${isSetupOpenSql} AS "setupOpen", wrong_codes >= ${maxWrongCodes} AS "totpLocked",
+     (SELECT count(*)::int FROM recovery_codes AS code WHERE code.user_id = $1 AND used_at IS NULL) AS "recoveryCodesLeft"
    FROM second_factors WHERE user_id = $1`,
 );
+const withoutFactor: SecondFactorState = {
+  confirmed: false,
+  setupOpen: false,
+  recoveryCodesLeft: 0,
+  totpLocked: false,
+};
 const findNeed = statement(
   'second-factors.need',
   `SELECT users.global_admin AND $2 OR factor.confirmed_at IS NOT NULL AS needed
@@ -147,18 +153,7 @@ export class SecondFactors {
   }
 
   async stateOf(userId: string): Promise<SecondFactorState> {
-    const row = await this.database.row<{
-      confirmed: boolean;
-      setup_open: boolean;
-      codes_left: number;
-      totp_locked: boolean;
-    }>(findState, [userId]);
-    return {
-      confirmed: row?.confirmed === true,
-      setupOpen: row?.setup_open === true,
-      recoveryCodesLeft: row?.codes_left ?? 0,
-      totpLocked: row?.totp_locked === true,
-    };
+    return (await this.database.row<SecondFactorState>(findState, [userId])) ?? withoutFactor;
   }
 
   /**

@@ -5,13 +5,6 @@ import type { GuessCount } from './guess-limits.rules.js';
 /** `unknown`: the guess could not be checked, and does not count. */
 export type GuessOutcome = 'right' | 'wrong' | 'unknown';
 
-interface CountRow {
-  readonly failed: number;
-  readonly trying: number;
-  readonly seconds_since_failure: number | null;
-  readonly seconds_left: number;
-}
-
 /** A guess whose process died counts as in progress for this time. */
 const guessTimeoutSeconds = 30;
 const batchSize = 1000;
@@ -27,8 +20,8 @@ const lockCount = statement(
      failed = CASE WHEN count.expires_at > now() THEN count.failed ELSE 0 END,
      trying = CASE WHEN count.trying_until > now() THEN count.trying ELSE 0 END
    RETURNING failed, trying,
-     extract(epoch FROM now() - failed_at)::float8 AS seconds_since_failure,
-     extract(epoch FROM expires_at - now())::float8 AS seconds_left`,
+     coalesce(extract(epoch FROM now() - failed_at)::float8, 'infinity') AS "secondsSinceFailure",
+     extract(epoch FROM expires_at - now())::float8 AS "secondsLeft"`,
 );
 const beginGuess = statement(
   'guess-counts.begin',
@@ -94,13 +87,9 @@ export class GuessCounts {
 
   /** Locks the row of a subject until the transaction ends. */
   async lock(tx: Transaction, subject: string): Promise<GuessCount> {
-    const row = await tx.row<CountRow>(lockCount, [subject]);
-    return {
-      failed: row?.failed ?? 0,
-      trying: row?.trying ?? 0,
-      secondsSinceFailure: row?.seconds_since_failure ?? Infinity,
-      secondsLeft: row?.seconds_left ?? 0,
-    };
+    const count = await tx.row<GuessCount>(lockCount, [subject]);
+    if (count === undefined) throw new Error('The count was not stored.');
+    return count;
   }
 
   /** Begins a guess. The caller has locked the subjects. */
