@@ -12,17 +12,22 @@ import {
 import { readFileSync } from 'node:fs';
 import { eventually } from '../dev/eventually.ts';
 import { Failure, runMain } from '../dev/failure.ts';
+import { operate } from '../ops/operate.ts';
+import { readOperatorAccess } from '../ops/operator-access.ts';
 import { ownerEmail } from './accounts.ts';
 import { openShopReceiver, type ShopReceiver } from './receiver.ts';
 import { expectEqual, expectThat, Steps } from './steps.ts';
 import { registerApp } from './third-party-app.ts';
 import { demoToken, runningStack } from './demo-token.ts';
 import { shippingAddress } from './shipping-address.ts';
-import { shipWithOps } from './warehouse.ts';
 import { openCreator, openStore } from './api.ts';
 
 const arrivalTimeoutMs = 30_000;
 const webhookSecret = 'demo-webhook-secret';
+const parcel = [
+  ...['--carrier', 'Royal Mail', '--tracking-number', 'TEST0001'],
+  ...['--tracking-url', 'https://track.example/TEST0001'],
+];
 const scopes = [
   'openid',
   'offline_access',
@@ -138,7 +143,8 @@ async function runDemo(): Promise<void> {
     });
     await expectEvents(steps, receiver, orderId, ['order.created', 'order.processing']);
     await steps.run('Ship it from the warehouse', async (note) => {
-      await shipWithOps(orderId);
+      // Waits until store-api has applied the message of the warehouse.
+      await operate(await readOperatorAccess(), 'store-api', ['order', 'ship', orderId, ...parcel]);
       const { data, response } = await readOrder({ client, path: { id: orderId } });
       expectEqual("the order's status", data.status, 'shipped');
       expectEqual('the tracking number', data.tracking?.tracking_number, 'TEST0001');
