@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
+import { Progress } from '../dev/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSettings, stateDirHash } from '../dev/settings.ts';
 import { provideBaseImages, pullBaseImages } from './substitutes.ts';
@@ -125,19 +126,14 @@ interface WorkOptions {
 }
 
 async function work(engine: Engine, options: WorkOptions): Promise<void> {
-  const timed = async (title: string, run: () => Promise<unknown>): Promise<void> => {
-    const startedAtMs = performance.now();
-    say(title);
-    await run();
-    say(`  ✓ ${((performance.now() - startedAtMs) / 1000).toFixed(1)} s`);
-  };
+  const progress = new Progress(say);
   say(`Container engine: ${engine.description}`);
-  await timed('Base images', () => provideBaseImages(engine, say));
-  if (!options.isBuilt) await timed('Build', buildAll);
-  await timed('Images', () => buildImages(engine, options, say));
+  await progress.step('Base images', () => provideBaseImages(engine, say));
+  if (!options.isBuilt) await progress.step('Build', buildAll);
+  await progress.step('Images', () => buildImages(engine, options, say));
   if (!options.isVerified) return;
   await options.verifyAfter;
-  await timed('The suite in containers', () => verifyImages(engine, options.tag, say));
+  await progress.step('The suite in containers', () => verifyImages(engine, options.tag, say));
 }
 
 runMain(main, help);

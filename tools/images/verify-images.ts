@@ -7,6 +7,7 @@ import type { OperatorAccess } from '../ops/operator-access.ts';
 import { eventually } from '../dev/eventually.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { serviceNames } from '../dev/ports.ts';
+import { Progress } from '../dev/progress.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { type BareStack, writeStack } from '../dev/stack-file.ts';
@@ -25,6 +26,7 @@ const gatewayTimeoutMs = 60_000;
  * services gracefully.
  */
 export async function verifyImages(engine: Engine, tag: string, say: (line: string) => void): Promise<void> {
+  const progress = new Progress(say);
   const [port, receiverPort] = [await freePort(), await freePort()];
   const baseUrl = `https://localhost:${port}`;
   const composition = await Composition.open(engine, project, {
@@ -38,7 +40,7 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
   const remove = (): Promise<unknown> => composition.run(['down', '--volumes', '--remove-orphans']);
   try {
     await remove(); // left by an interrupted run
-    await step(say, 'Secrets, databases, migrations, stores, services and gateway are up', () =>
+    await progress.step('Secrets, databases, migrations, stores, services and gateway are up', () =>
       composition.mustRun(['up', '--detach', '--no-build']),
     );
     const caFile = join(stateDir, 'ca.pem');
@@ -47,19 +49,19 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
       caFile,
       await engine.mustDocker(['exec', containers.id('gateway'), 'cat', '/etc/gateway/tls.crt']),
     );
-    await step(say, 'The gateway responds over HTTPS for every service and /docs', () =>
+    await progress.step('The gateway responds over HTTPS for every service and /docs', () =>
       checkGateway(baseUrl, caFile),
     );
-    await step(say, `All ${containers.ids.length} containers are restricted`, () =>
+    await progress.step(`All ${containers.ids.length} containers are restricted`, () =>
       checkRestrictions(engine, containers.ids),
     );
-    await step(say, 'Node.js is process 1 of each service', () => checkFirstProcess(engine, containers));
+    await progress.step('Node.js is process 1 of each service', () => checkFirstProcess(engine, containers));
     const internalUrls = await internalUrlsOf(engine, containers);
-    await runDemo(composition, { stateDir, baseUrl, caFile, receiverPort, internalUrls, say });
-    await step(say, 'A second run of secrets and databases changes no secret', () =>
+    await runDemo(composition, { stateDir, baseUrl, caFile, receiverPort, internalUrls, progress });
+    await progress.step('A second run of secrets and databases changes no secret', () =>
       checkRepeat(composition),
     );
-    await step(say, 'The services stop gracefully', () => checkStop(engine, containers));
+    await progress.step('The services stop gracefully', () => checkStop(engine, containers));
   } catch (error) {
     const { output } = await composition.run(['logs', '--tail', '15', '--no-color']);
     throw new Failure(`${reasonOf(error)}\n\nThe end of the logs:\n${output}`);
@@ -119,12 +121,6 @@ export async function removeVerification(engine: Engine): Promise<void> {
   await remove('volume', []);
 }
 
-async function step(say: (line: string) => void, title: string, work: () => Promise<unknown>): Promise<void> {
-  const startedAtMs = performance.now();
-  await work();
-  say(`  ✓ ${title.padEnd(70)} ${((performance.now() - startedAtMs) / 1000).toFixed(1).padStart(5)} s`);
-}
-
 async function checkGateway(baseUrl: string, caFile: string): Promise<void> {
   const dispatcher = new Agent({ connect: { ca: readFileSync(caFile, 'utf8') }, allowH2: true });
   const expected = {
@@ -182,7 +178,7 @@ async function runDemo(
     readonly caFile: string;
     readonly receiverPort: number;
     readonly internalUrls: Readonly<Record<string, string>>;
-    readonly say: (line: string) => void;
+    readonly progress: Progress;
   },
 ): Promise<void> {
   const commands = Object.fromEntries(serviceNames.map((name) => [name, composition.command(name)]));
@@ -200,7 +196,7 @@ async function runDemo(
     services: {},
     dependencies: { postgres: '', redis: '', rabbitmq: '' },
   };
-  await step(at.say, 'The demo data is loaded by operator commands in containers', async () => {
+  await at.progress.step('The demo data is loaded by operator commands in containers', async () => {
     const { seed } = await import('../demo/seed.ts'); // imported late, since it needs the compiled code
     writeStack(at.stateDir, { ...bare, ...(await seed(access)) });
   });
@@ -209,13 +205,13 @@ async function runDemo(
     throw new Failure(`A suite in containers has no command "${name}".`);
   });
   try {
-    await step(at.say, 'The demo succeeds through the gateway', () =>
+    await at.progress.step('The demo succeeds through the gateway', (note) =>
       mustRun(
         process.execPath,
         ['--disable-warning=ExperimentalWarning', join(root, 'tools', 'demo', 'demo.ts')],
         {
           env: { ...process.env, SUITE_DEV_DIR: at.stateDir, DEMO_RECEIVER_PORT: String(at.receiverPort) },
-          onLine: (line) => at.say(`      ${line}`),
+          onLine: note,
         },
       ),
     );
