@@ -67,6 +67,7 @@ export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
   return { ...plan, services: await pickEach(plan.services), internal: await pickEach(plan.internal) };
 }
 
+const connectTimeoutMs = 1_000;
 const stride = 100; // larger than the range of a suite, to avoid the ports of a neighbouring suite
 
 /**
@@ -90,14 +91,14 @@ export async function isTaken(port: number): Promise<boolean> {
   return (await responds(port)) || !(await canListen(port));
 }
 
-export function responds(port: number, timeoutMs = 1_000): Promise<boolean> {
+export function responds(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     const end = (open: boolean): void => {
       socket.destroy();
       resolve(open);
     };
-    socket.setTimeout(timeoutMs, () => end(false));
+    socket.setTimeout(connectTimeoutMs, () => end(false));
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));
   });

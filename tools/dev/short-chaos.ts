@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { postgresPrograms } from './dependencies/postgres.ts';
-import { rabbitmqProgram } from './dependencies/rabbitmq.ts';
-import { redisProgram } from './dependencies/redis.ts';
-import { findProgram, runProgram } from './run-program.ts';
+import { systemPackages } from './dependencies/choose.ts';
+import { runProgram } from './run-program.ts';
 import { root } from './settings.ts';
 import type { Counts } from './test-results.ts';
 
@@ -11,13 +9,7 @@ const seed = 281;
 /** More than twice the usual duration, so that a hanging run fails before CI's limit of 20 minutes. */
 const timeoutMs = 300_000;
 
-/** The programs that `npm run chaos` needs, by their Debian packages. */
-const programs: Readonly<Record<string, () => string | undefined>> = {
-  postgresql: postgresPrograms,
-  'redis-server': redisProgram,
-  'rabbitmq-server': rabbitmqProgram,
-  nginx: () => findProgram('nginx'),
-};
+const { postgres, redis, rabbitmq, nginx } = systemPackages;
 
 /** The result of the short form of `npm run chaos`, and its output. */
 export interface ChaosResult {
@@ -27,9 +19,10 @@ export interface ChaosResult {
 
 /** Runs the short form of `npm run chaos` with the compiled code, where its programs are installed. */
 export async function shortChaos(): Promise<ChaosResult> {
-  const missing = Object.entries(programs).flatMap(([name, find]) => (find() === undefined ? [name] : []));
+  const missing = [postgres, redis, rabbitmq, nginx].filter(({ find }) => find() === undefined);
   if (process.platform !== 'linux' || missing.length > 0) {
-    const reason = missing.length > 0 ? `without ${missing.join(', ')}` : 'on this system';
+    const packages = missing.map(({ debian }) => debian).join(', ');
+    const reason = missing.length > 0 ? `without ${packages}` : 'on this system';
     return { counts: { passed: 0, failed: 0 }, lines: [`Faults under load: NOT RUN ${reason}.`] };
   }
   const startedAtMs = performance.now();

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
-import { findBrowser } from './browser.ts';
 import { aptCommand, aptPrefix, installDebianPackages } from './debian-packages.ts';
 import {
   type Dependency,
@@ -14,37 +13,25 @@ import { postgresFromPrograms, postgresPrograms } from './postgres.ts';
 import { rabbitmqFromPrograms, rabbitmqProgram } from './rabbitmq.ts';
 import { redisFromPrograms, redisProgram } from './redis.ts';
 
-/** Programs that the suite needs besides node modules, with their package names on Debian and Homebrew. */
-const systemPackages = {
-  postgres: {
-    isInstalled: () => postgresPrograms() !== undefined,
-    debian: 'postgresql',
-    brew: 'postgresql@17',
-  },
-  redis: { isInstalled: () => redisProgram() !== undefined, debian: 'redis-server', brew: 'redis' },
-  rabbitmq: {
-    isInstalled: () => rabbitmqProgram() !== undefined,
-    debian: 'rabbitmq-server',
-    brew: 'rabbitmq',
-  },
-  nginx: { isInstalled: () => findProgram('nginx') !== undefined, debian: 'nginx-light', brew: 'nginx' },
-  // For browser tests.
-  chromium: { isInstalled: () => findBrowser() !== undefined, debian: 'chromium', brew: '--cask chromium' },
-  openssl: { isInstalled: () => findProgram('openssl') !== undefined, debian: 'openssl', brew: 'openssl' },
-  python: { isInstalled: () => findProgram('python3') !== undefined, debian: 'python3', brew: 'python' },
+const findNginx = () => findProgram('nginx');
+/** Chromium has several program names. */
+const findBrowser = () =>
+  ['chromium', 'chromium-browser', 'google-chrome'].map((name) => findProgram(name)).find((path) => path);
+
+/** How to find what the suite needs besides node modules, with the names of its packages. */
+export const systemPackages = {
+  postgres: { find: postgresPrograms, debian: 'postgresql', brew: 'postgresql@17' },
+  redis: { find: redisProgram, debian: 'redis-server', brew: 'redis' },
+  rabbitmq: { find: rabbitmqProgram, debian: 'rabbitmq-server', brew: 'rabbitmq' },
+  nginx: { find: findNginx, debian: 'nginx-light', brew: 'nginx' },
+  chromium: { find: findBrowser, debian: 'chromium', brew: '--cask chromium' },
+  openssl: { find: () => findProgram('openssl'), debian: 'openssl', brew: 'openssl' },
+  python: { find: () => findProgram('python3'), debian: 'python3', brew: 'python' },
   // For the example that verifies signatures by public keys.
-  cryptography: {
-    isInstalled: () => existsSync('/usr/lib/python3/dist-packages/cryptography'),
-    debian: 'python3-cryptography',
-    brew: 'cryptography',
-  },
-  php: { isInstalled: () => findProgram('php') !== undefined, debian: 'php-cli', brew: 'php' },
+  cryptography: { find: findPythonCryptography, debian: 'python3-cryptography', brew: 'cryptography' },
+  php: { find: () => findProgram('php'), debian: 'php-cli', brew: 'php' },
   // Checks the alerting rules and the queries of the dashboards.
-  promtool: {
-    isInstalled: () => findProgram('promtool') !== undefined,
-    debian: 'prometheus',
-    brew: 'prometheus',
-  },
+  promtool: { find: () => findProgram('promtool'), debian: 'prometheus', brew: 'prometheus' },
 } as const;
 type PackageName = keyof typeof systemPackages;
 
@@ -86,7 +73,7 @@ export async function chooseDependencies(
   if (anyGateway) programs.push('openssl');
   // A container can proxy services on this machine only on Linux, where it can share the host network.
   const gatewayFromDocker =
-    docker && process.platform === 'linux' && !systemPackages.nginx.isInstalled() && required.nginx !== true;
+    docker && process.platform === 'linux' && findNginx() === undefined && required.nginx !== true;
   if (anyGateway && !gatewayFromDocker) programs.push('nginx');
   if (required.browser) programs.push('chromium');
   if (required.replica && !programs.includes('postgres')) programs.push('postgres');
@@ -112,6 +99,10 @@ export function describeSource({ name, processes }: Dependency): string {
   return `${name}: ${processes.some(({ program }) => program === 'docker') ? 'Docker' : processes.at(-1)?.program}`;
 }
 
+function findPythonCryptography(): string | undefined {
+  return ['/usr/lib/python3/dist-packages/cryptography'].find((path) => existsSync(path));
+}
+
 function fromPrograms(name: DependencyName, context: DependencyContext): Dependency | Promise<Dependency> {
   switch (name) {
     case 'postgres':
@@ -129,7 +120,7 @@ async function install(
   optional: readonly PackageName[],
   context: DependencyContext,
 ): Promise<void> {
-  const isMissing = (name: PackageName): boolean => !systemPackages[name].isInstalled();
+  const isMissing = (name: PackageName): boolean => systemPackages[name].find() === undefined;
   const [missingRequired, missingOptional] = [required.filter(isMissing), optional.filter(isMissing)];
   const prefix = missingRequired.length + missingOptional.length > 0 ? await aptPrefix() : undefined;
   if (prefix !== undefined) {

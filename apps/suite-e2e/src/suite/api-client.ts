@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { documented } from './documented.js';
 import { certificateAuthority, suite } from './the-suite.js';
 
-type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /**
  * Sends a request to the gateway, trusting the suite's certificate authority. The response must be
