@@ -59,7 +59,7 @@ export class ExchangeRatesJob extends BackgroundLoop {
     return false;
   }
 
-  /** Fetches the rates if they are due and no other replica is fetching. Returns whether rates were stored. */
+  /** Fetches the rates if they are due and no other replica does. Returns whether rates were stored. */
   async fetchDueRates(): Promise<boolean> {
     const { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: intervalMs } = this.config;
     if (url === undefined || (await this.database.run(claim, [retryDelayMs])) === 0) return false;
