@@ -36,7 +36,7 @@ const subjectId = z.union([
 ]);
 const readIds = statement('test.ids', 'SELECT id FROM orders UNION SELECT id FROM creators');
 
-describe('read models after a replay', () => {
+describe('the read models of creators and orders', () => {
   let api: CreatorApi;
   let replay: ReplayQueue;
   const creators = [aCreator('org_a'), aCreator('org_a', { settlement_currency: 'JPY' })];
@@ -96,18 +96,21 @@ describe('read models after a replay', () => {
   it.each([
     ['an intact ledger', true],
     ['empty tables', false],
-  ])('are equal to the lost ones, from %s and with concurrent orders', async (_tables, keepLedger) => {
-    const rows = await expectedRows([...earlierOrders, ...concurrentOrders]);
-    await publishAll(earlierOrders);
-    await postAllWaiting(api.database);
-    await truncateTables(api.database, { keepLedger });
-    await rebuildSums();
-    await Promise.all([writeReplay(replayMessages()), publish(concurrentOrders.flat().map(orderMessage))]);
-    await postAllWaiting(api.database);
-    // The breakdown may differ: it was rebuilt above, from an intact ledger without the lost orders.
-    expect(await rebuildSums()).toMatchObject({ months: 0, counts: 0 });
-    expect(await postAndReadRows()).toEqual(rows);
-  });
+  ])(
+    'are equal to the lost ones after a replay from %s, with concurrent orders',
+    async (_tables, keepLedger) => {
+      const rows = await expectedRows([...earlierOrders, ...concurrentOrders]);
+      await publishAll(earlierOrders);
+      await postAllWaiting(api.database);
+      await truncateTables(api.database, { keepLedger });
+      await rebuildSums();
+      await Promise.all([writeReplay(replayMessages()), publish(concurrentOrders.flat().map(orderMessage))]);
+      await postAllWaiting(api.database);
+      // The breakdown may differ: it was rebuilt above, from an intact ledger without the lost orders.
+      expect(await rebuildSums()).toMatchObject({ months: 0, counts: 0 });
+      expect(await postAndReadRows()).toEqual(rows);
+    },
+  );
 
   it('are equal to the lost ones after an interrupted and repeated replay, and after a needless one', async () => {
     const rows = await expectedRows(earlierOrders);
@@ -119,7 +122,7 @@ describe('read models after a replay', () => {
     expect(await postAndReadRows()).toEqual(rows);
   });
 
-  it('correct wrong rows of a known version, without a second posting', async () => {
+  it('are corrected by a replay of the same versions, without a second posting', async () => {
     const rows = await expectedRows(earlierOrders);
     await publishAll(earlierOrders);
     await postAllWaiting(api.database);
@@ -137,7 +140,7 @@ describe('read models after a replay', () => {
     expect(await postAndReadRows()).toEqual(rows);
   });
 
-  it('never return to an older version', async () => {
+  it('never return to an older version by a replay', async () => {
     const [creator = aCreator('org_a')] = creators;
     const order = paid(anOrder(creator.id));
     await publish([
@@ -152,7 +155,7 @@ describe('read models after a replay', () => {
     ]);
   });
 
-  it('cause no message to other services', async () => {
+  it('cause no message to other services during a replay', async () => {
     const before = api.broker.published.length;
     await writeReplay(replayMessages());
     expect(api.broker.published.length).toBe(before);

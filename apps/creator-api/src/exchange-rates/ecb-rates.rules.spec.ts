@@ -31,10 +31,10 @@ describe('readEcbRates', () => {
   });
 
   it.each([
-    ['nothing', '', /neither/],
-    ['another file', 'id;name\n1;2', /neither/],
+    ['an empty file', '', /neither/],
+    ['a CSV file of another format', 'id;name\n1;2', /neither/],
     ['XML without rates', '<rss></rss>', /no reference rates/],
-    ['a day that is none', daily.replace('2026-03-10', '2026-02-30'), /is not a valid date/],
+    ['an impossible day', daily.replace('2026-03-10', '2026-02-30'), /is not a valid date/],
     ['a rate of zero', daily.replace('1.0423', '0.0'), /USD on 2026-03-10/],
     ['a rate that is no number', daily.replace('1.0423', '1,04'), /USD on 2026-03-10/],
   ])('rejects %s', (_what, text, message) => {

@@ -110,7 +110,7 @@ describe('exchange rates from a URL', () => {
     },
   );
 
-  it('are logged as missing, with the status, when the source responds with another success', async () => {
+  it('cause a warning with the status when the source responds with a 2xx status other than 200', async () => {
     const lines: string[] = [];
     const capturing = createLogger('test', 'warn', { write: (line) => void lines.push(line) });
     source.respond = (_request, response) => response.writeHead(204).end();

@@ -127,7 +127,7 @@ describe('the stream of new orders', () => {
     expect(orderIds(events.slice(1))).toEqual(placed.filter((id) => id !== first?.data.uuid));
   });
 
-  it('reads nothing while there is no new order, also after it was resumed', async () => {
+  it('stays waiting while there is no new order, also after it was resumed', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
     const [first] = await stream.first(1);
@@ -161,7 +161,7 @@ describe('the stream of new orders', () => {
     }
   });
 
-  it('stores no entries for a creator without a stream, nor for orders that a rebuild restores', async () => {
+  it('stores no entries for a creator without a stream, nor for old orders, which a rebuild restores', async () => {
     const [withoutStream, rebuilt] = [await newCreator(), await newCreator()];
     await place(withoutStream);
     const stream = await open(rebuilt);

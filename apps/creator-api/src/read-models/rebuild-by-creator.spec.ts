@@ -27,7 +27,7 @@ const waitingForLock = statement(
   `SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`,
 );
 
-describe('sums that are rebuilt during concurrent postings', () => {
+describe('sums that are rebuilt', () => {
   let scratch: ScratchDatabase;
   let database: Database;
   let creators: CreatorSnapshot[];

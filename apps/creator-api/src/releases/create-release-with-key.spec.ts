@@ -107,7 +107,7 @@ describe('POST /api/v1/releases with an idempotency key', () => {
     ]);
   });
 
-  it('stores the key for 24 hours, then accepts it for a new request and deletes it', async () => {
+  it('keeps a key for 24 hours; then it may be used for a new request, and the clean-up deletes it', async () => {
     const first = await create();
     now = new Date(now.getTime() + 24 * hourMs - 1);
     expect((await create()).text).toBe(first.text);

@@ -83,7 +83,7 @@ describe('the download of audio from a hostile server', () => {
       'permanent',
       (_request, response) => response.writeHead(200, { 'content-length': String(2 ** 40) }).write('RIFF'),
     ],
-    ['nothing', 'empty', 'permanent', (_request, response) => response.end()],
+    ['an empty body', 'empty', 'permanent', (_request, response) => response.end()],
     [
       'a compressed body',
       'compressed',
