@@ -190,7 +190,7 @@ async function limitedEdition({ client, product }: TriggerContext) {
     throw new Failure(`${found.id} is not available. Name an available limited edition with --product.`);
   if (found?.quantity == null)
     throw new Failure(
-      `${product === undefined ? 'No available product is a limited edition' : `${product} is not a limited edition`}. Create one: npm run -s ops -- stock set PRODUCT 100`,
+      `${product === undefined ? 'No available product is a limited edition' : `${product} is not a limited edition of this creator`}. Create one: npm run -s ops -- stock set PRODUCT 100`,
     );
   return { id: found.id, quantity: found.quantity };
 }

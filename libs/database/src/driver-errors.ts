@@ -34,7 +34,9 @@ export function isReadOnlyServer(error: unknown): boolean {
 /** @throws DependencyUnavailable if a retry may succeed, else the error itself */
 export function translateAndThrow(error: unknown): never {
   if (isConnectionFailure(error) || transientSqlStates.test(responseOf(error)?.code ?? ''))
-    throw new DependencyUnavailable('PostgreSQL is unavailable.', { cause: error });
+    throw new DependencyUnavailable('PostgreSQL is unavailable, or ended a statement early.', {
+      cause: error,
+    });
   throw error;
 }
 

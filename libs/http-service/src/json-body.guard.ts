@@ -43,7 +43,7 @@ export class JsonBodyGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    if (!methodsWithBody.has(request.method) || request.body !== undefined) return true;
+    if (!methodsWithBody.has(request.method)) return true;
     const targets = routeTargets(context);
     const isRaw = readsRawBody(this.reflector, targets);
     if (hasNoBody(request)) {

@@ -88,9 +88,8 @@ export async function startHttp(
   if (anyOrigin) allowAnyOrigin(app); // before every route, so that each has preflights
   const readiness: ReadinessChecks = { ...app.get<ReadinessChecks>(READINESS_CHECKS), ...furtherChecks };
   const findFailedChecks = sharedReadiness(readiness);
-  for (const path of new Set(['/health', `/${prefix ?? ''}/health`.replace('//', '/')])) {
-    app.use(path, healthRoutes(readiness, findFailedChecks));
-  }
+  app.use('/health', healthRoutes(readiness, findFailedChecks));
+  if (prefix !== undefined) app.use(`/${prefix}/health`, healthRoutes(readiness, findFailedChecks));
   beforeRoutes?.(app);
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   await app.init();

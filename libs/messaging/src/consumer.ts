@@ -4,7 +4,8 @@ import { type Logger, resolveWithin } from '@fulfilment/runtime';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from './broker.js';
-import type { HandlerCallbacks, HandlingTimes, MessageHandler } from './message-handling.js';
+import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
+import type { HandlingTimes } from './message-handling.js';
 import { QueueHandover, type QueueSource } from './queue-handover.js';
 import { TimeSlice } from './time-slice.js';
 

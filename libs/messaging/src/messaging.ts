@@ -5,13 +5,8 @@ import { Broker } from './broker.js';
 import { Consumer, type ConsumerSettings, type ConsumerTimes } from './consumer.js';
 import { Limit } from './limit.js';
 import type { ConsumerOptions } from './message-consumer.js';
-import {
-  type HandlerCallbacks,
-  type HandlingOptions,
-  type MessageHandler,
-  MessageHandling,
-  startCounting,
-} from './message-handling.js';
+import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
+import { type HandlingOptions, MessageHandling, startCounting } from './message-handling.js';
 import { MoveToShards } from './move-to-shards.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';

@@ -2,7 +2,7 @@ import { type MessageQueue, type ShardedTopology, shardOf } from '@fulfilment/co
 import { Counter } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { OutgoingMessage } from './confirmed-publisher.js';
-import type { HandlerCallbacks, MessageHandler } from './message-handling.js';
+import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
 import { isReplayed, deadLetterOf, replayHeaders } from './dead-letter-message.js';
 import type { RetryingPublisher } from './retrying-publisher.js';
 

@@ -9,19 +9,18 @@ export const exitCodeConfig = 78;
 /** Nest's token for the settings of a service. */
 export const CONFIG = Symbol('CONFIG');
 
+const port = z.coerce.number().int().min(0).max(65_535);
+
 /**
  * Settings of every service. Apps extend them; docs/reference/configuration.md is generated from the
  * descriptions.
  */
 export const serviceSettings = z.object({
   HOST: z.string().default('0.0.0.0').describe('Address to listen on'),
-  PORT: z.coerce.number().int().min(0).max(65535).describe('Port of the public HTTP interface'),
-  INTERNAL_PORT: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(65535)
-    .describe('Port of the metrics and message status endpoints; the gateway does not route it'),
+  PORT: port.describe('Port of the public HTTP interface'),
+  INTERNAL_PORT: port.describe(
+    'Port of the metrics and message status endpoints; the gateway does not route it',
+  ),
   INTERNAL_HOST: z
     .string()
     .default('127.0.0.1')

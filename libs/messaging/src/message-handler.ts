@@ -1,0 +1,32 @@
+import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+
+/** Handles the messages that a consumer receives. */
+export interface MessageHandler {
+  /**
+   * Resolves when each message is handled, dead-lettered or returned, or when the channel is closed.
+   * @throws when the rejection of a message could not be recorded
+   */
+  handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void>;
+  /** Dead-letters a message without handling it. */
+  deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void>;
+}
+
+/** Callbacks that the consumer provides. */
+export interface HandlerCallbacks {
+  /**
+   * Acknowledges a message: by default only this one, with `andAllBefore` also all earlier ones of the
+   * channel.
+   */
+  readonly acknowledge: (
+    channel: ConfirmChannel,
+    raw: ConsumeMessage,
+    scope?: { readonly andAllBefore: boolean },
+  ) => Promise<void>;
+  /** Whether messages of this channel still belong to this consumer. */
+  readonly isOpen: (channel: ConfirmChannel) => boolean;
+  /**
+   * Called during a long database outage. Returns all messages to RabbitMQ, unless the database responds to a
+   * ping. Resolves to whether they were returned.
+   */
+  readonly returnMessages: () => Promise<boolean>;
+}
