@@ -9,7 +9,7 @@ import {
 import { setUpWorker } from './worker-setup.fixture.js';
 
 const document = readDocument('store');
-const url = 'https://shop.example/hooks';
+const url = 'https://8.8.8.8/hooks'; // needs no name server
 const secret = 'whsec_test';
 const subscription = { url, secret, events: ['order.created'] };
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { type WebhookReceiver, webhookReceiver } from '@fulfilment/testing';
 import {
   aClient,
+  deliveriesWhen,
   startWorker,
   type WebhookStores,
   webhookStores,
@@ -37,6 +38,15 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}, 
     get receiver() {
       return requireStarted(receiver);
     },
+    /**
+     * Returns the deliveries once they satisfy the condition. Until then, runs the reconciler, which holds the
+     * new deliveries of disabled subscriptions.
+     */
+    reconcileUntil: (condition: Parameters<typeof deliveriesWhen>[1]) =>
+      deliveriesWhen(requireStarted(stores), (rows) => {
+        requireStarted(worker).reconcile();
+        return condition(rows);
+      }),
     /** A client that calls the worker. @param claims of its access token */
     client: (claims?: Parameters<typeof aClient>[2]) =>
       aClient(requireStarted(stores), requireStarted(worker), claims),

@@ -32,7 +32,7 @@ describe('held deliveries', () => {
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('held'));
+    await given.reconcileUntil(haveStatuses('held'));
     const uuid = parsePublicId('whk', id);
     await database.run(insertSync, [uuid]);
     await database.transaction(async (tx) => {

@@ -22,7 +22,7 @@ describe('a subscription', () => {
     );
 
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('failed', 'held'));
+    await given.reconcileUntil(haveStatuses('failed', 'held'));
     expect(given.receiver.deliveries).toHaveLength(1);
 
     given.receiver.respondWith((response) => response.writeHead(204).end());
@@ -45,7 +45,7 @@ describe('a subscription', () => {
 
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('succeeded', 'held'));
+    await given.reconcileUntil(haveStatuses('succeeded', 'held'));
     await client.patch(id, { status: 'active' });
     await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded'));
     expect(await measured()).toBe(before + 1);
@@ -56,7 +56,7 @@ describe('a subscription', () => {
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('held'));
+    await given.reconcileUntil(haveStatuses('held'));
     const requested = Promise.withResolvers<ServerResponse>();
     given.receiver.respondWith((response) => requested.resolve(response));
     const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;

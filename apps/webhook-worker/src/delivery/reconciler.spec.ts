@@ -36,7 +36,6 @@ describe('the reconcilers of several replicas', () => {
     const found: string[] = [];
     const requeue = (due: readonly DueSubscription[]): void => {
       found.push(...due.map(({ subscriptionId }) => subscriptionId));
-      reconciler.wake(); // so that the next scan follows at once
     };
     const ended = Promise.withResolvers<void>();
     let scans = 0;
@@ -58,8 +57,9 @@ describe('the reconcilers of several replicas', () => {
       createLogger('test', 'silent'),
     );
     reconciler.start();
-    reconciler.wake();
+    const waking = setInterval(() => reconciler.wake(), 10); // so that the next scan follows at once
     await ended.promise;
+    clearInterval(waking);
     await reconciler.stop();
     return found;
   }

@@ -4,7 +4,7 @@ import { setUpWorker } from '../worker-setup.fixture.js';
 
 const subscriptionsPerClient = 50;
 /** More than may wait for the dispatcher of a process, less than its attempts. */
-const silentCount = 600;
+const silentCount = 300;
 const timeoutMs = 60_000;
 const soonMs = 10_000;
 

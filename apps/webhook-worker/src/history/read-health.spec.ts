@@ -31,7 +31,7 @@ const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_00
 
 async function aSubscription() {
   const client = await given.client();
-  const id = await client.subscribe('https://shop.example/hooks');
+  const id = await client.subscribe(given.receiver.url);
   const uuid = parsePublicId('whk', id) ?? '';
   return {
     client,
@@ -148,7 +148,7 @@ describe('the health of a receiver', () => {
 
   it('is 404 for another creator or client, 403 without the scope, and 400 for a wrong period', async () => {
     const { client } = await aSubscription();
-    const id = await client.subscribe('https://shop.example/other');
+    const id = await client.subscribe(given.receiver.url);
     const stranger = await given.client();
     await stranger.get(`/${id}/health`).expect(404);
     const sister = await given.client({ creator_id: client.creatorId });

@@ -101,7 +101,7 @@ describe('a manual retry of a delivery', () => {
     const id = await client.subscribe(given.receiver.url);
     await client.patch(id, { status: 'disabled' });
     await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, allHaveStatus(1, 'held'));
+    await given.reconcileUntil(allHaveStatus(1, 'held'));
     given.receiver.respondWith(withStatus(500));
     const { before, read } = await retryOnly({ client, id });
     await afterAttempts(1);
