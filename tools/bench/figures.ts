@@ -18,8 +18,8 @@ export type Target = z.output<typeof targetSchema>;
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
-  const [upper = Number.NaN, lower = upper] = [sorted[middle], sorted[middle - 1]];
-  return sorted.length % 2 === 1 ? upper : (lower + upper) / 2;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
 /** Returns a figure whose value is the median of the rounds. */

@@ -1,3 +1,4 @@
+import { alignColumns } from '../dev/align-columns.ts';
 import type { AcceptedOrder, FailedAttempt } from './shopper.ts';
 
 export interface StepTimes {
@@ -50,22 +51,14 @@ export function effectOf(
 }
 
 export function formatEffects(effects: readonly Effect[]): string[] {
-  const width = Math.max(4, ...effects.map(({ name }) => name.length));
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
-  const line = (...[name = '', ...cells]: readonly string[]): string =>
-    [name.padEnd(width), ...cells.map((cell) => cell.padStart(15))].join('  ');
-  return [
-    '',
-    line('step', 'back after', 'longest gap', 'slowest order', 'failed attempts', 'orders'),
-    ...effects.map(({ name, unavailableMs, longestGapMs, slowestMs, failedAttempts, orders }) =>
-      line(
-        name,
-        seconds(unavailableMs),
-        seconds(longestGapMs),
-        seconds(slowestMs),
-        String(failedAttempts),
-        String(orders),
-      ),
-    ),
+  const rows = [
+    ['step', 'back after', 'longest gap', 'slowest order', 'failed attempts', 'orders'],
+    ...effects.map(({ name, unavailableMs, longestGapMs, slowestMs, failedAttempts, orders }) => [
+      name,
+      ...[unavailableMs, longestGapMs, slowestMs].map(seconds),
+      ...[failedAttempts, orders].map(String),
+    ]),
   ];
+  return ['', ...alignColumns(rows, (column) => column > 0)];
 }

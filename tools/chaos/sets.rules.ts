@@ -1,3 +1,5 @@
+import { alignColumns } from '../dev/align-columns.ts';
+
 /** How often each id was found. */
 export type Found = ReadonlyMap<string, number>;
 
@@ -67,15 +69,5 @@ export function formatSets(sets: readonly SetDifference[], sums: readonly Compar
       expected === found ? 'same' : 'DIFFERENT',
     ]),
   ];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 || column === row.length - 1
-          ? cell.padEnd(widths[column] ?? 0)
-          : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
+  return alignColumns(rows, (column) => column > 0 && column < 6);
 }

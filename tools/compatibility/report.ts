@@ -1,3 +1,4 @@
+import { alignColumns } from '../dev/align-columns.ts';
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
 
 const columns = ['HTTP', 'messages', 'schema', 'mixed'] as const;
@@ -18,12 +19,6 @@ const rollOutColumns: readonly Column[] = ['schema', 'mixed'];
  * @param rolledOut the services that were rolled out
  */
 export function formatReport(findings: readonly Finding[], rolledOut: ReadonlySet<ServiceName>): string[] {
-  const width = Math.max(...serviceNames.map(({ length }) => length));
-  const row = (...cells: readonly string[]): string =>
-    cells
-      .map((cell, index) => cell.padEnd(index === 0 ? width + 2 : 15))
-      .join('')
-      .trimEnd();
   const cellOf = (service: ServiceName, column: Column): string => {
     if (rollOutColumns.includes(column) && !rolledOut.has(service)) return '-';
     return findings.some((finding) => finding.service === service && finding.column === column)
@@ -35,10 +30,14 @@ export function formatReport(findings: readonly Finding[], rolledOut: ReadonlySe
     return rolledOut.has(service) ? 'yes' : 'unknown';
   };
   return [
-    row('service', ...columns, 'can deploy'),
-    ...serviceNames.map((service) =>
-      row(service, ...columns.map((column) => cellOf(service, column)), canDeploy(service)),
-    ),
+    ...alignColumns([
+      ['service', ...columns, 'can deploy'],
+      ...serviceNames.map((service) => [
+        service,
+        ...columns.map((column) => cellOf(service, column)),
+        canDeploy(service),
+      ]),
+    ]),
     ...(findings.length === 0 ? [] : ['']),
     // The roll-outs in both orders may have the same finding.
     ...new Set(findings.map(({ service, column, text }) => `${service}, ${column}: ${text}`)),

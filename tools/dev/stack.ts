@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { alignColumns } from './align-columns.ts';
 import { Failure, runMain } from './failure.ts';
 import { notRunning, readSettings } from './settings.ts';
 import { control } from './supervisor/control.ts';
@@ -37,27 +38,17 @@ async function main(): Promise<void> {
   if (response === undefined) throw notRunning(stateDir);
   const rows = z.array(partStatus).parse(isVerb ? [response.result] : response.result);
   if (values.json) console.log(JSON.stringify(isVerb ? rows[0] : rows));
-  else for (const line of table(rows)) console.log(line);
+  else for (const line of formatRows(rows)) console.log(line);
 }
 
-function table(rows: readonly PartStatus[]): string[] {
-  const line = (...cells: string[]): string =>
-    cells
-      .map((cell, column) => cell.padEnd(column === 0 ? 16 : 10))
-      .join('')
-      .trimEnd();
-  return [
-    line('NAME', 'STATE', 'PID', 'UPTIME', 'RESTARTS'),
-    ...rows.map(({ name, state, pid, uptime_seconds, restarts }) =>
-      line(
-        name,
-        state,
-        String(pid ?? '-'),
-        uptime_seconds === null ? '-' : `${uptime_seconds} s`,
-        String(restarts),
-      ),
-    ),
-  ];
+function formatRows(rows: readonly PartStatus[]): string[] {
+  return alignColumns([
+    ['NAME', 'STATE', 'PID', 'UPTIME', 'RESTARTS'],
+    ...rows.map(({ name, state, pid, uptime_seconds, restarts }) => {
+      const uptime = uptime_seconds === null ? '-' : `${uptime_seconds} s`;
+      return [name, state, String(pid ?? '-'), uptime, String(restarts)];
+    }),
+  ]);
 }
 
 runMain(main, help);

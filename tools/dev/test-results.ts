@@ -30,7 +30,7 @@ export function removeResults(): void {
 /** Sums the results of all projects. A failed run without a failed test also counts as a failure. */
 export function countResults(succeeded: boolean): Counts {
   const results = resultFiles().map((file) => resultsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
-  const counts = sum(
+  const counts = addCounts(
     results.map((result) => ({
       passed: result.numPassedTests,
       failed: result.numFailedTests + result.numRuntimeErrorTestSuites,
@@ -39,7 +39,7 @@ export function countResults(succeeded: boolean): Counts {
   return succeeded || counts.failed > 0 ? counts : { ...counts, failed: 1 };
 }
 
-export function sum(all: readonly Counts[]): Counts {
+export function addCounts(all: readonly Counts[]): Counts {
   return all.reduce(
     (total, { passed, failed }) => ({ passed: total.passed + passed, failed: total.failed + failed }),
     { passed: 0, failed: 0 },

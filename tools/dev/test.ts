@@ -17,7 +17,7 @@ import {
   type Counts,
   jestArgs,
   removeResults,
-  sum,
+  addCounts,
 } from './test-results.ts';
 import { prepareImages } from './verify-images.ts';
 
@@ -59,7 +59,7 @@ async function main(): Promise<number> {
     counts.push({ passed: 0, failed: failed.length });
   }
   counts.push(...(await testWithSuite(only, values.images)));
-  const { passed, failed } = sum(counts);
+  const { passed, failed } = addCounts(counts);
   say(`${passed} passed, ${failed} failed`);
   return failed > 0 || passed === 0 ? 1 : 0;
 }

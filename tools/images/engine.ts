@@ -85,8 +85,8 @@ export class PrivateEngine {
     this.directory = directory;
     this.engine = new Engine(`a private Docker engine in ${directory}`, '/usr/bin/docker', {
       ...process.env,
-      DOCKER_HOST: `unix://${this.at('docker.sock')}`,
-      DOCKER_CONFIG: this.at('config'),
+      DOCKER_HOST: `unix://${this.pathOf('docker.sock')}`,
+      DOCKER_CONFIG: this.pathOf('config'),
       DOCKER_BUILDKIT: '1',
     });
   }
@@ -100,14 +100,14 @@ export class PrivateEngine {
     await installMissing(packages, 'A private engine', say);
     await this.removeLeftovers();
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    this.network = await networkState();
+    this.network = await readNetworkState();
     if (this.stopping !== undefined) throw new Failure('The engine was stopped.');
-    const log = openSync(this.at('dockerd.log'), 'a');
-    const args = ['--host', `unix://${this.at('docker.sock')}`, '--storage-driver', 'overlay2'];
-    const directories = ['--data-root', this.at('data'), '--exec-root', this.at('run')];
+    const log = openSync(this.pathOf('dockerd.log'), 'a');
+    const args = ['--host', `unix://${this.pathOf('docker.sock')}`, '--storage-driver', 'overlay2'];
+    const directories = ['--data-root', this.pathOf('data'), '--exec-root', this.pathOf('run')];
     // In a separate process group, so that a signal to this program does not end the engine before its
     // containers.
-    const daemon = spawn('dockerd', [...args, ...directories, '--pidfile', this.at('docker.pid')], {
+    const daemon = spawn('dockerd', [...args, ...directories, '--pidfile', this.pathOf('docker.pid')], {
       detached: true,
       stdio: ['ignore', log, log],
       env: { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin` },
@@ -117,11 +117,11 @@ export class PrivateEngine {
     const ended = once(daemon, 'exit').then(() => {
       throw new Failure(`dockerd has ended.\n${this.endOfLog()}`);
     });
-    await Promise.race([ended, this.responds()]);
-    if (!(await this.engine.hasCompose())) writeComposePlugin(this.at('config'));
+    await Promise.race([ended, this.untilItResponds()]);
+    if (!(await this.engine.hasCompose())) writeComposePlugin(this.pathOf('config'));
   }
 
-  private async responds(): Promise<void> {
+  private async untilItResponds(): Promise<void> {
     await eventually(
       async () => {
         if ((await this.engine.docker(['version'], { timeoutMs: 10_000 })).code === 0) return true;
@@ -133,7 +133,7 @@ export class PrivateEngine {
   }
 
   private endOfLog(): string {
-    return lastLines(readFileSync(this.at('dockerd.log'), 'utf8'), 5);
+    return lastLines(readFileSync(this.pathOf('dockerd.log'), 'utf8'), 5);
   }
 
   /** Stops the engine at any time, undoes its network changes, and deletes its data unless `keepsData`. */
@@ -169,10 +169,10 @@ export class PrivateEngine {
   private async removeLeftovers(): Promise<void> {
     for (const pid of processesNaming(`${this.directory}/`)) signalTree(pid, 'SIGKILL');
     for (const mount of mountsBelow(this.directory)) await runProgram('umount', ['--lazy', mount]);
-    rmSync(this.at('docker.pid'), { force: true });
+    rmSync(this.pathOf('docker.pid'), { force: true });
   }
 
-  private at(name: string): string {
+  private pathOf(name: string): string {
     return join(this.directory, name);
   }
 }
@@ -233,7 +233,7 @@ const links = '/sys/class/net';
 /** Bridges and interfaces of containers. */
 const dockerLink = /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/;
 
-async function networkState(): Promise<NetworkState> {
+async function readNetworkState(): Promise<NetworkState> {
   const { output } = await runProgram('iptables', ['-S']);
   return {
     forwards: readFileSync(forwarding, 'utf8').trim() === '1',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { alignColumns } from '../dev/align-columns.ts';
 
 /** An object as a service's program prints it: the result of a command, or a row of a list. */
 type Row = Readonly<Record<string, unknown>>;
@@ -106,22 +107,15 @@ export function format(result: Row): string {
     .join('\n');
 }
 
-/** Lines with aligned columns. */
+/** The headings, and a line for each row. */
 function lines({ columns }: Table, rows: readonly Row[]): string[] {
   const contents = Object.values(columns);
-  const texts = [
+  return alignColumns([
     Object.keys(columns),
     ...rows.map((row) =>
       contents.map((content) => cell(typeof content === 'string' ? row[content] : content(row))),
     ),
-  ];
-  const widths = contents.map((_, column) => Math.max(...texts.map((line) => line[column]?.length ?? 0)));
-  return texts.map((line) =>
-    line
-      .map((text, column) => text.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  ]);
 }
 
 /** Formats a value or a list of values. Replaces control characters, which could affect the terminal. */

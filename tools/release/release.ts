@@ -9,6 +9,7 @@ import { Failure, runMain } from '../dev/failure.ts';
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
+import { overlayFolder, overlays } from '../kubernetes/manifests.ts';
 import { changes, describeMigration, settingsOf, upgradeNote, withNote } from './upgrade-note.ts';
 
 const help = `npm run release: gives each changed service a version, a changelog and an upgrade note, and tags it.
@@ -22,7 +23,6 @@ Check first that each service can be deployed: npm run compatibility.
 
 const configurationFile = 'docs/reference/configuration.md';
 const messagesFile = 'docs/reference/asyncapi.json';
-const overlays = ['small', 'ha'].map((name) => join('deploy', 'kubernetes', 'overlays', name));
 const manifest = z.object({ version: z.string() });
 const asyncApi = z.object({ components: z.object({ messages: z.record(z.string(), z.unknown()) }) });
 
@@ -130,14 +130,14 @@ function writeContracts(released: readonly ServiceName[]): void {
 function writeImageTags(): void {
   // Keeps the letter T, because YAML reads digits as a number, which kubectl rejects.
   const suffix = new Date().toISOString().slice(0, 16).replace(/[-:]/g, '').toLowerCase();
-  for (const overlay of overlays) {
-    const images = join(root, overlay, 'kustomization.yaml');
+  for (const overlay of overlays.map(overlayFolder)) {
+    const images = join(overlay, 'kustomization.yaml');
     const text = serviceNames.reduce(
       (file, name) => file.replace(new RegExp(`(name: ${name}, newTag: )[\\w.-]+`), `$1${versionOf(name)}`),
       readFileSync(images, 'utf8'),
     );
     writeFileSync(images, text);
-    const jobs = join(root, overlay, 'migrations', 'kustomization.yaml');
+    const jobs = join(overlay, 'migrations', 'kustomization.yaml');
     writeFileSync(jobs, readFileSync(jobs, 'utf8').replace(/^nameSuffix: .*$/m, `nameSuffix: -${suffix}`));
   }
 }

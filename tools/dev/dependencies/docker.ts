@@ -22,8 +22,8 @@ export async function createContainers(
 ): Promise<boolean> {
   writeRedisUsers(context);
   writeBrokerDefinitions(context);
-  const created = await runProgram('docker', compose(context.settings, 'create', ...names), {
-    env: environment(context),
+  const created = await runProgram('docker', composeArguments(context.settings, 'create', ...names), {
+    env: composeEnvironment(context),
   });
   if (created.code !== 0)
     context.note(`Docker could not create the containers: ${created.output.trim().split('\n').at(-1)}`);
@@ -44,15 +44,15 @@ export function containerPlan(
   name: string,
   container: { context: DependencyContext; kind: ProcessPlan['kind']; ready: () => Promise<boolean> },
 ): ProcessPlan {
-  const env = environment(container.context);
+  const env = composeEnvironment(container.context);
   const docker = async (verb: string): Promise<void> => {
-    await mustRun('docker', compose(container.context.settings, verb, name), { env });
+    await mustRun('docker', composeArguments(container.context.settings, verb, name), { env });
   };
   return {
     name,
     kind: container.kind,
     program: 'docker',
-    args: compose(
+    args: composeArguments(
       container.context.settings,
       'up',
       '--no-log-prefix',
@@ -74,12 +74,16 @@ export function containerPlan(
 
 /** Removes the containers and their data. */
 export async function removeContainers(settings: Settings): Promise<void> {
-  await mustRun('docker', compose(settings, '--profile', '*', 'down', '--volumes', '--remove-orphans'), {
-    env: { ...settings.environment, ...unusedValues },
-  });
+  await mustRun(
+    'docker',
+    composeArguments(settings, '--profile', '*', 'down', '--volumes', '--remove-orphans'),
+    {
+      env: { ...settings.environment, ...unusedValues },
+    },
+  );
 }
 
-function compose(settings: Settings, ...words: string[]): string[] {
+function composeArguments(settings: Settings, ...words: string[]): string[] {
   return [
     'compose',
     '--project-name',
@@ -90,7 +94,7 @@ function compose(settings: Settings, ...words: string[]): string[] {
   ];
 }
 
-function environment({ settings, ports, secrets }: DependencyContext): Record<string, string> {
+function composeEnvironment({ settings, ports, secrets }: DependencyContext): Record<string, string> {
   return {
     ...settings.environment,
     POSTGRES_PORT: String(ports.postgres),

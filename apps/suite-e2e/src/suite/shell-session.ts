@@ -9,7 +9,7 @@ export class ShellSession {
   private readonly ended: Promise<void>;
   private hasEnded = false;
   private printed = '';
-  private scripts = 0;
+  private scriptCount = 0;
 
   constructor(
     private readonly directory: string,
@@ -36,9 +36,9 @@ export class ShellSession {
 
   /** Runs a script. @throws if one of its commands fails */
   async run(script: string): Promise<void> {
-    this.scripts += 1;
-    const name = `.script-${this.scripts}.sh`;
-    const end = `[end of script ${this.scripts}]`;
+    this.scriptCount += 1;
+    const name = `.script-${this.scriptCount}.sh`;
+    const end = `[end of script ${this.scriptCount}]`;
     writeFileSync(join(this.directory, name), script);
     this.bash.stdin?.write(`. ./${name} </dev/null\necho '${end}'\n`);
     await eventually(() => this.printed.includes(end) || this.hasEnded, 30_000, this.output);

@@ -7,6 +7,7 @@ import { type Line, orderBody } from './orders.js';
 const pauseMs = 60;
 const retryDelayMs = 200;
 const giveUpAfterMs = 60_000;
+const requestTimeoutMs = 20_000;
 const placed = z.object({ id: z.string() });
 
 interface SteadyShopperOptions {
@@ -41,19 +42,19 @@ export class SteadyShopper {
 
   private async shop(): Promise<void> {
     while (!this.stopped) {
-      await this.order(randomUUID());
+      await this.placeOrder(randomUUID());
       await delay(pauseMs);
     }
   }
 
-  private async order(key: string): Promise<void> {
+  private async placeOrder(key: string): Promise<void> {
     const { store, lines, rateId } = this.options;
     const endsAtMs = performance.now() + giveUpAfterMs;
     while (performance.now() < endsAtMs) {
       const response = await store
         .post('/store/v1/orders', orderBody(lines, rateId))
         .set('idempotency-key', key)
-        .timeout(20_000)
+        .timeout(requestTimeoutMs)
         .catch(() => undefined); // the connection failed, so the outcome is unknown
       if (response?.status === 201) {
         this.orders.set(key, placed.parse(response.body).id);
@@ -65,6 +66,6 @@ export class SteadyShopper {
       }
       await delay(retryDelayMs);
     }
-    this.unexpected.push('no order within a minute');
+    this.unexpected.push(`no order within ${giveUpAfterMs / 1_000} s`);
   }
 }
