@@ -33,6 +33,7 @@ const releaseDay = statement(
   'reconciliation.release-day',
   `UPDATE payment_reconciliations SET lease_until = now() + interval '10 minutes' WHERE day = $1 AND finished_at IS NULL`,
 );
+// The start of the oldest unfinished day, or the end of the newest finished one; null before the first day.
 const readEnd = statement(
   'reconciliation.end',
   `SELECT extract(epoch FROM coalesce(min(day) FILTER (WHERE finished_at IS NULL), max(day) + 1))::bigint AS until

@@ -47,7 +47,7 @@ describe('while the payment provider fails for all creators,', () => {
     ['Stripe is silent', 'silent'],
     ['our key is wrong', { status: 401, error: keyExpired }],
   ] as const)(
-    'orders are placed as pending without a request, and each is charged once afterwards (%s)',
+    'orders after three failures are placed as pending without a request, and all are charged once later (%s)',
     async (_, fault) => {
       stripe.fail(intentsPath, ...Array.from({ length: failures }, () => fault));
       const placed = await placeAll(failures);

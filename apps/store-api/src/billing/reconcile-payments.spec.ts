@@ -21,7 +21,7 @@ const days = statement(
   'SELECT day::text, findings FROM payment_reconciliations WHERE finished_at IS NOT NULL ORDER BY day',
 );
 
-/** Two weeks later, the failed day is due. */
+/** Moves the failed day two weeks into the past, where it is due although it is older than seven days. */
 const makeOlder = statement(
   'test.make-older',
   'UPDATE payment_reconciliations SET day = day - 14, lease_until = now() WHERE finished_at IS NULL',
@@ -138,7 +138,7 @@ describe('the reconciliation with Stripe', () => {
     expect(await orders.store.database.rows(days)).toEqual([]);
     while (await job.round());
     expect(await orders.store.database.rows(days)).toHaveLength(6);
-    expect(await unreconciledDays()).toBe(7); // six of them are reconciled, but the oldest one failed
+    expect(await unreconciledDays()).toBe(7); // counted from the oldest day, the only one that failed
     await orders.store.database.run(makeOlder);
     while (await job.round());
     expect(await orders.store.database.rows(failedDays)).toEqual([]);
@@ -158,7 +158,10 @@ describe('the reconciliation with Stripe', () => {
     await expect(job.round()).rejects.toThrow('The database is down.');
     run.mockRestore();
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
-      { message: 'The payments of a day could not be reconciled; will retry.' },
+      {
+        message: 'The payments of a day could not be reconciled; will retry.',
+        error: { message: expect.stringContaining('Unavailable.') },
+      },
     ]);
   });
 });

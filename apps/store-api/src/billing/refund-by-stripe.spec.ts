@@ -83,17 +83,6 @@ describe('cancelled orders that were charged by Stripe', () => {
     expect(refunds().map((refund) => refund.status)).toEqual(['failed', 'failed', 'succeeded']);
   });
 
-  it('are refunded once when Stripe responds with 500 and repeats it under the key', async () => {
-    const { creator, refunds } = await placeAndCancel();
-    stripe.fail('/v1/refunds', 'broken-after');
-    await store.resumeOrders();
-    await retryRefunds(); // the key becomes unusable
-    expect(await status(creator)).toBe('refund_due');
-    await retryRefunds();
-    expect(await status(creator)).toBe('refunded');
-    expect(refunds()).toHaveLength(1);
-  });
-
   it('keep the time of their charge, however often their refund is retried', async () => {
     const { creator, chargedAt } = await placeAndCancel();
     stripe.refundWith('failed');

@@ -2,7 +2,7 @@ import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
-import { atMinute, corrected, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
+import { atMinute, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
 import { permutations } from './permutations.fixture.js';
 
 const newestOrder = statement(
@@ -36,24 +36,6 @@ describe('an order in several packages', () => {
     setup.store.broker.published
       .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(uuid ?? '?'))
       .map(({ type }) => type);
-
-  it('shows the package handed over last, with its own corrections, in any order of arrival', async () => {
-    for (const order of permutations([0, 1, 2])) {
-      const id = await placeOrder();
-      const events = [
-        shipped(id, 'A', atMinute(1)),
-        shipped(id, 'B', atMinute(2)),
-        corrected(id, 'B2', atMinute(3)),
-      ];
-      await publishInSequence(...order.flatMap((index) => events[index] ?? []));
-      const { tracking } = await readOrder(id);
-      expect({ order, newest: tracking.tracking_number, packages: await packagesOf(id) }).toEqual({
-        order,
-        newest: 'B2',
-        packages: ['A under way', 'B2 under way'],
-      });
-    }
-  });
 
   it('shows a package that is handed over after the others arrived, and stays delivered', async () => {
     const id = await placeOrder();

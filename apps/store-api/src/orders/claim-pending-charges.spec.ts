@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { unresponsivePaymentMethod } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { orderHelpers } from './order-helpers.fixture.js';
-import { copyOrders } from './order-completer.fixture.js';
+import { copyAsPending } from './order-completer.fixture.js';
 import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
 
 const node = z.looseObject({
@@ -38,7 +38,7 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
     const { sku } = await store.release(creator.id);
     await orderHelpers(store).place(creator, orderBody(sku, await store.quote(creator.token)));
     await store.database.run(setRetried);
-    await store.database.run(copyOrders, [creator.id, waitingOrders, unresponsivePaymentMethod]);
+    await store.database.run(copyAsPending, [creator.id, waitingOrders, unresponsivePaymentMethod]);
   });
   afterAll(() => store.stop());
 

@@ -15,7 +15,7 @@ import {
   type Creator,
 } from '../store-api.fixture.js';
 import { orderHelpers } from './order-helpers.fixture.js';
-import { copyOrders } from './order-completer.fixture.js';
+import { copyAsPending } from './order-completer.fixture.js';
 import { OrderCompleter } from './order-completer.js';
 
 /** Concurrent charges of each loop of the completer. */
@@ -91,7 +91,7 @@ describe('the completer', () => {
 
   it('holds no connection while it waits for the provider, so that consumers continue', async () => {
     const creator = await place();
-    await store.database.run(copyOrders, [creator.id, slots, unresponsivePaymentMethod]);
+    await store.database.run(copyAsPending, [creator.id, slots, unresponsivePaymentMethod]);
     const before = stripe.requests.length;
     const completer = store.app.get(OrderCompleter);
     completer.start();

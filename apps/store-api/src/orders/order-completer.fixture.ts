@@ -4,8 +4,8 @@ import { statement } from '@fulfilment/database';
  * Copies the only order of a creator; the copies are due and their charges pending. $1: the creator, $2: the
  * number of copies, $3: their payment method.
  */
-export const copyOrders = statement(
-  'test.copy-orders',
+export const copyAsPending = statement(
+  'test.copy-as-pending',
   `WITH copies AS (
      INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
                          shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, resume_at, resume_tries)

@@ -169,7 +169,7 @@ describe('POST /v1/orders', () => {
 
   it('names the lines when the quoted service no longer goes to the country', async () => {
     const quoted = await store.quote(creator.token, 'US');
-    await store.database.run(deleteWorldRates);
+    await store.database.run(deleteWorldRates); // no later test ships outside GB
     const usa = { ...address, country_code: 'US', province_code: 'NY' };
     const response = await helpers.place(creator, { ...orderBody(sku, quoted), shipping_address: usa });
     expect([response.status, response.body.details]).toEqual([

@@ -89,7 +89,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     ['charges under the next key', 'before', 'broken-before', 2],
     ['finds the charge', 'after', 'broken-after', 1],
   ] as const)(
-    '%s by a search, after its delay, when Stripe failed %s charging and the list is too long',
+    'searches, after the delay of the search, when the list is too long, and %s when Stripe failed %s charging',
     async (_result, _moment, fault, keysUsed) => {
       const openCharge = await withUnusableKey(fault);
       for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.newCharge());
