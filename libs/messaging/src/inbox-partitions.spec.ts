@@ -133,9 +133,15 @@ describe('a consumer', () => {
   let letters: DeadLetterQueues;
   let rejects = false;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     broker = await scratchBroker([queue]);
     letters = await DeadLetterQueues.open(broker);
+  });
+  afterAll(async () => {
+    await letters.close();
+    await broker.drop();
+  });
+  beforeEach(async () => {
     rejects = false;
     const { url, namespace } = broker;
     replica = await startReplica({
@@ -149,9 +155,8 @@ describe('a consumer', () => {
     });
   });
   afterEach(async () => {
-    await letters.close();
     await replica.stop();
-    await broker.drop();
+    await broker.takeDeadLetters(queue);
   });
 
   const untilLetters = (count: number) =>

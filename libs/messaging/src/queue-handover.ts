@@ -45,7 +45,7 @@ export class QueueHandover {
   async step(): Promise<void> {
     for (const retired of this.source.retired) {
       const state = await this.inspect(retired);
-      if (state !== undefined && !(await this.finish(retired, state))) return;
+      if (state !== undefined && !(await this.stepRetired(retired, state))) return;
     }
     await this.read(this.source.current);
   }
@@ -65,7 +65,7 @@ export class QueueHandover {
    * Makes the next step with a retired queue: starts to read it, or deletes it once it is empty. Returns
    * whether it is gone.
    */
-  private async finish(retired: string, state: Replies.AssertQueue): Promise<boolean> {
+  private async stepRetired(retired: string, state: Replies.AssertQueue): Promise<boolean> {
     if (this.reading !== retired) {
       if (state.consumerCount > 0) return false;
       await this.unbind(retired);

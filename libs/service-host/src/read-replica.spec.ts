@@ -116,12 +116,13 @@ describe('reads of a service with a read replica', () => {
     await early.opened.close();
   });
 
-  it('use the primary when the server of DATABASE_READ_URL is no longer a replica', async () => {
-    const promoted = openPools(servers.primaryUrl);
-    await promoted.opened.connect();
-    expect(await promoted.reads.read(notes)).toMatchObject({ replica: false });
-    expect(await promoted.reads.read(notes)).toMatchObject({ replica: false });
-    await promoted.opened.close();
+  it('use the primary when DATABASE_READ_URL leads to the primary itself, as after a failover', async () => {
+    const withoutReplica = openPools(servers.primaryUrl);
+    await withoutReplica.opened.connect();
+    const before = await countReplicaReads();
+    expect(await withoutReplica.reads.read(notes)).toMatchObject({ replica: false });
+    expect((await countReplicaReads())['lagging']).toBe((before['lagging'] ?? 0) + 1);
+    await withoutReplica.opened.close();
   });
 
   it('reject a server that is not a replica of the database', async () => {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { scratchDatabase } from './scratch-database.js';
+import { withClient } from './with-client.js';
 
 type Migration = new () => MigrationInterface;
 
@@ -224,7 +225,7 @@ class Traffic {
   private async startWriting(): Promise<void> {
     this.migrating = true;
     const written = Promise.withResolvers<void>();
-    this.writing = this.onConnection(async (client) => {
+    this.writing = withClient(this.url, async (client) => {
       await client.query('BEGIN');
       for (const name of this.names) await this.visit(client, name);
       written.resolve();
@@ -241,7 +242,7 @@ class Traffic {
   }
 
   private async run(): Promise<void> {
-    await this.onConnection(async (client) => {
+    await withClient(this.url, async (client) => {
       while (!this.stopped.signal.aborted) {
         for (const name of this.names) {
           await client.query('BEGIN');
@@ -267,16 +268,6 @@ class Traffic {
       this.faults.push(
         `${this.current} blocks ${name} for longer than ${trafficTimeout} (${code ?? String(error)})`,
       );
-    }
-  }
-
-  private async onConnection(work: (client: pg.Client) => Promise<void>): Promise<void> {
-    const client = new pg.Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      await work(client);
-    } finally {
-      await client.end();
     }
   }
 }

@@ -1,7 +1,7 @@
 import { createDataSource, Database, type DataSourceSettings, migrate } from '../index.js';
-import pg from 'pg';
 import type { DataSource, MigrationInterface } from 'typeorm';
 import { storeUrl, uniqueName } from '@fulfilment/testing';
+import { withClient } from './with-client.js';
 
 export interface ScratchDatabase {
   readonly url: string;
@@ -45,11 +45,5 @@ export async function scratchDatabase(
 }
 
 async function administer(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: storeUrl('TEST_POSTGRES_URL') });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
+  await withClient(storeUrl('TEST_POSTGRES_URL'), (client) => client.query(sql));
 }

@@ -1,17 +1,15 @@
-import { freePort } from '@fulfilment/testing';
+import { eventually, freePort } from '@fulfilment/testing';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import { withClient } from './with-client.js';
 
 const run = promisify(execFile);
 const debianFolder = '/usr/lib/postgresql';
 const readyTimeoutMs = 15_000;
-const retryDelayMs = 20;
 const options = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -60,7 +58,8 @@ export async function streamingReplica(): Promise<StreamingReplica> {
     const flags = Object.entries({ ...options, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const args = ['-c', watched, 'sh', join(programs, 'postgres'), '-D', data, ...flags];
     const server = spawn('sh', args, { ...settings, stdio: ['pipe', 'ignore', 'ignore'] });
-    await untilReady(urlOf(port));
+    const isReady = () => query(urlOf(port), 'SELECT 1').catch(() => undefined);
+    await eventually(isReady, readyTimeoutMs, () => 'PostgreSQL does not respond');
     return async () => {
       const ended = once(server, 'exit');
       server.stdin?.end();
@@ -77,7 +76,7 @@ export async function streamingReplica(): Promise<StreamingReplica> {
     pauseReplay: async () => {
       await query(replicaUrl, 'SELECT pg_wal_replay_pause()');
       const isPaused = "SELECT 1 FROM pg_get_wal_replay_pause_state() AS state WHERE state = 'paused'";
-      while ((await query(replicaUrl, isPaused)) === 0) await delay(retryDelayMs);
+      await eventually(async () => (await query(replicaUrl, isPaused)) > 0);
     },
     resumeReplay: async () => {
       await query(replicaUrl, 'SELECT pg_wal_replay_resume()');
@@ -123,26 +122,7 @@ async function serverUser(): Promise<User> {
   return { uid: await id('-u'), gid: await id('-g') };
 }
 
-async function untilReady(url: string): Promise<void> {
-  const endsAtMs = performance.now() + readyTimeoutMs;
-  for (;;) {
-    try {
-      await query(url, 'SELECT 1');
-      return;
-    } catch (error) {
-      if (performance.now() > endsAtMs) throw error;
-      await delay(retryDelayMs);
-    }
-  }
-}
-
 /** Runs a query. Returns the number of its rows. */
 async function query(url: string, sql: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rowCount ?? 0;
-  } finally {
-    await client.end();
-  }
+  return (await withClient(url, (client) => client.query(sql))).rowCount ?? 0;
 }

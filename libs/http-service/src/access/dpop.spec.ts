@@ -226,7 +226,7 @@ describe('a DPoP-bound access token', () => {
     );
   });
 
-  it('may be sent by a page of any origin, as the metadata states (RFC 9728 §2)', async () => {
+  it('may be sent by a page of any origin, with a proof by an algorithm of the metadata (RFC 9728 §2)', async () => {
     const preflight = await request(api.url)
       .options('/store/notes')
       .set({

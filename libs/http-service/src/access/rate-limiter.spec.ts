@@ -67,7 +67,7 @@ describe('RateLimiter', () => {
     expect(await one.take(client)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 10 });
   });
 
-  it('allows three replicas together exactly the quota, and each of them a quarter or more', async () => {
+  it('allows three replicas together exactly the quota, and each of them more than a quarter', async () => {
     const replicas = [await replica(2_000), await replica(2_000), await replica(2_000)];
     const [first = 0, second = 0, third = 0] = await sendInTurn(3_000, randomUUID(), ...replicas);
     expect(first + second + third).toBe(2_000);
