@@ -30,7 +30,7 @@ describe('the account pages', () => {
     await openAccountPage(email, '/account');
     const rows = await server.database.rows(
       testStatement(`SELECT model FROM oidc_model WHERE client_id = 'account' AND model <> 'Interaction'
-               AND account_id = (SELECT id::text FROM users WHERE email = $1)`),
+        AND account_id = (SELECT id::text FROM users WHERE email = $1)`),
       [email],
     );
     expect(rows).toEqual([]);
@@ -161,13 +161,13 @@ describe('browsers', () => {
     const other = await openAccountPage(email, '/account/browsers');
     const sessions =
       testStatement(`SELECT model, id, payload, account_id, session_uid, expires_at FROM oidc_model
-             WHERE model = 'Session' AND account_id = (SELECT id::text FROM users WHERE email = $1)`);
+        WHERE model = 'Session' AND account_id = (SELECT id::text FROM users WHERE email = $1)`);
     const before = await server.database.rows<Record<string, unknown>>(sessions, [email]);
     await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
     for (const row of before) {
       await server.database.run(
         testStatement(`INSERT INTO oidc_model (model, id, payload, account_id, session_uid, expires_at)
-                 VALUES ('Session', $1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`),
+          VALUES ('Session', $1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`),
         [row['id'], row['payload'], row['account_id'], row['session_uid'], row['expires_at']],
       );
     }

@@ -132,10 +132,10 @@ describe('user redact', () => {
     expect((await submitPassword(server, email)).status).toBe(401);
     const stored = await server.database.rows(
       testStatement(`SELECT to_jsonb(u) AS stored FROM users AS u WHERE id = $1
-               UNION ALL SELECT to_jsonb(s) FROM browser_sessions AS s WHERE user_id = $1
-               UNION ALL SELECT to_jsonb(c) FROM consents AS c WHERE user_id = $1
-               UNION ALL SELECT to_jsonb(n) FROM network_sign_ins AS n WHERE user_id = $1
-               UNION ALL SELECT payload FROM oidc_model WHERE account_id = $1::text AND model = 'Session'`),
+        UNION ALL SELECT to_jsonb(s) FROM browser_sessions AS s WHERE user_id = $1
+        UNION ALL SELECT to_jsonb(c) FROM consents AS c WHERE user_id = $1
+        UNION ALL SELECT to_jsonb(n) FROM network_sign_ins AS n WHERE user_id = $1
+        UNION ALL SELECT payload FROM oidc_model WHERE account_id = $1::text AND model = 'Session'`),
       [userId],
     );
     expect(JSON.stringify(stored)).not.toMatch(/user-\d+@|Grace|127\.0\.0\.1|argon2/);

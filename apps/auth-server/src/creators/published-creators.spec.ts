@@ -14,7 +14,7 @@ import { testStatement } from '../test/test-statement.js';
 startServerWithOperator();
 
 const readChanges = testStatement(`SELECT body -> 'data' -> 'creator' AS creator FROM outbox
-   WHERE type = 'creator.changed' AND body -> 'data' -> 'creator' ->> 'id' = $1`);
+  WHERE type = 'creator.changed' AND body -> 'data' -> 'creator' ->> 'id' = $1`);
 
 async function replay(): Promise<CreatorSnapshot[]> {
   const published = [];

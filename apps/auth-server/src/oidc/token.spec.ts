@@ -92,7 +92,7 @@ describe('a code', () => {
     const exchange = await issueCode();
     const row = await server.database.row<{ lifetime: number }>(
       testStatement(`SELECT extract(epoch FROM expires_at - now())::float8 AS lifetime FROM oidc_model
-               WHERE model = 'AuthorizationCode' AND client_id = $1 ORDER BY created_at DESC LIMIT 1`),
+        WHERE model = 'AuthorizationCode' AND client_id = $1 ORDER BY created_at DESC LIMIT 1`),
       [app.clientId],
     );
     expect(row?.lifetime).toBeGreaterThan(110);

@@ -252,7 +252,7 @@ describe('user reset-second-factor', () => {
     const { browser } = await app.signIn('openid', { email });
     await server.database.run(
       testStatement(`INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
-               SELECT id, '\\x00', now() FROM users WHERE email = $1`),
+        SELECT id, '\\x00', now() FROM users WHERE email = $1`),
       [email],
     );
     expect(await runCommand('user reset-second-factor', { USER: email })).toMatchObject({

@@ -43,7 +43,7 @@ const lockClient = testStatement(
 const disconnections = (clientId: string) =>
   server.database.rows<{ creator_id: string }>(
     testStatement(`SELECT body -> 'data' ->> 'creator_id' AS creator_id FROM outbox
-             WHERE body ->> 'type' = 'client.disconnected' AND body -> 'data' ->> 'client_id' = $1`),
+      WHERE body ->> 'type' = 'client.disconnected' AND body -> 'data' ->> 'client_id' = $1`),
     [clientId],
   );
 

@@ -146,7 +146,7 @@ describe('the stored data', () => {
       expect(secret.length).toBeGreaterThan(20);
       const found = await server.database.rows(
         testStatement(`SELECT model FROM oidc_model WHERE payload::text LIKE '%' || $1 || '%' OR id = $1
-                 UNION ALL SELECT event FROM audit_log WHERE details::text LIKE '%' || $1 || '%'`),
+          UNION ALL SELECT event FROM audit_log WHERE details::text LIKE '%' || $1 || '%'`),
         [secret],
       );
       expect([kind, found]).toEqual([kind, []]);

@@ -52,7 +52,7 @@ describe('a second factor (RFC 6238)', () => {
     await browser.submit(formOf(setup, '/second-factor'), { code });
     const left = await server.database.rows(
       testStatement(`SELECT id FROM oidc_model WHERE model = 'Session'
-               AND account_id = (SELECT id::text FROM users WHERE email = $1)`),
+        AND account_id = (SELECT id::text FROM users WHERE email = $1)`),
       [email],
     );
     expect(left).toHaveLength(1);
@@ -120,7 +120,7 @@ describe('a second factor (RFC 6238)', () => {
     expect((await silent()).get('code')).toEqual(expect.any(String));
     await server.database.run(
       testStatement(`INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
-               SELECT id, '\\x00', now() FROM users WHERE email = $1`),
+        SELECT id, '\\x00', now() FROM users WHERE email = $1`),
       [email],
     );
     expect((await silent()).get('error')).toBe('login_required');
@@ -193,7 +193,7 @@ describe('a second factor (RFC 6238)', () => {
     const { codes, totp } = await newProtectedUser(server);
     const rows = await server.database.rows(
       testStatement(`SELECT encode(secret_encrypted, 'escape') AS text FROM second_factors
-             UNION ALL SELECT encode(code_hash, 'escape') FROM recovery_codes`),
+        UNION ALL SELECT encode(code_hash, 'escape') FROM recovery_codes`),
     );
     expect(rows.length).toBeGreaterThan(10);
     const stored = JSON.stringify(rows);

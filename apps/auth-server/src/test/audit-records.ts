@@ -21,10 +21,10 @@ export function auditRecords(
 ): Promise<StoredAuditRecord[]> {
   return database.rows<StoredAuditRecord>(
     testStatement(`SELECT log.event, users.email, log.details
-             FROM audit_log AS log LEFT JOIN users ON users.id = log.user_id
-             WHERE ($1::text IS NULL OR users.email = $1) AND ($2::text IS NULL OR log.client_id = $2)
-               AND ($3::text IS NULL OR log.event = $3)
-             ORDER BY log.position`),
+      FROM audit_log AS log LEFT JOIN users ON users.id = log.user_id
+      WHERE ($1::text IS NULL OR users.email = $1) AND ($2::text IS NULL OR log.client_id = $2)
+        AND ($3::text IS NULL OR log.event = $3)
+      ORDER BY log.position`),
     [email, clientId, event],
   );
 }

@@ -7,8 +7,8 @@ type StoredModel = 'AuthorizationCode' | 'AccessToken' | 'RefreshToken';
 export async function expire(server: RunningServer, model: StoredModel, clientId: string): Promise<void> {
   await server.database.run(
     testStatement(`UPDATE oidc_model SET expires_at = now() - interval '1 minute',
-               payload = jsonb_set(payload, '{exp}', to_jsonb(floor(extract(epoch FROM now()))::bigint - 60))
-             WHERE model = $1 AND client_id = $2`),
+        payload = jsonb_set(payload, '{exp}', to_jsonb(floor(extract(epoch FROM now()))::bigint - 60))
+      WHERE model = $1 AND client_id = $2`),
     [model, clientId],
   );
 }
@@ -17,7 +17,7 @@ export async function expire(server: RunningServer, model: StoredModel, clientId
 export async function ageSignIns(server: RunningServer, userId: string, seconds: number): Promise<void> {
   await server.database.run(
     testStatement(`UPDATE oidc_model SET payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload ->> 'loginTs')::bigint - $2))
-             WHERE model = 'Session' AND account_id = $1`),
+      WHERE model = 'Session' AND account_id = $1`),
     [userId, seconds],
   );
   await server.database.run(
@@ -44,7 +44,7 @@ export async function ageSecondFactorSetup(
 ): Promise<void> {
   await server.database.run(
     testStatement(`UPDATE second_factors SET created_at = created_at - $2 * interval '1 minute'
-             WHERE user_id = (SELECT id FROM users WHERE email = $1)`),
+      WHERE user_id = (SELECT id FROM users WHERE email = $1)`),
     [email, minutes],
   );
 }
@@ -53,8 +53,8 @@ export async function ageSecondFactorSetup(
 export async function ageFamilies(server: RunningServer, clientId: string, seconds: number): Promise<void> {
   await server.database.run(
     testStatement(`UPDATE oidc_model SET payload = jsonb_set(payload, '{iiat}',
-               to_jsonb(coalesce((payload ->> 'iiat')::bigint, (payload ->> 'iat')::bigint) - $2))
-             WHERE model = 'RefreshToken' AND client_id = $1`),
+        to_jsonb(coalesce((payload ->> 'iiat')::bigint, (payload ->> 'iat')::bigint) - $2))
+      WHERE model = 'RefreshToken' AND client_id = $1`),
     [clientId, seconds],
   );
 }
@@ -63,7 +63,7 @@ export async function ageFamilies(server: RunningServer, clientId: string, secon
 export async function refreshTokenSecondsLeft(server: RunningServer, clientId: string): Promise<number> {
   const row = await server.database.row<{ left: number }>(
     testStatement(`SELECT extract(epoch FROM expires_at - now())::float8 AS left FROM oidc_model
-             WHERE model = 'RefreshToken' AND client_id = $1 AND consumed_at IS NULL ORDER BY created_at DESC LIMIT 1`),
+      WHERE model = 'RefreshToken' AND client_id = $1 AND consumed_at IS NULL ORDER BY created_at DESC LIMIT 1`),
     [clientId],
   );
   return row?.left ?? 0;
