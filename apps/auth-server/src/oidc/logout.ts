@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { endSession } from '../sessions/end-sessions.js';
+import { endSessions } from '../sessions/end-sessions.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /**
@@ -17,6 +17,6 @@ export function endTokensOfSession(unitOfWork: UnitOfWork) {
     const session = ctx.oidc.session;
     const userId = session?.accountId;
     if (session === undefined || userId === undefined || session.destroyed !== true) return;
-    await unitOfWork.runRevocation((tx) => endSession(tx, userId, session.uid));
+    await unitOfWork.runRevocation((tx) => endSessions(tx, userId, [session.uid]));
   };
 }

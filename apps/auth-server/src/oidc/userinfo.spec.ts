@@ -46,7 +46,7 @@ describe('UserInfo (OpenID Connect Core §5.3)', () => {
     expect(bodies[2]).toEqual(bodies[0]);
   });
 
-  it('ignores a token in the query (RFC 9700 §4.3.2)', async () => {
+  it('does not accept a token in the query (RFC 9700 §4.3.2)', async () => {
     const { tokens } = await app.signIn('openid');
     const response = await userInfo({}, `?access_token=${tokens.access_token}`);
     expect(response.status).toBe(400);

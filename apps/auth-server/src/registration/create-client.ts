@@ -112,8 +112,7 @@ export async function createClient(
       throw new Error(`The client ${clientId} already exists with different values.`);
     return { client_id: clientId };
   }
-  const { client_secret } = metadata;
-  return { client_id: clientId, ...(client_secret === undefined ? {} : { client_secret }) };
+  return { client_id: clientId, client_secret: metadata.client_secret };
 }
 
 const comparedMembers = [

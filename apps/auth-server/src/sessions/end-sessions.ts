@@ -30,7 +30,9 @@ export async function endSessionOfUser(
   userId: string,
   uid: string,
 ): Promise<RevokedToken[] | undefined> {
-  return (await tx.row(findSession, [userId, uid])) === undefined ? undefined : endSession(tx, userId, uid);
+  return (await tx.row(findSession, [userId, uid])) === undefined
+    ? undefined
+    : endSessions(tx, userId, [uid]);
 }
 
 /** Signs out all browsers of the user. @param exceptUid session that stays */
@@ -46,18 +48,14 @@ export async function endSessionsOfUser(
 export async function endAccessOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   const uids = await uidsOfUser(tx, userId);
   await tx.run(markEnded, [uids, userId]);
-  // All locks in one order; includes the families of the sessions.
+  // Includes the families of the sessions, so that all families are locked in one order.
   const revoked = await endFamiliesOfUser(tx, userId);
   await tx.run(deleteSessions, [uids]);
   return revoked;
 }
 
-/** Ends a session with the token families that depend on it; families with `offline_access` stay. */
-export function endSession(tx: Transaction, userId: string, uid: string): Promise<RevokedToken[]> {
-  return endSessions(tx, userId, [uid]);
-}
-
-async function endSessions(
+/** Ends sessions with the token families that depend on them; families with `offline_access` stay. */
+export async function endSessions(
   tx: Transaction,
   userId: string,
   uids: readonly string[],

@@ -33,7 +33,7 @@ export class FinishSignIn {
         event: 'signed_in',
         clientId: client.clientId,
         userId: user.id,
-        ...(verified.details === undefined ? {} : { details: verified.details }),
+        details: verified.details,
       },
       origin,
     );
