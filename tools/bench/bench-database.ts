@@ -1,7 +1,7 @@
 import pg from 'pg';
 
-/** Creates an empty database. @returns its URL */
-export async function freshDatabase(serverUrl: string, name: string): Promise<string> {
+/** Creates an empty database, in place of an earlier one of this name. @returns its URL */
+export async function createEmptyDatabase(serverUrl: string, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {

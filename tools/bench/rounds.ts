@@ -116,7 +116,7 @@ export function ratioPerCpuSecond(
 }
 
 /** Absolute figures of a variant. */
-export function absolute(rounds: Rounds, name: string): Figure[] {
+export function absoluteFigures(rounds: Rounds, name: string): Figure[] {
   const samples = rounds[name] ?? [];
   const cpu = samples.flatMap(({ cpuUs }) => cpuUs ?? []);
   const rates = samples.map(({ perSecond }) => perSecond);

@@ -9,18 +9,18 @@ import { mallocSettings, nodeArguments } from '../dev/services.ts';
 import { root } from '../dev/settings.ts';
 import { type BenchContext, unlimited } from './bench-context.ts';
 import { figure, type Figure } from './figures.ts';
-import { freshDatabase } from './bench-database.ts';
+import { createEmptyDatabase } from './bench-database.ts';
 import { ServedProcess } from './served-process.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
 /** Creates a database with the service's migrations. @returns its URL */
-export async function migratedDatabase(
+export async function createMigratedDatabase(
   context: BenchContext,
   service: ServiceName,
   name: string,
 ): Promise<string> {
-  const databaseUrl = await freshDatabase(context.stores.postgres, name);
+  const databaseUrl = await createEmptyDatabase(context.stores.postgres, name);
   await mustRun(process.execPath, [join(root, 'apps', service, 'dist', 'migrate.js')], {
     cwd: root,
     env: { DATABASE_URL: databaseUrl, PATH: process.env.PATH },
@@ -45,7 +45,7 @@ export class ServiceProcess {
     name: string,
     settings: (origin: string) => Environment,
   ): Promise<ServiceProcess> {
-    const databaseUrl = await migratedDatabase(context, service, name);
+    const databaseUrl = await createMigratedDatabase(context, service, name);
     const tokens = await tokenMaker();
     const origin = `http://127.0.0.1:${await freePort()}`;
     return new ServiceProcess(service, name, origin, tokens, {

@@ -24,14 +24,15 @@ export async function startRabbitmqCluster(context: ChaosContext, parts: Parts):
   mkdirSync(home, { recursive: true });
   const definitions = writeBrokerDefinitions({ ...context, note: () => undefined });
   const plans = context.ports.brokers.map((port, index) =>
-    nodePlan({ program, port, index, home, definitions }, context),
+    prepareNode({ program, port, index, home, definitions }, context),
   );
   await parts.start(epmdPlan(epmd, context.ports.epmd, plans[0]?.env ?? {}));
   const first = await parts.start(...plans.slice(0, 1)); // the others join it
   return [...first, ...(await parts.start(...plans.slice(1)))];
 }
 
-function nodePlan(
+/** Writes the configuration of a node, and plans its process. */
+function prepareNode(
   node: {
     readonly program: string;
     readonly port: number;

@@ -24,7 +24,7 @@ export class RedisWithSentinels {
     const { ports, secrets } = context;
     const [primary] = ports.redisServers;
     const users = writeRedisUsers({ ...context, note: () => undefined });
-    const plan = (name: string, port: number, lines: readonly string[]): ProcessPlan => {
+    const prepare = (name: string, port: number, lines: readonly string[]): ProcessPlan => {
       const home = join(context.settings.stateDir, name);
       const file = join(home, 'redis.conf');
       mkdirSync(home, { recursive: true });
@@ -43,7 +43,7 @@ export class RedisWithSentinels {
     };
     const servers = await parts.start(
       ...ports.redisServers.map((port, index) =>
-        plan(`redis-${index + 1}`, port, [
+        prepare(`redis-${index + 1}`, port, [
           `aclfile "${users}"`,
           'appendonly yes',
           'save ""',
@@ -57,7 +57,7 @@ export class RedisWithSentinels {
     );
     await parts.start(
       ...ports.sentinels.map((port, index) =>
-        plan(`sentinel-${index + 1}`, port, [
+        prepare(`sentinel-${index + 1}`, port, [
           `sentinel monitor mymaster 127.0.0.1 ${primary} 2`, // two Sentinels must agree
           'sentinel auth-user mymaster default',
           `sentinel auth-pass mymaster ${secrets.redisPassword}`,

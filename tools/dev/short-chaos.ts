@@ -18,7 +18,7 @@ export interface ChaosResult {
 }
 
 /** Runs the short form of `npm run chaos` with the compiled code, where its programs are installed. */
-export async function shortChaos(): Promise<ChaosResult> {
+export async function runShortChaos(): Promise<ChaosResult> {
   const missing = [postgres, redis, rabbitmq, nginx].filter(({ find }) => find() === undefined);
   if (process.platform !== 'linux' || missing.length > 0) {
     const packages = missing.map(({ debian }) => debian).join(', ');

@@ -12,7 +12,7 @@ import {
 import type { DependencyName, DependencyContext } from './dependencies/dependency.ts';
 import { checkExternal, externalStatus, isExternal } from './dependencies/external.ts';
 import { Failure, reasonOf } from './failure.ts';
-import { checkGatewayPort, gatewayPlan } from './gateway/gateway.ts';
+import { checkGatewayPort, prepareGateway } from './gateway/gateway.ts';
 import { followFile, LogFiles } from './logs.ts';
 import { bareStack, operatorAccess } from './addresses.ts';
 import {
@@ -286,7 +286,7 @@ export class Suite {
     const accessLog = this.logs.file('gateway-access');
     const { stop } = followFile(accessLog, (line) => this.terminal.log('gateway', line));
     this.stopFollowing = stop;
-    const plan = await gatewayPlan(
+    const plan = await prepareGateway(
       this.dependencyContext(this.terminal.say),
       certificates,
       accessLog,

@@ -8,7 +8,7 @@ import { Progress } from './progress.ts';
 import { inSeparateSuite } from './separate-suite.ts';
 import { runProgram } from './run-program.ts';
 import { readSeparateSettings, root, type Settings } from './settings.ts';
-import { shortChaos } from './short-chaos.ts';
+import { runShortChaos } from './short-chaos.ts';
 import { stackFile } from './stack-file.ts';
 import type { Suite } from './suite.ts';
 import {
@@ -101,7 +101,7 @@ async function runTests(
   const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
   const unitPassed =
     only === 'e2e' ||
-    (await nxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=3'], stores));
+    (await runNxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=3'], stores));
   if (only === 'unit') return [countResults(unitPassed)];
   say('\nSuite for the end-to-end tests');
   const stack = await suite.startAll();
@@ -114,12 +114,12 @@ async function runTests(
     SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
   };
   // Runs concurrently with chaos, the build of images and the documentation site, because it mostly waits.
-  const e2e = nxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, [
+  const e2e = runNxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, [
     ...['/node_modules/', '/dist/', siteSpec].map((pattern) => `--testPathIgnorePatterns=${pattern}`),
   ]);
   const images = withImages ? prepareImages() : undefined;
-  const chaos = only === undefined ? await shortChaos() : undefined;
-  const site = await siteTests(env);
+  const chaos = only === undefined ? await runShortChaos() : undefined;
+  const site = await runSiteTests(env);
   const e2ePassed = await e2e;
   const others = [chaos, await images?.verify()].filter((result) => result !== undefined);
   for (const line of [...site.lines, ...others.flatMap(({ lines }) => lines)]) say(line);
@@ -128,7 +128,7 @@ async function runTests(
 }
 
 /** Tests the documentation site in a browser. It does not depend on the data that other tests change. */
-async function siteTests(
+async function runSiteTests(
   env: Readonly<Record<string, string>>,
 ): Promise<{ passed: boolean; lines: string[] }> {
   const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
@@ -139,7 +139,7 @@ async function siteTests(
   return { passed: code === 0, lines: ['\nDocumentation site', ...output.trimEnd().split('\n')] };
 }
 
-async function nxTests(
+async function runNxTests(
   title: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -34,12 +34,12 @@ export async function buildImages(
 ): Promise<void> {
   const bills = join(root, 'dist', 'images');
   mkdirSync(bills, { recursive: true });
-  const { revision, time, version } = await sourceState();
+  const { revision, time, version } = await readSourceState();
   const pinned = { node: await pinnedBase(engine, 'node'), nginx: await pinnedBase(engine, 'nginx') };
   const args = (values: Readonly<Record<string, string>>): string[] =>
     Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   const common = { VERSION: version, REVISION: revision };
-  const folders: Record<string, string> = isBuilt ? { FOLDERS: await imageOfFolders(engine) } : {};
+  const folders: Record<string, string> = isBuilt ? { FOLDERS: await importFolders(engine) } : {};
   try {
     if (!isBuilt) await buildSite();
     copySite();
@@ -73,7 +73,7 @@ export async function buildImages(
 }
 
 /** An image with the deployable folders of this machine, where the Dockerfile expects them. */
-async function imageOfFolders(engine: Engine): Promise<string> {
+async function importFolders(engine: Engine): Promise<string> {
   const missing = apps.filter((app) => !existsSync(join(root, 'dist', 'apps', app)));
   if (missing.length > 0) throw new Failure(`dist/apps has no ${missing.join(', ')}. Run without --built.`);
   const image = 'fulfilment/folders';
@@ -107,7 +107,7 @@ async function pinnedBase(engine: Engine, name: BaseName): Promise<string> {
 }
 
 /** Version, commit and time of the commit; the same commit gives the same files. */
-async function sourceState(): Promise<{ revision: string; time: string; version: string }> {
+async function readSourceState(): Promise<{ revision: string; time: string; version: string }> {
   const git = async (...args: string[]): Promise<string> =>
     (await mustRun('git', args, { cwd: root })).trim();
   const changes = await git('status', '--porcelain');

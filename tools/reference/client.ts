@@ -14,7 +14,7 @@ const shared = /^(client|core)\//;
  * Returns the generated sources of libs/client by their path: the types and operations of each API, and once
  * the code that sends requests (docs/adr/0053).
  */
-export async function clientSources(
+export async function generateClientSources(
   documents: Readonly<Record<string, OpenApiDocument>>,
   dir: string,
 ): Promise<Record<string, string>> {

@@ -5,7 +5,7 @@ import { root } from '../dev/settings.ts';
 import { dashboards, dashboardsDir } from '../observability/dashboards.ts';
 import { apiPage } from './api-page.ts';
 import { asyncApiDocument } from './asyncapi.ts';
-import { clientSources } from './client.ts';
+import { generateClientSources } from './client.ts';
 import { commandsReference } from './commands.ts';
 import { configurationReference } from './configuration.ts';
 import { messagesReference } from './messages.ts';
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
     'docs/reference/creator.md': withNotice(apiPage(creator)),
     'deploy/kubernetes/components/monitoring/prometheus-rule.yaml': prometheusRule(),
     ...dashboards(),
-    ...(await clientSources({ store, creator }, clientDir)),
+    ...(await generateClientSources({ store, creator }, clientDir)),
   };
   const stale = Object.entries(files).filter(([name, text]) => !hasText(join(root, name), text));
   const leftOver = globSync([`${clientDir}/**/*.ts`, `${dashboardsDir}/*.json`], { cwd: root }).filter(

@@ -53,7 +53,7 @@ describe('releases of the Creator API', () => {
     await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
   });
 
-  it('have tracks whose audio is analysed, which the Store then lists', async () => {
+  it('have tracks whose audio is analysed and which the Store then lists, but no access for strangers', async () => {
     const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
     const { body: release } = await merchant.dashboard
       .post(releases, { title, release_type_id: 2 })

@@ -156,7 +156,7 @@ describe('the Creator API', () => {
     expect(errorOf(await merchant.store.get(`${api}/creators`).expect(401)).code).toBe('UNAUTHORIZED');
   });
 
-  it('sums the sales and royalties of the month', async () => {
+  it('sums the sales and royalties of the month, and rejects an invalid month', async () => {
     const { totals } = await projectedOrder();
     const stats = (name: string, period = currentMonth()) =>
       merchant.dashboard.get(`${api}/creators/${merchant.creator.uuid}/stats/${name}?period=${period}`);

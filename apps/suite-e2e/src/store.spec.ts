@@ -34,7 +34,7 @@ describe('the Store API', () => {
     });
   });
 
-  it('lists releases in any currency, as a summary or in detail', async () => {
+  it('lists releases in any currency, as a summary or in detail, and rejects invalid parameters', async () => {
     for (const currency of currencies) {
       const { body } = await merchant.store.get(`/store/v1/releases?currency=${currency}`).expect(200);
       expect(body.pagination).toEqual({ next_cursor: null, has_more: false });
@@ -168,7 +168,7 @@ describe('the Store API', () => {
     });
   });
 
-  it('lists each order once in cursor pages, newest first', async () => {
+  it('lists each order once in cursor pages, newest first, and rejects the cursor of another list', async () => {
     const placed: string[] = [];
     for (let count = 0; count < 3; count += 1)
       placed.push(await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]));

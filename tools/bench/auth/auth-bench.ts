@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure, type Target } from '../figures.ts';
-import { absolute, measureInRounds, ratio, ratioPerCpuSecond, type Rounds } from '../rounds.ts';
-import { authProcess, signInEach } from './auth-process.ts';
+import { absoluteFigures, measureInRounds, ratio, ratioPerCpuSecond, type Rounds } from '../rounds.ts';
+import { createAuthProcess, signInForEachCaller } from './auth-process.ts';
 import { AuthData } from './auth-data.ts';
 import { ServedProcess } from '../served-process.ts';
 import type { ServiceProcess } from '../service-process.ts';
@@ -27,7 +27,7 @@ interface MeasuredServer {
 /** Compares the authorization server with a bare oidc-provider, and with itself when it has old rows. */
 export async function benchAuth(context: BenchContext): Promise<readonly Figure[]> {
   const tokenCheck = await context.step('Token check', measureTokenCheck);
-  const auth = await authProcess(context, 'bench_auth');
+  const auth = await createAuthProcess(context, 'bench_auth');
   try {
     const ready = await auth.start();
     const fresh = await createAccounts(context, auth);
@@ -43,7 +43,7 @@ export async function benchAuth(context: BenchContext): Promise<readonly Figure[
 }
 
 async function createAccounts(context: BenchContext, auth: ServiceProcess): Promise<MeasuredServer> {
-  const server = await context.step('People and clients', () => signInEach(auth, callerCount));
+  const server = await context.step('People and clients', () => signInForEachCaller(auth, callerCount));
   return { callers: new TokenCallers(server), cpuMs: () => auth.process.cpuMs() };
 }
 
@@ -65,7 +65,7 @@ async function compareWithBaseline(context: BenchContext, authServer: MeasuredSe
         { atLeast: 0.35 },
       ),
       ...ratioPerCpuSecond('  the same by processor time', refresh, { of: 'auth-server', to: 'bare' }),
-      ...Object.keys(servers).flatMap((name) => absolute(refresh, name)),
+      ...Object.keys(servers).flatMap((name) => absoluteFigures(refresh, name)),
       ratio(
         'introspection, ratio to bare oidc-provider',
         introspect,
@@ -73,7 +73,7 @@ async function compareWithBaseline(context: BenchContext, authServer: MeasuredSe
         { atLeast: 0.65 },
       ),
       ...ratioPerCpuSecond('  the same by processor time', introspect, { of: 'auth-server', to: 'bare' }),
-      ...Object.keys(servers).flatMap((name) => absolute(introspect, name)),
+      ...Object.keys(servers).flatMap((name) => absoluteFigures(introspect, name)),
     ];
   } finally {
     await bare.callers.close();
@@ -83,7 +83,7 @@ async function compareWithBaseline(context: BenchContext, authServer: MeasuredSe
 
 /** Compares a fresh server with one that has old rows: first while they exist, then during their deletion. */
 async function compareWithOldRows(context: BenchContext, fresh: MeasuredServer): Promise<Figure[]> {
-  const auth = await authProcess(context, 'bench_auth_grown');
+  const auth = await createAuthProcess(context, 'bench_auth_grown');
   const data = await AuthData.open(auth.databaseUrl);
   try {
     await data.blockCleanup();

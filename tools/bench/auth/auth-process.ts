@@ -10,7 +10,7 @@ const redirectUri = 'https://app.example/callback';
 const paths = { token: '/api/auth/oauth2/token', introspection: '/api/auth/oauth2/introspect' };
 const createdClient = z.object({ client_id: z.string(), client_secret: z.string().optional() });
 
-export function authProcess(context: BenchContext, name: string): Promise<ServiceProcess> {
+export function createAuthProcess(context: BenchContext, name: string): Promise<ServiceProcess> {
   return ServiceProcess.create(context, 'auth-server', name, (origin) => ({
     REDIS_URL: `${context.stores.redis}?keyPrefix=${name}:`,
     BASE_URL: origin,
@@ -23,7 +23,7 @@ export function authProcess(context: BenchContext, name: string): Promise<Servic
 }
 
 /** Creates a user, an app and a resource server, and signs the user in to the app once for each caller. */
-export async function signInEach(auth: ServiceProcess, callerCount: number): Promise<TokenServer> {
+export async function signInForEachCaller(auth: ServiceProcess, callerCount: number): Promise<TokenServer> {
   const operate = async (command: string, ...rest: string[]): Promise<unknown> =>
     JSON.parse(await auth.run('cli.js', [...command.split(' '), ...rest]));
   const { email, password } = person;

@@ -2,9 +2,9 @@ import { topologyOf } from '@fulfilment/contracts';
 import { Failure } from '../../dev/failure.ts';
 import { type BenchContext, unlimited } from '../bench-context.ts';
 import { figure, type Figure, median } from '../figures.ts';
-import { absolute, type Caller, ratio, type Rounds } from '../rounds.ts';
+import { absoluteFigures, type Caller, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
-import { migratedDatabase, ServiceProcess } from '../service-process.ts';
+import { createMigratedDatabase, ServiceProcess } from '../service-process.ts';
 import { requestSender } from '../store/store-callers.ts';
 import { bigCreator, CreatorData, organisation, smallCount, smallCreator } from './creator-data.ts';
 import { measureProjection, type Projector } from './projection.ts';
@@ -34,7 +34,7 @@ export async function benchCreator(context: BenchContext): Promise<readonly Figu
 
 /** Projects the same messages by creator-api and by the bare consumer. */
 async function compareProjection(context: BenchContext, creatorApi: Projector): Promise<Figure[]> {
-  const databaseUrl = await migratedDatabase(context, 'creator-api', 'bench_creator_bare');
+  const databaseUrl = await createMigratedDatabase(context, 'creator-api', 'bench_creator_bare');
   const data = await CreatorData.open(databaseUrl);
   const queue = 'bench_creator_bare';
   const process = ServedProcess.script('creator/bare-consumer.ts', {
@@ -70,8 +70,8 @@ function projectionFigures(title: string, rounds: Rounds): Figure[] {
       '/s',
       { atLeast: 2_000 },
     ),
-    ...absolute(rounds, 'bare'),
-    ...absolute(rounds, 'creator-api'),
+    ...absoluteFigures(rounds, 'bare'),
+    ...absoluteFigures(rounds, 'creator-api'),
   ];
 }
 

@@ -9,7 +9,7 @@ import { type Caller, measureCallers, type Sample } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { bigCreator, Shop } from '../store/shop-data.ts';
 import { callerCount, requestSender, storeRequests } from '../store/store-callers.ts';
-import { integrationToken, storeProcess } from '../store/store-process.ts';
+import { integrationToken, createStoreProcess } from '../store/store-process.ts';
 import { DeliveringWorker, deliveriesPerSample } from '../webhooks/delivering-worker.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import {
@@ -54,7 +54,7 @@ async function forSizes<Result>(
 
 async function compareOrders(context: BenchContext): Promise<Figure[]> {
   const services = await forSizes(context, 'orders', async (name, rows) => {
-    const store = await storeProcess(context, `bench_growth_orders_${name}`);
+    const store = await createStoreProcess(context, `bench_growth_orders_${name}`);
     const database = await Shop.open(store.databaseUrl);
     const data = await database.addCatalogue();
     await database.addOrders(bigCreator, rows, { newestAgeSeconds: 1_000_000 });

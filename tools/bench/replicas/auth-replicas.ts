@@ -1,4 +1,4 @@
-import { authProcess, signInEach } from '../auth/auth-process.ts';
+import { createAuthProcess, signInForEachCaller } from '../auth/auth-process.ts';
 import { TokenCallers } from '../auth/token-callers.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { measureCallers } from '../rounds.ts';
@@ -6,14 +6,14 @@ import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
 const callerCount = 16;
 
-export async function authReplicas(
+export async function startAuthReplicas(
   context: BenchContext,
   name: string,
   replicas: number,
 ): Promise<ReplicaSet> {
-  const service = await authProcess(context, name);
+  const service = await createAuthProcess(context, name);
   await service.start();
-  const server = await signInEach(service, callerCount);
+  const server = await signInForEachCaller(service, callerCount);
   await addReplicas(service, replicas);
   const callersByReplica = service.origins.map((origin, replica) => {
     const refreshTokens = server.refreshTokens.filter((_, index) => index % replicas === replica);

@@ -1,6 +1,6 @@
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absolute, alternate, type Sample, ratio } from '../rounds.ts';
+import { absoluteFigures, alternate, type Sample, ratio } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 
 /** A service with replicas and a database of its own, and what is measured on it. */
@@ -60,8 +60,8 @@ export async function compareReplicas(
           { of: 'four replicas', to: 'one replica' },
           { atLeast: 0.9 },
         ),
-        ...absolute(rounds, 'one replica'),
-        ...absolute(rounds, 'four replicas'),
+        ...absoluteFigures(rounds, 'one replica'),
+        ...absoluteFigures(rounds, 'four replicas'),
       );
     }
     return figures;

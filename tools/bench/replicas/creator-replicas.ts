@@ -58,7 +58,7 @@ class CreatorOrders extends BenchDatabase {
   }
 }
 
-export async function creatorReplicas(
+export async function startCreatorReplicas(
   context: BenchContext,
   name: string,
   replicas: number,

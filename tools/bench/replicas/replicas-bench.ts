@@ -1,19 +1,19 @@
 import { Failure } from '../../dev/failure.ts';
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { authReplicas } from './auth-replicas.ts';
+import { startAuthReplicas } from './auth-replicas.ts';
 import { compareReplicas, type ReplicaSet } from './compare-replicas.ts';
-import { creatorReplicas } from './creator-replicas.ts';
-import { storeReplicas } from './store-replicas.ts';
-import { webhookReplicas } from './webhook-replicas.ts';
+import { startCreatorReplicas } from './creator-replicas.ts';
+import { startStoreReplicas } from './store-replicas.ts';
+import { startWebhookReplicas } from './webhook-replicas.ts';
 
 type StartReplicas = (context: BenchContext, name: string, replicas: number) => Promise<ReplicaSet>;
 
 const services: Readonly<Record<string, StartReplicas>> = {
-  'store-api': storeReplicas,
-  'auth-server': authReplicas,
-  'creator-api': creatorReplicas,
-  'webhook-worker': webhookReplicas,
+  'store-api': startStoreReplicas,
+  'auth-server': startAuthReplicas,
+  'creator-api': startCreatorReplicas,
+  'webhook-worker': startWebhookReplicas,
 };
 
 /** Compares four replicas of each service with one, to measure how much throughput contention costs. */

@@ -1,15 +1,15 @@
 import type { BenchContext } from '../bench-context.ts';
 import { measureCallers } from '../rounds.ts';
 import { callerCount, storeRequests } from '../store/store-callers.ts';
-import { addCatalogue, integrationToken, storeProcess } from '../store/store-process.ts';
+import { addCatalogue, integrationToken, createStoreProcess } from '../store/store-process.ts';
 import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
-export async function storeReplicas(
+export async function startStoreReplicas(
   context: BenchContext,
   name: string,
   replicas: number,
 ): Promise<ReplicaSet> {
-  const service = await storeProcess(context, name);
+  const service = await createStoreProcess(context, name);
   const data = await addCatalogue(service.databaseUrl);
   await service.start();
   await addReplicas(service, replicas);

@@ -54,7 +54,7 @@ class DisabledSubscriptions extends BenchDatabase {
   }
 }
 
-export async function webhookReplicas(
+export async function startWebhookReplicas(
   context: BenchContext,
   name: string,
   replicas: number,

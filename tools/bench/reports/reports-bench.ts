@@ -6,7 +6,7 @@ import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure } from '../figures.ts';
 import { alternate, makeSample, type Sample } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
-import { addCatalogue, storeProcess } from '../store/store-process.ts';
+import { addCatalogue, createStoreProcess } from '../store/store-process.ts';
 import { WarehouseData } from './warehouse-data.ts';
 
 /** Name of the database, and namespace of exchanges, queues and keys of Redis. */
@@ -20,7 +20,7 @@ const countIntervalMs = 100;
 
 /** Measures how fast store-api applies fulfilment events from full queues, with one replica and with two. */
 export async function benchReports(context: BenchContext): Promise<readonly Figure[]> {
-  const store = await storeProcess(context, benchName);
+  const store = await createStoreProcess(context, benchName);
   await addCatalogue(store.databaseUrl);
   const data = await WarehouseData.open(store.databaseUrl);
   const connection = await connect(context.stores.rabbitmq);

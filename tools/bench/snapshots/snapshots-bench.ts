@@ -2,7 +2,7 @@ import { connect, type ConfirmChannel } from 'amqplib';
 import pg from 'pg';
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absolute, alternate, type AlternatingVariant, ratio } from '../rounds.ts';
+import { absoluteFigures, alternate, type AlternatingVariant, ratio } from '../rounds.ts';
 import { DeliveringWorker } from '../webhooks/delivering-worker.ts';
 import { startOutboxSender } from '../webhooks/outbox-sender.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
@@ -95,8 +95,8 @@ async function compare(
   );
   return [
     ratio(`${name} during a snapshot, ratio to without`, rounds, { of: 'during', to: 'without' }, target),
-    ...absolute(rounds, 'without'),
-    ...absolute(rounds, 'during'),
+    ...absoluteFigures(rounds, 'without'),
+    ...absoluteFigures(rounds, 'during'),
   ];
 }
 

@@ -4,9 +4,9 @@ import { Failure } from '../../dev/failure.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
-import { absolute, type Caller, measureInRounds, ratio, type Rounds } from '../rounds.ts';
+import { absoluteFigures, type Caller, measureInRounds, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
-import { migratedDatabase, type ServiceProcess } from '../service-process.ts';
+import { createMigratedDatabase, type ServiceProcess } from '../service-process.ts';
 import { bigCreator, Shop, smallCreator } from './shop-data.ts';
 import {
   requestSender,
@@ -15,7 +15,7 @@ import {
   storeRequests,
   type StoreRequests,
 } from './store-callers.ts';
-import { addCatalogue, integrationToken, storeProcess } from './store-process.ts';
+import { addCatalogue, integrationToken, createStoreProcess } from './store-process.ts';
 
 const pageSchema = z.object({ pagination: z.object({ next_cursor: z.string().nullable() }) });
 const smallCount = 1000;
@@ -30,7 +30,7 @@ interface MeasuredServer {
 
 /** Compares store-api with a bare server that runs the same SQL, and with itself with many orders. */
 export async function benchStore(context: BenchContext): Promise<readonly Figure[]> {
-  const store = await storeProcess(context, 'bench_store');
+  const store = await createStoreProcess(context, 'bench_store');
   const shop = await Shop.open(store.databaseUrl);
   try {
     const data = await context.step('Catalogue and orders', () => shop.addCatalogue());
@@ -53,7 +53,7 @@ export async function benchStore(context: BenchContext): Promise<readonly Figure
 }
 
 async function compareWithBaseline(context: BenchContext, storeApi: MeasuredServer): Promise<Figure[]> {
-  const databaseUrl = await migratedDatabase(context, 'store-api', 'bench_store_bare');
+  const databaseUrl = await createMigratedDatabase(context, 'store-api', 'bench_store_bare');
   const data = await addCatalogue(databaseUrl);
   const process = ServedProcess.script('store/bare-server.ts', { DATABASE_URL: databaseUrl });
   const bare: MeasuredServer = {
@@ -65,8 +65,8 @@ async function compareWithBaseline(context: BenchContext, storeApi: MeasuredServ
     return {
       figures: [
         ratio(name, rounds, { of: 'store-api', to: 'bare' }, target),
-        ...absolute(rounds, 'bare'),
-        ...absolute(rounds, 'store-api'),
+        ...absoluteFigures(rounds, 'bare'),
+        ...absoluteFigures(rounds, 'store-api'),
       ],
       perSecond: median((rounds['store-api'] ?? []).map(({ perSecond }) => perSecond)),
     };

@@ -3,7 +3,7 @@ import { ServiceProcess } from '../service-process.ts';
 import { Shop, type ShopData } from './shop-data.ts';
 
 /** Creates a store-api with the payment sandbox and keys of its own in Redis. */
-export function storeProcess(
+export function createStoreProcess(
   context: BenchContext,
   name: string,
   settings: Readonly<Record<string, string>> = {},

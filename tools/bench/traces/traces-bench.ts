@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absolute, measureInRounds, ratio, ratioPerCpuSecond } from '../rounds.ts';
+import { absoluteFigures, measureInRounds, ratio, ratioPerCpuSecond } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import { callerCount, type StoreRequests, storeRequests } from '../store/store-callers.ts';
-import { addCatalogue, integrationToken, storeProcess } from '../store/store-process.ts';
+import { addCatalogue, integrationToken, createStoreProcess } from '../store/store-process.ts';
 
 /** A store-api under measurement, with requests to it. */
 interface MeasuredServer {
@@ -55,7 +55,7 @@ export async function benchTraces(context: BenchContext): Promise<readonly Figur
         to: 'off',
       }),
       ratio('POST order with all traces, ratio to none', rounds, { of: 'all', to: 'off' }),
-      ...Object.keys(servers).flatMap((name) => absolute(rounds, name)),
+      ...Object.keys(servers).flatMap((name) => absoluteFigures(rounds, name)),
     ];
   } finally {
     for (const { service, requests } of Object.values(servers)) {
@@ -72,7 +72,7 @@ async function start(
   name: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<MeasuredServer> {
-  const service = await storeProcess(context, `bench_traces_${name}`, settings);
+  const service = await createStoreProcess(context, `bench_traces_${name}`, settings);
   const data = await addCatalogue(service.databaseUrl);
   await service.start();
   const token = await integrationToken(service, data.creatorId);

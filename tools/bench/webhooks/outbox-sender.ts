@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
 import { root } from '../../dev/settings.ts';
 import type { BenchContext } from '../bench-context.ts';
-import { freshDatabase } from '../bench-database.ts';
+import { createEmptyDatabase } from '../bench-database.ts';
 import { ServedProcess } from '../served-process.ts';
 
 /** The number of the process's database connections. More requests would time out while they wait for one. */
@@ -17,7 +17,7 @@ export type OutboxSender = Awaited<ReturnType<typeof startOutboxSender>>;
 
 /** @param namespace of the exchange to which it publishes */
 export async function startOutboxSender(context: BenchContext, namespace: string, database: string) {
-  const databaseUrl = await freshDatabase(context.stores.postgres, database);
+  const databaseUrl = await createEmptyDatabase(context.stores.postgres, database);
   const program = join(root, 'libs', 'messaging', 'dist', 'testing', 'outbox-sender.js');
   const process = new ServedProcess([program], {
     DATABASE_URL: databaseUrl,

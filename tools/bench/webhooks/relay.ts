@@ -7,7 +7,7 @@ import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
 import {
-  absolute,
+  absoluteFigures,
   alternate,
   makeSample,
   measureWork,
@@ -49,8 +49,8 @@ export async function benchRelay(context: BenchContext, channel: ConfirmChannel)
         { atLeast: 0.6 },
       ),
       ...ratioPerCpuSecond('  the same by processor time', rounds, { of: 'relay', to: 'confirms' }),
-      ...absolute(rounds, 'confirms'),
-      ...absolute(rounds, 'relay'),
+      ...absoluteFigures(rounds, 'confirms'),
+      ...absoluteFigures(rounds, 'relay'),
     ];
   } finally {
     await outbox.end();

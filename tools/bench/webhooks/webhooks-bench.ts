@@ -1,7 +1,7 @@
 import { connect } from 'amqplib';
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absolute, alternate, ratio, ratioPerCpuSecond, type Rounds } from '../rounds.ts';
+import { absoluteFigures, alternate, ratio, ratioPerCpuSecond, type Rounds } from '../rounds.ts';
 import { startBareSender } from './bare-sender-process.ts';
 import { DeliveringWorker } from './delivering-worker.ts';
 import { benchWithUnresponsiveReceivers, benchLatency } from './latency.ts';
@@ -70,9 +70,9 @@ async function compareWithBaseline(
     return [
       ...compareRates('deliveries from a backlog', rounds, 'from a backlog'),
       ...compareRates('deliveries from messages', rounds, 'from messages'),
-      ...absolute(rounds, 'bare'),
-      ...absolute(rounds, 'from a backlog'),
-      ...absolute(rounds, 'from messages'),
+      ...absoluteFigures(rounds, 'bare'),
+      ...absoluteFigures(rounds, 'from a backlog'),
+      ...absoluteFigures(rounds, 'from messages'),
     ];
   } finally {
     await bare.stop();

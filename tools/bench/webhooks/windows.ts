@@ -1,6 +1,6 @@
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absolute, alternate, ratio } from '../rounds.ts';
+import { absoluteFigures, alternate, ratio } from '../rounds.ts';
 import { type DeliveringWorker, subscribe } from './delivering-worker.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 
@@ -27,7 +27,7 @@ export async function benchWindows(
   const name = 'deliveries to one receiver with 100 ms latency, ratio to at most eight at a time';
   return [
     ratio(name, rounds, { of: 'adaptive window', to: 'eight at a time' }, { atLeast: 3 }),
-    ...absolute(rounds, 'adaptive window'),
-    ...absolute(rounds, 'eight at a time'),
+    ...absoluteFigures(rounds, 'adaptive window'),
+    ...absoluteFigures(rounds, 'eight at a time'),
   ];
 }

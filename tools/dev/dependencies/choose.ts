@@ -9,9 +9,9 @@ import {
   type DependencyContext,
 } from './dependency.ts';
 import { dependencyFromDocker, dockerResponds, createContainers } from './docker.ts';
-import { postgresFromPrograms, postgresPrograms } from './postgres.ts';
-import { rabbitmqFromPrograms, rabbitmqProgram } from './rabbitmq.ts';
-import { redisFromPrograms, redisProgram } from './redis.ts';
+import { preparePostgres, postgresPrograms } from './postgres.ts';
+import { prepareRabbitmq, rabbitmqProgram } from './rabbitmq.ts';
+import { prepareRedis, redisProgram } from './redis.ts';
 
 const findNginx = () => findProgram('nginx');
 /** Chromium has several program names. */
@@ -106,11 +106,11 @@ function findPythonCryptography(): string | undefined {
 function fromPrograms(name: DependencyName, context: DependencyContext): Dependency | Promise<Dependency> {
   switch (name) {
     case 'postgres':
-      return postgresFromPrograms(context);
+      return preparePostgres(context);
     case 'redis':
-      return redisFromPrograms(context);
+      return prepareRedis(context);
     case 'rabbitmq':
-      return rabbitmqFromPrograms(context);
+      return prepareRabbitmq(context);
   }
 }
 

@@ -29,7 +29,7 @@ export function postgresPrograms(majorVersion?: string): string | undefined {
   return versions.length > 0 ? undefined : findProgram('postgres')?.replace(/\/postgres$/, '');
 }
 
-export async function postgresFromPrograms(context: DependencyContext): Promise<Dependency> {
+export async function preparePostgres(context: DependencyContext): Promise<Dependency> {
   const { settings, ports, secrets } = context;
   const user = await serverUser();
   const home = await dataHome(settings, user);

@@ -16,7 +16,7 @@ export function rabbitmqProgram(): string | undefined {
   return findProgram('epmd') === undefined ? undefined : findProgram('rabbitmq-server', [debianFolder]);
 }
 
-export function rabbitmqFromPrograms(context: DependencyContext): Dependency {
+export function prepareRabbitmq(context: DependencyContext): Dependency {
   const program = rabbitmqProgram();
   const epmd = findProgram('epmd');
   if (program === undefined || epmd === undefined)

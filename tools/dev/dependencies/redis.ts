@@ -10,7 +10,7 @@ export function redisProgram(): string | undefined {
   return findProgram('redis-server');
 }
 
-export function redisFromPrograms(context: DependencyContext): Dependency {
+export function prepareRedis(context: DependencyContext): Dependency {
   const program = redisProgram();
   if (program === undefined) throw new Failure('redis-server is not installed on this machine.');
   const home = join(context.settings.stateDir, 'redis');

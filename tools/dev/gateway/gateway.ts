@@ -24,7 +24,7 @@ export async function checkGatewayPort(port: number, { stateDir }: Settings): Pr
 }
 
 /** Writes the configuration of the gateway, and plans its process. */
-export async function gatewayPlan(
+export async function prepareGateway(
   context: DependencyContext,
   certificates: Certificates,
   accessLog: string,

@@ -36,7 +36,7 @@ export class Authorization {
   constructor(
     readonly app: App,
     readonly scopes: readonly string[],
-    private readonly parameters: Readonly<Record<string, string>> = {},
+    private readonly extraParameters: Readonly<Record<string, string>> = {},
   ) {}
 
   /** Authorization URL of the user. `parameters` override the defaults. */
@@ -49,7 +49,7 @@ export class Authorization {
       code_challenge: createHash('sha256').update(this.verifier).digest('base64url'),
       code_challenge_method: 'S256',
       state: this.state,
-      ...this.parameters,
+      ...this.extraParameters,
       ...parameters,
     });
     return `${suite.auth_url}/api/auth/oauth2/authorize?${query.toString()}`;
