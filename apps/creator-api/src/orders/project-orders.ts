@@ -8,6 +8,7 @@ import { type OrderRow, orderRow } from './order-row.rules.js';
 
 const columns = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
   item_count, country_code, platform, client_id, charged_at, refunded_at`;
+// In the order of `columns`, after the id.
 const snapshotRows = `jsonb_to_recordset($1::jsonb) AS o(id uuid, creator_id uuid, version int, placed_at timestamptz, currency text,
   payment_status text, dispatch_status text, tracking_code text, gross_amount bigint, royalty_amount bigint, item_count bigint,
   country_code text, platform text, client_id text, charged_at timestamptz, refunded_at timestamptz)`;
