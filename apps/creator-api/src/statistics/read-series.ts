@@ -36,8 +36,9 @@ const columns = {
   app: 'client_id',
 } as const satisfies Record<Dimension, string>;
 /** @param rows a table with its WHERE clause */
-const groups = (name: string, key: string, rows: string): Statement =>
-  statement(
+const groupStatement = (name: string, dimension: Dimension, rows: string): Statement => {
+  const key = columns[dimension];
+  return statement(
     name,
     `WITH cells AS MATERIALIZED (
        SELECT ${key} AS key, period, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
@@ -48,24 +49,22 @@ const groups = (name: string, key: string, rows: string): Statement =>
      SELECT key, period, units::text, revenue::text, royalties::text FROM highest JOIN cells USING (key)
      ORDER BY total DESC, key, period`,
   );
-const groupsBy = (dimension: Dimension, namePrefix: string, rows: string): Statement =>
-  groups(`series.${namePrefix}_${dimension}`, columns[dimension], rows);
+};
 // Without filters it reads the sums of the months, which have far fewer rows than the breakdown.
-const readReleases = groups('series.releases', columns.release, `monthly_statistics WHERE ${inRange}`);
-const readGroups: Readonly<Record<Dimension, Statement>> = {
-  release: groupsBy('release', 'by', breakdown),
-  product_type: groupsBy('product_type', 'by', breakdown),
-  country: groupsBy('country', 'by', breakdown),
-  platform: groupsBy('platform', 'by', breakdown),
-  app: groupsBy('app', 'by', appBreakdown),
-};
-const readGroupsOfApp: Readonly<Record<Dimension, Statement>> = {
-  release: groupsBy('release', 'of_app_by', appBreakdown),
-  product_type: groupsBy('product_type', 'of_app_by', appBreakdown),
-  country: groupsBy('country', 'of_app_by', appBreakdown),
-  platform: groupsBy('platform', 'of_app_by', appBreakdown),
-  app: groupsBy('app', 'of_app_by', appBreakdown),
-};
+const readReleases = groupStatement('series.releases', 'release', `monthly_statistics WHERE ${inRange}`);
+const byDimension = (statementOf: (dimension: Dimension) => Statement) => ({
+  release: statementOf('release'),
+  product_type: statementOf('product_type'),
+  country: statementOf('country'),
+  platform: statementOf('platform'),
+  app: statementOf('app'),
+});
+const readGroups = byDimension((dimension) =>
+  groupStatement(`series.by_${dimension}`, dimension, dimension === 'app' ? appBreakdown : breakdown),
+);
+const readGroupsOfApp = byDimension((dimension) =>
+  groupStatement(`series.of_app_by_${dimension}`, dimension, appBreakdown),
+);
 
 /** Returns a creator's sales and royalties of several months, from sums that are updated with the ledger. */
 @Injectable()
