@@ -3,7 +3,7 @@ import type { Caller } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { exactSums, type SumsRow } from '../statistics/exact-sums.js';
-import { requestedMonths } from '../statistics/requested-months.js';
+import { requestedMonths } from '../statistics/months.rules.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import type { ConnectedAppsQuery } from './connected-apps.dto.js';

@@ -4,7 +4,7 @@ import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
-import { dayRange } from './day-range.js';
+import { dayRange } from './day-range.rules.js';
 import type { OrderSummary } from './order.shapes.js';
 import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';

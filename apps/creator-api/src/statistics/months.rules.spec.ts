@@ -1,30 +1,36 @@
-import { monthRange, monthsOf } from './months.rules.js';
+import { requestedMonths } from './months.rules.js';
 
 const now = new Date('2026-11-23T05:00:00Z');
+const rangeOf = (requested: Parameters<typeof requestedMonths>[0]) => requestedMonths(requested, now).range;
 
-describe('the months of a series', () => {
-  it('are the last twelve by default, the current one included', () => {
-    expect(monthRange({}, now)).toEqual({ from: '2025-12', to: '2026-11' });
+describe('requestedMonths', () => {
+  it('returns the last twelve months by default, the current one included', () => {
+    expect(rangeOf({})).toEqual({ from: '2025-12', to: '2026-11' });
   });
 
-  it('are twelve from the first or up to the last, if only one of them is given', () => {
-    expect(monthRange({ from: '2024-02' }, now)).toEqual({ from: '2024-02', to: '2025-01' });
-    expect(monthRange({ to: '2024-02' }, now)).toEqual({ from: '2023-03', to: '2024-02' });
+  it('returns twelve months from the first or up to the last, if only one of them is given', () => {
+    expect(rangeOf({ from: '2024-02' })).toEqual({ from: '2024-02', to: '2025-01' });
+    expect(rangeOf({ to: '2024-02' })).toEqual({ from: '2023-03', to: '2024-02' });
   });
 
-  it('do not go beyond the years 0000 and 9999', () => {
-    expect(monthRange({ from: '9999-05' }, now).to).toBe('9999-12');
-    expect(monthRange({ to: '0000-05' }, now).from).toBe('0000-01');
+  it('returns no months beyond the years 0000 and 9999', () => {
+    expect(rangeOf({ from: '9999-05' }).to).toBe('9999-12');
+    expect(rangeOf({ to: '0000-05' }).from).toBe('0000-01');
   });
 
-  it('include both ends, over the end of a year, and are none if the range ends before it begins', () => {
-    expect(monthsOf({ from: '2025-11', to: '2026-02' })).toEqual([
-      '2025-11',
-      '2025-12',
-      '2026-01',
-      '2026-02',
-    ]);
-    expect(monthsOf({ from: '2026-02', to: '2026-02' })).toEqual(['2026-02']);
-    expect(monthsOf({ from: '2026-02', to: '2026-01' })).toEqual([]);
+  it.each([
+    [{ from: '2025-11', to: '2026-02' }, ['2025-11', '2025-12', '2026-01', '2026-02']],
+    [{ from: '2026-02', to: '2026-02' }, ['2026-02']],
+  ])('returns each month of %j, with both ends', (requested, months) => {
+    expect(requestedMonths(requested, now).months).toEqual(months);
+  });
+
+  it.each([
+    [{ from: '2026-02', to: '2026-01' }, 'must not be after to'],
+    [{ from: '2023-01', to: '2026-01' }, 'must be at most 35 months before to'],
+  ])('rejects %j', (requested, reason) => {
+    expect(() => requestedMonths(requested, now)).toThrow(
+      expect.objectContaining({ details: [{ field: 'from', reason }] }),
+    );
   });
 });

@@ -1,5 +1,7 @@
+import { ValidationFailed } from '@fulfilment/error-envelope';
+
 /** Months are `YYYY-MM`. */
-export interface MonthRange {
+interface MonthRange {
   readonly from: string;
   readonly to: string;
 }
@@ -8,15 +10,31 @@ export interface MonthRange {
 export const maxMonths = 36;
 const defaultMonths = 12;
 
-/** Returns the range that a request means: by default 12 months, up to the current one. */
-export function monthRange({ from, to }: Partial<MonthRange>, now: Date): MonthRange {
+/**
+ * Returns the requested range and its months; by default 12 months, up to the current one.
+ * @throws ValidationFailed when the range is empty or too long
+ */
+export function requestedMonths(
+  requested: Partial<MonthRange>,
+  now: Date,
+): { readonly range: MonthRange; readonly months: readonly string[] } {
+  const range = monthRange(requested, now);
+  const months = monthsOf(range);
+  if (months.length === 0) throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
+  if (months.length > maxMonths) {
+    const reason = `must be at most ${maxMonths - 1} months before to`;
+    throw new ValidationFailed([{ field: 'from', reason }]);
+  }
+  return { range, months };
+}
+
+function monthRange({ from, to }: Partial<MonthRange>, now: Date): MonthRange {
   if (from !== undefined) return { from, to: to ?? addMonths(from, defaultMonths - 1) };
   const last = to ?? now.toISOString().slice(0, 7);
   return { from: addMonths(last, 1 - defaultMonths), to: last };
 }
 
-/** Returns every month of the range; none if it ends before it begins. */
-export function monthsOf({ from, to }: MonthRange): string[] {
+function monthsOf({ from, to }: MonthRange): string[] {
   const length = Math.max(0, monthNumber(to) - monthNumber(from) + 1);
   return Array.from({ length }, (_, index) => addMonths(from, index));
 }

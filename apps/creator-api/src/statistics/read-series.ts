@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import { matchesFilters } from './breakdown-filters.sql.js';
-import { requestedMonths } from './requested-months.js';
+import { requestedMonths } from './months.rules.js';
 import { type Dimension, maxGroups, type SeriesView } from './series.shapes.js';
 import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
 import type { BreakdownFilters, SeriesQuery } from './statistics.dto.js';

@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { selectCreator } from '../../visibility/select-creator.js';
 import { Visibility } from '../../visibility/visibility.js';
-import { dayRange } from '../day-range.js';
+import { dayRange } from '../day-range.rules.js';
 import type { ItemColumns, OrderColumns } from '../order.view.js';
 import type { OrdersFilter } from '../orders.dto.js';
 import { csvLine } from './csv.rules.js';
