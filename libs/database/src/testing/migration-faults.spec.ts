@@ -64,13 +64,15 @@ describe('migrationFaults', () => {
   });
 
   it('reports a migration that waits for a lock and blocks others during that time', async () => {
-    const [waitsForEver, ...others] = await faultsOf(false, async (runner) => {
+    const change = changeMigration(false, async (runner) => {
       await runner.query('SET lock_timeout = 0');
       await runner.query('ALTER TABLE one ADD COLUMN note text');
       await runner.query("SET lock_timeout = '1500ms'");
     });
+    const migrations = [Tables1700000000000, change];
+    const [waitsForEver, ...others] = await migrationFaults(migrations, { trafficTimeout: '500ms' });
     expect(waitsForEver).toBe('Change1700000000001 waits for locks without a lock_timeout');
-    expect(others).toEqual(['Change1700000000001 blocks one for longer than 5s (55P03)']);
+    expect(others).toEqual(['Change1700000000001 blocks one for longer than 500ms (55P03)']);
   });
 
   it('reports no fault for changes that hold their locks briefly', async () => {

@@ -7,8 +7,8 @@ import { withClient } from './with-client.js';
 
 type Migration = new () => MigrationInterface;
 
-/** Timeout of a read or write of the simulated services. Shorter waits may be those of a busy machine. */
-const trafficTimeout = '5s';
+/** Timeout of a write of the simulated services. Shorter waits may be those of a busy machine. */
+const defaultTrafficTimeout = '5s';
 /** Rounds of traffic over all tables during a concurrent write, for which a migration has to wait. */
 const roundsDuringWrite = 2;
 const pollIntervalMs = 5;
@@ -35,11 +35,15 @@ const readLockTimeout = "SELECT current_setting('lock_timeout') AS value";
  * running service. Finds two kinds, independently of table sizes:
  * - Locks: a transaction that blocks readers or writers of an existing table while it reads a whole table or
  *   builds an index, or that waits for locks without a lock_timeout.
- * - Traffic: a table that cannot be written within 5 s while a migration waits for an open transaction.
+ * - Traffic: a table that cannot be written in time while a migration waits for an open transaction.
+ * @param options.trafficTimeout the time for a write; by default 5 s
  */
-export async function migrationFaults(migrations: readonly Migration[]): Promise<readonly string[]> {
+export async function migrationFaults(
+  migrations: readonly Migration[],
+  { trafficTimeout = defaultTrafficTimeout } = {},
+): Promise<readonly string[]> {
   const scratch = await scratchDatabase([]);
-  const traffic = new Traffic(scratch.database, scratch.url);
+  const traffic = new Traffic(scratch.database, scratch.url, trafficTimeout);
   const faults: string[] = [];
   const watched = migrations.map((migration) => watch(migration, traffic, faults));
   const source = createDataSource({
@@ -190,6 +194,7 @@ class Traffic {
   constructor(
     private readonly database: Database,
     private readonly url: string,
+    private readonly timeout: string,
   ) {}
 
   /**
@@ -259,14 +264,14 @@ class Traffic {
   private async visit(client: pg.Client, name: string): Promise<void> {
     try {
       await client.query(
-        `SAVEPOINT visit; SET LOCAL lock_timeout = '${trafficTimeout}'; LOCK TABLE ${name} IN ROW EXCLUSIVE MODE`,
+        `SAVEPOINT visit; SET LOCAL lock_timeout = '${this.timeout}'; LOCK TABLE ${name} IN ROW EXCLUSIVE MODE`,
       );
     } catch (error) {
       await client.query('ROLLBACK TO SAVEPOINT visit');
       const code = error instanceof pg.DatabaseError ? error.code : undefined;
       if (code === '42P01') return; // dropped by the migration
       this.faults.push(
-        `${this.current} blocks ${name} for longer than ${trafficTimeout} (${code ?? String(error)})`,
+        `${this.current} blocks ${name} for longer than ${this.timeout} (${code ?? String(error)})`,
       );
     }
   }
