@@ -64,10 +64,10 @@ const searchSql = (matches: string): string => `
   FROM (${matches}) AS r
   LEFT JOIN LATERAL (${productTotalsSql(':currency')}) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
-/** SQL that continues a WHERE clause: limits its rows to those of the page. */
-const ofPage = `${afterCursorSql(':after_micros::bigint', ':after_id::uuid')}
+/** SQL that continues a WHERE clause and ends the query: selects the rows of the page, newest first. */
+const restOfPageSql = `${afterCursorSql(':after_micros::bigint', ':after_id::uuid')}
    AND ${createdBetweenSql(':created_after::timestamptz', ':created_before::timestamptz')} ${newestFirst} LIMIT :max_rows`;
-const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern AND ${ofPage}`;
+const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern AND ${restOfPageSql}`;
 
 /** Maximum number of matches to sort: with more, a scan from the newest release on is faster. */
 const maxIndexedMatches = 2000;
@@ -85,11 +85,11 @@ export const searchByIndex = statement(
   searchSql(`
   WITH matches AS MATERIALIZED (
     SELECT id FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern LIMIT ${maxIndexedMatches + 1}
-  ), few AS MATERIALIZED (SELECT count(*) <= ${maxIndexedMatches} AS few FROM matches)
+  ), match_count AS MATERIALIZED (SELECT count(*) <= ${maxIndexedMatches} AS is_small FROM matches)
   (SELECT releases.* FROM releases JOIN matches USING (id)
-   WHERE (SELECT few FROM few) AND ${ofPage})
+   WHERE (SELECT is_small FROM match_count) AND ${restOfPageSql})
   UNION ALL
-  (SELECT * FROM (${newestMatches}) AS newest WHERE NOT (SELECT few FROM few))`),
+  (SELECT * FROM (${newestMatches}) AS newest WHERE NOT (SELECT is_small FROM match_count))`),
 );
 
 const wholeColumns =

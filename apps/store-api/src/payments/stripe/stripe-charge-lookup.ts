@@ -40,7 +40,10 @@ export class StripeChargeLookup {
     return (keys.unusableForMs ?? 0) < searchDelayMs ? 'inconclusive' : this.search(charge);
   }
 
-  /** Searches for a charge that was sent at least an hour ago, or whose key prevents a second charge. */
+  /**
+   * Finds a charge by the search, which may lack charges of the last hour. So without a result, a caller may
+   * charge only under the same key, or when the charge is older.
+   */
   async search({ id }: Charge): Promise<Stripe.PaymentIntent | undefined> {
     const query = `metadata['charge_id']:'${id}'`;
     const { data } = await this.stripe.paymentIntents.search({ query, limit: pageSize, expand });
