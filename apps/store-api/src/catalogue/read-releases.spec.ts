@@ -63,14 +63,14 @@ describe('GET /v1/releases', () => {
   });
 
   it('lists every release once, also while another one is added', async () => {
-    const walker = await store.creator();
-    for (let index = 0; index < 7; index += 1) await store.release(walker.id, [{}], `Walk ${index}`);
+    const owner = await store.creator();
+    for (let index = 0; index < 7; index += 1) await store.release(owner.id, [{}], `Walk ${index}`);
     const seen: string[] = [];
     let query = '?limit=2';
     for (;;) {
-      const { body } = await list(query, walker.token);
+      const { body } = await list(query, owner.token);
       seen.push(...body.data.map(({ name }: { name: string }) => name));
-      if (seen.length === 2) await store.release(walker.id, [{}], 'Late'); // before the first page
+      if (seen.length === 2) await store.release(owner.id, [{}], 'Late'); // before the first page
       expect(body.pagination.has_more).toBe(body.pagination.next_cursor !== null);
       if (!body.pagination.has_more) break;
       query = `?limit=3&format=detailed&currency=USD&cursor=${body.pagination.next_cursor}`;

@@ -66,7 +66,7 @@ describe('the packages of an order', () => {
     expect(numbers(shipped('X', 0), corrected('Y', 1, 'X'), corrected('X', 2))).toEqual(['X']);
   });
 
-  it('are distinguished from unknown packages and from each other', () => {
+  it('do not change by an event about an unknown package, or with the number of another package', () => {
     const two = [shipped('A', 0), shipped('B', 1)];
     expect(misplaced(corrected('A', 1))).toBe('unknown_package');
     expect(misplaced(corrected('C', 2, 'D'), ...two)).toBe('unknown_package');

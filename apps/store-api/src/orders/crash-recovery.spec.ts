@@ -59,7 +59,8 @@ describe('a killed store-api', () => {
     expect(await dying.ended).toBe('SIGKILL');
     await store.database.run(endLeases, [creator.id]);
   };
-  const buyer = async (method: 'pm_ok' | 'pm_declined') => {
+  /** Creates a creator with ten pieces, and returns the body of an order of three of them. */
+  const prepareOrder = async (method: 'pm_ok' | 'pm_declined') => {
     const creator = await store.creator(method);
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     return { creator, body: orderBody(sku, await store.quote(creator.token), 3) };
@@ -92,7 +93,7 @@ describe('a killed store-api', () => {
     'at %s: a repeated request results in one order with status %s and one charge',
     async (point, status) => {
       const expected = expectedByStatus[status];
-      const { creator, body } = await buyer(expected.method);
+      const { creator, body } = await prepareOrder(expected.method);
       const idempotencyKey = newKey();
       const dying = await startDyingAt(point);
       await dying.untilReady();
@@ -115,7 +116,7 @@ describe('a killed store-api', () => {
   it.each<FaultPoint>(['order-placed', 'charged'])(
     'at %s: the completer finishes the order without a repeated request',
     async (point) => {
-      const { creator, body } = await buyer('pm_ok');
+      const { creator, body } = await prepareOrder('pm_ok');
       const dying = await startDyingAt(point);
       await dying.untilReady();
       await expect(dying.place(creator, body, newKey())).rejects.toThrow();
@@ -129,7 +130,7 @@ describe('a killed store-api', () => {
   );
 
   it('charges once when it dies at the fault point "charged" of a recharge', async () => {
-    const { creator, body } = await buyer('pm_declined');
+    const { creator, body } = await prepareOrder('pm_declined');
     const { body: order } = await helpers.place(creator, body);
     await store.database.run(setPaymentMethod, [creator.id, 'pm_ok']);
     await new RechargeOrder(store.database, store.app.get(Stock)).run(order.id);
@@ -150,7 +151,7 @@ describe('a killed store-api', () => {
     ['order-cancelled-uncommitted', undefined],
     ['order-cancelled', 'true'],
   ])('at %s: a repeated cancellation results in one refund', async (point, replayed) => {
-    const { creator, body } = await buyer('pm_ok');
+    const { creator, body } = await prepareOrder('pm_ok');
     const { body: order } = await helpers.place(creator, body);
     const idempotencyKey = newKey();
     const dying = await startDyingAt(point);
@@ -173,7 +174,7 @@ describe('a killed store-api', () => {
   });
 
   it('returns the money and the stock once when it dies at the fault point "refunded"', async () => {
-    const { creator, body } = await buyer('pm_ok');
+    const { creator, body } = await prepareOrder('pm_ok');
     const { body: order } = await helpers.place(creator, body);
     await store.publishAndWait(cancelled(order.id));
     // The background loop of the process makes the refund.

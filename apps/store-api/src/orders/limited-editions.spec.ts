@@ -11,7 +11,7 @@ describe('orders of limited editions', () => {
   });
   afterAll(() => store.stop());
 
-  const seller = async (
+  const creatorWithStock = async (
     ...quantities: number[]
   ): Promise<{ creator: Creator; skus: string[]; rate: string }> => {
     const creator = await store.creator();
@@ -23,7 +23,7 @@ describe('orders of limited editions', () => {
   };
 
   it('sell the last piece to exactly one of 100 concurrent buyers, and charge no other', async () => {
-    const { creator, skus, rate } = await seller(1);
+    const { creator, skus, rate } = await creatorWithStock(1);
     const [last = ''] = skus;
     const responses = await Promise.all(
       Array.from({ length: 100 }, () => helpers.place(creator, orderBody(last, rate))),
@@ -46,7 +46,7 @@ describe('orders of limited editions', () => {
   });
 
   it('are rejected when two lines with one sku exceed the stock together', async () => {
-    const { creator, skus, rate } = await seller(3);
+    const { creator, skus, rate } = await creatorWithStock(3);
     const body = orderBody(skus[0] ?? '', rate, 2);
     const rejected = await helpers.place(creator, { ...body, items: [...body.items, ...body.items] });
     expect(rejected.body.details).toEqual([
@@ -57,7 +57,7 @@ describe('orders of limited editions', () => {
   });
 
   it('keep the stock exact during 500 pairs of orders with lines in opposite order, 32 orders at a time', async () => {
-    const { creator, skus, rate } = await seller(700, 2000);
+    const { creator, skus, rate } = await creatorWithStock(700, 2000);
     const [a = '', b = ''] = skus;
     const basket = (...chosen: string[]) => ({
       ...orderBody(a, rate),
@@ -65,7 +65,7 @@ describe('orders of limited editions', () => {
     });
     const statuses: number[] = [];
     let pairs = 500;
-    const buyer = async (): Promise<void> => {
+    const placePairs = async (): Promise<void> => {
       while (pairs > 0) {
         pairs -= 1;
         const responses = await Promise.all([
@@ -75,7 +75,7 @@ describe('orders of limited editions', () => {
         statuses.push(...responses.map(({ status }) => status));
       }
     };
-    await Promise.all(Array.from({ length: 16 }, buyer));
+    await Promise.all(Array.from({ length: 16 }, placePairs));
     const count = (wanted: number) => statuses.filter((status) => status === wanted).length;
     expect([count(201), count(422), statuses.length]).toEqual([700, 300, 1000]);
     expect(await helpers.stock(creator)).toEqual([0, 1300]);

@@ -69,18 +69,18 @@ describe('GET /v1/orders with times', () => {
   });
 
   it('returns an order once more, or later, when it changes while the pages are read', async () => {
-    const reader = await store.creator();
-    await store.database.run(copyOrders, [reader.id, model.id, 10]);
+    const owner = await store.creator();
+    await store.database.run(copyOrders, [owner.id, model.id, 10]);
     const seen: string[] = [];
     for (let page = 0, query = 'limit=3'; ; page += 1) {
-      const { body } = await list(`updated_since=2026-02-01T00:00:00Z&${query}`, reader.token);
+      const { body } = await list(`updated_since=2026-02-01T00:00:00Z&${query}`, owner.token);
       seen.push(
         ...body.data.map(
           ({ status, created_at }: Listed & { status: string }) => `${status} ${created_at.slice(14, 16)}`,
         ),
       );
       // The first order was read already, the last one was not.
-      if (page === 0) for (const source of ['10', '1']) await store.database.run(change, [reader.id, source]);
+      if (page === 0) for (const source of ['10', '1']) await store.database.run(change, [owner.id, source]);
       if (!body.pagination.has_more) break;
       query = `limit=3&cursor=${body.pagination.next_cursor}`;
     }
@@ -158,11 +158,11 @@ describe('GET /v1/orders with times', () => {
       ['2026-02-01T10:00:00Z', '1769940000000000', '01900000-0000-7000-8000-000000000000'],
     ],
   ])('reads only the rows of a page of a list with %s', async (_, variant, values) => {
-    const buyer = await store.creator();
-    await store.database.run(copyOrders, [buyer.id, model.id, 5000]);
+    const owner = await store.creator();
+    await store.database.run(copyOrders, [owner.id, model.id, 5000]);
     await store.database.run(analyze);
     const plan = await executedPlan(store.database, pageStatement(variant), [
-      buyer.id,
+      owner.id,
       rowsOfPage,
       ...values,
     ]);

@@ -121,11 +121,11 @@ describe('the metadata of an order', () => {
   });
 
   it('is deleted when the address is redacted', async () => {
-    const buyer = await store.creator('pm_declined');
-    const { sku } = await store.release(buyer.id);
-    const order = { ...orderBody(sku, await store.quote(buyer.token)), metadata: { gift: 'for Ana' } };
-    const { body: placed } = await helpers.place(buyer, order);
+    const owner = await store.creator('pm_declined');
+    const { sku } = await store.release(owner.id);
+    const order = { ...orderBody(sku, await store.quote(owner.token)), metadata: { gift: 'for Ana' } };
+    const { body: placed } = await helpers.place(owner, order);
     await redactOrder(store.database, placed.id);
-    expect((await store.readOrder(buyer, placed.id)).metadata).toEqual({});
+    expect((await store.readOrder(owner, placed.id)).metadata).toEqual({});
   });
 });

@@ -78,11 +78,11 @@ describe('POST /v1/orders with an idempotency key', () => {
   });
 
   it('results in one order, one charge and one order.created for 50 concurrent requests', async () => {
-    const buyer = await store.creator();
-    const { sku: item } = await store.release(buyer.id, [{ quantity: 100 }]);
-    const body = orderBody(item, await store.quote(buyer.token));
+    const owner = await store.creator();
+    const { sku: item } = await store.release(owner.id, [{ quantity: 100 }]);
+    const body = orderBody(item, await store.quote(owner.token));
     const responses = await Promise.all(
-      Array.from({ length: 50 }, () => helpers.place(buyer, body, 'concurrent')),
+      Array.from({ length: 50 }, () => helpers.place(owner, body, 'concurrent')),
     );
     for (const { status, body: result, headers } of responses) {
       expect([201, 409]).toContain(status);
@@ -93,13 +93,13 @@ describe('POST /v1/orders with an idempotency key', () => {
     }
     const placed = responses.filter(({ status }) => status === 201).map(({ body: result }) => result.id);
     expect(new Set(placed).size).toBe(1);
-    expect(await helpers.orderCount(buyer)).toBe(1);
-    expect(await helpers.providerCharges(buyer)).toEqual([
+    expect(await helpers.orderCount(owner)).toBe(1);
+    expect(await helpers.providerCharges(owner)).toEqual([
       { amount: cataloguePrices.GBP + shippingPrice, currency: 'GBP', outcome: 'succeeded', refunded: false },
     ]);
-    expect(await helpers.stock(buyer)).toEqual([99]);
-    expect(await helpers.events(buyer, 'order.')).toEqual(['order.created', 'order.processing']);
-    expect(await helpers.events(buyer, 'product.')).toEqual(['product.inventory_changed']);
+    expect(await helpers.stock(owner)).toEqual([99]);
+    expect(await helpers.events(owner, 'order.')).toEqual(['order.created', 'order.processing']);
+    expect(await helpers.events(owner, 'product.')).toEqual(['product.inventory_changed']);
   });
 
   it('does not block repeated or other requests while the order of a key is being written', async () => {

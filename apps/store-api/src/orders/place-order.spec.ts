@@ -87,29 +87,29 @@ describe('POST /v1/orders', () => {
   });
 
   it('returns 201 payment_failed when the charge is declined, and returns the stock', async () => {
-    const poor = await store.creator('pm_declined');
-    const { sku: limited } = await store.release(poor.id, [{ quantity: 5 }]);
-    const placed = await helpers.place(poor, orderBody(limited, await store.quote(poor.token), 2));
+    const owner = await store.creator('pm_declined');
+    const { sku: limited } = await store.release(owner.id, [{ quantity: 5 }]);
+    const placed = await helpers.place(owner, orderBody(limited, await store.quote(owner.token), 2));
     expect([placed.status, placed.body.status]).toEqual([201, 'payment_failed']);
-    expect(await helpers.stock(poor)).toEqual([5]);
-    const order = await store.readOrder(poor, placed.body.id);
+    expect(await helpers.stock(owner)).toEqual([5]);
+    const order = await store.readOrder(owner, placed.body.id);
     expect(order.billing).toMatchObject({ payment_status: 'failed', charged_at: null });
-    expect(await helpers.events(poor, 'order.')).toEqual(['order.created', 'order.payment_failed']);
+    expect(await helpers.events(owner, 'order.')).toEqual(['order.created', 'order.payment_failed']);
   });
 
   it('returns 201 pending when the provider is silent; the completer settles the order and the stored response', async () => {
-    const slow = await store.creator('pm_timeout');
-    const { sku: item } = await store.release(slow.id);
-    const body = orderBody(item, await store.quote(slow.token));
-    const first = await helpers.place(slow, body, 'slow-1');
+    const owner = await store.creator('pm_timeout');
+    const { sku: item } = await store.release(owner.id);
+    const body = orderBody(item, await store.quote(owner.token));
+    const first = await helpers.place(owner, body, 'slow-1');
     expect([first.status, first.body.status]).toEqual([201, 'pending']);
-    expect((await helpers.place(slow, body, 'slow-1')).body).toEqual(first.body);
+    expect((await helpers.place(owner, body, 'slow-1')).body).toEqual(first.body);
 
-    await helpers.runCompleter(slow);
-    const replayed = await helpers.place(slow, body, 'slow-1');
+    await helpers.runCompleter(owner);
+    const replayed = await helpers.place(owner, body, 'slow-1');
     expect(replayed.body).toEqual({ id: first.body.id, status: 'processing' });
     expect(replayed.headers['idempotent-replayed']).toBe('true');
-    expect(await helpers.providerCharges(slow)).toHaveLength(1);
+    expect(await helpers.providerCharges(owner)).toHaveLength(1);
   });
 
   describe('for a creator who cannot be charged', () => {
@@ -125,10 +125,10 @@ describe('POST /v1/orders', () => {
     ])(
       'returns 422 on billing (method $method, terms $termsAccepted), takes no stock and releases the key',
       async ({ method, termsAccepted, reason, message }) => {
-        const unready = await store.creator(method, { termsAccepted });
-        const { sku: item } = await store.release(unready.id, [{ quantity: 3 }]);
-        const body = orderBody(item, await store.quote(unready.token));
-        const response = await helpers.place(unready, body, 'unready');
+        const owner = await store.creator(method, { termsAccepted });
+        const { sku: item } = await store.release(owner.id, [{ quantity: 3 }]);
+        const body = orderBody(item, await store.quote(owner.token));
+        const response = await helpers.place(owner, body, 'unready');
         expect([response.status, response.body]).toEqual([
           422,
           expect.objectContaining({
@@ -137,10 +137,10 @@ describe('POST /v1/orders', () => {
             details: [{ field: 'billing', reason }],
           }),
         ]);
-        expect([await helpers.orderCount(unready), await helpers.stock(unready)]).toEqual([0, [3]]);
+        expect([await helpers.orderCount(owner), await helpers.stock(owner)]).toEqual([0, [3]]);
 
-        await store.database.run(changeCreator, [unready.id, 'pm_ok', true]);
-        expect((await helpers.place(unready, body, 'unready')).status).toBe(201);
+        await store.database.run(changeCreator, [owner.id, 'pm_ok', true]);
+        expect((await helpers.place(owner, body, 'unready')).status).toBe(201);
       },
     );
   });

@@ -95,17 +95,17 @@ describe('GET /v1/orders', () => {
     ['status', 'store_id'],
     ['platform', 'store_id'],
   ] as const)('reads no rows that match only one of the filters %s and %s', async (filter, secondFilter) => {
-    const buyer = await store.creator();
+    const owner = await store.creator();
     // One half of the orders has the first value, the other half the second one.
     const [january, february] = [new Date('2025-01-01'), new Date('2025-02-01')];
-    await store.database.run(copyOrders, [buyer.id, creator.id, january, 5000]);
-    await store.database.run(changeFilterValues, [buyer.id]);
-    await store.database.run(copyOrders, [buyer.id, creator.id, february, 5000]);
+    await store.database.run(copyOrders, [owner.id, creator.id, january, 5000]);
+    await store.database.run(changeFilterValues, [owner.id]);
+    await store.database.run(copyOrders, [owner.id, creator.id, february, 5000]);
     await store.database.run(analyze);
-    const newest = await store.database.row<Record<string, string>>(newestValues, [buyer.id]);
-    const oldest = await store.database.row<Record<string, string>>(oldestValues, [buyer.id]);
+    const newest = await store.database.row<Record<string, string>>(newestValues, [owner.id]);
+    const oldest = await store.database.row<Record<string, string>>(oldestValues, [owner.id]);
     const plan = await executedPlan(store.database, pageStatement({ filters: [filter, secondFilter] }), [
-      buyer.id,
+      owner.id,
       '26',
       newest?.[filter],
       oldest?.[secondFilter],
@@ -115,13 +115,13 @@ describe('GET /v1/orders', () => {
   });
 
   it('lists each of 10,000 orders of one microsecond exactly once while others are placed', async () => {
-    const walker = await store.creator();
+    const owner = await store.creator();
     const copy = (count: number, at: Date | string) =>
-      store.database.run(copyOrders, [walker.id, creator.id, at, count]);
+      store.database.run(copyOrders, [owner.id, creator.id, at, count]);
     await copy(10_000, '2026-02-01T00:00:00.123456Z');
     const seen: string[] = [];
     for (let query = '?limit=100'; ;) {
-      const { body } = await list(query, walker.token);
+      const { body } = await list(query, owner.token);
       seen.push(...body.data.map(({ id }: { id: string }) => id));
       if (seen.length % 2000 === 0) await copy(5, new Date());
       if (!body.pagination.has_more) break;

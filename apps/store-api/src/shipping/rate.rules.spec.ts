@@ -21,7 +21,7 @@ describe('the price by weight bands', () => {
     expect(bandPrice(bands, weight)).toBe(amount);
   });
 
-  it('never gets cheaper with weight', () => {
+  it('does not decrease with weight, as long as that of the bands does not', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100_000 }),
