@@ -1,4 +1,4 @@
-import type { CreatorSnapshot } from '@fulfilment/contracts';
+import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
@@ -31,7 +31,7 @@ describe('sums that are rebuilt', () => {
   let scratch: ScratchDatabase;
   let database: Database;
   let creators: CreatorSnapshot[];
-  const item = anItem();
+  const releaseId = uuidv7();
   beforeAll(async () => {
     scratch = await scratchDatabase(migrations);
     database = scratch.database;
@@ -41,14 +41,20 @@ describe('sums that are rebuilt', () => {
     await truncateTables(database);
     creators = Array.from({ length: 250 }, () => aCreator('org_a')); // three slices
     await database.transaction((tx) => recordCreators(tx, creators));
-    for (const creator of creators) await sell(creator);
+    await database.transaction((tx) =>
+      projectOrders(
+        tx,
+        creators.map((creator) => paidOrder(creator)),
+      ),
+    );
   });
 
-  const sell = (creator: CreatorSnapshot | undefined, at?: string) => {
-    const { id = '' } = creator ?? {};
-    const order = paid(anOrder(id, { items: [{ ...anItem(), release_id: item.release_id }] }), at);
-    return database.transaction((tx) => projectOrders(tx, [order]));
+  const paidOrder = (creator: CreatorSnapshot | undefined, at?: string) => {
+    const items = [anItem({ release_id: releaseId })];
+    return paid(anOrder(creator?.id ?? '', { items }), at);
   };
+  const sell = (creator: CreatorSnapshot | undefined, at?: string) =>
+    database.transaction((tx) => projectOrders(tx, [paidOrder(creator, at)]));
 
   it('are exact for every creator, and the rebuild returns how many differed', async () => {
     for (const damage of damageSums) await database.run(damage);
