@@ -44,7 +44,7 @@ describe('the read models of creators and orders', () => {
   const sampleOrders = ({ count, seed }: { count: number; seed: number }) =>
     fc.sample(orderHistory, { numRuns: count, seed }).map((history) => orderStates(creators, history));
   const earlierOrders = sampleOrders({ count: 40, seed: 11 });
-  /** These are placed and changed during the replay. */
+  /** Orders that are placed and changed during the replay. */
   const concurrentOrders = sampleOrders({ count: 20, seed: 12 });
   const newestStates = earlierOrders.flatMap((states) => states.slice(-1));
   const replayMessages = () => [...creators.map(replayedCreator), ...newestStates.map(replayedOrder)];

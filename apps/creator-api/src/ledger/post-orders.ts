@@ -70,7 +70,7 @@ const addLinesTo = (table: string, key: string, condition = 'true'): string =>
        royalties = m.royalties + excluded.royalties`;
 
 // Adds only rows that were just inserted into the ledger, so each is added exactly once. The conditions on
-// count(*) are always true: they make one INSERT wait for the other. So all transactions lock the tables in
+// count(*) are always true: each makes an INSERT wait for the one before. So all transactions lock tables in
 // one order, and the rows of a table in the order of its key, and replicas cannot deadlock.
 const addToMonths = statement(
   'statistics.add_lines',

@@ -53,7 +53,7 @@ export function ownRow(table: string): string {
 }
 
 /**
- * SQL: the same, without a check of each row of the creator that the transaction has selected
+ * SQL: whether the creator of a row is visible, without a check for the creator that the transaction selected
  * (visibility/select-creator.ts).
  */
 export function ownOrSelectedRow(table: string): string {
@@ -65,7 +65,7 @@ export function allowReadingOwnRows(table: string): string {
   return allowReading(table, ownRow(table), 'true');
 }
 
-/** SQL: the same for a table that was added after migration 0003, which changed the policies of others. */
+/** SQL: like `allowReadingOwnRows`, for a table that was added after migration 0003 changed the policies. */
 export function allowReadingOwnOrSelectedRows(table: string): string {
   return allowReading(table, ownOrSelectedRow(table), 'true');
 }

@@ -38,7 +38,7 @@ export class RecordOutcome {
     private readonly clock: Clock,
   ) {}
 
-  /** Publishes `track.processed` for the Store in the same commit. */
+  /** Also publishes `track.processed` for the Store, in the commit of the outcome. */
   async complete({ id, token }: LeasedUpload, { audio, title, position }: DescribedAudio): Promise<void> {
     const occurredAt = this.clock();
     await this.database.transaction(async (tx) => {
