@@ -28,8 +28,8 @@ interface LockedProduct extends ProductRow {
 }
 
 /**
- * Releases a product for sale or withdraws it. A repeated event, or one older than the newest, does not change
- * the status.
+ * Releases a product for sale or withdraws it. A repeated event, or one older than the newest, does not
+ * change the status.
  */
 @Injectable()
 export class ChangeProducts {

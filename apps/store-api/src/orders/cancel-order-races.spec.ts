@@ -1,9 +1,10 @@
+import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import { newKey } from '../store-api.fixture.js';
 import { setUpCancellations } from './cancellations.fixture.js';
 
 describe('POST /v1/orders/{id}/cancel, concurrently with other changes,', () => {
   const setup = setUpCancellations();
-  const { place, cancel, read, shipmentOf, cancelledByWarehouse, expectCancelledOnce } = setup;
+  const { place, cancel, read, shipmentOf, expectCancelledOnce } = setup;
 
   it('cancels once when many requests cancel at the same time', async () => {
     const order = await place();
@@ -47,13 +48,13 @@ describe('POST /v1/orders/{id}/cancel, concurrently with other changes,', () => 
     const orders = await Promise.all(Array.from({ length: 5 }, () => place()));
     await Promise.all(
       orders.map(async (order) => {
-        const byWarehouse = cancelledByWarehouse(order);
+        const byWarehouse = cancelled(order.id);
         const [{ status }, outcomes] = await Promise.all([
           cancel(order),
           setup.store.publishAndWait(byWarehouse),
         ]);
         expect([status, outcomes]).toEqual([200, ['applied']]);
-        expect(await setup.store.publishAndWait(byWarehouse, cancelledByWarehouse(order))).toEqual([
+        expect(await setup.store.publishAndWait(byWarehouse, cancelled(order.id))).toEqual([
           'applied',
           'applied',
         ]);

@@ -1,5 +1,5 @@
 import { messages } from '@fulfilment/contracts';
-import { atMinute, cancelled, shipped } from '../fulfilment/fulfilment.fixture.js';
+import { atMinute, shipped } from '../fulfilment/fulfilment.fixture.js';
 import {
   newKey,
   orderBody,
@@ -43,7 +43,6 @@ export function setUpCancellations() {
     store.post(`/store/v1/orders/${id}/cancel`, creator.token, body, idempotencyKey);
   const read = ({ creator, id }: OrderOfCreator) => store.readOrder(creator, id);
   const shipmentOf = ({ id }: OrderOfCreator) => shipped(id, 'D1', atMinute(1));
-  const cancelledByWarehouse = ({ id }: OrderOfCreator) => cancelled(id);
   /**
    * Completes an order that was charged and cancelled, and expects one refund, one return of its stock and
    * one `order.cancelled`.
@@ -81,7 +80,6 @@ export function setUpCancellations() {
     cancel,
     read,
     shipmentOf,
-    cancelledByWarehouse,
     expectCancelledOnce,
     cancelledMessage,
   };

@@ -55,7 +55,7 @@ describe('a killed store-api', () => {
     running = await startStoreProcess(store, { FAULT_POINT: point });
     return running;
   };
-  const untilKilled = async (dying: { readonly ended: Promise<unknown> }, creator: Creator) => {
+  const untilKilledAndLeasesEnd = async (dying: { readonly ended: Promise<unknown> }, creator: Creator) => {
     expect(await dying.ended).toBe('SIGKILL');
     await store.database.run(endLeases, [creator.id]);
   };
@@ -98,7 +98,7 @@ describe('a killed store-api', () => {
       const dying = await startDyingAt(point);
       await dying.untilReady();
       await expect(dying.place(creator, body, idempotencyKey)).rejects.toThrow();
-      await untilKilled(dying, creator);
+      await untilKilledAndLeasesEnd(dying, creator);
 
       const response = await helpers.place(creator, body, idempotencyKey);
       expect([response.status, response.body.status]).toEqual([201, status]);
@@ -120,7 +120,7 @@ describe('a killed store-api', () => {
       const dying = await startDyingAt(point);
       await dying.untilReady();
       await expect(dying.place(creator, body, newKey())).rejects.toThrow();
-      await untilKilled(dying, creator);
+      await untilKilledAndLeasesEnd(dying, creator);
 
       await helpers.completeAll(creator);
       expect(await helpers.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
@@ -135,7 +135,7 @@ describe('a killed store-api', () => {
     await store.database.run(setPaymentMethod, [creator.id, 'pm_ok']);
     await new RechargeOrder(store.database, store.app.get(Stock)).run(order.id);
     // The completer of the process makes the charge.
-    await untilKilled(await startDyingAt('charged'), creator);
+    await untilKilledAndLeasesEnd(await startDyingAt('charged'), creator);
     expect(await statusOf(creator, order.id)).toBe('payment_failed');
 
     await helpers.completeAll(creator);
@@ -157,7 +157,7 @@ describe('a killed store-api', () => {
     const dying = await startDyingAt(point);
     await dying.untilReady();
     await expect(dying.cancel(creator, order.id, idempotencyKey)).rejects.toThrow();
-    await untilKilled(dying, creator);
+    await untilKilledAndLeasesEnd(dying, creator);
 
     const path = `/store/v1/orders/${order.id}/cancel`;
     const repeated = await store.post(path, creator.token, {}, idempotencyKey);
@@ -178,7 +178,7 @@ describe('a killed store-api', () => {
     const { body: order } = await helpers.place(creator, body);
     await store.publishAndWait(cancelled(order.id));
     // The background loop of the process makes the refund.
-    await untilKilled(await startDyingAt('refunded'), creator);
+    await untilKilledAndLeasesEnd(await startDyingAt('refunded'), creator);
 
     await helpers.completeAll(creator);
     expect(await helpers.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
