@@ -52,50 +52,53 @@ export const errorShape = z
 
 /** Returns the errors that follow from the access, input and body of a route, and those of its operation. */
 function errorsOf(route: Route, challenge: string): readonly ErrorDoc[] {
-  const { access, bodyLimitBytes, retryOnlyWithKey, operation } = route;
-  const scope = access === 'public' ? '' : access.scopes.join(' ');
-  const onlyWithKey =
-    retryOnlyWithKey === true
-      ? ' Retry only if the request had an `idempotency-key`; otherwise there is no `Retry-After`.'
-      : '';
-  const docsIf = (condition: boolean, ...docs: ErrorDoc[]): ErrorDoc[] => (condition ? docs : []);
+  const { access, bodyLimitBytes, operation } = route;
+  const retryHint =
+    route.retryOnlyWithKey === true
+      ? 'Retry after the seconds in `Retry-After`. Retry only if the request had an `idempotency-key`; otherwise there is no `Retry-After`.'
+      : 'Retry after the seconds in `Retry-After`.';
   return [
     ...(hasInput(route) ? [invalidInput(route)] : []),
-    ...docsIf(
-      bodyLimitBytes !== undefined,
-      {
-        when: `The body is larger than ${(bodyLimitBytes ?? 0) / 1024} KiB.`,
-        example: new PayloadTooLarge(bodyLimitBytes ?? 0),
-      },
-      {
-        when: 'The `Content-Type` of the body is not JSON, or the body is compressed.',
-        example: new UnsupportedMediaType(),
-      },
-    ),
-    ...docsIf(
-      access !== 'public',
-      {
-        when: 'The access token is missing, malformed, expired, revoked or not for this API.',
-        example: new Unauthorized(
-          'The access token is malformed, expired, revoked or not for this API.',
-          challenge,
-        ),
-      },
-      {
-        when: `The quota is exceeded. Retry after the seconds in \`Retry-After\`.${onlyWithKey}`,
-        example: new RateLimited(1),
-      },
-    ),
-    ...docsIf(scope !== '', {
-      when: `The access token lacks the scope \`${scope}\`.`,
-      example: new Forbidden(`The access token lacks the scope ${scope}.`, challenge),
-    }),
+    ...(bodyLimitBytes === undefined ? [] : bodyErrors(bodyLimitBytes)),
+    ...(access === 'public' ? [] : accessErrors(access.scopes, challenge, retryHint)),
     { when: 'An unexpected error on the server.', example: new InternalError() },
     {
-      when: `A dependency is unavailable, or the service is starting. Retry after the seconds in \`Retry-After\`.${onlyWithKey}`,
+      when: `A dependency is unavailable, or the service is starting. ${retryHint}`,
       example: new ServiceUnavailable(),
     },
     ...(operation.errors ?? []),
+  ];
+}
+
+function bodyErrors(limitBytes: number): ErrorDoc[] {
+  return [
+    { when: `The body is larger than ${limitBytes / 1024} KiB.`, example: new PayloadTooLarge(limitBytes) },
+    {
+      when: 'The `Content-Type` of the body is not JSON, or the body is compressed.',
+      example: new UnsupportedMediaType(),
+    },
+  ];
+}
+
+function accessErrors(scopes: readonly string[], challenge: string, retryHint: string): ErrorDoc[] {
+  const scope = scopes.join(' ');
+  return [
+    {
+      when: 'The access token is missing, malformed, expired, revoked or not for this API.',
+      example: new Unauthorized(
+        'The access token is malformed, expired, revoked or not for this API.',
+        challenge,
+      ),
+    },
+    { when: `The quota is exceeded. ${retryHint}`, example: new RateLimited(1) },
+    ...(scope === ''
+      ? []
+      : [
+          {
+            when: `The access token lacks the scope \`${scope}\`.`,
+            example: new Forbidden(`The access token lacks the scope ${scope}.`, challenge),
+          },
+        ]),
   ];
 }
 
