@@ -12,11 +12,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { PrivateFiles } from './private-files.js';
 
-const scopes = [
-  ...['openid', 'offline_access', 'creator:read', 'releases:read', 'shipping:read'],
-  ...['orders:read', 'orders:create', 'orders:cancel'],
-  ...['webhooks:read', 'webhooks:create', 'webhooks:update', 'webhooks:delete'],
-];
+const scopes =
+  'openid offline_access creator:read releases:read shipping:read orders:read orders:create ' +
+  'orders:cancel webhooks:read webhooks:create webhooks:update webhooks:delete';
 
 const sessionFile = 'session.json';
 const savedSchema = z.object({
@@ -55,7 +53,7 @@ export async function login(
 ): Promise<void> {
   const server = await discover(url);
   const clientId = readSaved(files)?.clientId ?? (await registerApp(server, files));
-  save(files, clientId, await signIn(server, { clientId, scopes, open, signal }));
+  save(files, clientId, await signIn(server, { clientId, scopes: scopes.split(' '), open, signal }));
 }
 
 async function registerApp(server: AuthorizationServer, files: PrivateFiles): Promise<string> {

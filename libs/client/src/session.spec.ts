@@ -39,14 +39,15 @@ function signedIn(tokens = first) {
   };
   const refresh = (refreshToken: string): Promise<Tokens> => {
     if (used.includes(refreshToken)) return Promise.reject(new SignInRequiredError('It was used.'));
-    const number = used.push(refreshToken) + 1;
+    used.push(refreshToken);
+    const number = used.length + 1;
     return Promise.resolve({ accessToken: `at_${number}`, refreshToken: `rt_${number}` });
   };
   return { store, saved, used, refresh };
 }
 
 describe('a session', () => {
-  it('refreshes once for two concurrent requests with an expired token, and saves the new tokens once', async () => {
+  it('refreshes once for two concurrent requests with a rejected token, and saves the new tokens once', async () => {
     const { store, saved, used, refresh } = signedIn();
     api.reply(accepting('at_2'));
     const client = createStoreClient({ ...api.options(), auth: new Session({ store, refresh }) });
@@ -56,7 +57,7 @@ describe('a session', () => {
     expect(api.requests).toHaveLength(4);
   });
 
-  it('refreshes once for two tabs that share a store and a lock', async () => {
+  it('refreshes once for concurrent renewals of two tabs that share a store and a lock', async () => {
     const { store, saved, used, refresh } = signedIn();
     const tab = () => new Session({ store, refresh, lockName: 'suite app' });
     expect(await Promise.all([tab().renew('at_1'), tab().renew('at_1')])).toEqual(['at_2', 'at_2']);

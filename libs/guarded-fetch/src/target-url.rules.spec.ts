@@ -64,50 +64,15 @@ describe('the check of target URLs', () => {
     expect(targetUrlProblem(url, production)).toBe(reason);
   });
 
-  const spellingsOfPrivateHosts = [
-    ...[
-      '127.0.0.1',
-      '127.1',
-      '2130706433',
-      '0x7f000001',
-      '0x7f.1',
-      '017700000001',
-      '0177.0.0.1',
-      '127.0.0.1.',
-    ],
-    ...['①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', '0', '0.0.0.0', '[::1]', '[::]', '[0:0:0:0:0:0:0:1]'],
-    ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]'],
-    ...[
-      '169.254.169.254',
-      '2852039166',
-      '0xa9fea9fe',
-      '0251.0376.0251.0376',
-      '[::ffff:a9fe:a9fe]',
-      '[fd00:ec2::254]',
-    ],
-    ...[
-      '10.0.0.1',
-      '10.1',
-      '192.168.0.1',
-      '172.16.0.1',
-      '100.64.0.1',
-      '168.63.129.16',
-      '[fe80::1]',
-      '[fc00::1]',
-    ],
-    ...[
-      'localhost',
-      'LOCALHOST',
-      'localhost.',
-      'a.localhost',
-      'printer.local',
-      'metadata.google.internal',
-      'intranet',
-    ],
-    ...['db', 'router.lan', 'nas.home.arpa'],
-  ];
+  const spellingsOfPrivateHosts =
+    '127.0.0.1 127.1 2130706433 0x7f000001 0x7f.1 017700000001 0177.0.0.1 127.0.0.1. ①②⑦.⓪.⓪.① ' +
+    '127。0。0。1 %31%32%37.0.0.1 0 0.0.0.0 [::1] [::] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] ' +
+    '[::ffff:7f00:1] [::127.0.0.1] [64:ff9b::7f00:1] [2002:7f00:1::] 169.254.169.254 2852039166 ' +
+    '0xa9fea9fe 0251.0376.0251.0376 [::ffff:a9fe:a9fe] [fd00:ec2::254] 10.0.0.1 10.1 192.168.0.1 ' +
+    '172.16.0.1 100.64.0.1 168.63.129.16 [fe80::1] [fc00::1] localhost LOCALHOST localhost. ' +
+    'a.localhost printer.local metadata.google.internal intranet db router.lan nas.home.arpa';
 
-  it.each(spellingsOfPrivateHosts)('rejects https://%s/', (host) => {
+  it.each(spellingsOfPrivateHosts.split(' '))('rejects https://%s/', (host) => {
     expect(targetUrlProblem(`https://${host}/`, production)).toMatch(/private or reserved|public host name/);
   });
 
