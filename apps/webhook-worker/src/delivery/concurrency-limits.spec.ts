@@ -68,8 +68,8 @@ describe('the deliveries of one subscription', () => {
     expect(maxRunning).toBe(3);
     await client.patch(id, { max_in_flight: 12 }).expect(200);
     respondCounting(204, 100);
-    await publish(150);
-    await allSucceed(191);
+    await publish(60);
+    await allSucceed(101);
     expect(maxRunning).toBe(12);
   });
 
