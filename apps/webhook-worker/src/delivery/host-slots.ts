@@ -58,7 +58,12 @@ export class HostSlots {
     const { subscriptionId, lane } = due;
     const host = this.hosts.get(subscriptionId) ?? (await this.readHost(subscriptionId));
     const key = `${lane} ${host}`;
-    const hostLane = this.hostLanes.get(key) ?? this.newHostLane(lane);
+    const hostLane = this.hostLanes.get(key) ?? {
+      limit: this.limits[lane],
+      taken: 0,
+      takenBySubscription: new Map(),
+      waiting: new Map(),
+    };
     this.hostLanes.set(key, hostLane);
     const count = slotsFor(subscriptionId, maxCount, lane, hostLane);
     if (count <= 0) {
@@ -89,10 +94,6 @@ export class HostSlots {
     const row = await this.database.row<{ url: string }>(findUrl, [subscriptionId]);
     if (row !== undefined) this.rememberHost(subscriptionId, row.url);
     return this.hosts.get(subscriptionId);
-  }
-
-  private newHostLane(lane: Lane): HostLane {
-    return { limit: this.limits[lane], taken: 0, takenBySubscription: new Map(), waiting: new Map() };
   }
 
   private free(key: string, hostLane: HostLane, subscriptionId: string, count: number): void {

@@ -2,7 +2,7 @@ import { retryAfterMs, retryDelayMs } from './retry.rules.js';
 
 const now = new Date('2026-11-20T12:00:00Z');
 const middle = { chance: 0.5, now };
-const failed = { outcome: 'http_error', statusCode: 500, retryAfter: undefined } as const;
+const failed = { outcome: 'http_error', statusCode: 500, headers: {} } as const;
 const schedule = [0, 5_000, 30_000, 120_000, 3_600_000];
 
 describe('the delay before the next attempt', () => {
@@ -26,9 +26,13 @@ describe('the delay before the next attempt', () => {
   });
 
   it('is the time in Retry-After if that is longer, up to a day', () => {
-    expect(retryDelayMs({ ...failed, statusCode: 503, retryAfter: '90' }, 1, schedule, middle)).toBe(90_000);
-    expect(retryDelayMs({ ...failed, retryAfter: '1' }, 2, schedule, middle)).toBe(30_000);
-    expect(retryDelayMs({ ...failed, retryAfter: '999999999' }, 1, schedule, middle)).toBe(86_400_000);
+    expect(
+      retryDelayMs({ ...failed, statusCode: 503, headers: { 'retry-after': '90' } }, 1, schedule, middle),
+    ).toBe(90_000);
+    expect(retryDelayMs({ ...failed, headers: { 'retry-after': '1' } }, 2, schedule, middle)).toBe(30_000);
+    expect(retryDelayMs({ ...failed, headers: { 'retry-after': '999999999' } }, 1, schedule, middle)).toBe(
+      86_400_000,
+    );
   });
 });
 

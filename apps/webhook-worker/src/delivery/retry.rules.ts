@@ -1,16 +1,9 @@
-import type { Outcome } from '@fulfilment/guarded-fetch';
+import type { Exchange } from '@fulfilment/guarded-fetch';
 
 const maxRetryAfterMs = 24 * 3_600_000;
 const jitter = 0.15;
 /** Minimum delay after an attempt at a receiver that is overwhelmed (429) or timed out. */
 const minBackoffMs = 60_000;
-
-export interface FailedAttempt {
-  readonly outcome: Outcome;
-  readonly statusCode: number | undefined;
-  /** The raw header. */
-  readonly retryAfter: string | undefined;
-}
 
 /**
  * Returns the delay between a failed attempt and the next one; undefined when the schedule is exhausted.
@@ -18,7 +11,7 @@ export interface FailedAttempt {
  * @param chance random number from 0 to 1, which spreads retries by ±15 %
  */
 export function retryDelayMs(
-  failed: FailedAttempt,
+  failed: Pick<Exchange, 'outcome' | 'statusCode' | 'headers'>,
   stepsTaken: number,
   scheduleMs: readonly number[],
   { chance, now }: { readonly chance: number; readonly now: Date },
@@ -29,7 +22,7 @@ export function retryDelayMs(
   const isOverwhelmed = failed.outcome === 'timeout' || failed.statusCode === 429;
   // At most the longest step of the schedule, so that a short schedule (in tests) stays short.
   const minDelayMs = isOverwhelmed ? Math.min(minBackoffMs, Math.max(...scheduleMs)) : 0;
-  return Math.max(spreadMs, minDelayMs, retryAfterMs(failed.retryAfter, now));
+  return Math.max(spreadMs, minDelayMs, retryAfterMs(failed.headers['retry-after'], now));
 }
 
 /**

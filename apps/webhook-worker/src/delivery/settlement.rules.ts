@@ -2,7 +2,7 @@ import type { Exchange } from '@fulfilment/guarded-fetch';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 import type { DeliveryStatus, FailureReason } from './delivery-state.js';
 import type { LeasedDelivery } from './lease.js';
-import { type FailedAttempt, retryDelayMs } from './retry.rules.js';
+import { retryDelayMs } from './retry.rules.js';
 
 /** The state of a delivery after an attempt. */
 export interface NextState {
@@ -65,7 +65,7 @@ export function nextState(
   // After an uncounted failure the delivery stays at its step of the schedule. Its delay grows nevertheless:
   // it is that of the step which as many counted attempts would have reached.
   const delayStep = isUncounted ? Math.min(delivery.number, scheduleMs.length - 1) : scheduleStep;
-  const delayMs = retryDelayMs(failedAttempt(exchange), delayStep, scheduleMs, context);
+  const delayMs = retryDelayMs(exchange, delayStep, scheduleMs, context);
   if (delayMs === undefined) return failed('exhausted');
   return subscription === 'disabled' ? transitionTo('held') : transitionTo('retrying', { delayMs });
 }
@@ -81,10 +81,6 @@ function isUncountedFailure(
   scheduleMs: readonly number[],
 ): boolean {
   return isLocalFailure && number < 2 * scheduleMs.length;
-}
-
-function failedAttempt({ outcome, statusCode, headers }: Exchange): FailedAttempt {
-  return { outcome, statusCode, retryAfter: headers['retry-after'] };
 }
 
 /** Response headers that the history shows to the owner. */

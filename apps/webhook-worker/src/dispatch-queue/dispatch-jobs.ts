@@ -72,7 +72,10 @@ export class DispatchJobs implements OnApplicationShutdown {
       const queue = new Queue<JobData>(name, { connection: adding, prefix });
       const worker = new Worker<JobData>(
         name,
-        ({ data, id }) => inJobSpan(name, { id, ...data }, () => take(dueOf(data, lane))),
+        ({ data, id }) =>
+          inJobSpan(name, { id, ...data }, () =>
+            take({ subscriptionId: data.subscriptionId, days: data.days, lane }),
+          ),
         {
           connection: taking,
           prefix,
@@ -136,10 +139,6 @@ export class DispatchJobs implements OnApplicationShutdown {
     if (this.warnings.allows())
       this.logger.warn({ error }, 'Redis does not respond; due deliveries are read from PostgreSQL.');
   }
-}
-
-function dueOf({ subscriptionId, days }: JobData, lane: Lane): DueSubscription {
-  return { subscriptionId, days, lane };
 }
 
 /** The span of a job lasts until a dispatcher takes the subscription. */

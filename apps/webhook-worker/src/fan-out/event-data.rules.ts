@@ -58,6 +58,14 @@ function productIds({ id, release_id: releaseId }: ProductSnapshot) {
   return { product_id: publicId('prod', id), release_id: publicId('prod', releaseId) };
 }
 
+function productStatus(product: ProductSnapshot) {
+  return { ...productIds(product), status: product.status, updated_at: product.updated_at };
+}
+
+function productQuantity(product: ProductSnapshot) {
+  return { ...productIds(product), quantity: product.quantity, updated_at: product.updated_at };
+}
+
 type Render = (message: Message) => EventContent | undefined;
 
 function renderEvent<Event extends WebhookEvent, Payload>(
@@ -123,16 +131,12 @@ const renderers = new Map<string, Render>(
       reason,
       updated_at: order.updated_at,
     })),
-    'product.available': renderProductEvent(messages.productAvailable, ({ product }) => ({
-      ...productIds(product),
-      status: product.status,
-      updated_at: product.updated_at,
-    })),
-    'product.unavailable': renderProductEvent(messages.productUnavailable, ({ product }) => ({
-      ...productIds(product),
-      status: product.status,
-      updated_at: product.updated_at,
-    })),
+    'product.available': renderProductEvent(messages.productAvailable, ({ product }) =>
+      productStatus(product),
+    ),
+    'product.unavailable': renderProductEvent(messages.productUnavailable, ({ product }) =>
+      productStatus(product),
+    ),
     'product.inventory_changed': renderProductEvent(
       messages.productInventoryChanged,
       ({ product, previous_quantity }) => ({
@@ -142,16 +146,12 @@ const renderers = new Map<string, Render>(
         updated_at: product.updated_at,
       }),
     ),
-    'product.in_stock': renderProductEvent(messages.productInStock, ({ product }) => ({
-      ...productIds(product),
-      quantity: product.quantity,
-      updated_at: product.updated_at,
-    })),
-    'product.out_of_stock': renderProductEvent(messages.productOutOfStock, ({ product }) => ({
-      ...productIds(product),
-      quantity: product.quantity,
-      updated_at: product.updated_at,
-    })),
+    'product.in_stock': renderProductEvent(messages.productInStock, ({ product }) =>
+      productQuantity(product),
+    ),
+    'product.out_of_stock': renderProductEvent(messages.productOutOfStock, ({ product }) =>
+      productQuantity(product),
+    ),
   } satisfies Record<WebhookEvent, Render>),
 );
 

@@ -40,7 +40,7 @@ describe('a page of a delivery history', () => {
     [{ status: 'succeeded' }, 'webhook_deliveries_by_status'],
     [{ status: 'held' }, 'webhook_deliveries_by_status'],
     [{ event: 'order.cancelled' }, 'webhook_deliveries_by_event'],
-    [{ event: 'order.updated' }, 'webhook_deliveries_by_event'],
+    [{ event: 'order.shipped' }, 'webhook_deliveries_by_event'],
     [{ event: 'order.created', status: 'failed' }, 'webhook_deliveries_by_event'],
     [{ event: 'order.cancelled', status: 'succeeded' }, 'webhook_deliveries_by_event'],
   ])(

@@ -1,22 +1,13 @@
 import { maxUuid, parsePublicId } from '@fulfilment/contracts';
 import { type Statement, statement } from '@fulfilment/database';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
-import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery-state.js';
+import { deliveryStatuses } from '../delivery/delivery-state.js';
 import { eventUuid } from '../delivery/event-public-id.js';
+import type { ListDeliveriesDto } from './delivery.dto.js';
 import { deliveryColumns } from './delivery.view.js';
 
 /** Filters of a page of the delivery history. Undefined means any. */
-export interface DeliveryFilters {
-  readonly status?: DeliveryStatus | undefined;
-  readonly event?: string | undefined;
-  readonly test?: 'true' | 'false' | undefined;
-  readonly event_id?: string | undefined;
-  readonly order_id?: string | undefined;
-  readonly product_id?: string | undefined;
-  /** RFC 3339. */
-  readonly created_after?: string | undefined;
-  readonly created_before?: string | undefined;
-}
+export type DeliveryFilters = Omit<ListDeliveriesDto, 'cursor' | 'limit'>;
 
 /** The last delivery of the previous page. */
 export interface PageEnd {
