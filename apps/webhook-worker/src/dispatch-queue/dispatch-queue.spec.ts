@@ -91,6 +91,21 @@ describe('subscriptions with work', () => {
   });
 });
 
+it('a queue has stopped only when its subscriptions are left to other processes', async () => {
+  const added = Promise.withResolvers<void>();
+  const queue = new DispatchQueue(
+    { start: () => undefined, add: () => added.promise, stopWorkers: () => Promise.resolve() },
+    logger,
+  );
+  queue.requeue(dueSubscriptions(1));
+  let hasStopped = false;
+  const stopping = queue.stop().then(() => (hasStopped = true));
+  await new Promise(setImmediate);
+  expect(hasStopped).toBe(false);
+  added.resolve();
+  await stopping;
+});
+
 it('a job that a stopping process cannot leave to others is logged', async () => {
   const lines: string[] = [];
   const jobs = new DispatchJobs(

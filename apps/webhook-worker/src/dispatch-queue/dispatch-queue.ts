@@ -24,7 +24,7 @@ export class DispatchQueue {
   private stopping = false;
 
   constructor(
-    private readonly jobs: DispatchJobs,
+    @Inject(DispatchJobs) private readonly jobs: Pick<DispatchJobs, 'start' | 'add' | 'stopWorkers'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -34,12 +34,12 @@ export class DispatchQueue {
 
   /** Queues subscriptions after the commit. Call it in every transaction that makes deliveries due. */
   scheduleAfterCommit(tx: Transaction, due: readonly DueSubscription[]): void {
-    if (due.length > 0) tx.afterCommit(() => this.enqueue(due, 'new'));
+    if (due.length > 0) tx.afterCommit(() => void this.enqueue(due, 'new'));
   }
 
   /** Queues subscriptions that may have more work behind those with new work. */
   requeue(due: readonly DueSubscription[]): void {
-    this.enqueue(due, 'continued');
+    void this.enqueue(due, 'continued');
   }
 
   /** Resolves with the next subscription of a lane; undefined after `stop`. */
@@ -51,17 +51,15 @@ export class DispatchQueue {
     return this.waiting[lane].has(subscriptionId);
   }
 
-  /** Hands the waiting subscriptions over to other processes. */
+  /** Resolves when the waiting subscriptions are handed over to other processes. */
   async stop(): Promise<void> {
     this.stopping = true;
-    this.enqueue(
-      Object.values(this.waiting).flatMap((lane) => lane.stop()),
-      'new',
-    );
+    const waiting = Object.values(this.waiting).flatMap((lane) => lane.stop());
+    await this.enqueue(waiting, 'new');
     await this.jobs.stopWorkers();
   }
 
-  private enqueue(due: readonly DueSubscription[], origin: 'new' | 'continued'): void {
+  private async enqueue(due: readonly DueSubscription[], origin: 'new' | 'continued'): Promise<void> {
     const jobs: DueSubscription[] = [];
     for (const subscription of due) {
       const { delayMs = 0 } = subscription;
@@ -70,12 +68,14 @@ export class DispatchQueue {
       else if (delayMs <= maxDelayMs) jobs.push(subscription);
     }
     if (jobs.length === 0) return;
-    this.jobs.add(jobs).catch((error: unknown) => {
+    try {
+      await this.jobs.add(jobs);
+    } catch (error) {
       this.logger.debug({ error }, 'Redis did not accept a wake-up.');
       // What is due now waits here beyond the limit. The reconciler finds the others when they are due.
       for (const subscription of jobs)
         if ((subscription.delayMs ?? 0) <= 0) void this.waiting[subscription.lane].add(subscription, origin);
-    });
+    }
   }
 
   private mayWaitHere({ subscriptionId, lane }: DueSubscription): boolean {
