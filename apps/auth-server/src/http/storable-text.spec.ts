@@ -65,7 +65,7 @@ describe('text that cannot be stored', () => {
   ])('is rejected by register in %j: %j', async (name, value) => {
     const response = await register(server, { [name]: value });
     expect(response.status).toBe(400);
-    expect((await json(response)).error).toMatch(/^invalid_(request|client_metadata|redirect_uri)$/);
+    expect((await json(response)).error).toBe('invalid_request');
   });
 
   it('is rejected in the Authorization header, in a client assertion and in cookies', async () => {
@@ -74,8 +74,8 @@ describe('text that cannot be stored', () => {
       const headers = { authorization: `Basic ${btoa(credentials)}` };
       for (const endpoint of ['token', 'introspect', 'revoke']) {
         const response = await oauth(endpoint, { method: 'POST', headers, body });
-        expect([400, 401]).toContain(response.status);
-        expect((await json(response)).error).toMatch(/^invalid_(request|client)$/);
+        expect(response.status).toBe(400);
+        expect((await json(response)).error).toBe('invalid_request');
       }
     }
     const assertion = `e30.${Buffer.from('{"sub":"a\\u0000"}').toString('base64url')}.x`;
@@ -87,33 +87,42 @@ describe('text that cannot be stored', () => {
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
       }),
     });
-    expect([400, 401]).toContain(response.status);
+    expect(response.status).toBe(400);
     const cookie = `__Host-session=${encodeURIComponent('a\0')}; __Secure-interaction=%00; __Secure-resume=%00`;
     const page = await server.fetch(`${server.url}/interaction/x`, { headers: { cookie } });
     expect(page.status).toBe(400);
   });
 
-  it('is rejected in a path or query, with the error format of that path', async () => {
-    for (const value of unstorable) {
-      for (const [path, type] of [
-        [`/interaction/${value}`, 'text/html'],
-        [`/account?done=${value}`, 'text/html'],
-        [`/api/auth/oauth2/authorize/${value}`, 'text/html'],
-        [`/api/auth/oauth2/register/${value}`, 'application/json'],
-        [`/api/auth/${value}`, 'application/json'],
-        [`/.well-known/openid-configuration/${value}`, 'application/json'],
-        [`/${value}`, 'application/json'],
-      ] as const) {
-        for (const method of ['GET', 'POST']) {
-          // Without the gateway, which rejects some of these URLs itself.
-          const response = await fetch(`${server.direct}${path}`, { method });
-          expect([400, 401, 404]).toContain(response.status);
-          if (method === 'POST') continue;
-          expect(`${path} ${response.headers.get('content-type')}`).toContain(type);
-          if (type === 'application/json') expect(await json(response)).toHaveProperty('error');
-        }
-      }
+  // Without the gateway, which rejects some of these URLs itself.
+  const direct = (path: string, method = 'GET') => fetch(`${server.direct}${path}`, { method });
+
+  it.each([
+    ['/interaction/%00', 'text/html'],
+    ['/api/auth/oauth2/authorize/%00', 'text/html'],
+    ['/api/auth/oauth2/register/%00', 'application/json'],
+    ['/api/auth/%00', 'application/json'],
+    ['/.well-known/openid-configuration/%00', 'application/json'],
+    ['/%00', 'application/json'],
+    ...unstorable.map((value) => [`/account?done=${value}`, 'text/html'] as const),
+  ])('is rejected in the URL %s, in the error format of its path: %s', async (path, type) => {
+    for (const method of ['GET', 'POST']) {
+      const response = await direct(path, method);
+      expect(response.status).toBe(400);
+      expect(response.headers.get('content-type')).toContain(type);
+      if (type === 'application/json') expect(await json(response)).toHaveProperty('error');
     }
+  });
+
+  it.each([
+    ['/interaction/%ff', 400],
+    ['/api/auth/oauth2/authorize/%ff', 400],
+    ['/api/auth/oauth2/register/%ff', 401],
+    ['/api/auth/%ff', 404],
+    ['/.well-known/openid-configuration/%ff', 404],
+    ['/%ff', 404],
+  ])('is an unknown id in the path %s, which is not UTF-8: %i', async (path, status) => {
+    expect((await direct(path)).status).toBe(status);
+    expect((await direct(path.replace('%ff', '%ed%a0%80'))).status).toBe(status);
   });
 
   it('is reported with the part of the URL that contains it', async () => {
@@ -122,7 +131,7 @@ describe('text that cannot be stored', () => {
       ['/none?a=%ff', 'query'],
       ['/api/auth/oauth2/register?a=%00', 'query'],
     ] as const)
-      expect(await json(await fetch(`${server.direct}${path}`))).toMatchObject({
+      expect(await json(await direct(path))).toMatchObject({
         details: [{ field, reason: 'malformed_encoding' }],
       });
   });

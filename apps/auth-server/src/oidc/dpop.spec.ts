@@ -91,7 +91,7 @@ describe('a key-bound access token (RFC 9449)', () => {
       await proof({ htm: 'GET', htu: endpointUrl('userinfo'), ath }),
       'Bearer',
     );
-    expect([400, 401]).toContain(response.status);
+    expect(response.status).toBe(400);
   });
 
   it('is shown as key-bound by introspection (§6.2)', async () => {
@@ -188,7 +188,7 @@ describe('a proof at the token endpoint (RFC 9449 §5)', () => {
 
   it('is required, by the same key, at a refresh of a public client', async () => {
     const { refresh_token } = await boundTokens();
-    expect((await refresh(refresh_token)).body.error).toMatch(/^invalid_(request|grant|dpop_proof)$/);
+    expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
     const foreign = await refresh(refresh_token, await proof(tokenProofClaims(), { by: otherKeys }));
     expect([foreign.status, foreign.body.error]).toEqual([400, 'invalid_grant']);
     const next = await refresh(refresh_token, await proof(tokenProofClaims()));

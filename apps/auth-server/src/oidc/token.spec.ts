@@ -22,18 +22,18 @@ const responseTo = async (form: Readonly<Record<string, string>>, client = app) 
 
 describe('the verifier (RFC 7636 §4.6)', () => {
   it.each([
-    ['wrong', 'x'.repeat(43)],
-    ['of 42 characters', 'x'.repeat(42)],
-    ['of 129 characters', 'x'.repeat(129)],
-    ['with other characters', `${'x'.repeat(42)}*`],
-    ['empty', ''],
-    ['missing', undefined],
-  ])('is rejected when it is %s, and the code stays valid for its client', async (_, code_verifier) => {
+    ['wrong', 'invalid_grant', 'x'.repeat(43)],
+    ['of 42 characters', 'invalid_request', 'x'.repeat(42)],
+    ['of 129 characters', 'invalid_request', 'x'.repeat(129)],
+    ['with other characters', 'invalid_request', `${'x'.repeat(42)}*`],
+    ['empty', 'invalid_grant', ''],
+    ['missing', 'invalid_grant', undefined],
+  ])('that is %s is %s, and the code stays valid for its client', async (_, error, code_verifier) => {
     const exchange = await issueCode();
     const { code_verifier: good, ...rest } = exchange;
     const rejected = await responseTo(code_verifier === undefined ? rest : { ...rest, code_verifier });
     expect(rejected.status).toBe(400);
-    expect(['invalid_grant', 'invalid_request']).toContain(rejected.body.error);
+    expect(rejected.body.error).toBe(error);
     expect(rejected.headers.get('cache-control')).toBe('no-store');
     expect((await responseTo({ ...rest, code_verifier: good })).status).toBe(200);
   });
@@ -78,14 +78,14 @@ describe('a code', () => {
   });
 
   it.each([
-    ['another URI', 'https://app.example/other'],
-    ['missing', undefined],
-  ])('is rejected when redirect_uri is %s (RFC 6749 §4.1.3)', async (_, redirect_uri) => {
+    ['another URI', 'invalid_grant', 'https://app.example/other'],
+    ['missing', 'invalid_request', undefined],
+  ])('whose redirect_uri is %s is %s (RFC 6749 §4.1.3)', async (_, error, redirect_uri) => {
     const exchange = await issueCode();
     const { redirect_uri: _registered, ...rest } = exchange;
     const rejected = await responseTo(redirect_uri === undefined ? rest : { ...rest, redirect_uri });
     expect(rejected.status).toBe(400);
-    expect(['invalid_grant', 'invalid_request']).toContain(rejected.body.error);
+    expect(rejected.body.error).toBe(error);
   });
 
   it('expires after 120 s (RFC 6749 §4.1.2)', async () => {
@@ -268,12 +268,12 @@ describe('calls from browsers (CORS, RFC 9700 §2.6)', () => {
     'to %s are allowed for the origins of the client’s redirect URIs',
     async (path) => {
       const call = (origin: string) =>
-        app.post(path, { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }, { origin });
+        app.post(path, { grant_type: 'refresh_token', refresh_token: 'x' }, { origin });
       const own = await call('https://app.example');
       expect(own.headers.get('access-control-allow-origin')).toBe('https://app.example');
       const foreign = await call('https://evil.example');
       expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
-      expect([200, 400]).toContain(foreign.status);
+      expect(foreign.status).toBe(400); // the request itself is invalid
     },
   );
 });

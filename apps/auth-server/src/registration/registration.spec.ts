@@ -81,7 +81,7 @@ describe('registration (RFC 7591)', () => {
   ])('rejects redirect URIs: %s', async (_, redirect_uris) => {
     const response = await register(server, { redirect_uris });
     expect(response.status).toBe(400);
-    expect(['invalid_redirect_uri', 'invalid_client_metadata']).toContain((await json(response)).error);
+    expect((await json(response)).error).toBe('invalid_redirect_uri');
   });
 
   it.each([
@@ -177,19 +177,19 @@ describe('registration (RFC 7591)', () => {
   });
 
   it.each([
-    ['no JSON', 'application/json', '{'],
-    ['a list', 'application/json', '[]'],
-    ['a text', 'application/json', '"x"'],
-    ['null', 'application/json', 'null'],
-    ['a form', 'application/x-www-form-urlencoded', 'client_name=x'],
-    ['too much', 'application/json', JSON.stringify({ client_name: 'x'.repeat(70_000) })],
-  ])('rejects a body that is %s (§3.2.2)', async (_, type, body) => {
+    ['no JSON', 400, 'application/json', '{'],
+    ['a list', 400, 'application/json', '[]'],
+    ['a text', 400, 'application/json', '"x"'],
+    ['null', 400, 'application/json', 'null'],
+    ['a form', 400, 'application/x-www-form-urlencoded', 'client_name=x'],
+    ['too much', 413, 'application/json', JSON.stringify({ client_name: 'x'.repeat(70_000) })],
+  ])('rejects a body that is %s with %i (§3.2.2)', async (_, status, type, body) => {
     const response = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
       method: 'POST',
       headers: { 'content-type': type },
       body,
     });
-    expect([400, 413]).toContain(response.status);
-    expect((await json(response)).error).toMatch(/^invalid_(request|client_metadata|redirect_uri)$/);
+    expect(response.status).toBe(status);
+    expect((await json(response)).error).toBe('invalid_request');
   });
 });
