@@ -11,7 +11,8 @@ export const maxMonths = 36;
 const defaultMonths = 12;
 
 /**
- * Returns the requested range and its months; by default 12 months, up to the current one.
+ * Returns the requested range and its months: 12 from the first or up to the last one if only one is given,
+ * 12 up to the current one if neither is.
  * @throws ValidationFailed when the range is empty or too long
  */
 export function requestedMonths(
