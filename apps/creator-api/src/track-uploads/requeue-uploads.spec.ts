@@ -1,16 +1,53 @@
+import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { scratchDatabase } from '@fulfilment/database/testing';
+import { createLogger } from '@fulfilment/runtime';
 import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
-import { uploadClient } from './track-uploads.fixture.js';
+import { migrations } from '../migrations/index.js';
+import { requeueUploads } from './requeue-uploads.js';
+import { insertOpenUploads, uploadClient } from './track-uploads.fixture.js';
 import { uploadMetrics } from './upload-metrics.js';
+import type { QueuedUpload } from './upload-queue.js';
 
 const makeOverdue = statement(
   'test.make-overdue',
   "UPDATE track_uploads SET due_at = now() - interval '1 minute' WHERE id = $1",
 );
 
+const makeAllOverdue = statement(
+  'test.make-all-overdue',
+  "UPDATE track_uploads SET due_at = now() - interval '1 minute'",
+);
+
 describe('requeuing of track uploads', () => {
+  it('retries the page of uploads that Redis did not accept, before the next page', async () => {
+    const scratch = await scratchDatabase(migrations);
+    const { database } = scratch;
+    await database.run(insertOpenUploads, [uuidv7(), null, 501]); // a page has 500
+    await database.run(makeAllOverdue);
+    const triedPages: string[][] = [];
+    const queue = {
+      addMissing: (uploads: readonly QueuedUpload[]) => {
+        triedPages.push(uploads.map(({ id }) => id));
+        return Promise.reject(new Error('Redis is not connected.'));
+      },
+    };
+    const requeuing = requeueUploads(database, queue, createLogger('test', 'silent'));
+    requeuing.start();
+    try {
+      await eventually(() => triedPages.length >= 2);
+      expect(triedPages[0]).toHaveLength(500);
+      expect(triedPages[1]).toEqual(triedPages[0]);
+    } finally {
+      await requeuing.stop();
+      await scratch.drop();
+    }
+  });
+});
+
+describe('requeuing of a track upload', () => {
   let api: CreatorApi;
   let redis: Redis;
   beforeAll(async () => {

@@ -28,7 +28,11 @@ const measure = statement(
  * Re-creates missing jobs of due uploads from PostgreSQL, for example after a crash or a flushed Redis. Any
  * number of replicas may run it.
  */
-export function requeueUploads(database: Database, queue: UploadQueue, logger: Logger): BackgroundLoop {
+export function requeueUploads(
+  database: Database,
+  queue: Pick<UploadQueue, 'addMissing'>,
+  logger: Logger,
+): BackgroundLoop {
   let after: string = nilUuid;
   return new BackgroundLoop({
     name: 'track-upload-requeue',
@@ -36,21 +40,21 @@ export function requeueUploads(database: Database, queue: UploadQueue, logger: L
     logger,
     round: async () => {
       const uploads = await database.rows<QueuedUpload>(findOverdue, [after]);
-      const last = uploads.at(-1);
-      const hasMore = uploads.length === pageSize && last !== undefined;
-      after = hasMore ? last.id : nilUuid;
       const measured = await database.row<{ open: number; seconds: number }>(measure);
       uploadMetrics.open.set(measured?.open ?? 0);
       uploadMetrics.oldestDue.set(Math.max(0, measured?.seconds ?? 0));
-      if (uploads.length === 0) return false;
+      const last = uploads.at(-1);
       try {
-        uploadMetrics.requeued.inc(await queue.addMissing(uploads));
+        if (last !== undefined) uploadMetrics.requeued.inc(await queue.addMissing(uploads));
       } catch (error) {
         logger.warn(
           { error, uploads: uploads.length },
           'Track uploads could not be added to the Redis queue; will retry.',
         );
+        return false;
       }
+      const hasMore = uploads.length === pageSize && last !== undefined;
+      after = hasMore ? last.id : nilUuid;
       return hasMore;
     },
   });
