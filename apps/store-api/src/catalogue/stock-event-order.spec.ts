@@ -65,9 +65,10 @@ class History {
     if (sold !== undefined) this.sales.push({ ...sold, pieces, soldAt });
   }
 
+  /** Cancels one of the open sales, if there are any. */
   async cancel(saleIndex: number): Promise<void> {
     const open = this.sales.filter((sale) => sale.returnedAt === undefined);
-    const sale = open[saleIndex % Math.max(1, open.length)];
+    const sale = open[saleIndex % open.length];
     if (sale === undefined) return;
     sale.neverTaken = !sale.limited && !(await this.product.read()).limited;
     sale.returnedAt = await this.product.now();

@@ -105,7 +105,7 @@ describe('the program of docs/warehouses.md', () => {
     const cancellation = await eventually(() =>
       store.broker.published.find(({ type }) => type === 'order.cancelled'),
     );
-    // Removes the messages, which are in their right order. A copy and the reversed ones follow.
+    // Replaces the queued messages by a repetition, and by the cancelled order's messages in reverse order.
     await withChannel((channel) => channel.purgeQueue(queueName()));
     await store.broker.publish(
       await processingMessageOf(first),

@@ -104,7 +104,8 @@ describe.each([
     provider.gateway.charge(openCharge, AbortSignal.timeout(timeoutMs));
   const refund = (charge: Charge) =>
     provider.gateway.refund({ ...charge, refundReference: null }, AbortSignal.timeout(5_000));
-  const charged = async (openCharge = newCharge()): Promise<Charge> => ({
+  /** Sends a charge, whatever its outcome. Returns what refunds and lookups need of it. */
+  const sentCharge = async (openCharge = newCharge()): Promise<Charge> => ({
     id: openCharge.id,
     reference: (await charge(openCharge)).reference,
     isTest: false,
@@ -171,15 +172,17 @@ describe.each([
 
   it('finds the successful payment of a charge, and none of a declined or unknown one', async () => {
     const find = (charge: Charge) => provider.gateway.find(charge, AbortSignal.timeout(5_000));
-    const paid = await charged();
+    const paid = await sentCharge();
     const payment = { reference: paid.reference, chargeId: paid.id, refunded: false };
     expect([await find(paid), await find({ ...paid, reference: null })]).toEqual([payment, payment]);
-    expect(await find(await charged(newCharge({ paymentMethod: provider.declined.method })))).toBeUndefined();
+    expect(
+      await find(await sentCharge(newCharge({ paymentMethod: provider.declined.method }))),
+    ).toBeUndefined();
     expect(await find({ id: uuidv7(), reference: null, isTest: false })).toBeUndefined();
   });
 
   it('refunds once for repeated requests', async () => {
-    const paid = await charged();
+    const paid = await sentCharge();
     const first = await refund(paid);
     expect(first).toMatchObject({ status: 'refunded' });
     expect(await refund(paid)).toEqual(first);
@@ -188,7 +191,7 @@ describe.each([
   });
 
   it('rejects the refund of an unknown or declined charge', async () => {
-    const declined = await charged(newCharge({ paymentMethod: provider.declined.method }));
+    const declined = await sentCharge(newCharge({ paymentMethod: provider.declined.method }));
     await expect(refund(declined)).rejects.toThrow();
     await expect(refund({ id: uuidv7(), reference: null, isTest: false })).rejects.toThrow();
     expect(await provider.charges()).toEqual([{ ...storedCharge, succeeded: false }]);
