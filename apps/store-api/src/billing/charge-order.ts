@@ -24,7 +24,7 @@ const scheduleRetry = statement(
 );
 
 /**
- * Charges an order at the payment provider, with no transaction open. Without an outcome in time the order
+ * Charges an order at the payment provider, with no transaction open. Without an outcome in time the charge
  * stays pending and the completer retries, after a pause that doubles each time up to `maxRetryDelayMs`.
  */
 @Injectable()

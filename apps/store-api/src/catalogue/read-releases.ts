@@ -25,7 +25,10 @@ import {
 import type { ListReleasesDto } from './releases.dto.js';
 import { hasTrigram, searchPattern } from './search.rules.js';
 
-/** Reads the releases of the connected creator, newest first. Concurrent pages share a round trip. */
+/**
+ * Reads the releases of the connected creator, newest first. Concurrent pages share a round trip, except
+ * those of a search.
+ */
 @Injectable()
 export class ReadReleases {
   private readonly pages: BatchLoader<PageRequest, ReleaseSummaryRow[]>;

@@ -94,7 +94,8 @@ export class SettleOrder {
   ) {}
 
   /**
-   * Never throws: the order exists, so the client gets its id. Without an outcome the order stays pending.
+   * Never throws: the order exists, so the client gets its id. Without an outcome the order stays as it is,
+   * and the result is `pending`.
    * @param database the pool of requests, or the background pool of the completer (docs/adr/0022)
    * @param newOrder the order as this request has written it, so that it need not be read
    */

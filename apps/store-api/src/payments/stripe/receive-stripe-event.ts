@@ -38,6 +38,9 @@ export class ReceiveStripeEvent {
     this.secrets = config.STRIPE_WEBHOOK_SECRET?.split(',') ?? [];
   }
 
+  /**
+   * @throws ValidationFailed without a valid signature; RateLimited when the network sent too many of these
+   */
   async run(body: Buffer, signature: string | undefined, address: string): Promise<{ received: true }> {
     if (!isSignedByStripe(body, signature ?? '', this.secrets, this.clock())) return this.reject(address);
     const hint = hintOf(body);
