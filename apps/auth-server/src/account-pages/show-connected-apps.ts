@@ -5,7 +5,7 @@ import { connectedAppsPage } from '../pages/connected-apps.page.js';
 import type { Page } from '../pages/page.js';
 import type { SignedIn } from './signed-in.pipe.js';
 
-const scopeTexts = Object.entries({ ...identityScopes, ...storeScopes });
+const scopeDescriptions = Object.entries({ ...identityScopes, ...storeScopes });
 
 /** Shows which apps can use the account. */
 @Injectable()
@@ -22,7 +22,7 @@ export class ShowConnectedApps {
         name: app.name ?? 'Unnamed app',
         firstParty: app.first_party,
         creatorNames: app.creator_names,
-        permissions: scopeTexts.flatMap(([scope, text]) => (app.scopes.includes(scope) ? [text] : [])),
+        permissions: scopeDescriptions.flatMap(([scope, text]) => (app.scopes.includes(scope) ? [text] : [])),
         connectedAt: app.connected_at,
       })),
       completedAction === 'disconnected'

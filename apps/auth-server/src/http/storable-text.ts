@@ -22,18 +22,18 @@ const maxMembers = 500;
  * Whether JSON is UTF-8, all its text can be stored, and it is within the depth and size of client metadata.
  * @throws SyntaxError when it is not JSON
  */
-export function isStorableJson(body: Buffer): boolean {
+export function isAcceptableJson(body: Buffer): boolean {
   if (!isUtf8(body)) return false;
   let membersLeft = maxMembers;
-  const isAcceptable = (value: unknown, depth: number): boolean => {
+  const isAcceptableValue = (value: unknown, depth: number): boolean => {
     if (typeof value === 'string') return isStorableText(value);
     if (typeof value !== 'object' || value === null) return true;
     const members = Object.entries(value);
     membersLeft -= members.length;
     if (membersLeft < 0 || depth === maxDepth) return false;
-    return members.every(([name, member]) => isStorableText(name) && isAcceptable(member, depth + 1));
+    return members.every(([name, member]) => isStorableText(name) && isAcceptableValue(member, depth + 1));
   };
-  return isAcceptable(JSON.parse(body.toString()), 0);
+  return isAcceptableValue(JSON.parse(body.toString()), 0);
 }
 
 function byteOf(_escape: string, hex: string): string {

@@ -238,7 +238,7 @@ function rowOf(model: string, id: string, payload: AdapterPayload): NewRow {
     grant_id: payload.grantId ?? null,
     account_id: payload.accountId ?? null,
     client_id: payload.clientId ?? null,
-    session_uid: payload.sessionUid ?? payload.uid ?? null,
+    session_uid: payload.sessionUid ?? payload.uid ?? null, // a token's session, or the row's own uid
     expires_at: payload.exp === undefined ? null : new Date(payload.exp * 1000),
   };
 }

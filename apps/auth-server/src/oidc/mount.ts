@@ -23,9 +23,9 @@ const wellKnown: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the handler of all requests before Express. It handles requests below the mount path by
- * oidc-provider's endpoints, and passes all others to Express; both with rewritten host headers. A URL with
- * text that cannot be stored gets 400 before either.
+ * Returns the handler of all requests before Express. oidc-provider's endpoints handle requests below the
+ * mount path, and for metadata elsewhere; Express handles all others. Both get rewritten host headers. A URL
+ * with text that cannot be stored gets 400 before either.
  */
 export function oidcRawHandler(
   config: Pick<AuthServerSettings, 'AUTH_URL'>,

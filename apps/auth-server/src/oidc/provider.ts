@@ -82,7 +82,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
     adapter: adapterFactory(dependencies),
   });
   provider.proxy = true; // mount.ts makes the forwarded headers trustworthy
-  provider.maxIpsCount = 1;
+  provider.maxIpsCount = 1; // the address that the gateway saw
   useSignedAccessTokens(provider, new AccessTokenSigner(config, keySet));
   connectGrantsToCreators(provider);
   // Each middleware wraps those after it and oidc-provider's handler.

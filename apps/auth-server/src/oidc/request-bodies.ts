@@ -1,9 +1,9 @@
 import { PayloadTooLarge, ValidationFailed } from '@fulfilment/error-envelope';
 import type { IncomingMessage } from 'node:http';
-import { isStorableJson, decodesToStorableText } from '../http/storable-text.js';
+import { decodesToStorableText, isAcceptableJson } from '../http/storable-text.js';
 
 const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
-const unstorableText =
+const rejectedBodyText =
   'The request body contains invalid text, or JSON that is too deep or has too many members.';
 
 /** Runs before oidc-provider reads a form. Returns the form that oidc-provider gets, changed or not. */
@@ -11,8 +11,8 @@ export type FormHook = (request: IncomingMessage, form: Buffer) => Buffer;
 
 /**
  * Reads a body once.
- * @returns an error for a body that cannot be stored: oidc-provider responds to it (`passBody`), with the
- * headers of the endpoint; undefined without a body
+ * @returns the body; an error for one that is not acceptable: oidc-provider responds to it (`passBody`), with
+ * the headers of the endpoint; undefined without a body
  * @throws PayloadTooLarge, ValidationFailed when the client disconnects: oidc-provider gets no such request
  */
 export async function receiveBody(request: IncomingMessage): Promise<Buffer | Error | undefined> {
@@ -65,17 +65,17 @@ function receiveAll(request: IncomingMessage): Promise<Buffer | Error> {
     const onEnd = (): void => {
       request.off('close', onClose);
       const body = Buffer.concat(parts);
-      resolve(isStorableBody(request, body) ? body : new TypeError(unstorableText));
+      resolve(isAcceptableBody(request, body) ? body : new TypeError(rejectedBodyText));
     };
     const onClose = (): void => reject(new ValidationFailed([], 'The client disconnected.'));
     request.on('data', onData).on('end', onEnd).on('close', onClose);
   });
 }
 
-function isStorableBody({ headers }: IncomingMessage, body: Buffer): boolean {
+function isAcceptableBody({ headers }: IncomingMessage, body: Buffer): boolean {
   if (headers['content-type']?.includes('json') !== true) return decodesToStorableText(body);
   try {
-    return isStorableJson(body);
+    return isAcceptableJson(body);
   } catch {
     return true; // not JSON: oidc-provider rejects it
   }
