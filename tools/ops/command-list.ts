@@ -20,8 +20,7 @@ export const suiteCommands: readonly ListedCommand[] = [
   },
   {
     usage: 'batch --service SERVICE',
-    summary:
-      'runs the commands of that service that standard input has, as a JSON array of arrays of words, in their order',
+    summary: 'runs the command lines of standard input, a JSON array of arrays of words, in their order',
   },
   {
     usage: 'doctor [--service SERVICE]',
