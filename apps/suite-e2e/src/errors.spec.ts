@@ -46,11 +46,11 @@ describe.each(Object.entries(routes))('%s', (_name, path) => {
     expect(errorOf(response).code).toBe('VALIDATION_ERROR');
   });
 
-  it('names the missing members', async () => {
+  it('names at least one member of a body without members', async () => {
     expect(fieldsOf(await permitted.post(path, {}).expect(400)).length).toBeGreaterThan(0);
   });
 
-  it("returns the caller's request id, or a new one", async () => {
+  it("returns the caller's request id, or a new one if the caller's is invalid", async () => {
     expect((await send('post', path).set('x-request-id', 'shop-42/a')).get('x-request-id')).toBe('shop-42/a');
     const replaced = await send('post', path).set('x-request-id', '<bad id>');
     expect(replaced.get('x-request-id')).toMatch(/^[\w-]{32,36}$/);

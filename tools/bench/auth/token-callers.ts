@@ -6,7 +6,7 @@ import type { Caller } from '../rounds.ts';
 const refreshed = z.object({ access_token: z.string(), refresh_token: z.string() });
 const introspected = z.object({ active: z.literal(true) });
 /** Number of the newest access tokens of each caller that are introspected in rotation. All are valid. */
-const introspectedTokens = 64;
+const introspectedTokenCount = 64;
 
 /** An authorization server, with the clients and tokens for refreshes and introspections. */
 export interface TokenServer {
@@ -51,7 +51,7 @@ export class TokenCallers {
         const tokens = refreshed.parse(await this.post(paths.token, form));
         refreshToken = tokens.refresh_token;
         accessTokens.push(tokens.access_token);
-        if (accessTokens.length > introspectedTokens) accessTokens.shift();
+        if (accessTokens.length > introspectedTokenCount) accessTokens.shift();
       },
       introspect: async () => {
         introspections += 1;

@@ -2,9 +2,9 @@ import { TokenVerifier } from '@fulfilment/http-service/token-verifier';
 import { tokenMaker } from '@fulfilment/testing/token-maker';
 import { figure, type Figure } from '../figures.ts';
 
-const newTokens = 400;
-const warmChecks = 20_000;
-const rounds = 5;
+const newTokenCount = 400;
+const cachedCheckCount = 20_000;
+const roundCount = 5;
 
 /** Measures in this process how much CPU time an API spends to verify a new and a cached access token. */
 export async function measureTokenCheck(): Promise<Figure[]> {
@@ -12,16 +12,18 @@ export async function measureTokenCheck(): Promise<Figure[]> {
   try {
     const cold: number[] = [];
     const warm: number[] = [];
-    for (let round = 0; round <= rounds; round += 1) {
+    for (let round = 0; round <= roundCount; round += 1) {
       const verifier = new TokenVerifier({
         authUrl: maker.authUrl,
         jwksUrl: maker.jwksUrl,
         audience: `${maker.baseUrl}/store`,
       });
-      const tokens = await Promise.all(Array.from({ length: newTokens }, () => maker.token()));
+      const tokens = await Promise.all(Array.from({ length: newTokenCount }, () => maker.token()));
       await verify(verifier, await maker.token()); // reads the keys
-      const coldUs = await cpuUsPerCall(newTokens, (index) => verify(verifier, tokens[index]));
-      const warmUs = await cpuUsPerCall(warmChecks, (index) => verify(verifier, tokens[index % newTokens]));
+      const coldUs = await cpuUsPerCall(newTokenCount, (index) => verify(verifier, tokens[index]));
+      const warmUs = await cpuUsPerCall(cachedCheckCount, (index) =>
+        verify(verifier, tokens[index % newTokenCount]),
+      );
       if (round === 0) continue; // warms up the code
       cold.push(coldUs);
       warm.push(warmUs);

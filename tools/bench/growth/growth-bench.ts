@@ -22,12 +22,12 @@ import {
   type Sizes,
 } from './compare-sizes.ts';
 
-const smallRows = 100_000;
-const warmUpSamples = 3;
+const smallRowCount = 100_000;
+const warmUpSampleCount = 3;
 
 /** Compares the hot paths of services with many rows with those of services with few. */
 export async function benchGrowth(context: BenchContext): Promise<readonly Figure[]> {
-  if (context.rowCount <= smallRows) throw new Failure(`--rows must be more than ${smallRows}.`);
+  if (context.rowCount <= smallRowCount) throw new Failure(`--rows must be more than ${smallRowCount}.`);
   const benches = {
     'store-api': compareOrders,
     'webhook-worker': compareDeliveries,
@@ -45,7 +45,7 @@ async function forSizes<Result>(
   rowsName: string,
   fill: (name: keyof Sizes<Result>, rows: number) => Promise<Result>,
 ): Promise<Sizes<Result>> {
-  const small = await context.step(`${smallRows} ${rowsName}`, () => fill('small', smallRows));
+  const small = await context.step(`${smallRowCount} ${rowsName}`, () => fill('small', smallRowCount));
   return {
     small,
     large: await context.step(`${context.rowCount} ${rowsName}`, () => fill('large', context.rowCount)),
@@ -86,7 +86,7 @@ async function compareOrders(context: BenchContext): Promise<Figure[]> {
       { small: services.small.database, large: services.large.database },
       Object.fromEntries(
         Object.entries(paths).map(([name, callerOf]) => [
-          `${name} with ${context.rowCount} orders, ratio to ${smallRows}`,
+          `${name} with ${context.rowCount} orders, ratio to ${smallRowCount}`,
           {
             small: measurePath(services.small, callerOf(services.small)),
             large: measurePath(services.large, callerOf(services.large)),
@@ -111,7 +111,7 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
     receivers.push(receiver);
     const worker = await DeliveringWorker.start(context, `bench_growth_${name}`, { receiver, channel });
     await worker.measureFromMessages();
-    for (let sample = 0; sample < warmUpSamples; sample += 1) await worker.measureFromBacklog();
+    for (let sample = 0; sample < warmUpSampleCount; sample += 1) await worker.measureFromBacklog();
     await worker.data.addHistory(worker.subscribers, rows);
     await worker.data.vacuum();
     return worker;
@@ -124,7 +124,7 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
       return sample;
     };
   const { small, large } = workers;
-  const condition = `with ${context.rowCount} past deliveries, ratio to ${smallRows}`;
+  const condition = `with ${context.rowCount} past deliveries, ratio to ${smallRowCount}`;
   try {
     return await comparePaths(
       context,
@@ -170,7 +170,7 @@ async function comparePostings(context: BenchContext): Promise<Figure[]> {
     const after = await readPages(data);
     const messages = 2 * (context.rounds + 1) * messagesPerSample;
     const pages = pagesPerRequest({ ...reads, after }, { small: messages, large: messages });
-    const condition = `with ${context.rowCount} postings, ratio to ${smallRows}`;
+    const condition = `with ${context.rowCount} postings, ratio to ${smallRowCount}`;
     return [
       ...growthFigures(`new orders projected ${condition}`, created),
       ...growthFigures(`payments posted ${condition}`, paid, pages),

@@ -22,7 +22,7 @@ const serviceId = '01900000-0000-7000-8000-00000000000c';
 export const rateId = `rate_${'x'.repeat(76)}`;
 const orderCount = 1000;
 const ordersAtOnce = 1_000_000;
-const limitedPieces = 1_000_000_000;
+const limitedPieceCount = 1_000_000_000;
 
 const insertCatalogue = `
   INSERT INTO creators (id, version, organisation_id, name, payment_method, payment_terms_accepted, tax_interview_completed, registered_at)
@@ -43,7 +43,7 @@ const insertCatalogue = `
   INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate,
                         price_gbp, price_usd, price_eur, price_jpy, limited_edition, quantity)
   SELECT product.id, release.id, '${bigCreator}', 4, 'Product', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, product.limited, product.quantity
-  FROM (VALUES ('${productId}'::uuid, false, NULL::int), ('${limitedId}'::uuid, true, ${limitedPieces})) AS product (id, limited, quantity)
+  FROM (VALUES ('${productId}'::uuid, false, NULL::int), ('${limitedId}'::uuid, true, ${limitedPieceCount})) AS product (id, limited, quantity)
   CROSS JOIN LATERAL (SELECT id FROM releases LIMIT 1) AS release;
 
   INSERT INTO shipping_zone_countries (country_code, zone) VALUES ('GB', 'uk');
@@ -107,7 +107,7 @@ export class Shop extends BenchDatabase {
   /** Returns by how many pieces the stock of the limited edition fell, and how many the orders took. */
   async readLimitedStock(): Promise<{ missing: number; taken: number }> {
     const { rows } = await this.client.query<{ missing: number; taken: number }>(
-      `SELECT ${limitedPieces} - quantity AS missing,
+      `SELECT ${limitedPieceCount} - quantity AS missing,
               (SELECT coalesce(sum(quantity), 0)::int FROM stock_movements WHERE product_id = products.id) AS taken
        FROM products WHERE id = $1`,
       [limitedId],

@@ -9,7 +9,7 @@ import { ReceiverProcess } from './receiver-process.ts';
 import { benchRelay } from './relay.ts';
 import { benchWindows } from './windows.ts';
 
-const warmUpSamples = 5;
+const warmUpSampleCount = 5;
 
 /**
  * Compares webhook-worker with bare undici, and with itself when it has past deliveries. Measures latency at
@@ -57,7 +57,7 @@ async function compareWithBaseline(
   const bare = await startBareSender(receiver);
   try {
     // Warms the worker up with as many deliveries as the uncounted first sample of the bare sender has.
-    for (let sample = 0; sample < warmUpSamples; sample += 1) await worker.measureFromMessages();
+    for (let sample = 0; sample < warmUpSampleCount; sample += 1) await worker.measureFromMessages();
     const rounds = await alternate(
       [
         // First, since the other variants send copies of an event that this one has stored.
@@ -102,7 +102,7 @@ async function compareWithHistory(
   try {
     // Warms it up like the first worker, so that the comparison shows only the effect of the history.
     await grown.measureFromMessages();
-    for (let sample = 0; sample < warmUpSamples; sample += 1) await grown.measureFromBacklog();
+    for (let sample = 0; sample < warmUpSampleCount; sample += 1) await grown.measureFromBacklog();
     await context.step(`${rowCount} past deliveries`, async () => {
       await grown.data.addHistory(grown.subscribers, rowCount);
       await grown.data.vacuum();

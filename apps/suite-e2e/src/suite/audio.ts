@@ -2,7 +2,7 @@ import { listen } from '@fulfilment/testing';
 import { createServer } from 'node:http';
 
 const samplesPerSecond = 8000;
-const seconds = 12;
+const durationSeconds = 12;
 
 /** Serves silence as WAV: PCM with 8 bits, mono. */
 export async function serveAudio(title: string): Promise<{ url: string; stop: () => Promise<void> }> {
@@ -17,7 +17,7 @@ export async function serveAudio(title: string): Promise<{ url: string; stop: ()
     Buffer.from('WAVE'),
     chunk('fmt ', format),
     chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', Buffer.from(`${title}\0`))])),
-    chunk('data', Buffer.alloc(seconds * samplesPerSecond, 0x80)),
+    chunk('data', Buffer.alloc(durationSeconds * samplesPerSecond, 0x80)),
   ]);
   const file = chunk('RIFF', body);
   const { port, close } = await listen(createServer((_request, response) => response.end(file)));
