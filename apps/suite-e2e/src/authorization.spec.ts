@@ -1,8 +1,7 @@
-import { eventually } from '@fulfilment/testing';
 import { ApiClient, send } from './suite/api-client.js';
 import { errorOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant } from './suite/merchant.js';
-import { Authorization, dashboard, signIn, tokenRequest } from './suite/sign-in.js';
+import { Authorization, dashboard, signIn } from './suite/sign-in.js';
 import { suite } from './suite/the-suite.js';
 
 const issuer = `${suite.auth_url}/api/auth`;
@@ -19,8 +18,6 @@ describe('the authorization server', () => {
       .type('form')
       .auth(suite.clients.resource_server.client_id, suite.clients.resource_server.client_secret)
       .send({ token });
-  const refresh = (token: string) =>
-    tokenRequest({ grant_type: 'refresh_token', refresh_token: token, client_id: merchant.app.clientId });
 
   it.each(['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server/api/auth'])(
     'publishes its metadata endpoint %s',
@@ -113,52 +110,11 @@ describe('the authorization server', () => {
     expect((await authorization.exchange(code).expect(400)).body.error).toBe('invalid_grant');
   });
 
-  it('redirects back with access_denied when the user denies consent', async () => {
-    const authorization = new Authorization(merchant.app, ['releases:write', 'webhooks:read', 'profile']);
-    const consent = await authorization.submitForm(await authorization.open(), { ...merchant.owner });
-    const [, reject] = consent.forms;
-    if (reject === undefined) throw new Error('The page has no form that denies consent.');
-    const back = await authorization.browser.submit(reject);
-    expect(back.url.searchParams.get('error')).toBe('access_denied');
-  });
-
-  it.each([
-    ['without PKCE', { code_challenge: '' }, 'invalid_request'],
-    ['with a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
-    ['for an unknown scope', { scope: 'everything' }, 'invalid_scope'],
-    ['for a token in the address', { response_type: 'token' }, 'unsupported_response_type'],
-  ])('rejects a request %s', async (_case, parameters, error) => {
-    const authorization = new Authorization(merchant.app, ['releases:read']);
-    const { search, hash } = (await authorization.open(parameters)).url;
-    // OAuth 2.0 Multiple Response Types §5.
-    const response = new URLSearchParams(search === '' ? hash.slice(1) : search);
-    expect(response.get('error')).toBe(error);
-    expect(response.get('state')).toBe(authorization.state);
-  });
-
   it('does not redirect to an unregistered URI', async () => {
     const authorization = new Authorization(merchant.app, ['releases:read']);
     const page = await authorization.open({ redirect_uri: `${merchant.app.redirectUri}/evil` });
     expect(page.status).toBe(400);
     expect(page.url.href).toContain(suite.auth_url);
-  });
-
-  it('rejects a code with another verifier (RFC 7636)', async () => {
-    const authorization = new Authorization(dashboard, ['openid']);
-    const code = (await authorization.approve(merchant.owner)).searchParams.get('code') ?? '';
-    const rejected = await authorization.exchange(code, { code_verifier: 'x'.repeat(43) }).expect(400);
-    expect(rejected.body.error).toBe('invalid_grant');
-  });
-
-  it('rotates refresh tokens, and revokes the family, with its access tokens, when an old one is reused', async () => {
-    const first = await signIn(merchant.owner, merchant.app, ['openid', 'offline_access', 'releases:read']);
-    const second = await refresh(first.refresh_token ?? '').expect(200);
-    expect(second.body.refresh_token).not.toBe(first.refresh_token);
-    const store = new ApiClient(second.body.access_token);
-    await store.get('/store/v1/releases').expect(200);
-    expect((await refresh(first.refresh_token ?? '').expect(400)).body.error).toBe('invalid_grant');
-    expect((await refresh(second.body.refresh_token).expect(400)).body.error).toBe('invalid_grant');
-    await eventually(async () => (await store.get('/store/v1/releases')).status === 401, 1_000);
   });
 
   it('returns the user info, and introspects tokens for a resource server', async () => {

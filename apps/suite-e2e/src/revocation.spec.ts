@@ -75,8 +75,10 @@ describe('an access token is rejected within a second by every service that acce
     const second = await refresh(first.refresh_token ?? '').expect(200);
     const tokens: string[] = [first.access_token, second.body.access_token];
     for (const token of tokens) await expectAccepted(token);
+    expect(second.body.refresh_token).not.toBe(first.refresh_token);
     await refresh(first.refresh_token ?? '').expect(400);
     for (const token of tokens) await expectRejectedWithinASecond(token);
+    await refresh(second.body.refresh_token).expect(400); // the family has ended
   });
 
   it('after the user signed out, if it is bound to the session (RP-Initiated Logout)', async () => {

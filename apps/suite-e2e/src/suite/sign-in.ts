@@ -71,15 +71,13 @@ export class Authorization {
     return (await signInAndConsent(this.browser, this.url(), user)).url;
   }
 
-  /** Exchanges the code. `parameters` override the defaults. */
-  exchange(code: string, parameters: Readonly<Record<string, string>> = {}) {
+  exchange(code: string) {
     return tokenRequest({
       grant_type: 'authorization_code',
       code,
       redirect_uri: this.app.redirectUri,
       client_id: this.app.clientId,
       code_verifier: this.verifier,
-      ...parameters,
     });
   }
 }
