@@ -141,7 +141,7 @@ describe('the read models of creators and orders', () => {
   });
 
   it('never return to an older version by a replay', async () => {
-    const [creator = aCreator('org_a')] = creators;
+    const creator = aCreator('org_a');
     const order = paid(anOrder(creator.id));
     await publish([
       registered({ ...creator, version: 2, name: 'New' }),
@@ -150,7 +150,7 @@ describe('the read models of creators and orders', () => {
     await writeReplay([replayedCreator(creator), replayedOrder(order)]);
     const { body } = await api.get(`/api/v1/orders/${order.id}`, ownerClaims('org_a'));
     expect(body).toMatchObject({ dispatch_status: 'dispatched', tracking_code: 'TEST1' });
-    expect((await readConsistentRows(api.database, creators)).creatorRows).toMatchObject([
+    expect((await readConsistentRows(api.database, [creator])).creatorRows).toMatchObject([
       { name: 'New', version: 2 },
     ]);
   });

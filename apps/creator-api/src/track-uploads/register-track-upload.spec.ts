@@ -1,4 +1,4 @@
-import { uuidv7 } from '@fulfilment/contracts';
+import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
@@ -11,6 +11,7 @@ const endUploads = statement(
   'test.end-uploads',
   `UPDATE track_uploads SET status = 'failed', failure = '{"code":"empty","message":"Empty."}', upload_url = NULL, due_at = NULL`,
 );
+const orderedRelease = (order: OrderSnapshot) => String(order.items[0]?.release_id);
 
 describe('POST /api/v1/releases/{id}/track-upload', () => {
   let api: CreatorApi;
@@ -78,7 +79,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
       await register(track),
       await register({ ...track, upload_url: `${track.upload_url}2` }),
       await register({ ...track, track_uuid: uuidv7() }),
-      await register(track, String(myOrder.items[0]?.release_id)),
+      await register(track, orderedRelease(myOrder)),
     ].map(({ body }) => body.id);
     await api.database.run(endUploads);
     ids.push((await register(track)).body.id);
@@ -86,15 +87,13 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   });
 
   it('accepts a catalogue release in an order that is visible to the caller', async () => {
-    expect((await register(aTrack(), String(myOrder.items[0]?.release_id))).status).toBe(202);
-    expect(
-      (await register(aTrack(), String(theirOrder.items[0]?.release_id), globalAdminClaims)).status,
-    ).toBe(202);
+    expect((await register(aTrack(), orderedRelease(myOrder))).status).toBe(202);
+    expect((await register(aTrack(), orderedRelease(theirOrder), globalAdminClaims)).status).toBe(202);
   });
 
   it('responds with 404 to a release that is not visible to the caller', async () => {
     const before = await uploads();
-    for (const id of [uuidv7(), String(theirOrder.items[0]?.release_id)]) {
+    for (const id of [uuidv7(), orderedRelease(theirOrder)]) {
       const { status, body } = await register(aTrack(), id);
       expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
     }

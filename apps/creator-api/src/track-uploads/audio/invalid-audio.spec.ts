@@ -26,9 +26,10 @@ describe('describeAudio with an invalid file', () => {
     ['WAV at 1 Hz', wave({ rate: 1, seconds: 3600 }), 'broken'],
     ['WAV at 1 MHz', wave({ rate: 1_000_000 }), 'broken'],
     ['FLAC of more than 24 h', flac(Array(169_000).fill(0)), 'broken'],
+    // The rate is a floating-point number of 80 bits.
     ['AIFF at 1 Hz', changed(aiff(), (copy) => copy.write('3fff8000000000000000', 28, 'hex')), 'broken'],
     [
-      'FLAC at 1 Hz',
+      'FLAC at 1 Hz', // the rate has 20 bits, from byte 18 on
       changed(tone, (copy) => copy.writeUIntBE((1 << 4) | ((copy[20] ?? 0) & 15), 18, 3)),
       'broken',
     ],
@@ -61,7 +62,7 @@ describe('describeAudio with an invalid file', () => {
     ],
     ['a video', changed(m4a, (copy) => copy.write('vide', copy.indexOf('soun'))), 'not_audio'],
     [
-      'MP3 in MPEG-4',
+      'MP3 in MPEG-4', // 0x6b is its stream type in the decoder descriptor (tag 04)
       changed(m4a, (copy) => copy.writeUInt8(0x6b, copy.indexOf('0480808017', 0, 'hex') + 5)),
       'unsupported_codec',
     ],
