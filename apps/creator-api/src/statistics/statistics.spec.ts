@@ -36,6 +36,7 @@ describe('monthly statistics', () => {
 
   it('are requested from the read replica, like lists, and read from the primary while it is away', async () => {
     const { id } = await api.newCreator();
+    // The replica of this test is absent: each read counts as one of a lagging replica, and uses the primary.
     const { lagging = 0 } = await countReplicaReads();
     for (const path of ['stats/sales?period=2026-01', 'stats/royalties?period=2026-01'])
       expect((await api.get(`/api/v1/creators/${id}/${path}`, owner)).status).toBe(200);
