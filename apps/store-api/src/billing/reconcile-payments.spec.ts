@@ -16,8 +16,8 @@ const markRefunded = statement(
   'test.refunded',
   "UPDATE charges SET status = 'refunded', refund_reference = $2 WHERE id = $1",
 );
-const days = statement(
-  'test.days',
+const finishedDays = statement(
+  'test.finished-days',
   'SELECT day::text, findings FROM payment_reconciliations WHERE finished_at IS NOT NULL ORDER BY day',
 );
 
@@ -118,29 +118,29 @@ describe('the reconciliation with Stripe', () => {
   });
 
   it('runs once for each of the last seven days, also in concurrent rounds', async () => {
-    const job = orders.store.app.get(DailyReconciliation);
-    const rounds = await Promise.all(Array.from({ length: 3 }, () => job.round()));
+    const reconciliation = orders.store.app.get(DailyReconciliation);
+    const rounds = await Promise.all(Array.from({ length: 3 }, () => reconciliation.round()));
     expect(rounds).toContain(true);
-    while (await job.round());
-    const done = await orders.store.database.rows<{ day: string; findings: number }>(days);
+    while (await reconciliation.round());
+    const done = await orders.store.database.rows<{ day: string; findings: number }>(finishedDays);
     expect(done).toHaveLength(7);
     expect(new Set(done.map(({ day }) => day)).size).toBe(7);
     expect(orders.stripe.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
   });
 
   it('is retried later when Stripe responds with 500', async () => {
-    const job = orders.store.app.get(DailyReconciliation);
+    const reconciliation = orders.store.app.get(DailyReconciliation);
     orders.stripe.fail('/v1/payment_intents', {
       status: 500,
       error: { type: 'api_error', message: 'Unavailable.' },
     });
-    expect(await job.round()).toBe(true);
-    expect(await orders.store.database.rows(days)).toEqual([]);
-    while (await job.round());
-    expect(await orders.store.database.rows(days)).toHaveLength(6);
+    expect(await reconciliation.round()).toBe(true);
+    expect(await orders.store.database.rows(finishedDays)).toEqual([]);
+    while (await reconciliation.round());
+    expect(await orders.store.database.rows(finishedDays)).toHaveLength(6);
     expect(await unreconciledDays()).toBe(7); // counted from the oldest day, the only one that failed
     await orders.store.database.run(makeOlder);
-    while (await job.round());
+    while (await reconciliation.round());
     expect(await orders.store.database.rows(failedDays)).toEqual([]);
     expect(await unreconciledDays()).toBe(0);
   });
@@ -154,8 +154,8 @@ describe('the reconciliation with Stripe', () => {
       error: { type: 'api_error', message: 'Unavailable.' },
     });
     const run = jest.spyOn(database, 'run').mockRejectedValue(new Error('The database is down.'));
-    const job = new DailyReconciliation(database, app.get(PaymentGateway), logger);
-    await expect(job.round()).rejects.toThrow('The database is down.');
+    const reconciliation = new DailyReconciliation(database, app.get(PaymentGateway), logger);
+    await expect(reconciliation.round()).rejects.toThrow('The database is down.');
     run.mockRestore();
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
       {
