@@ -1,7 +1,7 @@
 /** A deterministic random generator (mulberry32), so that the demo data is the same at every start. */
 export function seededRandom(seed: number): {
   /** Returns a number from 0 to less than 1. */
-  next(): number;
+  readonly next: () => number;
   below(limit: number): number;
   pick<T>(from: readonly [T, ...T[]]): T;
 } {
