@@ -265,15 +265,16 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
 
 describe('calls from browsers (CORS, RFC 9700 §2.6)', () => {
   it.each(['token', 'revoke'])(
-    'to %s are allowed for the origins of the client’s redirect URIs',
+    'to %s are allowed only for the origins of the client’s redirect URIs',
     async (path) => {
       const call = (origin: string) =>
-        app.post(path, { grant_type: 'refresh_token', refresh_token: 'x' }, { origin });
+        app.post(path, { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }, { origin });
       const own = await call('https://app.example');
       expect(own.headers.get('access-control-allow-origin')).toBe('https://app.example');
       const foreign = await call('https://evil.example');
       expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
-      expect(foreign.status).toBe(400); // the request itself is invalid
+      expect(foreign.status).toBe(400);
+      expect((await json(foreign)).error_description).toMatch(/^origin https:\/\/evil\.example not allowed/);
     },
   );
 });

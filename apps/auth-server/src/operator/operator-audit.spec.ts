@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => scratch.drop());
 
-/** Runs the operator program of a service in this process. */
+/** Runs auth-server's operator program with two commands of this test, in this process. */
 async function operate(...args: string[]): Promise<void> {
   const [argv, database] = [process.argv, process.env['DATABASE_URL']];
   process.argv = [...argv.slice(0, 2), ...args];

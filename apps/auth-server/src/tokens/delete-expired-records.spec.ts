@@ -10,7 +10,7 @@ const run = (text: string, values: readonly unknown[] = []) =>
   server.database.run(testStatement(text), values);
 
 describe('deleteExpiredRecords', () => {
-  it('works in batches, and deletes the registration tokens of expired clients, which were never authorized', async () => {
+  it('deletes in batches, with the registration tokens of expired clients, and keeps a client that was authorized', async () => {
     const used = await App.register(server);
     await used.signIn('orders:read');
     const unused = await App.register(server);
