@@ -1,16 +1,12 @@
+import type { ReceivedDelivery } from '@fulfilment/testing';
 import { Webhook } from 'standardwebhooks';
 import { orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker();
 
-interface Received {
-  readonly headers: NodeJS.Dict<string | string[]>;
-  readonly rawBody: Buffer;
-}
-
 /** Verifies a delivery with the official library of Standard Webhooks, as a receiver would. */
-function verify({ headers, rawBody }: Received, webhook: Webhook): unknown {
+function verify({ headers, rawBody }: ReceivedDelivery, webhook: Webhook): unknown {
   return webhook.verify(rawBody.toString(), {
     'webhook-id': String(headers['webhook-id']),
     'webhook-timestamp': String(headers['webhook-timestamp']),
@@ -18,7 +14,7 @@ function verify({ headers, rawBody }: Received, webhook: Webhook): unknown {
   });
 }
 
-async function deliverSigned(secret: string, newSecret?: string): Promise<Received> {
+async function deliverSigned(secret: string, newSecret?: string): Promise<ReceivedDelivery> {
   const client = await given.client();
   const id = await client.subscribe(given.receiver.url, ['order.created'], secret);
   if (newSecret !== undefined) await client.patch(id, { secret: newSecret }).expect(200);

@@ -7,7 +7,10 @@ export const windowSizes = { min: 1, initial: 8, max: 64 } as const;
 /** The mean latency may be this many times the lowest mean, plus some time for delays on our side. */
 const maxLatencyFactor = 1.5;
 const latencySlackMs = 10;
-/** The lowest latency rises slowly, so that a receiver that became slower permanently is not held back. */
+/**
+ * After a slower round, the lowest mean rises by this share of the difference, so that a receiver that became
+ * slower permanently is not held back.
+ */
 const riseOfLowest = 0.02;
 
 /** The window of a subscription, controlled like that of TCP (RFC 5681): it changes with the results. */
@@ -50,7 +53,7 @@ export interface WindowResult extends WindowAtStart {
 }
 
 /**
- * Returns the window after an attempt. A failure halves it. A round, which is as many successes as its size,
+ * Returns the window after an attempt. A failure halves it. A round, as many successes as the window's size,
  * increases it while the latency stays flat, and halves it otherwise. A window that was not full shows
  * nothing about a larger one, so it stays. One incident with many failures is one reduction: results of
  * attempts that started before it are ignored.

@@ -10,9 +10,9 @@ const countRecent = statement(
 );
 const record = statement(
   'history.record-owner-request',
-  `INSERT INTO webhook_owner_requests AS s (subscription_id, kind, requested_at) VALUES ($1, $2, ARRAY[now()])
+  `INSERT INTO webhook_owner_requests AS known (subscription_id, kind, requested_at) VALUES ($1, $2, ARRAY[now()])
    ON CONFLICT (subscription_id, kind) DO UPDATE
-     SET requested_at = ARRAY(SELECT at FROM unnest(s.requested_at) AS at WHERE at > now() - interval '1 minute') || now()`,
+     SET requested_at = ARRAY(SELECT at FROM unnest(known.requested_at) AS at WHERE at > now() - interval '1 minute') || now()`,
 );
 
 /**
