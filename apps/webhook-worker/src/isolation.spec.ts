@@ -135,7 +135,6 @@ describe('the deliveries of a tenant', () => {
       expect(statuses).toContain(200);
       await noisy.client.delete(noisy.id);
     },
-    60_000,
   );
 
   it('arrive while requests hold all connections of their pool', async () => {

@@ -229,29 +229,25 @@ describe('attempts, manual retries, recoveries, disabling, enabling and lost lea
   it.each([
     ['quiet', 12],
     ['immediate', 30],
-  ])(
-    'leave every delivery in a valid state, and never spend its schedule twice (%s)',
-    async (pace, runs) => {
-      const sequence = fc.record({
-        steps: fc.array(operation, { minLength: 4, maxLength: 14 }),
-        deleted: fc.boolean(),
-      });
-      const property = fc.asyncProperty(sequence, async ({ steps, deleted }) => {
-        const scenario = await startScenario();
-        await scenario.operations.publish();
-        for (const step of steps) {
-          if (pace === 'quiet') await scenario.untilQuiet();
-          await scenario.operations[step.name](step.choice);
-          await expectInvariants(scenario);
-        }
+  ])('leave every delivery in a valid state, and never spend its schedule twice (%s)', async (pace, runs) => {
+    const sequence = fc.record({
+      steps: fc.array(operation, { minLength: 4, maxLength: 14 }),
+      deleted: fc.boolean(),
+    });
+    const property = fc.asyncProperty(sequence, async ({ steps, deleted }) => {
+      const scenario = await startScenario();
+      await scenario.operations.publish();
+      for (const step of steps) {
         if (pace === 'quiet') await scenario.untilQuiet();
-        await (deleted ? scenario.operations.delete() : scenario.operations.enable());
-        scenario.acceptAll();
-        await scenario.untilEnded();
+        await scenario.operations[step.name](step.choice);
         await expectInvariants(scenario);
-      });
-      await fc.assert(property, { numRuns: runs, seed, endOnFailure: true });
-    },
-    60_000,
-  );
+      }
+      if (pace === 'quiet') await scenario.untilQuiet();
+      await (deleted ? scenario.operations.delete() : scenario.operations.enable());
+      scenario.acceptAll();
+      await scenario.untilEnded();
+      await expectInvariants(scenario);
+    });
+    await fc.assert(property, { numRuns: runs, seed, endOnFailure: true });
+  });
 });
