@@ -1,15 +1,10 @@
 import { statement } from '@fulfilment/database';
-import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
 import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 
 const countEditions = statement(
   'test.editions',
   'SELECT count(*) AS editions FROM editions WHERE creator_id = $1',
-);
-const countKeys = statement(
-  'test.keys',
-  'SELECT count(*) AS keys FROM idempotency_keys WHERE creator_id = $1',
 );
 const path = '/api/v1/releases';
 const release = { title: 'Tidal Maps', release_type_id: 1, ean: '2000000000015' };
@@ -38,7 +33,6 @@ describe('POST /api/v1/releases with an idempotency key', () => {
     api.post(path, claims, body, { 'idempotency-key': sentKey });
   const editions = async (id = mine.id) =>
     (await api.database.row<{ editions: number }>(countEditions, [id]))?.editions;
-  const keys = async () => (await api.database.row<{ keys: number }>(countKeys, [mine.id]))?.keys;
 
   it('returns the first response to a repeated request, also if its body is written differently', async () => {
     const first = await create();
@@ -99,15 +93,7 @@ describe('POST /api/v1/releases with an idempotency key', () => {
     expect([repeated.status, repeated.headers['idempotent-replayed']]).toEqual([201, 'true']);
   });
 
-  it('rejects a key of 256 characters', async () => {
-    const { status, body } = await create(release, connected, 'k'.repeat(256));
-    expect([status, body.details]).toEqual([
-      400,
-      [{ field: 'idempotency-key', reason: 'must be 1 to 255 visible ASCII characters' }],
-    ]);
-  });
-
-  it('keeps a key for 24 hours; then it may be used for a new request, and the clean-up deletes it', async () => {
+  it('keeps a key for 24 hours; then it may be used for a new request', async () => {
     const first = await create();
     now = new Date(now.getTime() + 24 * hourMs - 1);
     expect((await create()).text).toBe(first.text);
@@ -116,9 +102,5 @@ describe('POST /api/v1/releases with an idempotency key', () => {
     expect(second.status).toBe(201);
     expect(second.body.id).not.toBe(first.body.id);
     expect(await editions()).toBe(2);
-    await deleteExpiredIdempotencyKeys(api.database, now);
-    expect(await keys()).toBe(1);
-    await deleteExpiredIdempotencyKeys(api.database, new Date(now.getTime() + 24 * hourMs));
-    expect(await keys()).toBe(0);
   });
 });

@@ -86,9 +86,6 @@ describe('a registered track upload', () => {
   it.each([
     ['HTML', Buffer.from('<!doctype html><title>Sign in</title>'.repeat(100)), 'not_audio'],
     ['nothing', Buffer.alloc(0), 'empty'],
-    ['less than 10 s', wave({ seconds: 9.99 }), 'too_short'],
-    ['a file that was cut off', wave().subarray(0, 100_000), 'broken'],
-    ['more bytes than the maximum', wave({ seconds: 300 }), 'too_large'],
   ])('fails permanently when the server sends %s', async (_what, file, code) => {
     server.send(file);
     const before = server.requests();
