@@ -9,13 +9,11 @@ import { defineMessage } from './message.js';
 export const clientMessages = {
   clientDeleted: defineMessage(
     'client.deleted',
-    { version: 1 },
     'An OAuth client was deleted, together with all its access.',
     z.object({ client_id: z.string() }),
   ),
   clientDisconnected: defineMessage(
     'client.disconnected',
-    { version: 1 },
     'A third-party client lost its connection to a creator: the last person who had authorised it disconnected it, left the organisation or was disabled.',
     z.object({ client_id: z.string(), creator_id: uuid }),
   ),

@@ -56,27 +56,15 @@ const editionSnapshot = z.object({
 export type EditionSnapshot = z.infer<typeof editionSnapshot>;
 
 export const creatorMessages = {
-  creatorRegistered: defineMessage(
-    'creator.registered',
-    { version: 1 },
-    'A creator was registered.',
-    creatorData,
-  ),
-  creatorChanged: defineMessage(
-    'creator.changed',
-    { version: 1 },
-    "A creator's registration changed.",
-    creatorData,
-  ),
+  creatorRegistered: defineMessage('creator.registered', 'A creator was registered.', creatorData),
+  creatorChanged: defineMessage('creator.changed', "A creator's registration changed.", creatorData),
   editionCreated: defineMessage(
     'edition.created',
-    { version: 1 },
     'A creator created a release.',
     z.object({ edition: editionSnapshot }),
   ),
   trackProcessed: defineMessage(
     'track.processed',
-    { version: 1 },
     'The audio of a track was analysed.',
     z.object({
       release_id: uuid,

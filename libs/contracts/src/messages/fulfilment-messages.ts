@@ -42,7 +42,6 @@ const prices = z.record(z.enum(currencies), z.int().min(1).max(maxAmount));
 export const fulfilmentMessages = {
   fulfilmentShipped: defineMessage(
     'fulfilment.shipped',
-    { version: 1 },
     'A package of an order was handed to the carrier.',
     z.object({
       order_id: orderId,
@@ -53,13 +52,11 @@ export const fulfilmentMessages = {
   ),
   fulfilmentTrackingCorrected: defineMessage(
     'fulfilment.tracking_corrected',
-    { version: 1 },
     'The tracking of a package was corrected: the newest package, or the package with the number `replaces_tracking_number`.',
     z.object({ order_id: orderId, ...packageTracking, replaces_tracking_number: trimmedText.optional() }),
   ),
   fulfilmentDelivered: defineMessage(
     'fulfilment.delivered',
-    { version: 1 },
     'An order was delivered; with `tracking_number`, only that package of it.',
     z.object({
       order_id: orderId,
@@ -69,7 +66,6 @@ export const fulfilmentMessages = {
   ),
   fulfilmentCancelled: defineMessage(
     'fulfilment.cancelled',
-    { version: 1 },
     'An order was cancelled and will not be produced.',
     z.object({
       order_id: orderId,
@@ -83,14 +79,12 @@ export const fulfilmentMessages = {
   ),
   fulfilmentStockSet: defineMessage(
     'fulfilment.stock_set',
-    { version: 1 },
     'The number of pieces of a limited edition left to sell at `occurred_at`, excluding the pieces of orders placed before that time. The pieces of orders ' +
       'placed later are subtracted. The product becomes a limited edition if it is not one. Report changes by `fulfilment.stock_adjusted`.',
     z.object({ sku, quantity: z.int().min(0).max(1_000_000_000) }),
   ),
   fulfilmentStockAdjusted: defineMessage(
     'fulfilment.stock_adjusted',
-    { version: 1 },
     'The stock of a limited edition changed by `delta` at `occurred_at` for a reason other than orders, for example a repress or damage. Each message id is ' +
       'applied once. A `fulfilment.stock_set` of a later time already includes the change.',
     z.object({
@@ -104,19 +98,16 @@ export const fulfilmentMessages = {
   ),
   fulfilmentProductReleased: defineMessage(
     'fulfilment.product_released',
-    { version: 1 },
     'A product was released for sale.',
     z.object({ sku }),
   ),
   fulfilmentProductWithdrawn: defineMessage(
     'fulfilment.product_withdrawn',
-    { version: 1 },
     'A product was withdrawn from sale.',
     z.object({ sku }),
   ),
   catalogueReleaseApproved: defineMessage(
     'catalogue.release_approved',
-    { version: 1 },
     'The operator priced and published a pending release. Without `prices` the list prices of the product type apply.',
     z.object({
       release_id: id.describe('The `prod_…` id of the release, or its UUID'),

@@ -81,40 +81,26 @@ const cancelledData = orderDataWithReason.extend({
 });
 
 export const orderMessages = {
-  orderCreated: defineMessage('order.created', { version: 1 }, 'An order was placed.', orderData),
-  orderProcessing: defineMessage(
-    'order.processing',
-    { version: 1 },
-    'An order was paid and entered fulfilment.',
-    orderData,
-  ),
+  orderCreated: defineMessage('order.created', 'An order was placed.', orderData),
+  orderProcessing: defineMessage('order.processing', 'An order was paid and entered fulfilment.', orderData),
   orderPaymentFailed: defineMessage(
     'order.payment_failed',
-    { version: 1 },
     'The charge for an order failed.',
     orderDataWithReason,
   ),
   orderShipped: defineMessage(
     'order.shipped',
-    { version: 1 },
     'The first package of an order was handed to the carrier.',
     orderData,
   ),
   orderTrackingUpdated: defineMessage(
     'order.tracking_updated',
-    { version: 1 },
     'Tracking was added or corrected.',
     orderData,
   ),
-  orderDelivered: defineMessage(
-    'order.delivered',
-    { version: 1 },
-    'All packages of an order were delivered.',
-    orderData,
-  ),
+  orderDelivered: defineMessage('order.delivered', 'All packages of an order were delivered.', orderData),
   orderCancelled: defineMessage(
     'order.cancelled',
-    { version: 1 },
     'An order was cancelled: the warehouse must not produce or ship it.',
     cancelledData,
   ),

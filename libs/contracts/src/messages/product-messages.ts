@@ -28,34 +28,21 @@ const stockData = z.object({
 });
 
 export const productMessages = {
-  productAvailable: defineMessage(
-    'product.available',
-    { version: 1 },
-    'A product became purchasable.',
-    productData,
-  ),
+  productAvailable: defineMessage('product.available', 'A product became purchasable.', productData),
   productUnavailable: defineMessage(
     'product.unavailable',
-    { version: 1 },
     'A product is no longer purchasable.',
     productData,
   ),
   productInventoryChanged: defineMessage(
     'product.inventory_changed',
-    { version: 1 },
     'The stock of a limited edition changed.',
     stockData,
   ),
   productInStock: defineMessage(
     'product.in_stock',
-    { version: 1 },
     'A limited edition went from sold out to in stock.',
     productData,
   ),
-  productOutOfStock: defineMessage(
-    'product.out_of_stock',
-    { version: 1 },
-    'A limited edition sold out.',
-    productData,
-  ),
+  productOutOfStock: defineMessage('product.out_of_stock', 'A limited edition sold out.', productData),
 } as const;

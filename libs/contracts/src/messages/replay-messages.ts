@@ -10,13 +10,11 @@ import { orderSnapshot } from './order-messages.js';
 export const replayMessages = {
   replayCreator: defineMessage(
     'replay.creator',
-    { version: 1 },
     'The current state of a creator, for a replay to creator-api.',
     z.object({ creator: creatorSnapshot }),
   ),
   replayOrder: defineMessage(
     'replay.order',
-    { version: 1 },
     'The current state of an order, for a replay to creator-api.',
     z.object({ order: orderSnapshot }),
   ),

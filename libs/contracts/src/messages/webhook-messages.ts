@@ -17,7 +17,6 @@ const subscription = {
 export const webhookMessages = {
   webhookSubscriptionDegraded: defineMessage(
     'webhook.subscription.degraded',
-    { version: 1 },
     'The receiver of a webhook subscription fails. Published once for each reason, until a delivery succeeds. Intended for e-mails to the owner; no service of the suite consumes it.',
     z.object({
       ...subscription,
@@ -36,7 +35,6 @@ export const webhookMessages = {
   ),
   webhookSubscriptionDisabled: defineMessage(
     'webhook.subscription.disabled',
-    { version: 1 },
     'The service disabled a webhook subscription. Intended for e-mails to the owner; no service of the suite consumes it.',
     z.object({
       ...subscription,
