@@ -17,24 +17,21 @@ export async function startStoreProcess(
     QUOTE_SIGNING_KEY: config.QUOTE_SIGNING_KEY.map((key) => key.toString('base64')).join(','),
     ...environment,
   });
+  const post = (path: string, { token }: Creator, body: object, idempotencyKey: string) =>
+    request(service.url)
+      .post(path)
+      .auth(token, { type: 'bearer' })
+      .set('idempotency-key', idempotencyKey)
+      .send(body);
   return {
     ...service,
     /** Sends SIGTERM. */
     terminate: () => signal('SIGTERM'),
     place: (creator: Creator, body: object, idempotencyKey: string) =>
-      request(service.url)
-        .post('/store/v1/orders')
-        .auth(creator.token, { type: 'bearer' })
-        .set('idempotency-key', idempotencyKey)
-        .send(body),
+      post('/store/v1/orders', creator, body, idempotencyKey),
     cancel: (creator: Creator, orderId: string, idempotencyKey: string) =>
-      request(service.url)
-        .post(`/store/v1/orders/${orderId}/cancel`)
-        .auth(creator.token, { type: 'bearer' })
-        .set('idempotency-key', idempotencyKey)
-        .send({}),
-    stop: async () => {
-      await kill();
-    },
+      post(`/store/v1/orders/${orderId}/cancel`, creator, {}, idempotencyKey),
+    /** Sends SIGKILL. */
+    stop: kill,
   };
 }
