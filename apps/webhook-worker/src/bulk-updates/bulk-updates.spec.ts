@@ -131,22 +131,6 @@ describe('held deliveries', () => {
     await write(uuid, { count: 3, status: 'held', hoursAgo: 7 * 24 - 1 });
     await untilCounts(uuid, { expired: 2, held: 3 });
   });
-
-  it('are released even if a manual retry of them was running when the subscription was enabled', async () => {
-    const { client, id, uuid } = await withDeliveries({ count: 1, status: 'held' });
-    await client.patch(id, { status: 'disabled' }).expect(200);
-    let failRetry: () => void = () => undefined;
-    given.receiver.respondWith((response) => {
-      failRetry = () => void response.writeHead(500).end();
-    });
-    const [delivery] = (await client.get(`/${id}/deliveries`)).body.data;
-    await client.post({}, `/${id}/deliveries/${delivery.id}/retry`).expect(202);
-    await given.receiver.waitFor(1);
-    await client.patch(id, { status: 'active' }).expect(200);
-    given.receiver.respondWith((response) => response.writeHead(204).end());
-    failRetry();
-    await untilCounts(uuid, { succeeded: 1 });
-  });
 });
 
 const lockDeliveries = statement(

@@ -1,16 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { storeUrl } from '@fulfilment/testing';
-import { Redis } from 'ioredis';
-import {
-  allHaveStatus,
-  deleteRedisKeys,
-  deliveriesWhen,
-  haveStatuses,
-  isSignedWith,
-  orderCreated,
-  ordersCreated,
-} from '../webhook-worker.fixture.js';
+import { deliveriesWhen, haveStatuses, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_TIMEOUT_MS: '1000' });
@@ -171,21 +161,5 @@ describe('a delivery', () => {
     expect(deliveries[1]?.headers['x-service-delivery']).toBe(deliveries[0]?.headers['x-service-delivery']);
     const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
     expect(row).toMatchObject({ attempt_count: 2, outcomes: ['lost', 'succeeded'] });
-  });
-
-  it('is retried although Redis has lost the wake-up for it', async () => {
-    const redis = new Redis(storeUrl('TEST_REDIS_URL'));
-    const client = await given.client();
-    await client.subscribe(given.receiver.url);
-    let responses = 0;
-    given.receiver.respondWith((response) => {
-      responses += 1;
-      response.writeHead(responses <= 20 ? 500 : 204).end();
-    });
-    await given.stores.broker.publish(...ordersCreated(client.creatorId, 20));
-    await given.receiver.waitFor(1);
-    await deleteRedisKeys(redis, given.stores.prefix);
-    redis.disconnect();
-    await deliveriesWhen(given.stores, allHaveStatus(20, 'succeeded'));
   });
 });
