@@ -188,10 +188,13 @@ async function limitedEdition({ client, product }: TriggerContext) {
   );
   if (found?.isAvailable === false)
     throw new Failure(`${found.id} is not available. Name an available limited edition with --product.`);
-  if (found?.quantity == null)
-    throw new Failure(
-      `${product === undefined ? 'No available product is a limited edition' : `${product} is not a limited edition of this creator`}. Create one: npm run -s ops -- stock set PRODUCT 100`,
-    );
+  if (found?.quantity == null) {
+    const problem =
+      product === undefined
+        ? 'No available product is a limited edition'
+        : `${product} is not a limited edition of this creator`;
+    throw new Failure(`${problem}. Create one: npm run -s ops -- stock set PRODUCT 100`);
+  }
   return { id: found.id, quantity: found.quantity };
 }
 
