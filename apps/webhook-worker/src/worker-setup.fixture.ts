@@ -39,8 +39,8 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}, 
       return requireStarted(receiver);
     },
     /**
-     * Returns the deliveries once they satisfy the condition. Until then, runs the reconciler, which holds the
-     * new deliveries of disabled subscriptions.
+     * Returns the deliveries once they satisfy the condition. Until then, runs the reconciler, which holds
+     * the new deliveries of disabled subscriptions.
      */
     reconcileUntil: (condition: Parameters<typeof deliveriesWhen>[1]) =>
       deliveriesWhen(requireStarted(stores), (rows) => {

@@ -54,7 +54,12 @@ describe('a claim', () => {
   });
 
   it('continues with other days when other processes have taken the deliveries it had found', async () => {
-    await writeDue(scratch.database, subscriptionId, { day: yesterday, count: 70, forSeconds: 120 }); // more than 64
+    const moreThanOneClaim = 70;
+    await writeDue(scratch.database, subscriptionId, {
+      day: yesterday,
+      count: moreThanOneClaim,
+      forSeconds: 120,
+    });
     await writeDue(scratch.database, subscriptionId, { day: today });
     const first = await claim();
     expect(first).toMatchObject({ mayHaveMore: true, days: { from: yesterday, to: yesterday, more: true } });
