@@ -7,6 +7,7 @@ import { creatorCommands } from '../operator/creator-commands.js';
 import { keyCommands } from '../operator/key-commands.js';
 import { type OperatorContext, operatorContext } from '../operator/operator-context.js';
 import { server, startServer } from './server.js';
+import { z } from 'zod';
 
 const commands = {
   ...accountCommands,
@@ -46,7 +47,9 @@ export async function runCommand(
   return JSON.parse(JSON.stringify(await run(context)));
 }
 
+const auditOutput = z.object({ events: z.array(z.custom<AuditRecord>()) });
+
 /** Returns the records that the command `audit` prints, the newest last. */
 export async function auditRecordsOf(filters: Readonly<Record<string, unknown>>): Promise<AuditRecord[]> {
-  return (await runCommand('audit', filters)).events;
+  return auditOutput.parse(await runCommand('audit', filters)).events;
 }

@@ -58,7 +58,7 @@ export class HostSlots {
     const { subscriptionId, lane } = due;
     const host = this.hosts.get(subscriptionId) ?? (await this.readHost(subscriptionId));
     const key = `${lane} ${host}`;
-    const hostLane = this.hostLanes.get(key) ?? {
+    const hostLane: HostLane = this.hostLanes.get(key) ?? {
       limit: this.limits[lane],
       taken: 0,
       takenBySubscription: new Map(),
