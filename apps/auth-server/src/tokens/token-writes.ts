@@ -1,11 +1,4 @@
-import {
-  BatchLoader,
-  type CommitProbe,
-  type Database,
-  isErrorResponse,
-  type Sql,
-  statement,
-} from '@fulfilment/database';
+import { BatchLoader, type CommitProbe, isErrorResponse, type Sql, statement } from '@fulfilment/database';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -100,21 +93,31 @@ const retryDelayMs = 50;
 export class TokenWriter {
   private readonly loader: BatchLoader<TokenWrite, TokenWriteResult>;
 
-  constructor(private readonly database: Database) {
+  constructor(private readonly database: Sql) {
     // Four, so that a statement that waits for a row delays only the writes that share it (ADR 12).
     this.loader = new BatchLoader({ run: (writes) => writeAll(database, writes), maxConcurrent: 4 });
+  }
+
+  async write(write: TokenWrite): Promise<TokenWriteResult | undefined> {
+    try {
+      return await this.writeInBatch(write);
+    } catch (error) {
+      const mayBeStored = error instanceof DependencyUnavailable && !isErrorResponse(error);
+      // Without a token to consume, a repetition would not be detected.
+      if (mayBeStored && write.model !== null) return this.resolve(write, error);
+      throw error;
+    }
   }
 
   /**
    * A write that failed in a batch is retried alone, so that no request fails because of another. A failed
    * batch stores nothing, unless its connection was lost.
    */
-  async write(write: TokenWrite): Promise<TokenWriteResult | undefined> {
+  private async writeInBatch(write: TokenWrite): Promise<TokenWriteResult | undefined> {
     try {
       return await this.loader.load(write);
     } catch (error) {
       if (isErrorResponse(error)) return writeOne(this.database, write);
-      if (error instanceof DependencyUnavailable && write.model !== null) return this.resolve(write, error);
       throw error;
     }
   }
