@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Database, statement, type Transaction } from '@fulfilment/database';
+import { Database, pipelined, statement, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { identityDigest, identityOf, type IdentifiedClient } from '../registration/client-identity.rules.js';
 import type { Consent } from './covering-consent.rules.js';
 
+// The foreign key of a new consent needs this lock. Taken before that of the client, since operator commands
+// lock the person before their apps.
+const lockUser = statement('consents.lock-user', 'SELECT FROM users WHERE id = $1 FOR KEY SHARE');
 // Waits for a concurrent disconnection of the app, which checks under this lock whether another consent
 // remains (disconnect-and-publish.ts).
 const lockClient = statement(
@@ -80,7 +83,10 @@ export class Consents {
   }): Promise<void> {
     const { userId, clientId, appIdentity, creatorId, scopes } = consent;
     await this.database.transaction(async (tx) => {
-      const client = await tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]);
+      const [, client] = await pipelined([
+        tx.run(lockUser, [userId]),
+        tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]),
+      ]);
       if (client === undefined || identityDigest(identityOf(client.payload)) !== appIdentity) return;
       const values = [userId, clientId, creatorId ?? null, scopes];
       const saved = await tx.row<{ is_new: boolean }>(save, values);

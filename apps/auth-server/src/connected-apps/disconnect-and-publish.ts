@@ -14,8 +14,8 @@ export interface Connections {
   readonly organisationId?: string;
 }
 
-// Locks the clients first, as the deletion of a client does. Concurrent disconnections of one app are
-// serialised, so that the second sees the result of the first.
+// Locks the clients before all rows but that of the person, as a new consent and the deletion of a client do.
+// Concurrent disconnections of one app are serialised, so that the second sees the result of the first.
 const lockClients = statement(
   'connected-apps.lock-clients',
   `SELECT id FROM oidc_model WHERE model = 'Client' AND id IN (

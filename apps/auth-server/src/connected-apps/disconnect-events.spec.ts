@@ -47,6 +47,11 @@ const lockTokens = testStatement(
   `SELECT 1 FROM oidc_model WHERE model = 'AccessToken' AND client_id = $1 FOR UPDATE`,
 );
 
+const lockUser = testStatement('SELECT FROM users WHERE email = $1 FOR UPDATE');
+const lockClient = testStatement(
+  `SELECT FROM oidc_model WHERE model = 'Client' AND id = $1 FOR NO KEY UPDATE`,
+);
+
 const disable = (email: string) => runCommand('user disable', { USER: email });
 const enable = (email: string) => runCommand('user enable', { USER: email });
 const leave = (email: string, organisation = 'org_harbour') =>
@@ -129,6 +134,25 @@ describe('client.disconnected', () => {
     });
     await Promise.all(concurrent);
     await disconnect(app, email);
+    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
+  });
+
+  it('is published for a consent that was given while the person was being disabled', async () => {
+    const { first, second } = server.creators;
+    const email = await newMemberEmail('org_meridian');
+    const app = await connectedApp([email], first.uuid);
+    const browser = new FormBrowser(server);
+    const { url } = await app.request('orders:read shipping:read offline_access');
+    const consentPage = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
+    const consents: Promise<unknown>[] = [];
+    await server.database.transaction(async (tx) => {
+      await tx.run(lockUser, [email]); // first, as `user disable` does
+      consents.push(browser.submit(formOf(consentPage, '/consent'), { creator: second.uuid }));
+      await waitForLocks(server.database, 1);
+      await tx.run(lockClient, [app.clientId]);
+    });
+    await Promise.all(consents);
+    await disable(email);
     expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
   });
 
