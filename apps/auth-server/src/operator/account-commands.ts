@@ -21,7 +21,8 @@ export const accountCommands = {
     run: ({ database }: OperatorContext, organisation) => createOrganisation(database, organisation),
   }),
   'user create': defineCommand({
-    summary: 'creates an account: owner, admin, member or global_admin; `-` prompts for the password',
+    summary:
+      'creates an account, or sets another password of an equal one, which ends its access; the role is owner, admin, member or global_admin; `-` prompts for the password',
     options: ['--email <E>', '--password <P|->', '--name <N>', '--organisation <O>', '--role <R>'],
     arguments: createUserOptions,
     run: async (context: OperatorContext, user) => {
