@@ -49,15 +49,20 @@ const messages: readonly Panel[] = [
   messagesHandled(),
   deadLetters(),
   {
-    title: 'Lag of the read models',
-    description: 'Age of the oldest message that a service has received and cannot apply yet.',
+    title: 'Orders that wait for the ledger',
+    description: 'Age of the oldest paid order that creator-api cannot post yet.',
     unit: 's',
-    queries: {
-      'ledger of creator-api': 'max(bookings_waiting_oldest_seconds)',
-      'fulfilment events of store-api': 'max(deferred_reports_oldest_seconds)',
-    },
-    alerts: ['BookingsWaiting', 'ReportsDeferred'],
+    queries: { 'oldest order': 'max(bookings_waiting_oldest_seconds)' },
+    alerts: ['BookingsWaiting'],
     threshold: 'BookingsWaiting',
+  },
+  {
+    title: 'Deferred fulfilment events',
+    description: 'Age of the oldest fulfilment event that store-api cannot apply yet.',
+    unit: 's',
+    queries: { 'oldest event': 'max(deferred_reports_oldest_seconds)' },
+    alerts: ['ReportsDeferred'],
+    threshold: 'ReportsDeferred',
   },
 ];
 
