@@ -1,7 +1,7 @@
 import { ApiClient, send } from './suite/api-client.js';
 import { errorOf } from './suite/error-envelope.js';
 import { type Merchant, newMerchant } from './suite/merchant.js';
-import { Authorization, dashboard, signIn } from './suite/sign-in.js';
+import { AuthorizationRequest, dashboard, signIn } from './suite/sign-in.js';
 import { suite } from './suite/the-suite.js';
 
 const issuer = `${suite.auth_url}/api/auth`;
@@ -75,7 +75,7 @@ describe('the authorization server', () => {
   });
 
   it('signs in, asks for consent, and redirects back with code, state and issuer', async () => {
-    const authorization = new Authorization(merchant.app, [
+    const authorization = new AuthorizationRequest(merchant.app, [
       'openid',
       'email',
       'orders:create',
@@ -111,7 +111,7 @@ describe('the authorization server', () => {
   });
 
   it('does not redirect to an unregistered URI', async () => {
-    const authorization = new Authorization(merchant.app, ['releases:read']);
+    const authorization = new AuthorizationRequest(merchant.app, ['releases:read']);
     const page = await authorization.open({ redirect_uri: `${merchant.app.redirectUri}/evil` });
     expect(page.status).toBe(400);
     expect(page.url.href).toContain(suite.auth_url);

@@ -1,7 +1,7 @@
 import { eventually } from '@fulfilment/testing';
 import { ApiClient, send } from './suite/api-client.js';
 import { type Merchant, newMerchant } from './suite/merchant.js';
-import { type App, Authorization, dashboard, signIn, tokenRequest } from './suite/sign-in.js';
+import { type App, AuthorizationRequest, dashboard, signIn, tokenRequest } from './suite/sign-in.js';
 import { suite } from './suite/the-suite.js';
 import { closeConnections, ThirdPartyApp } from './suite/third-party-app.js';
 
@@ -82,7 +82,7 @@ describe('an access token is rejected within a second by every service that acce
   });
 
   it('after the user signed out, if it is bound to the session (RP-Initiated Logout)', async () => {
-    const authorization = new Authorization(dashboard, scopes);
+    const authorization = new AuthorizationRequest(dashboard, scopes);
     const back = await authorization.submitForm(await authorization.open(), { ...merchant.owner });
     const code = back.url.searchParams.get('code') ?? '';
     const { body } = await authorization.exchange(code).expect(200);

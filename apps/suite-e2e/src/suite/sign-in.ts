@@ -28,7 +28,7 @@ export const dashboard: App = {
 const site = { url: suite.auth_url, fetch: fetchTrusting(certificateAuthority).fetch };
 
 /** One authorization request, with its PKCE verifier and state. */
-export class Authorization {
+export class AuthorizationRequest {
   readonly verifier = randomBytes(48).toString('base64url');
   readonly state = randomBytes(12).toString('base64url');
   readonly browser = new FormBrowser(site);
@@ -88,7 +88,7 @@ export function tokenRequest(parameters: Readonly<Record<string, string>>) {
 
 /** Signs in, consents and exchanges the code. */
 export async function signIn(user: User, app: App, scopes: readonly string[]): Promise<Tokens> {
-  const authorization = new Authorization(app, scopes);
+  const authorization = new AuthorizationRequest(app, scopes);
   const back = await authorization.approve(user);
   const code = back.searchParams.get('code');
   if (code === null) throw new Error(`The redirect has no code: ${back.search}`);

@@ -1,7 +1,7 @@
 import { fetchTrusting } from '@fulfilment/testing';
 import * as client from 'openid-client';
 import { z } from 'zod';
-import { Authorization } from './sign-in.js';
+import { AuthorizationRequest } from './sign-in.js';
 import { certificateAuthority, suite, type User } from './the-suite.js';
 
 const redirectUri = 'https://merch-sync.example/callback';
@@ -43,7 +43,7 @@ export class ThirdPartyApp {
   async connect(user: User, scopes: readonly string[], options: client.AuthorizationCodeGrantOptions = {}) {
     const nonce = client.randomNonce();
     const { client_id: clientId } = this.configuration.clientMetadata();
-    const authorization = new Authorization({ clientId, redirectUri }, scopes, { nonce });
+    const authorization = new AuthorizationRequest({ clientId, redirectUri }, scopes, { nonce });
     const back = await authorization.approve(user);
     const checks = {
       pkceCodeVerifier: authorization.verifier,
