@@ -130,7 +130,7 @@ describe.each(screens)('on %s', (_, options) => {
   });
 
   it('a global admin sets up the required second factor and signs in with it', async () => {
-    // The test before this one, on another screen, has set it up.
+    // This test, on the previous screen, has set it up.
     await server.database.run(testStatement('DELETE FROM second_factors'));
     await page.goto(`${server.url}/account/security`);
     await fillByKeyboard(page, ['operator@platform.example', password]);
@@ -182,7 +182,7 @@ describe('another site', () => {
     expect(await framed?.getByRole('heading').count()).toBe(0);
     await page.getByRole('button').click();
     await page.waitForURL(`${server.url}/**`);
-    // Without the session cookie the form only redirects to the sign-in.
+    // Without the session cookie the form redirects to the sign-in, which has the cookie and shows the page.
     await page.getByRole('heading', { name: 'Browsers' }).waitFor();
     expect(await page.getByRole('status').count()).toBe(0);
     await context.close();

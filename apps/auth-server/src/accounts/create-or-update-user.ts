@@ -120,8 +120,9 @@ async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | unde
 }
 
 /**
- * Sets the password of an existing user that matches the options. Does not set an equal password, since that
- * would count as a change and end all access. Returns undefined when there is no such user.
+ * Sets the password, and a missing name, of an existing user that matches the options. Does not set an
+ * equal password, since that would count as a change and end all access. Returns undefined when there is no
+ * such user.
  * @throws Error when an existing user does not match
  */
 async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {

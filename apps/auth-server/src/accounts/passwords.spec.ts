@@ -37,7 +37,7 @@ describe('passwords', () => {
       const stored = await hashPassword(longest);
       expect(await verifyPassword(longest, stored)).toBe(true);
       expect(await verifyPassword(`${longest}${sign}`, stored)).toBe(false);
-      // A longer one is verified as an empty password, for the same duration.
+      // A longer one is hashed as an empty password, to take as long, but matches nothing.
       expect(await verifyPassword(`${longest}${sign}`, await hashPassword(''))).toBe(false);
     },
   );
@@ -50,7 +50,8 @@ describe('passwords', () => {
       times.known = Math.min(times.known, await timed(() => verifyPassword('wrong', stored)));
       times.unknown = Math.min(times.unknown, await timed(() => verifyPassword('wrong', undefined)));
     }
-    expect(times.unknown / times.known).toBeGreaterThan(0.25); // without the fake hash it would be below 0.01
+    // Without the hashing for an unknown user it would be below 0.01.
+    expect(times.unknown / times.known).toBeGreaterThan(0.25);
     expect(times.unknown / times.known).toBeLessThan(4);
   });
 });

@@ -97,7 +97,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
     ),
   );
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
-  provider.use(awaitRecords);
+  provider.use(awaitRecords); // also those that the unit of work writes after its commit
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(provider, unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
@@ -157,6 +157,7 @@ function protocol({
     },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
+    // The hook that oidc-provider calls in every authorization request, with or without `creator`.
     extraParams: { creator: validateAuthorizationRequest },
     extraClientMetadata: {
       properties: ['first_party', 'resource_server', 'verified'],
