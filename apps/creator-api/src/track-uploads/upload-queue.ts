@@ -7,7 +7,7 @@ import { CONFIG, type CreatorApiSettings } from '../config.js';
 
 export const uploadQueueName = 'track-uploads';
 
-const maxPriority = 2_097_152; // of BullMQ
+const maxPriority = 2 ** 21 - 1; // of BullMQ
 
 export interface UploadJob {
   readonly uploadId: string;
