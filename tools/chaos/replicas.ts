@@ -99,7 +99,7 @@ export class Replicas {
     await old.stop();
   }
 
-  /** Stops every replica of a service, as scaling to zero does. */
+  /** Stops every replica of a service. Unlike after scaling to zero, its name still has their addresses. */
   async stopService(service: ServiceName): Promise<void> {
     await Promise.all(replicaNumbers.map((replica) => this.find(service, replica).part.stop()));
   }
@@ -117,7 +117,7 @@ export class Replicas {
   private async start(service: ServiceName, replica: ReplicaNumber): Promise<void> {
     this.addressCount += 1;
     const address = `127.0.1.${this.addressCount}`;
-    // Operator commands, which prepare a run, read the internal port of the first process.
+    // Operator commands, which prepare a run, expect the internal port of a service at one address.
     const isFirst = replica === 1 && !this.replicas.has(`${service}-${replica}`);
     const [part] = await this.parts.start(this.plan(service, replica, { address, isFirst }));
     if (part === undefined) return;

@@ -1,4 +1,7 @@
-/** Decoded parts of the URL of a store; the path has no slash. A part that the URL does not have is empty. */
+/**
+ * Decoded parts of the URL of a store; the path is without its leading slash. A part that the URL does not
+ * have is empty.
+ */
 export interface StoreUrl {
   readonly user: string;
   readonly password: string;

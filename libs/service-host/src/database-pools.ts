@@ -55,7 +55,7 @@ export class DatabasePools {
     };
   }
 
-  /** Whether every pool but that of the replica is connected, so that requests find a connection. */
+  /** Whether every pool but that of the replica has been connected once, so that requests can be accepted. */
   get isConnected(): boolean {
     return this.isPrimaryConnected;
   }

@@ -150,27 +150,27 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   });
 
   describe('with a host name that may resolve to a private address', () => {
-    const requestedUrls: string[] = [];
+    const resolvedUrls: string[] = [];
     beforeAll(() => {
       api.app.get(GuardedClient).findTargetProblem = (url) => {
-        requestedUrls.push(url);
+        resolvedUrls.push(url);
         const isPrivate = url.includes('private');
         return Promise.resolve(isPrivate ? 'must not resolve to a private or reserved address' : undefined);
       };
     });
-    beforeEach(() => requestedUrls.splice(0));
+    beforeEach(() => resolvedUrls.splice(0));
     const privateName = () => aTrack({ upload_url: 'https://private.example/track.wav' });
 
     it('does not resolve the name for a release that is not visible to the caller', async () => {
       expect((await register(privateName(), uuidv7())).status).toBe(404);
       expect((await register(privateName(), release, ownerClaims('org_meridian'))).status).toBe(404);
-      expect(requestedUrls).toEqual([]);
+      expect(resolvedUrls).toEqual([]);
     });
 
     it('does not resolve the name for a creator at the limit of open uploads', async () => {
       await api.database.run(insertOpenUploads, [mine.id, release, 1_000]);
       expect((await register(privateName())).status).toBe(409);
-      expect(requestedUrls).toEqual([]);
+      expect(resolvedUrls).toEqual([]);
       await api.database.run(endUploads);
     });
 
@@ -178,10 +178,10 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
       const prober = { ...owner, client_id: 'a-prober' };
       for (let name = 0; name < 20; name += 1)
         expect((await register(privateName(), release, prober)).status).toBe(400);
-      requestedUrls.splice(0);
+      resolvedUrls.splice(0);
       const limited = await register(privateName(), release, prober);
       expect([limited.status, limited.body.code]).toEqual([429, 'RATE_LIMITED']);
-      expect(requestedUrls).toEqual([]);
+      expect(resolvedUrls).toEqual([]);
       expect((await register(aTrack())).status).toBe(202);
     });
   });

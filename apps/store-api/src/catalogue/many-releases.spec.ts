@@ -68,7 +68,8 @@ describe('a catalogue of many releases', () => {
     it('is searched by index, with a plan that does not depend on the term', async () => {
       const plan = await planFor('rare bird');
       expect(plan).toMatch(/Bitmap Index Scan on releases_search \(actual rows=30 /);
-      expect(plan).not.toMatch(/Seq Scan on releases(?!.*\n.*never executed)/);
+      // The plan also has a branch for many matches, which is not executed.
+      expect(plan).not.toMatch(/Seq Scan on releases(?!.*never executed)/);
     });
 
     it('reads no releases of other creators, however many match the term', async () => {

@@ -14,8 +14,8 @@ export function hasTrigram(term: string): boolean {
 }
 
 /**
- * Upper case unifies letters with two lower-case forms (ß and ss). The final sigma ς is a positional form of
- * σ.
+ * Upper case turns ß into SS and the ligature ﬁ into FI, so both spellings match. The final sigma ς is a
+ * positional form of σ.
  */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');

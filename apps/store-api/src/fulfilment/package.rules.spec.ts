@@ -75,7 +75,7 @@ describe('the packages of an order', () => {
     expect(numbers(...two, corrected('B', 2, 'A'))).toEqual(['A', 'B']);
   });
 
-  it('arrive with the earliest delivery event; one without a number applies to packages handed over by then', () => {
+  it('arrive with the earliest delivery event; one without a number applies to packages handed over by then, or else to the first', () => {
     const two = [shipped('A', 0), shipped('B', 5)];
     expect(arrivals(...two, delivered('A', 3), delivered('A', 2))).toEqual([timeAt(2), null]);
     expect(arrivals(...two, delivered(null, 3))).toEqual([timeAt(3), null]);
@@ -104,6 +104,7 @@ describe('the packages of an order', () => {
     fc.assert(
       fc.property(eventsAndArrivals, ([events, arriving]) => {
         const { known, rejected } = applyInOrderOfArrival(arriving);
+        // Events that still wait have no effect, so they may stay.
         const valid = events.filter((event) => isIn(known, event) || !isIn(rejected, event));
         expect(packagesOf(known).packages).toEqual(packagesOf(after(...valid)).packages);
       }),
@@ -129,7 +130,8 @@ function applyInOrderOfArrival(events: readonly PackageEvent[]) {
   const rejected: PackageEvent[] = [];
   let known: readonly PackageEvent[] = [];
   let waiting: PackageEvent[] = [];
-  const isApplied = (event: PackageEvent): boolean => {
+  /** Applies or rejects an event, unless it must wait on. Returns whether it waits no more. */
+  const handle = (event: PackageEvent): boolean => {
     const next = withEvent(known, event);
     const reason = packagesOf(next).misplaced.get(event);
     if (reason === undefined) known = next;
@@ -140,7 +142,7 @@ function applyInOrderOfArrival(events: readonly PackageEvent[]) {
     waiting.push(event);
     for (let before = -1; before !== waiting.length;) {
       before = waiting.length;
-      waiting = waiting.filter((deferred) => !isApplied(deferred));
+      waiting = waiting.filter((deferred) => !handle(deferred));
     }
   }
   return { known, rejected };

@@ -8,7 +8,7 @@ const maxWindows = 50_000;
 
 /** The window of a subscription's receiver. */
 export interface ReceiverWindow {
-  /** Undefined while this process has sent nothing to the receiver. */
+  /** Undefined until this process has claimed a delivery to the receiver, or when the window was dropped. */
   readonly url: string | undefined;
   readonly window: Window;
 }

@@ -48,7 +48,7 @@ describe('the findings about a store', () => {
       expect(findings(change)).toHaveLength(1);
   });
 
-  it('three Sentinels must respond and name the same primary', () => {
+  it('three Sentinels, if any are configured, must respond and name the same primary', () => {
     const reply = (sentinel: string, primary?: string) => ({ sentinel, primary });
     const [one, two, three] = [reply('a:1', 'p:1'), reply('b:1', 'p:1'), reply('c:1', 'p:1')] as const;
     const problems = (...replies: Parameters<typeof sentinelFindings>[0]) =>
