@@ -130,8 +130,8 @@ function applyInOrderOfArrival(events: readonly PackageEvent[]) {
   const rejected: PackageEvent[] = [];
   let known: readonly PackageEvent[] = [];
   let waiting: PackageEvent[] = [];
-  /** Applies or rejects an event, unless it must wait on. Returns whether it waits no more. */
-  const handle = (event: PackageEvent): boolean => {
+  /** Returns false if the event is neither applied nor rejected, since its package is unknown. */
+  const applyOrReject = (event: PackageEvent): boolean => {
     const next = withEvent(known, event);
     const reason = packagesOf(next).misplaced.get(event);
     if (reason === undefined) known = next;
@@ -142,7 +142,7 @@ function applyInOrderOfArrival(events: readonly PackageEvent[]) {
     waiting.push(event);
     for (let before = -1; before !== waiting.length;) {
       before = waiting.length;
-      waiting = waiting.filter((deferred) => !handle(deferred));
+      waiting = waiting.filter((deferred) => !applyOrReject(deferred));
     }
   }
   return { known, rejected };

@@ -8,7 +8,7 @@ const maxWindows = 50_000;
 
 /** The window of a subscription's receiver. */
 export interface ReceiverWindow {
-  /** Undefined until this process has claimed a delivery to the receiver, or when the window was dropped. */
+  /** Undefined until this process claims a delivery to the receiver, and after it drops the window. */
   readonly url: string | undefined;
   readonly window: Window;
 }
