@@ -27,14 +27,14 @@ const delivered = (number: string | null, minute: number): PackageEvent => ({
   occurred_at: timeAt(minute),
 });
 
-const after = (...events: PackageEvent[]) =>
+const knownAfter = (...events: PackageEvent[]) =>
   events.reduce<readonly PackageEvent[]>((known, event) => withEvent(known, event), []);
 const numbers = (...events: PackageEvent[]) =>
-  packagesOf(after(...events)).packages.map((parcel) => parcel.tracking_number);
+  packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.tracking_number);
 const arrivals = (...events: PackageEvent[]) =>
-  packagesOf(after(...events)).packages.map((parcel) => parcel.delivered_at);
-const misplaced = (event: PackageEvent, ...others: PackageEvent[]) =>
-  packagesOf(after(...others, event)).misplaced.get(event);
+  packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.delivered_at);
+const problemOf = (event: PackageEvent, earlier: readonly PackageEvent[] = []) =>
+  packagesOf(knownAfter(...earlier, event)).misplaced.get(event);
 
 describe('the packages of an order', () => {
   it('are in the order in which they were handed over', () => {
@@ -58,8 +58,14 @@ describe('the packages of an order', () => {
 
   it("are corrected by number, also when the event's clock is before the handover", () => {
     expect(numbers(shipped('A', 5), corrected('A2', 4, 'A'))).toEqual(['A2']);
-    expect(numbers(shipped('A', 5), corrected('A3', 4, 'A'), corrected('A2', 3, 'A'))).toEqual(['A3']);
-    expect(numbers(shipped('A', 5), corrected('A3', 6, 'A'), corrected('A2', 4, 'A'))).toEqual(['A3']);
+  });
+
+  it.each([
+    ['before', 4],
+    ['after', 6],
+  ])('have the number of the latest correction, whose clock is %s the handover', (_, minute) => {
+    const [latest, earlier] = [corrected('LATEST', minute, 'A'), corrected('EARLIER', 3, 'A')];
+    expect(numbers(shipped('A', 5), latest, earlier)).toEqual(['LATEST']);
   });
 
   it('can return to a former tracking number', () => {
@@ -68,23 +74,27 @@ describe('the packages of an order', () => {
 
   it('do not change by an event about an unknown package, or with the number of another package', () => {
     const two = [shipped('A', 0), shipped('B', 1)];
-    expect(misplaced(corrected('A', 1))).toBe('unknown_package');
-    expect(misplaced(corrected('C', 2, 'D'), ...two)).toBe('unknown_package');
-    expect(misplaced(delivered('D', 2), ...two)).toBe('unknown_package');
-    expect(misplaced(corrected('B', 2, 'A'), ...two)).toBe('number_taken');
+    expect(problemOf(corrected('A', 1))).toBe('unknown_package');
+    expect(problemOf(corrected('C', 2, 'D'), two)).toBe('unknown_package');
+    expect(problemOf(delivered('D', 2), two)).toBe('unknown_package');
+    expect(problemOf(corrected('B', 2, 'A'), two)).toBe('number_taken');
     expect(numbers(...two, corrected('B', 2, 'A'))).toEqual(['A', 'B']);
   });
 
-  it('arrive with the earliest delivery event; one without a number applies to packages handed over by then, or else to the first', () => {
+  it('arrive with the earliest delivery event', () => {
+    const reports = [delivered('A', 3), delivered('A', 2)];
+    expect(arrivals(shipped('A', 0), shipped('B', 5), ...reports)).toEqual([timeAt(2), null]);
+  });
+
+  it('arrive with a delivery event without a number if they were handed over by then, or else the first', () => {
     const two = [shipped('A', 0), shipped('B', 5)];
-    expect(arrivals(...two, delivered('A', 3), delivered('A', 2))).toEqual([timeAt(2), null]);
     expect(arrivals(...two, delivered(null, 3))).toEqual([timeAt(3), null]);
     expect(arrivals(...two, delivered(null, 3), delivered(null, 6))).toEqual([timeAt(3), timeAt(6)]);
     expect(arrivals(shipped('A', 1), shipped('B', 5), delivered(null, 0))).toEqual([timeAt(0), null]);
   });
 
   it('do not change by repeated events', () => {
-    const known = after(shipped('A', 0), corrected('A2', 1, 'A'), delivered('A', 2), delivered(null, 3));
+    const known = knownAfter(shipped('A', 0), corrected('A2', 1, 'A'), delivered('A', 2), delivered(null, 3));
     for (const event of known) expect(withEvent(known, { ...event })).toBe(known);
     expect(withEvent(known, delivered('A', 9))).toBe(known);
     expect(withEvent(known, shipped('A', 9))).toBe(known);
@@ -104,9 +114,9 @@ describe('the packages of an order', () => {
     fc.assert(
       fc.property(eventsAndArrivals, ([events, arriving]) => {
         const { known, rejected } = applyInOrderOfArrival(arriving);
-        // Events that still wait have no effect, so they may stay.
-        const valid = events.filter((event) => isIn(known, event) || !isIn(rejected, event));
-        expect(packagesOf(known).packages).toEqual(packagesOf(after(...valid)).packages);
+        // Includes events that still wait, which have no effect.
+        const notRejected = events.filter((event) => isIn(known, event) || !isIn(rejected, event));
+        expect(packagesOf(known).packages).toEqual(packagesOf(knownAfter(...notRejected)).packages);
       }),
       { numRuns: 1000 },
     );
