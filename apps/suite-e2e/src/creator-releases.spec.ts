@@ -16,10 +16,10 @@ const edition = { title: 'A title', release_type_id: 1 };
 
 describe('releases of the Creator API', () => {
   let merchant: Merchant;
-  let stranger: Merchant;
+  let otherMerchant: Merchant;
   let operator: ApiClient;
   beforeAll(async () => {
-    [merchant, stranger] = await Promise.all([newMerchant(), newMerchant()]);
+    [merchant, otherMerchant] = await Promise.all([newMerchant(), newMerchant()]);
     operator = new ApiClient(await dashboardToken(demoUser('operator@platform.example')));
   });
   afterAll(() => closeConnections());
@@ -53,7 +53,7 @@ describe('releases of the Creator API', () => {
     await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
   });
 
-  it('have tracks whose audio is analysed and which the Store then lists, but no access for strangers', async () => {
+  it('have tracks whose audio is analysed and which the Store then lists, but no access for others', async () => {
     const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
     const { body: release } = await merchant.dashboard
       .post(releases, { title, release_type_id: 2 })
@@ -95,8 +95,8 @@ describe('releases of the Creator API', () => {
       return product.track_listing.length > 0 ? product.track_listing : undefined;
     });
     expect(listing).toEqual([{ position: 1, title: 'Slow Signal', duration_seconds: 12, side: null }]);
-    await stranger.dashboard.get(status).expect(404);
-    await stranger.dashboard.post(path, upload).expect(404);
+    await otherMerchant.dashboard.get(status).expect(404);
+    await otherMerchant.dashboard.post(path, upload).expect(404);
   });
 
   it.each([
@@ -112,6 +112,6 @@ describe('releases of the Creator API', () => {
 
   it('require `creator` from a caller without one, and are rejected for foreign creators', async () => {
     expect(fieldsOf(await operator.post(releases, edition).expect(400))).toEqual(['creator']);
-    await stranger.dashboard.post(releases, { ...edition, creator: merchant.creator.uuid }).expect(404);
+    await otherMerchant.dashboard.post(releases, { ...edition, creator: merchant.creator.uuid }).expect(404);
   });
 });

@@ -15,12 +15,12 @@ const currentMonth = () => new Date().toISOString().slice(0, 7);
 
 describe('the Creator API', () => {
   let merchant: Merchant;
-  let stranger: Merchant;
+  let otherMerchant: Merchant;
   let operator: ApiClient;
   let product: Product;
   let order: string;
   beforeAll(async () => {
-    [merchant, stranger] = await Promise.all([newMerchant(), newMerchant()]);
+    [merchant, otherMerchant] = await Promise.all([newMerchant(), newMerchant()]);
     operator = new ApiClient(await dashboardToken(demoUser('operator@platform.example')));
     product = await newProduct(merchant);
     order = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 3 }]);
@@ -43,7 +43,7 @@ describe('the Creator API', () => {
       return body.data.map(({ uuid }: { uuid: string }) => uuid);
     };
     expect(await seenBy(merchant.dashboard)).toEqual([merchant.creator.uuid]);
-    expect(await seenBy(stranger.dashboard)).toEqual([stranger.creator.uuid]);
+    expect(await seenBy(otherMerchant.dashboard)).toEqual([otherMerchant.creator.uuid]);
     const all = await operator.get(`${api}/creators?per_page=1`).expect(200);
     expect(all.body.meta.total).toBeGreaterThanOrEqual(3 + 2); // of the demo data and of this test
     const member = {
@@ -106,11 +106,15 @@ describe('the Creator API', () => {
       expect.objectContaining({ client_id: app, name: expect.any(String), orders: 1 }),
     );
     const baseUrl = `${suite.base_url}/creator`;
-    const client = createCreatorClient({ baseUrl, auth: stranger.dashboard.token, fetch: fetchFromSuite });
-    const events = followOrders({ client, creator: stranger.creator.uuid });
+    const client = createCreatorClient({
+      baseUrl,
+      auth: otherMerchant.dashboard.token,
+      fetch: fetchFromSuite,
+    });
+    const events = followOrders({ client, creator: otherMerchant.creator.uuid });
     expect((await events.next()).value).toMatchObject({ event: 'open' });
-    const { sku } = await newProduct(stranger);
-    const id = await placeOrder(stranger.store, [{ sku, quantity: 1 }]);
+    const { sku } = await newProduct(otherMerchant);
+    const id = await placeOrder(otherMerchant.store, [{ sku, quantity: 1 }]);
     expect((await events.next()).value).toMatchObject({
       event: 'order.created',
       order: { human_order_id: id },
@@ -148,7 +152,7 @@ describe('the Creator API', () => {
       `${stats}/sales?period=${currentMonth()}`,
       `${stats}/royalties?period=${currentMonth()}`,
     ]) {
-      expect(errorOf(await stranger.dashboard.get(path).expect(404)).code).toBe('NOT_FOUND');
+      expect(errorOf(await otherMerchant.dashboard.get(path).expect(404)).code).toBe('NOT_FOUND');
       await operator.get(path).expect(200);
     }
     await merchant.dashboard.get(`${api}/orders/${randomUUID()}`).expect(404);

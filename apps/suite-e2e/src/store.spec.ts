@@ -9,10 +9,10 @@ const currencies = ['GBP', 'USD', 'EUR', 'JPY'];
 
 describe('the Store API', () => {
   let merchant: Merchant;
-  let stranger: Merchant;
+  let otherMerchant: Merchant;
   let product: Product;
   beforeAll(async () => {
-    [merchant, stranger] = await Promise.all([newMerchant(), newMerchant('pm_declined')]);
+    [merchant, otherMerchant] = await Promise.all([newMerchant(), newMerchant()]);
     product = await newProduct(merchant);
   });
 
@@ -119,12 +119,14 @@ describe('the Store API', () => {
   });
 
   it('accepts an order whose payment fails', async () => {
-    const theirs = await newProduct(stranger);
-    const items = [{ sku: theirs.sku, quantity: 1 }];
-    const rate = await quote(stranger.store, items);
-    const { body } = await stranger.store.post('/store/v1/orders', orderBody(items, rate.id)).expect(201);
+    const decliningMerchant = await newMerchant('pm_declined');
+    const { sku } = await newProduct(decliningMerchant);
+    const { store } = decliningMerchant;
+    const items = [{ sku, quantity: 1 }];
+    const rate = await quote(store, items);
+    const { body } = await store.post('/store/v1/orders', orderBody(items, rate.id)).expect(201);
     expect(body.status).toBe('payment_failed');
-    const { body: listed } = await stranger.store.get('/store/v1/orders?status=payment_failed').expect(200);
+    const { body: listed } = await store.get('/store/v1/orders?status=payment_failed').expect(200);
     expect(listed.data.map(({ id }: { id: string }) => id)).toContain(body.id);
   });
 
@@ -162,6 +164,7 @@ describe('the Store API', () => {
     );
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 422, 422, 422]);
     const { body } = await merchant.store.get(`/store/v1/releases/${limited.releaseId}`).expect(200);
+    // A sold-out product stays on sale: its quantity tells that it has no stock.
     expect(body.products[0]).toMatchObject({
       status: 'available',
       availability: { limited_edition: true, quantity: 0 },
@@ -185,7 +188,7 @@ describe('the Store API', () => {
     expect(paged).toEqual(ids);
     const first = await merchant.store.get('/store/v1/orders?limit=1').expect(200);
     const elsewhere = `cursor=${encodeURIComponent(first.body.pagination.next_cursor)}`;
-    expect(fieldsOf(await stranger.store.get(`/store/v1/orders?${elsewhere}`).expect(400))).toEqual([
+    expect(fieldsOf(await otherMerchant.store.get(`/store/v1/orders?${elsewhere}`).expect(400))).toEqual([
       'cursor',
     ]);
     expect(
@@ -197,11 +200,11 @@ describe('the Store API', () => {
   it('hides the resources of a creator from another', async () => {
     const id = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     for (const path of [`/store/v1/orders/${id}`, `/store/v1/releases/${product.releaseId}`]) {
-      expect(errorOf(await stranger.store.get(path).expect(404)).code).toBe('NOT_FOUND');
+      expect(errorOf(await otherMerchant.store.get(path).expect(404)).code).toBe('NOT_FOUND');
     }
-    const { body } = await stranger.store.get('/store/v1/orders?limit=100').expect(200);
+    const { body } = await otherMerchant.store.get('/store/v1/orders?limit=100').expect(200);
     expect(body.data.map((order: { id: string }) => order.id)).not.toContain(id);
-    const quoted = await stranger.store
+    const quoted = await otherMerchant.store
       .post('/store/v1/shipping-rates', { country_code: 'GB', items: [{ sku: product.sku, quantity: 1 }] })
       .expect(422);
     expect(errorOf(quoted).details).toEqual([{ field: 'items.0.sku', reason: 'unknown_sku' }]);
