@@ -3,19 +3,20 @@
  * deleted rows in the index.
  */
 import { messages, type Message } from '@fulfilment/contracts';
-import { Database, type Sql, statement, type Transaction, type Values } from '@fulfilment/database';
+import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { Messaging } from './index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { EffectsTables1700000000000, stockCounts, stockSet } from './testing/effects-replica.js';
 import { eventually } from '@fulfilment/testing';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
+import {
+  blocksRead,
+  executedPlan,
+  type ScratchDatabase,
+  scratchDatabase,
+} from '@fulfilment/database/testing';
 
 const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
-
-interface Plan {
-  'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }];
-}
 
 /** Records how many buffers each poll of the outbox reads. */
 class ObservedDatabase extends Database {
@@ -27,19 +28,14 @@ class ObservedDatabase extends Database {
   ): Promise<Result> {
     return super.transaction((tx) => {
       const rows: Sql['rows'] = async (query, values) => {
-        if (query.name === 'outbox.lock-batch')
-          this.buffers.push(await this.buffersOf(tx, query.text, values));
+        if (query.name === 'outbox.lock-batch') {
+          const [root] = await executedPlan(tx, query, values);
+          this.buffers.push(blocksRead(root));
+        }
         return tx.rows(query, values);
       };
       return work({ ...tx, rows });
     }, options);
-  }
-
-  private async buffersOf(tx: Transaction, text: string, values?: Values): Promise<number> {
-    const explain = statement('test.explain', `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`);
-    const [plan] = await tx.rows<Plan>(explain, values);
-    const { Plan: root } = plan?.['QUERY PLAN'][0] ?? {};
-    return (root?.['Shared Hit Blocks'] ?? Infinity) + (root?.['Shared Read Blocks'] ?? Infinity);
   }
 }
 

@@ -1,21 +1,10 @@
-import { statement } from '@fulfilment/database';
-import { z } from 'zod';
+import { type Statement, statement } from '@fulfilment/database';
+import { blocksRead, executedPlan } from '@fulfilment/database/testing';
 import { unresponsivePaymentMethod } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { orderHelpers } from './order-helpers.fixture.js';
 import { copyAsPending } from './order-completer.fixture.js';
 import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
-
-const node = z.looseObject({
-  'Index Name': z.string().optional(),
-  'Shared Hit Blocks': z.number(),
-  'Shared Read Blocks': z.number(),
-  get Plans() {
-    return z.array(node).optional();
-  },
-});
-type Node = z.infer<typeof node>;
-const explained = z.tuple([z.object({ Plan: node })]);
 
 const waitingOrders = 20_000;
 const setRetried = statement('test.set-retried', 'UPDATE orders SET resume_tries = 1');
@@ -24,11 +13,6 @@ const analyse = statement('test.analyse', 'ANALYZE orders');
 const maxBlocksPerRow = 10;
 const leaseMs = 15_000;
 const limit = 20;
-
-/** The nodes of a plan; children first. */
-function nodesOf(plan: Node): Node[] {
-  return [...(plan.Plans ?? []).flatMap(nodesOf), plan];
-}
 
 describe('the statements that claim pending orders, with 20,000 orders that wait for a retry,', () => {
   let store: StoreApiUnderTest;
@@ -42,18 +26,14 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
   });
   afterAll(() => store.stop());
 
-  const indexScanOf = async (name: string, text: string) => {
-    const [row] = await store.database.rows<{ 'QUERY PLAN': unknown }>(
-      { name: `test.explain-${name}`, text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}` },
-      [leaseMs, limit],
-    );
-    const [{ Plan: plan }] = explained.parse(row?.['QUERY PLAN']);
-    const scan = nodesOf(plan).find((one) => one['Index Name']?.startsWith('orders_to_resume'));
+  const indexScanOf = async (claim: Statement) => {
+    const nodes = await executedPlan(store.database, claim, [leaseMs, limit]);
+    const scan = nodes.find((node) => node['Index Name']?.startsWith('orders_to_resume'));
     return {
       index: scan?.['Index Name'],
       rows: scan?.['Actual Rows'],
       filtered: scan?.['Rows Removed by Filter'] ?? 0,
-      blocks: (scan?.['Shared Hit Blocks'] ?? 0) + (scan?.['Shared Read Blocks'] ?? 0),
+      blocks: blocksRead(scan),
     };
   };
 
@@ -62,10 +42,10 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
     ['after ANALYZE', true],
   ])('read only the orders they claim, %s', async (_, analysed) => {
     if (analysed) await store.database.run(analyse);
-    const first = await indexScanOf(`first-${analysed}`, claimUnattempted.text);
+    const first = await indexScanOf(claimUnattempted);
     expect(first).toMatchObject({ index: 'orders_to_resume_first', rows: 0, filtered: 0 });
     expect(first.blocks).toBeLessThan(maxBlocksPerRow); // although no row is found
-    const retries = await indexScanOf(`again-${analysed}`, claimRetries.text);
+    const retries = await indexScanOf(claimRetries);
     expect(retries).toMatchObject({ index: 'orders_to_resume_again', rows: limit, filtered: 0 });
     expect(retries.blocks).toBeLessThan(maxBlocksPerRow * limit);
   });

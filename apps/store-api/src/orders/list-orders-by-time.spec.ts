@@ -1,7 +1,10 @@
+import { nilUuid } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { executedPlan } from '../executed-plan.fixture.js';
+import { executedPlan } from '@fulfilment/database/testing';
+import type { CursorKey } from '@fulfilment/http-service';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
-import { cursorContext, type PageVariant, pageStatement } from './order-pages.js';
+import type { ListOrdersDto } from './list-orders.dto.js';
+import { cursorContext, pageQuery } from './order-pages.js';
 
 /** Copies of an order: created minute by minute from 1 January on, changed from 1 February on in reverse. */
 const copyOrders = statement(
@@ -19,8 +22,6 @@ const change = statement(
   `UPDATE orders SET status = 'shipped', updated_at = '2026-03-01T00:00:00Z' WHERE creator_id = $1 AND external_order_id = $2`,
 );
 const analyze = statement('test.analyze-orders', 'ANALYZE orders');
-/** `LIMIT` of a page of 25 orders: one more shows whether there is a next page. */
-const rowsOfPage = '26';
 
 interface Listed {
   readonly id: string;
@@ -140,34 +141,25 @@ describe('GET /v1/orders with times', () => {
     },
   );
 
-  it.each<[string, PageVariant, string[]]>([
-    [
-      'times of creation',
-      { filters: [], createdBounds: true },
-      ['2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'],
-    ],
-    [
-      'times of creation and a filter',
-      { filters: ['status'], createdBounds: true },
-      ['processing', '2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'],
-    ],
-    ['a time of change', { filters: [], byUpdateTime: true }, ['2026-02-01T10:00:00Z']],
-    [
-      'a time of change, after a cursor',
-      { filters: [], byUpdateTime: true, afterCursor: true },
-      ['2026-02-01T10:00:00Z', '1769940000000000', '01900000-0000-7000-8000-000000000000'],
-    ],
-  ])('reads only the rows of a page of a list with %s', async (_, variant, values) => {
+  const created = { created_after: '2026-01-01T10:00:00Z', created_before: '2026-01-01T11:00:00Z' };
+  const updated = { updated_since: '2026-02-01T10:00:00Z' };
+  const atTenOClock = { micros: Date.parse(updated.updated_since) * 1000, id: nilUuid };
+
+  it.each<[string, Partial<ListOrdersDto>, CursorKey | undefined]>([
+    ['times of creation', created, undefined],
+    ['times of creation and a filter', { ...created, status: 'processing' }, undefined],
+    ['a time of change', updated, undefined],
+    ['a time of change, after a cursor', updated, atTenOClock],
+  ])('reads only the rows of a page of a list with %s', async (_, query, after) => {
     const owner = await store.creator();
     await store.database.run(copyOrders, [owner.id, model.id, 5000]);
     await store.database.run(analyze);
-    const plan = await executedPlan(store.database, pageStatement(variant), [
-      owner.id,
-      rowsOfPage,
-      ...values,
-    ]);
-    expect(plan).toContain('Index Scan');
-    expect(plan).toContain(`rows=${rowsOfPage}`);
-    expect(plan).not.toMatch(/Rows Removed by Filter|Sort/);
+    const page = pageQuery(owner.id, { limit: 25, ...query }, after);
+    const nodes = await executedPlan(store.database, page.statement, page.values);
+    const rowsOfPage = 25 + 1; // one more shows whether there is a next page
+    const scan = nodes.find((node) => node['Index Name'] !== undefined);
+    expect(scan).toMatchObject({ 'Actual Rows': rowsOfPage });
+    expect(nodes.filter((node) => node['Rows Removed by Filter'])).toEqual([]);
+    expect(nodes.filter((node) => node['Node Type'].includes('Sort'))).toEqual([]);
   });
 });

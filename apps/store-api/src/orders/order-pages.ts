@@ -13,7 +13,7 @@ export interface OrderPageRow extends OrderSummaryRow {
 }
 
 /** The properties of a page that its statement depends on. A missing property is false. */
-export interface PageVariant {
+interface PageVariant {
   readonly filters: readonly (typeof valueFilters)[number][];
   /** Filters by `created_at`. */
   readonly createdBounds?: boolean;
@@ -71,7 +71,7 @@ export function pageQuery(
  * filters by value and the bounds of `created_at`; a further filter is applied to its rows. In the order of
  * updates, one index serves every list, and all filters are applied to its rows.
  */
-export function pageStatement({
+function pageStatement({
   filters,
   createdBounds = false,
   byUpdateTime = false,

@@ -1,10 +1,14 @@
 /** Tests of claims during a transaction that keeps the index entries of sent deliveries, as pg_dump does. */
 import { uuidv7 } from '@fulfilment/contracts';
 import { Database, type Statement, statement, type Values } from '@fulfilment/database';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import {
+  blocksRead,
+  executedPlan,
+  scratchDatabase,
+  type ScratchDatabase,
+} from '@fulfilment/database/testing';
 import { dayFromNow, writeDue, writeHealthySubscription } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
-import { explain } from '../plans.fixture.js';
 import { DueScans } from './due-scans.js';
 import { Lease } from './lease.js';
 import { initialWindow } from './window.rules.js';
@@ -19,13 +23,11 @@ class ObservedDatabase extends Database {
   }
 
   private async buffersOf(query: Statement, values: Values): Promise<number> {
-    const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${query.text}`;
     const open = await this.begin();
-    const nodes = await explain(open.tx, { ...query, name: 'test.explain', text }, values);
+    const nodes = await executedPlan(open.tx, query, values);
     await open.rollback();
     const scans = nodes.filter((node) => node['Index Name']?.includes('subscription_id_next_attempt'));
-    const blocks = scans.flatMap((scan) => [scan['Shared Hit Blocks'], scan['Shared Read Blocks']]);
-    return blocks.reduce<number>((sum, count = NaN) => sum + count, 0);
+    return scans.reduce((sum, scan) => sum + blocksRead(scan), 0);
   }
 }
 

@@ -1,10 +1,10 @@
 import { createDataSource, Database, statement } from '@fulfilment/database';
+import { readPlan } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
 import { webhookReceiver } from '@fulfilment/testing';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { createDayPartitions } from '../history/day-partitions.js';
 import { migrations } from '../migrations/index.js';
-import { explain } from '../plans.fixture.js';
 import {
   aClient,
   deliveriesWhen,
@@ -52,7 +52,7 @@ describe('the statements of a delivery', () => {
       const partition = today.replaceAll('-', '_');
       for (const [name, values] of Object.entries(parameters)) {
         const text = `EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${values})`;
-        const nodes = await explain(database, { name: '', text });
+        const nodes = await readPlan(database, { name: '', text });
         const tables = nodes.flatMap((node) =>
           node['Node Type'] === 'ModifyTable' ? [] : (node['Relation Name'] ?? []),
         );

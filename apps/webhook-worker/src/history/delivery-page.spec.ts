@@ -1,11 +1,16 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, dayPartition } from '@fulfilment/database';
 import { createLogger } from '@fulfilment/runtime';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import {
+  executedGenericPlan,
+  type PlanNode,
+  scratchDatabase,
+  type ScratchDatabase,
+} from '@fulfilment/database/testing';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { writeHistory } from '../past-deliveries.fixture.js';
-import { executedPlan, parentIndexes, type PlanNode } from '../plans.fixture.js';
+import { parentIndexes } from '../parent-indexes.fixture.js';
 import { createDayPartitions } from './day-partitions.js';
 import { type DeliveryFilters, type PageEnd, pageQuery } from './delivery-page.js';
 
@@ -16,7 +21,7 @@ let scratch: ScratchDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  scratch = await scratchDatabase(migrations, { forceGenericPlan: true, poolSize: 1 });
+  scratch = await scratchDatabase(migrations);
   ({ database } = scratch);
   await createDayPartitions(database, createLogger('test', 'silent'));
   await writeHistory(database, subscriptionId, { count, failedEvery: 5_000, days: 2 });
@@ -28,7 +33,7 @@ const partitionOf = (daysFromNow: number) => dayPartition('webhook_deliveries', 
 
 async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<readonly PlanNode[]> {
   const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);
-  return executedPlan(database, page, values);
+  return executedGenericPlan(database, page, values);
 }
 
 describe('a page of a delivery history', () => {

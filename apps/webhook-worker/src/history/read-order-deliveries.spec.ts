@@ -1,11 +1,11 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, dayPartition, statement } from '@fulfilment/database';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { executedGenericPlan, scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
-import { executedPlan, parentIndexes } from '../plans.fixture.js';
+import { parentIndexes } from '../parent-indexes.fixture.js';
 import { createDayPartitions } from './day-partitions.js';
 import { pageOfOrder } from './read-order-deliveries.js';
 
@@ -37,7 +37,7 @@ let scratch: ScratchDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  scratch = await scratchDatabase(migrations, { forceGenericPlan: true, poolSize: 1 });
+  scratch = await scratchDatabase(migrations);
   ({ database } = scratch);
   await createDayPartitions(database, createLogger('test', 'silent'));
   const values = { creator_id: creatorId, subscription_id: subscriptionId, order_id: orderId };
@@ -49,12 +49,9 @@ afterAll(() => scratch.drop());
 
 describe('a page of the deliveries about an order', () => {
   it('finds the events by their subject, and each delivery by its id in the partition of its day', async () => {
-    const nodes = await executedPlan(database, pageOfOrder, {
+    const nodes = await executedGenericPlan(database, pageOfOrder, {
       order_id: orderId,
       creator_id: creatorId,
-      client_id: undefined,
-      after_micros: undefined,
-      after_id: undefined,
       limit: 21,
     });
     const scans = nodes.filter((node) => node['Actual Loops'] !== 0);
@@ -63,9 +60,7 @@ describe('a page of the deliveries about an order', () => {
     expect(nodes[0]).toMatchObject({ 'Actual Rows': 1 });
     expect(read.filter((table) => table.startsWith('webhook_deliveries'))).toEqual([partition]);
     const indexes = scans.flatMap((node) => node['Index Name'] ?? []);
-    expect(
-      scans.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
-    ).toEqual([]);
+    expect(scans).not.toContainEqual(expect.objectContaining({ 'Node Type': 'Seq Scan' }));
     expect(await parentIndexes(database, indexes)).toEqual([
       'webhook_deliveries_id_day_idx',
       'webhook_events_subject',

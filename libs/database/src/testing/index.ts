@@ -1,3 +1,4 @@
+export { blocksRead, executedGenericPlan, executedPlan, type PlanNode, readPlan } from './executed-plan.js';
 export { fakePooler, type FakePooler, type FakePoolerOptions } from './fake-pooler.js';
 export { migrationFaults } from './migration-faults.js';
 export { absentReplica, countReplicaReads } from './replica-reads.js';

@@ -1,0 +1,13 @@
+import { type Database, statement } from '@fulfilment/database';
+
+const parentsOf = statement(
+  'test.parents',
+  `SELECT DISTINCT parent.relname AS name FROM pg_inherits i JOIN pg_class parent ON parent.oid = i.inhparent
+   WHERE i.inhrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS name) ORDER BY 1`,
+);
+
+/** Returns the indexes of partitioned tables that these indexes of partitions belong to. */
+export async function parentIndexes(database: Database, names: readonly string[]): Promise<string[]> {
+  const rows = await database.rows<{ name: string }>(parentsOf, [names]);
+  return rows.map(({ name }) => name);
+}
