@@ -164,7 +164,7 @@ describe('the Store API', () => {
     );
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 422, 422, 422]);
     const { body } = await merchant.store.get(`/store/v1/releases/${limited.releaseId}`).expect(200);
-    // A sold-out product stays on sale: its quantity tells that it has no stock.
+    // A sold-out product stays on sale: its quantity shows that it has no stock.
     expect(body.products[0]).toMatchObject({
       status: 'available',
       availability: { limited_edition: true, quantity: 0 },
