@@ -25,8 +25,8 @@ interface Pool {
 export class DatabasePools {
   private readonly pools: Pool[] = [];
   private replica: Pool | undefined;
-  private isReplicaConnected = false;
-  private isPrimaryConnected = false;
+  private hasConnectedReplica = false;
+  private hasConnectedPrimary = false;
   private isClosed = false;
 
   constructor(
@@ -51,13 +51,13 @@ export class DatabasePools {
     return {
       database: this.replica.database,
       maxLagMs,
-      isConnected: () => this.isReplicaConnected,
+      isConnected: () => this.hasConnectedReplica,
     };
   }
 
   /** Whether every pool but that of the replica has been connected once, so that requests can be accepted. */
-  get isConnected(): boolean {
-    return this.isPrimaryConnected;
+  get hasConnected(): boolean {
+    return this.hasConnectedPrimary;
   }
 
   /**
@@ -74,7 +74,7 @@ export class DatabasePools {
       this.pools.map(({ database }) => database),
       (error) => this.logger.warn({ error }, 'The check of named statements failed; will retry.'),
     );
-    this.isPrimaryConnected = true;
+    this.hasConnectedPrimary = true;
     await this.connectReplica();
   }
 
@@ -93,21 +93,19 @@ export class DatabasePools {
   private async connectReplica(): Promise<void> {
     const [primary] = this.pools;
     if (this.replica === undefined || primary === undefined) return;
-    const failed = Promise.withResolvers<undefined>();
-    const connecting = connectReplicaWhenUp(
-      primary.dataSource,
-      this.replica.dataSource,
-      this.service,
-      (error) => {
-        if (this.isClosed) throw error; // ends the attempts
-        this.logger.warn({ error }, 'The read replica is unreachable; will retry.');
-        failed.resolve(undefined);
-      },
-    ).then(() => {
-      this.isReplicaConnected = true;
+    const { dataSource } = this.replica;
+    const firstFailure = Promise.withResolvers<void>();
+    const onFailure = (error: unknown): void => {
+      if (this.isClosed) throw error; // ends the attempts
+      this.logger.warn({ error }, 'The read replica is unreachable; will retry.');
+      firstFailure.resolve();
+    };
+    const connecting = connectReplicaWhenUp(primary.dataSource, dataSource, this.service, onFailure);
+    const connected = connecting.then(() => {
+      this.hasConnectedReplica = true;
     });
-    await Promise.race([connecting, failed.promise]);
-    connecting.catch((error: unknown) => {
+    await Promise.race([connected, firstFailure.promise]);
+    connected.catch((error: unknown) => {
       if (!this.isClosed) this.logger.error({ error }, 'The read replica is not used.');
     });
   }

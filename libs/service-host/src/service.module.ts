@@ -80,7 +80,7 @@ export class ServiceModule {
             redis: RedisConnection,
             messaging: Messaging,
           ): ReadinessChecks => ({
-            postgres: () => pools.isConnected && probe.ping(),
+            postgres: () => pools.hasConnected && probe.ping(),
             redis: () => redis.client.ping(),
             rabbitmq: () => messaging.connected,
           }),
