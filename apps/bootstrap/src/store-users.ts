@@ -14,7 +14,10 @@ const vhost = '/';
 export interface StorePasswords {
   readonly administrator: string;
   readonly users: Readonly<Record<StoreUser, string>>;
-  /** Names of the users; by default the keys of `users`. A rotation uses a second user (docs/runbook.md). */
+  /**
+   * Names of the users; by default the keys of `users`. When a password is rotated, the name of the second
+   * user, which replaces the first one (docs/runbook.md).
+   */
   readonly names?: Readonly<Partial<Record<BrokerUser, string | undefined>>>;
   /** Password of the warehouse's user at RabbitMQ, if it has one. */
   readonly warehouse?: string;

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 import { z } from 'zod';
 
-/** Prefixes of the Store API's identifiers. */
+/** Prefixes of the Store API's identifiers: `prod` is that of products and of releases. */
 export const idPrefixes = ['prod', 'ord', 'rate', 'whk', 'whd', 'whr', 'crt', 'evt', 'svc'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 

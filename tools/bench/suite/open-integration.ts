@@ -3,8 +3,8 @@ import { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { Integration } from './integration.ts';
 
 /**
- * Starts a receiver of webhooks and opens an integration with it. The caller closes the integration and then
- * stops the receiver.
+ * Starts a receiver of webhooks, and signs in as a merchant's app with a subscription for it, and as the
+ * dashboard of its creator. The caller closes the integration and then stops the receiver.
  * @param start starts the receiver, which is stopped if the integration cannot be opened
  */
 export async function openIntegration(

@@ -14,8 +14,8 @@ export function hasTrigram(term: string): boolean {
 }
 
 /**
- * Upper case turns ß into SS and the ligature ﬁ into FI, so both spellings match. The final sigma ς is a
- * positional form of σ.
+ * Upper case turns ß into SS and the ligature ﬁ into FI, so both spellings match; lower case first, as the
+ * capital ẞ has no such form. The final sigma ς is a positional form of σ. The result may be decomposed.
  */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
