@@ -9,7 +9,7 @@ const developmentFolder = /^(__tests__|tests?|docs?|examples?|benchmarks?|\.gith
 
 /**
  * Whether a file or folder belongs into a deployable folder.
- * @param path in the repository
+ * @param path a path in the repository
  */
 export function isNeededAtRunTime(path: string): boolean {
   const parts = path.split('/');

@@ -80,7 +80,7 @@ export class PrivateEngine {
   private network: NetworkState | undefined;
   private stopping: Promise<void> | undefined;
 
-  /** @param directory for its socket and data */
+  /** @param directory holds its socket and data */
   constructor(directory: string) {
     this.directory = directory;
     this.engine = new Engine(`a private Docker engine in ${directory}`, '/usr/bin/docker', {

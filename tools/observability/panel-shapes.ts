@@ -24,7 +24,7 @@ export function age(title: string, seconds: string, alert: string): Panel {
   return withAlert({ title, unit: 's', queries: { age: seconds } }, alert);
 }
 
-/** @param matchers of one service, in braces; by default of all */
+/** @param matchers select one service, in braces; by default all */
 export const queueBacklog = (matchers = ''): Panel => ({
   title: 'Messages that wait in queues',
   unit: 'short',

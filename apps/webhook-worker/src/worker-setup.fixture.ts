@@ -47,7 +47,7 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}, 
         requireStarted(worker).reconcile();
         return condition(rows);
       }),
-    /** A client that calls the worker. @param claims of its access token */
+    /** A client that calls the worker. @param claims the claims of its access token */
     client: (claims?: Parameters<typeof aClient>[2]) =>
       aClient(requireStarted(stores), requireStarted(worker), claims),
   };

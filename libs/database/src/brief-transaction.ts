@@ -18,7 +18,7 @@ export const maxLockTimeout = '1500ms';
  * Runs schema changes in one transaction that never waits long for a lock. While other transactions hold the
  * locks, the whole transaction is retried for little more than a minute.
  *
- * @param description of the change, for the error when the locks are never released
+ * @param description text for the change, for the error when the locks are never released
  */
 export async function inBriefTransaction<Result>(
   runner: QueryRunner,

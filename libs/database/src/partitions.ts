@@ -41,7 +41,7 @@ const readToday = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC
  * Changes partitions in one transaction, in one replica at a time; the others skip it. Waits at most 200 ms
  * for a lock.
  *
- * @param advisoryLock of these tables, the same in all versions of the service
+ * @param advisoryLock key of the tables' lock, the same in all versions of the service
  * @returns whether this replica ran `work`
  */
 export function changePartitions(

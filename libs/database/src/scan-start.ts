@@ -55,7 +55,7 @@ export class ScanStart {
     this.fullScanAllowedAtMs = performance.now() + durationMs / maxFullScanShare;
   }
 
-  /** @param positions of a batch that was handled, in order */
+  /** @param positions the rows of a handled batch, in order */
   advance(positions: readonly number[]): void {
     const [first, last] = [positions[0], positions.at(-1)];
     if (first === undefined || last === undefined) return;

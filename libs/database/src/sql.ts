@@ -69,7 +69,7 @@ export interface Transaction extends Sql {
   /**
    * Sends the last statements, issued in this tick, together with the commit. If one fails, nothing is
    * committed.
-   * @param results of these statements
+   * @param results the promises of these statements
    */
   sendWithCommit(...results: readonly Promise<unknown>[]): void;
   /** Calls back after the commit has succeeded; never when the transaction rolls back. */

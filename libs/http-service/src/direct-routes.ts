@@ -22,7 +22,7 @@ const requestedPath = /^[\w/.~%-]+$/;
 export class DirectRoutes {
   private readonly byShape = new Map<string, DirectRoute[]>();
 
-  /** @param headers of all responses */
+  /** @param headers sent with all responses */
   constructor(private readonly headers: Readonly<Record<string, string>>) {}
 
   /** Adds the routes of an application. The first route that matches handles a request. */

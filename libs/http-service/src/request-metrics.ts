@@ -17,7 +17,7 @@ export function nameRoute(request: IncomingMessage, route: string): void {
   rawRoutes.set(request, route);
 }
 
-/** @param span of the request, if it is recorded; ends with it */
+/** @param span the span of the request, if it is recorded; ends with it */
 export function measureRequest(request: IncomingMessage, response: ServerResponse, span?: Span): void {
   const startedAtMs = performance.now();
   response.once('close', () => {

@@ -76,7 +76,7 @@ export class DeadLetterQueues {
    * Publishes rejected messages to the queue whose consumer rejected them, and to no other, under their own
    * ids, so that the consumer's inbox ignores those it already applied. A message is removed from the
    * dead letters after RabbitMQ has confirmed it, so a crash may send it twice but never loses it.
-   * @param id of the one message to replay; by default all current ones are replayed
+   * @param id the message to replay; by default all current ones are replayed
    * @returns the ids of the replayed messages; empty if there is none
    */
   replay(queue: MessageQueue, id?: string): Promise<string[]> {

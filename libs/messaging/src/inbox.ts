@@ -41,7 +41,7 @@ const findOfDroppedDays = statement(
 /**
  * Whether a message may have been handled on a day whose rows were dropped. Call before `claimMessages`, in
  * its transaction.
- * @param ids of messages that no operator has replayed
+ * @param ids messages that no operator has replayed
  */
 export async function hasDroppedMessages(
   tx: Transaction,

@@ -29,7 +29,7 @@ export class SecretBox {
   private readonly keyring: readonly Key[];
   private readonly newest: Key;
 
-  /** @param keys of 32 bytes, newest first */
+  /** @param keys 32 bytes each, newest first */
   constructor(keys: readonly Buffer[]) {
     this.keyring = keys.map((bytes) => ({
       id: createHash('sha256').update(bytes).digest().subarray(0, keyIdBytes),
@@ -49,7 +49,7 @@ export class SecretBox {
     return this.newest.id;
   }
 
-  /** @param owner whose secret it is; it cannot be opened for another owner */
+  /** @param owner the owner of the secret; it cannot be opened for another owner */
   seal(secret: string, owner: string): Buffer {
     return this.sealBytes(Buffer.from(secret, 'utf8'), owner);
   }

@@ -83,7 +83,7 @@ export class Integration {
     this.creatorApiPool = new Pool(stack.base_url, { connections: 2, connect: { ca } });
   }
 
-  /** Makes each further order one piece of a limited edition. @param pieces that must be in stock */
+  /** Makes each further order one piece of a limited edition. @param pieces number that must be in stock */
   async orderLimitedEdition(pieces: number): Promise<void> {
     this.body = await orderBody(this.client, await limitedProduct(this.client, pieces), [1]);
   }

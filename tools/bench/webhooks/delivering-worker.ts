@@ -31,7 +31,7 @@ export class DeliveringWorker {
   private readonly channel: ConfirmChannel;
   private totalExpected = 0;
 
-  /** @param channel on which events are published to the worker */
+  /** @param channel the channel on which events are published to the worker */
   static async start(
     context: BenchContext,
     name: string,

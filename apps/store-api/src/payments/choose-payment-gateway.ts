@@ -9,7 +9,7 @@ import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
 
 /**
  * Creates the gateway of the configured provider. Test orders are always charged by the sandbox.
- * @param background for Stripe's keys, which only retries and refunds need
+ * @param background pool for Stripe's keys, which only retries and refunds need
  */
 export function choosePaymentGateway(
   config: StoreApiSettings,

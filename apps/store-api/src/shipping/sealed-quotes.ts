@@ -42,7 +42,7 @@ export class SealedQuotes {
   private readonly keyring: readonly Key[];
   private readonly newest: Key;
 
-  /** @param keys of 32 bytes, newest first */
+  /** @param keys 32 bytes each, newest first */
   constructor(keys: readonly Buffer[]) {
     this.keyring = keys.map((bytes) => ({
       id: createHash('sha256').update(bytes).digest().subarray(0, keyIdEnd),

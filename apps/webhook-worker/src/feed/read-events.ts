@@ -26,7 +26,7 @@ export class ReadEvents {
 
   /**
    * Returns the next events. If there are none, waits up to `wait` seconds for one.
-   * @param signal aborted when the client disconnects
+   * @param signal is aborted when the client disconnects
    * @throws NotFound without a creator; ValidationFailed on another feed's position; RateLimited,
    *   ServiceUnavailable when too many requests wait
    */

@@ -58,7 +58,7 @@ function parseJson(bytes: Buffer | string): unknown {
   }
 }
 
-/** @param name of the value, for the reason of the rejection */
+/** @param name shown in the reason of the rejection */
 function validate<Output>(
   schema: z.ZodType<Output>,
   value: unknown,

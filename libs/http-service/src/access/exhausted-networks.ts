@@ -23,7 +23,7 @@ export class ExhaustedNetworks {
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  /** @param decision that rejected a request of the address */
+  /** @param decision the one that rejected a request of the address */
   add(address: string | undefined, decision: RateLimitDecision): void {
     const { network } = clientNetwork(address);
     if (this.find(network) !== undefined) return;

@@ -32,7 +32,7 @@ export class PublishedKeys {
   /** The read that waits until it may begin. */
   private nextRead: Promise<void> | undefined;
 
-  /** @param url of the JWK set */
+  /** @param url address of the JWK set */
   constructor(url: string, nowMs: () => number = () => performance.now()) {
     this.nowMs = nowMs;
     this.remote = createRemoteJWKSet(new URL(url), {

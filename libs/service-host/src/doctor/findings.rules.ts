@@ -38,7 +38,7 @@ export function clockFindings(store: string, { storeMs, nowMs }: ClockTimes): Fi
   );
 }
 
-/** @param version of the server, such as `3.12.14` */
+/** @param version version of the server, such as `3.12.14` */
 export function versionFindings(store: string, version: string, oldest: readonly number[]): Finding[] {
   const parts = version.split('.').map((part) => Number.parseInt(part, 10));
   const differing = oldest.findIndex((part, index) => (parts[index] ?? 0) !== part);

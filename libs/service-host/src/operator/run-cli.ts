@@ -16,7 +16,7 @@ export interface Cli<Context> {
   readonly commands: Commands<Context>;
   /** Commands that need no context and are not recorded. They are not part of a batch. */
   readonly standalone?: Commands<void>;
-  /** Called once per process, only for valid command lines. @param operator who runs the commands */
+  /** Called once per process, only for valid command lines. @param operator name of the person */
   open(operator: string): Promise<OpenedContext<Context>>;
   /** `CLI_PROGRAM` is how the program was started, for its help and usage. */
   readonly environment: Readonly<Record<string, string | undefined>>;
