@@ -62,10 +62,10 @@ describe('followOrders', () => {
   });
 
   it('connects again after more failures than a request has retries, and throws when the creator is not visible', async () => {
-    const away = Array.from({ length: 5 }, () => hangUp);
-    api.reply(stream('ends', sent('open', '1')), ...away, failure(404, 'NOT_FOUND'));
+    const fiveFailures = Array.from({ length: 5 }, () => hangUp);
+    api.reply(stream('ends', sent('open', '1')), ...fiveFailures, failure(404, 'NOT_FOUND'));
     await expect(follow(2)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(api.requests).toHaveLength(7);
+    expect(api.requests).toHaveLength(1 + 5 + 1);
   });
 
   it('throws when the first connection fails', async () => {

@@ -140,8 +140,8 @@ describe('POST /v1/orders with an idempotency key', () => {
     const idempotencyKey = newKey();
     const other = await store.creator();
     const { sku: item } = await store.release(other.id);
-    const mine = await helpers.place(creator, orderBody(sku, rate), idempotencyKey);
-    const theirs = await helpers.place(
+    const first = await helpers.place(creator, orderBody(sku, rate), idempotencyKey);
+    const ofOtherCreator = await helpers.place(
       other,
       orderBody(item, await store.quote(other.token)),
       idempotencyKey,
@@ -149,8 +149,8 @@ describe('POST /v1/orders with an idempotency key', () => {
     const scope = 'orders:create';
     const token = await store.tokens.token({ creator_id: creator.id, client_id: 'another', scope });
     const ofOtherClient = await helpers.place({ ...creator, token }, orderBody(sku, rate), idempotencyKey);
-    expect([mine.status, theirs.status, ofOtherClient.status]).toEqual([201, 201, 201]);
-    expect(new Set([mine.body.id, theirs.body.id, ofOtherClient.body.id]).size).toBe(3);
+    expect([first.status, ofOtherCreator.status, ofOtherClient.status]).toEqual([201, 201, 201]);
+    expect(new Set([first.body.id, ofOtherCreator.body.id, ofOtherClient.body.id]).size).toBe(3);
   });
 
   it.each(['', 'with space', 'ü', 'x'.repeat(256)])('rejects %p as a key', async (bad) => {

@@ -41,8 +41,8 @@ describe('a host name that may be private', () => {
     const owner = await given.client();
     const { body } = await owner.post(subscriptionTo('public')).expect(201);
     lookups.splice(0);
-    const stranger = await given.client();
-    await stranger.patch(String(body.id), { url: subscriptionTo('private').url }).expect(404);
+    const otherClient = await given.client();
+    await otherClient.patch(String(body.id), { url: subscriptionTo('private').url }).expect(404);
     expect(lookups).toEqual([]);
     await owner.patch(String(body.id), { url: subscriptionTo('private').url }).expect(400);
     expect(lookups).toEqual(['private.example']);

@@ -77,8 +77,8 @@ describe('a DPoP-bound access token', () => {
 
   it.each(['Ed25519', 'ES256'])('is accepted with a proof signed by %s', async (alg) => {
     const by = await generate(alg);
-    const mine = await bound(by);
-    await get(await proof({ ath: athOf(mine) }, { by, header: { alg } }), { accessToken: mine }).expect(200);
+    const accessToken = await bound(by);
+    await get(await proof({ ath: athOf(accessToken) }, { by, header: { alg } }), { accessToken }).expect(200);
   });
 
   it.each([

@@ -94,9 +94,9 @@ describe('RateLimiter', () => {
   });
 
   it('makes no decision when Redis is down', async () => {
-    const away = new RedisConnection({ REDIS_URL: 'redis://127.0.0.1:1/0' }, logger);
-    started.push(away);
-    const limiter = new RateLimiter(away, { calls: { requests: 1, windowSeconds: 60 } });
+    const unreachable = new RedisConnection({ REDIS_URL: 'redis://127.0.0.1:1/0' }, logger);
+    started.push(unreachable);
+    const limiter = new RateLimiter(unreachable, { calls: { requests: 1, windowSeconds: 60 } });
     expect(await Promise.all([limiter.take('calls', 'a'), limiter.take('calls', 'a')])).toEqual([
       undefined,
       undefined,
