@@ -12,11 +12,11 @@ const write = statement(
   'test.write-due',
   `WITH event AS (
      INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
-     VALUES ($1, gen_random_uuid(), 'v', 'order.created', gen_random_uuid(), now(), convert_to($4, 'UTF8')) RETURNING day, id
+     VALUES (:day, gen_random_uuid(), 'v', 'order.created', gen_random_uuid(), now(), convert_to(:body, 'UTF8')) RETURNING day, id
    )
    INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, next_attempt_at)
-   SELECT event.day, gen_random_uuid(), $2, event.id, 'order.created', 'v', 'pending', now() - $5 * interval '1 second'
-   FROM event, generate_series(1, $3)`,
+   SELECT event.day, gen_random_uuid(), :subscription_id, event.id, 'order.created', 'v', 'pending', now() - :due_seconds * interval '1 second'
+   FROM event, generate_series(1, :count)`,
 );
 
 const subscribe = statement(
@@ -36,7 +36,13 @@ export async function writeDue(
   subscriptionId: string,
   { day, count = 1, forSeconds = 60 }: { day: string; count?: number; forSeconds?: number },
 ): Promise<void> {
-  await sql.run(write, [day, subscriptionId, count, eventBody, forSeconds]);
+  await sql.run(write, {
+    day,
+    subscription_id: subscriptionId,
+    count,
+    body: eventBody,
+    due_seconds: forSeconds,
+  });
 }
 
 /** Returns the UTC date `days` from now, as `YYYY-MM-DD`. */

@@ -18,14 +18,14 @@ const writeDeliveries = statement(
   'test.write-deliveries',
   `WITH event AS (
      INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
-     VALUES (current_date, gen_random_uuid(), 'v', 'order.created', gen_random_uuid(), now(), convert_to($5, 'UTF8')) RETURNING day, id
+     VALUES (current_date, gen_random_uuid(), 'v', 'order.created', gen_random_uuid(), now(), convert_to(:body, 'UTF8')) RETURNING day, id
    )
    INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, failure_reason, created_at,
      next_attempt_at, completed_at)
-   SELECT event.day, gen_random_uuid(), $1, event.id, 'order.created', 'v', $3, CASE WHEN $3 = 'failed' THEN 'exhausted' END,
-     now() - $4 * interval '1 hour' - n * interval '1 millisecond',
-     CASE WHEN $3 = 'retrying' THEN now() + interval '1 day' END, CASE WHEN $3 = 'failed' THEN now() END
-   FROM event, generate_series(1, $2) AS n`,
+   SELECT event.day, gen_random_uuid(), :subscription_id, event.id, 'order.created', 'v', :status, CASE WHEN :status = 'failed' THEN 'exhausted' END,
+     now() - :hours_ago * interval '1 hour' - n * interval '1 millisecond',
+     CASE WHEN :status = 'retrying' THEN now() + interval '1 day' END, CASE WHEN :status = 'failed' THEN now() END
+   FROM event, generate_series(1, :count) AS n`,
 );
 interface Written {
   readonly count: number;
@@ -33,7 +33,13 @@ interface Written {
   readonly hoursAgo?: number;
 }
 function write(uuid: string | undefined, { count, status, hoursAgo = 1 }: Written): Promise<number> {
-  return given.stores.database.run(writeDeliveries, [uuid, count, status, hoursAgo, eventBody]);
+  return given.stores.database.run(writeDeliveries, {
+    subscription_id: uuid,
+    count,
+    status,
+    hours_ago: hoursAgo,
+    body: eventBody,
+  });
 }
 const countByStatus = statement(
   'test.count-by-status',

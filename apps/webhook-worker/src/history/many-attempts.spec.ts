@@ -8,8 +8,8 @@ const given = setUpWorker();
 const writeAttempts = statement(
   'test.write-attempts',
   `INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, outcome, status_code, response_headers, response_body)
-   SELECT day, id, number, 'manual', now(), 'http_error', 500, $3, $4
-   FROM webhook_deliveries, generate_series(2, $2) AS number WHERE id = $1`,
+   SELECT day, id, number, 'manual', now(), 'http_error', 500, :headers, :body
+   FROM webhook_deliveries, generate_series(2, :count) AS number WHERE id = :id`,
 );
 
 /** Creates a delivery with `count` attempts, all but the first with this response. */
@@ -19,7 +19,7 @@ async function withAttempts(count: number, body: Buffer, header = 'text/plain') 
   await given.stores.broker.publish(orderCreated(client.creatorId));
   const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
   const headers = Object.fromEntries(visibleHeaders.map((name) => [name, header]));
-  await given.stores.database.run(writeAttempts, [row?.id, count, headers, body]);
+  await given.stores.database.run(writeAttempts, { id: row?.id, count, headers, body });
   const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
   return () => client.get(`/${id}/deliveries/${listed.id}`).expect(200);
 }

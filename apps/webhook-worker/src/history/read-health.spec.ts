@@ -8,18 +8,18 @@ const given = setUpWorker();
 const writeDelivery = statement(
   'test.write-delivery',
   `INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, test, status, created_at, completed_at)
-   VALUES (($4::timestamptz AT TIME ZONE 'UTC')::date, $1, $2, $1, 'order.created', 'v', $3, 'succeeded', $4, $4)`,
+   VALUES ((:at::timestamptz AT TIME ZONE 'UTC')::date, :id, :subscription_id, :id, 'order.created', 'v', :test, 'succeeded', :at, :at)`,
 );
 const writeAttempts = statement(
   'test.write-attempts',
   `INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, outcome, status_code, duration_ms)
-   SELECT ($2::timestamptz AT TIME ZONE 'UTC')::date, $1, number, 'auto', $2, outcome, status_code, duration_ms
-   FROM unnest($3::text[], $4::int[], $5::int[]) WITH ORDINALITY AS a(outcome, status_code, duration_ms, number)`,
+   SELECT (:at::timestamptz AT TIME ZONE 'UTC')::date, :id, number, 'auto', :at, outcome, status_code, duration_ms
+   FROM unnest(:outcomes::text[], :status_codes::int[], :durations_ms::int[]) WITH ORDINALITY AS a(outcome, status_code, duration_ms, number)`,
 );
 const setFailing = statement(
   'test.set-failing',
-  `UPDATE webhook_subscriptions SET status = $2, consecutive_failures = $3, failing_since = $4,
-     disabled_at = CASE WHEN $2 = 'disabled' THEN now() END WHERE id = $1`,
+  `UPDATE webhook_subscriptions SET status = :status, consecutive_failures = :failures, failing_since = :since,
+     disabled_at = CASE WHEN :status = 'disabled' THEN now() END WHERE id = :id`,
 );
 
 interface Attempt {
@@ -38,15 +38,15 @@ async function aSubscription() {
     uuid,
     health: async (query = '') => (await client.get(`/${id}/health${query}`).expect(200)).body,
     deliver: async (attempts: readonly Attempt[], { at = hoursAgo(1), test = false } = {}) => {
-      const delivery = uuidv7();
-      await given.stores.database.run(writeDelivery, [delivery, uuid, test, at]);
-      await given.stores.database.run(writeAttempts, [
-        delivery,
+      const id = uuidv7();
+      await given.stores.database.run(writeDelivery, { id, subscription_id: uuid, test, at });
+      await given.stores.database.run(writeAttempts, {
+        id,
         at,
-        attempts.map(({ outcome }) => outcome),
-        attempts.map(({ status_code }) => status_code),
-        attempts.map(({ duration_ms }) => duration_ms),
-      ]);
+        outcomes: attempts.map(({ outcome }) => outcome),
+        status_codes: attempts.map(({ status_code }) => status_code),
+        durations_ms: attempts.map(({ duration_ms }) => duration_ms),
+      });
     },
   };
 }
@@ -135,24 +135,24 @@ describe('the health of a receiver', () => {
     const { uuid, health } = await aSubscription();
     expect((await health()).failing).toBeNull();
     const since = new Date('2026-11-21T09:30:00.120Z');
-    await given.stores.database.run(setFailing, [uuid, 'active', 5, since]);
+    await given.stores.database.run(setFailing, { id: uuid, status: 'active', failures: 5, since });
     expect((await health()).failing).toEqual({
       since: since.toISOString(),
       consecutive_failures: 5,
       failures_until_disabled: 15,
       disabled_at_earliest: '2026-11-24T09:30:00.120Z',
     });
-    await given.stores.database.run(setFailing, [uuid, 'disabled', 25, since]);
+    await given.stores.database.run(setFailing, { id: uuid, status: 'disabled', failures: 25, since });
     expect(await health()).toMatchObject({ status: 'disabled', failing: null });
   });
 
   it('is 404 for another creator or client, 403 without the scope, and 400 for a wrong period', async () => {
     const { client } = await aSubscription();
     const id = await client.subscribe(given.receiver.url);
-    const stranger = await given.client();
-    await stranger.get(`/${id}/health`).expect(404);
-    const sister = await given.client({ creator_id: client.creatorId });
-    await sister.get(`/${id}/health`).expect(404);
+    const otherCreatorsClient = await given.client();
+    await otherCreatorsClient.get(`/${id}/health`).expect(404);
+    const otherClient = await given.client({ creator_id: client.creatorId });
+    await otherClient.get(`/${id}/health`).expect(404);
     const writer = await given.client({ ...client.claims, scope: 'webhooks:create' });
     await writer.get(`/${id}/health`).expect(403);
     for (const hours of ['0', '169', 'x']) {

@@ -20,8 +20,8 @@ const insert = statement(
   'test.insert',
   `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, previous_secret, previous_secret_until, signing_key,
      previous_signing_key, previous_signing_key_until, api_version, status)
-   VALUES ($1, $1, 'client', 'https://receiver.example/', '{order.created}', $2, $3, now() + $4 * interval '1 hour', $5, $6,
-     now() + $4 * interval '1 hour', 'v', 'active')`,
+   VALUES (:id, :id, 'client', 'https://receiver.example/', '{order.created}', :secret, :previous_secret, now() + :hours * interval '1 hour',
+     :key, :previous_key, now() + :hours * interval '1 hour', 'v', 'active')`,
 );
 const read = statement(
   'test.read',
@@ -31,14 +31,14 @@ const read = statement(
 async function subscribe(box: SecretBox, previousForHours: number | null = null): Promise<string> {
   const id = uuidv7();
   const previous = (text: string) => (previousForHours === null ? null : box.seal(text, id));
-  await scratch.database.run(insert, [
+  await scratch.database.run(insert, {
     id,
-    box.seal(`secret of ${id}`, id),
-    previous(`old of ${id}`),
-    previousForHours,
-    previousForHours === null ? null : box.seal(`key of ${id}`, id),
-    previous(`old key of ${id}`),
-  ]);
+    secret: box.seal(`secret of ${id}`, id),
+    previous_secret: previous(`old of ${id}`),
+    hours: previousForHours,
+    key: previous(`key of ${id}`),
+    previous_key: previous(`old key of ${id}`),
+  });
   return id;
 }
 interface Row {
