@@ -1,9 +1,8 @@
 import { type Statement, statement } from '@fulfilment/database';
 import { blocksRead, executedPlan } from '@fulfilment/database/testing';
-import { unresponsivePaymentMethod } from '../payments/stripe/fake-stripe.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { orderHelpers } from './order-helpers.fixture.js';
-import { copyAsPending } from './order-completer.fixture.js';
+import { copyAsPending } from './copied-orders.fixture.js';
 import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
 
 const waitingOrders = 20_000;
@@ -22,7 +21,7 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
     const { sku } = await store.release(creator.id);
     await orderHelpers(store).place(creator, orderBody(sku, await store.quote(creator.token)));
     await store.database.run(setRetried);
-    await store.database.run(copyAsPending, [creator.id, waitingOrders, unresponsivePaymentMethod]);
+    await copyAsPending(store.database, creator.id, waitingOrders);
   });
   afterAll(() => store.stop());
 

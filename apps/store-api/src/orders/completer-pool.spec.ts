@@ -2,11 +2,7 @@ import { Database, type OpenTransaction, statement } from '@fulfilment/database'
 import { uuidv7 } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import { stripeSettings } from '../billing/stripe-orders.fixture.js';
-import {
-  unresponsivePaymentMethod,
-  type FakeStripe,
-  fakeStripe,
-} from '../payments/stripe/fake-stripe.fixture.js';
+import { type FakeStripe, fakeStripe } from '../payments/stripe/fake-stripe.fixture.js';
 import {
   orderBody,
   requestPoolSize,
@@ -15,7 +11,7 @@ import {
   type Creator,
 } from '../store-api.fixture.js';
 import { orderHelpers } from './order-helpers.fixture.js';
-import { copyAsPending } from './order-completer.fixture.js';
+import { copyAsPending } from './copied-orders.fixture.js';
 import { OrderCompleter } from './order-completer.js';
 
 /** Concurrent charges of each loop of the completer. */
@@ -91,7 +87,7 @@ describe('the completer', () => {
 
   it('holds no connection while it waits for the provider, so that consumers continue', async () => {
     const creator = await place();
-    await store.database.run(copyAsPending, [creator.id, slots, unresponsivePaymentMethod]);
+    await copyAsPending(store.database, creator.id, slots);
     const before = stripe.requests.length;
     const completer = store.app.get(OrderCompleter);
     completer.start();

@@ -3,19 +3,15 @@ import { statement } from '@fulfilment/database';
 import { executedPlan } from '@fulfilment/database/testing';
 import type { CursorKey } from '@fulfilment/http-service';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+import { copyOrdersSql } from './copied-orders.fixture.js';
 import type { ListOrdersDto } from './list-orders.dto.js';
 import { cursorContext, pageQuery } from './order-pages.js';
 
 /** Copies of an order: created minute by minute from 1 January on, changed from 1 February on in reverse. */
-const copyOrders = statement(
+const copyByMinute = statement(
   'test.copy-orders-by-minute',
-  `INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-                       shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount,
-                       created_at, updated_at)
-   SELECT gen_random_uuid(), $1::uuid, client_id, status, platform, store_id, n, currency, total_amount, item_count, shipping_rate_id,
-          shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount,
-          '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute', '2026-02-01T00:00:00Z'::timestamptz + ($3::int - n) * interval '1 minute'
-   FROM (SELECT * FROM orders WHERE creator_id = $2::uuid LIMIT 1) AS one, generate_series(1, $3::int) AS n`,
+  copyOrdersSql(`'created_at', '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute',
+                 'updated_at', '2026-02-01T00:00:00Z'::timestamptz + (:count::int - n) * interval '1 minute'`),
 );
 const change = statement(
   'test.change',
@@ -41,10 +37,12 @@ describe('GET /v1/orders with times', () => {
     const { sku } = await store.release(model.id);
     await store.post('/store/v1/orders', model.token, orderBody(sku, await store.quote(model.token)));
     creator = await store.creator();
-    await store.database.run(copyOrders, [creator.id, model.id, 10]);
+    await copyOrders(creator, 10);
   });
   afterAll(() => store.stop());
 
+  const copyOrders = (owner: Creator, count: number) =>
+    store.database.run(copyByMinute, { creator_id: owner.id, model_id: model.id, count });
   const list = (query: string, token = creator.token) => store.get(`/store/v1/orders?${query}`, token);
   const times = async (query: string, member: 'created_at' | 'updated_at', token?: string) =>
     (await list(query, token)).body.data.map((order: Listed) => order[member].slice(5, 16));
@@ -71,7 +69,7 @@ describe('GET /v1/orders with times', () => {
 
   it('returns an order once more, or later, when it changes while the pages are read', async () => {
     const owner = await store.creator();
-    await store.database.run(copyOrders, [owner.id, model.id, 10]);
+    await copyOrders(owner, 10);
     const seen: string[] = [];
     for (let page = 0, query = 'limit=3'; ; page += 1) {
       const { body } = await list(`updated_since=2026-02-01T00:00:00Z&${query}`, owner.token);
@@ -152,7 +150,7 @@ describe('GET /v1/orders with times', () => {
     ['a time of change, after a cursor', updated, atTenOClock],
   ])('reads only the rows of a page of a list with %s', async (_, query, after) => {
     const owner = await store.creator();
-    await store.database.run(copyOrders, [owner.id, model.id, 5000]);
+    await copyOrders(owner, 5000);
     await store.database.run(analyze);
     const page = pageQuery(owner.id, { limit: 25, ...query }, after);
     const nodes = await executedPlan(store.database, page.statement, page.values);

@@ -14,7 +14,7 @@ import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { ChargeOrder } from '../billing/charge-order.js';
 import { ChargeSender } from '../billing/charge-sender.js';
 import { RefundCharges } from '../billing/refund-charges.js';
-import { copyAsPending } from './order-completer.fixture.js';
+import { copyAsPending } from './copied-orders.fixture.js';
 import { OrderCompleter } from './order-completer.js';
 import { SettleOrder } from './settle-order.js';
 
@@ -91,7 +91,7 @@ describe('the completer while the provider does not respond', () => {
     const waiting = await place(unresponsivePaymentMethod);
     const crashed = await place(unresponsivePaymentMethod);
     const cancelled = await place('pm_card_visa');
-    await store.database.run(copyAsPending, [waiting.id, 1000, unresponsivePaymentMethod]);
+    await copyAsPending(store.database, waiting.id, 1000);
     await store.database.run(dieBeforeCharge, [crashed.id]);
     await store.database.run(markRefundDue, [cancelled.id]);
     const loops = [store.app.get(OrderCompleter), store.app.get(RefundCharges)];
@@ -160,7 +160,7 @@ describe('the completer while the provider does not respond', () => {
       await start({ RESUME_AFTER_MS: '500', PAYMENT_TIMEOUT_MS: '100' });
       const waiting = await place(unresponsivePaymentMethod);
       const cancelled = await place('pm_card_visa');
-      await store.database.run(copyAsPending, [waiting.id, 50, unresponsivePaymentMethod]);
+      await copyAsPending(store.database, waiting.id, 50);
       await store.database.run(markRefundDue, [cancelled.id]);
       stripe.fail('/v1/refunds', 'silent', 'silent'); // the reconciliation reads there, too
       const requestsStarted = Promise.all([untilRequested(silentPath, 20), untilRequested('/v1/refunds', 1)]);

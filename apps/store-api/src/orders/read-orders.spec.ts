@@ -8,18 +8,14 @@ import {
   shippingPrice,
   unitPrice,
 } from '../store-api.fixture.js';
+import { copyOrdersSql } from './copied-orders.fixture.js';
 import type { ListOrdersDto } from './list-orders.dto.js';
 import { pageQuery } from './order-pages.js';
 
-const copyOrders = statement(
-  'test.copy-orders',
-  `INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-                       shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, created_at)
-   SELECT gen_random_uuid(), $1::uuid, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
-          shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, $3::timestamptz
-   FROM (SELECT * FROM orders WHERE creator_id = $2::uuid LIMIT 1) AS one, generate_series(1, $4::int)`,
+const copyAtOneTime = statement(
+  'test.copy-orders-at-one-time',
+  copyOrdersSql(`'created_at', :created_at::timestamptz`),
 );
-
 const changeFilterValues = statement(
   'test.change-filter-values',
   "UPDATE orders SET status = 'shipped', platform = 'elsewhere', store_id = 's2' WHERE creator_id = $1",
@@ -57,6 +53,13 @@ describe('GET /v1/orders', () => {
   });
   afterAll(() => store.stop());
 
+  const copyOrders = (owner: Creator, count: number, createdAt: string) =>
+    store.database.run(copyAtOneTime, {
+      creator_id: owner.id,
+      model_id: creator.id,
+      count,
+      created_at: createdAt,
+    });
   const list = async (query = '', token = creator.token) => store.get(`/store/v1/orders${query}`, token);
   const ids = async (query: string) => (await list(query)).body.data.map(({ id }: { id: string }) => id);
 
@@ -98,10 +101,9 @@ describe('GET /v1/orders', () => {
   ] as const)('reads no rows that match only one of the filters %s and %s', async (filter, secondFilter) => {
     const owner = await store.creator();
     // One half of the orders has the first value, the other half the second one.
-    const [january, february] = [new Date('2025-01-01'), new Date('2025-02-01')];
-    await store.database.run(copyOrders, [owner.id, creator.id, january, 5000]);
+    await copyOrders(owner, 5000, '2025-01-01T00:00:00Z');
     await store.database.run(changeFilterValues, [owner.id]);
-    await store.database.run(copyOrders, [owner.id, creator.id, february, 5000]);
+    await copyOrders(owner, 5000, '2025-02-01T00:00:00Z');
     await store.database.run(analyze);
     const newest = await store.database.row<FilterValues>(newestValues, [owner.id]);
     const oldest = await store.database.row<FilterValues>(oldestValues, [owner.id]);
@@ -116,14 +118,12 @@ describe('GET /v1/orders', () => {
 
   it('lists each of 10,000 orders of one microsecond exactly once while others are placed', async () => {
     const owner = await store.creator();
-    const copy = (count: number, at: Date | string) =>
-      store.database.run(copyOrders, [owner.id, creator.id, at, count]);
-    await copy(10_000, '2026-02-01T00:00:00.123456Z');
+    await copyOrders(owner, 10_000, '2026-02-01T00:00:00.123456Z');
     const seen: string[] = [];
     for (let query = '?limit=100'; ;) {
       const { body } = await list(query, owner.token);
       seen.push(...body.data.map(({ id }: { id: string }) => id));
-      if (seen.length % 2000 === 0) await copy(5, new Date());
+      if (seen.length % 2000 === 0) await copyOrders(owner, 5, new Date().toISOString());
       if (!body.pagination.has_more) break;
       query = `?limit=100&cursor=${body.pagination.next_cursor}`;
     }
