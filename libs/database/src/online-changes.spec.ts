@@ -9,14 +9,9 @@ import {
 } from './index.js';
 import { randomUUID } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { eventually } from '@fulfilment/testing';
-import { scratchDatabase, type ScratchDatabase } from './testing/index.js';
+import { scratchDatabase, type ScratchDatabase, untilLockWaits } from './testing/index.js';
 
 const insertNumber = statement('test.insert-number', 'INSERT INTO numbers (id) VALUES ($1)');
-const countLockWaits = statement(
-  'test.count-lock-waits',
-  `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-);
 
 class Numbers1700000000000 implements MigrationInterface {
   readonly name: string = 'Numbers1700000000000';
@@ -48,8 +43,6 @@ describe('online schema changes', () => {
   });
 
   const insert = () => scratch.database.run(insertNumber, [randomUUID()]);
-  const untilChangeWaits = () =>
-    eventually(async () => ((await scratch.database.row<{ count: number }>(countLockWaits))?.count ?? 0) > 0);
   /**
    * Starts `change` during a transaction that commits only after the change has waited and others have
    * written.
@@ -60,7 +53,7 @@ describe('online schema changes', () => {
     const changed = change();
     changed.catch(() => undefined);
     try {
-      await untilChangeWaits();
+      await untilLockWaits(scratch.database);
       // Would block behind a change without a lock timeout.
       for (let written = 0; written < 20; written += 1) await insert();
     } finally {

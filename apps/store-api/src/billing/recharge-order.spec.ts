@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { untilLockWaits } from '../lock-waits.fixture.js';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { Stock } from '../catalogue/stock.js';
 import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';

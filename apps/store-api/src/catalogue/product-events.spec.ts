@@ -1,11 +1,11 @@
 import { type Message, messages, parsePublicId } from '@fulfilment/contracts';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { atMinute } from '../fulfilment/fulfilment.fixture.js';
 import { permutations } from '../fulfilment/permutations.fixture.js';
-import { untilLockWaits } from '../lock-waits.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 
 const makeLimited = statement(
@@ -78,7 +78,7 @@ describe('events of the plant and the warehouse about a product', () => {
     const statuses = Promise.all(
       [1, 2].map(async () => (await store.post('/store/v1/orders', creator.token, order)).status),
     );
-    await untilLockWaits(store.database, 2);
+    await untilLockWaits(store.database, { count: 2 });
     await counting.commit();
     expect((await statuses).toSorted()).toEqual([201, 422]);
     expect((await product(id)).availability.quantity).toBe(1);

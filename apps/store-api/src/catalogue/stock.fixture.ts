@@ -1,8 +1,8 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { type Database, statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger, systemClock } from '@fulfilment/runtime';
-import { untilLockWaits } from '../lock-waits.fixture.js';
 import { loadCatalogue } from './load-catalogue.js';
 import { productTypes } from './product-types.fixture.js';
 import { ApplyStockEvents, type StockEvent } from './apply-stock-events.js';
@@ -23,12 +23,12 @@ const insertOrder = statement(
   `WITH placed AS (
      INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
                          shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, created_at)
-     VALUES ($1, $2, 'c', 'processing', 'p', 's', 'e', 'GBP', 1, $4, 'rate', 1, '{}', 'GB', 'card', 'paid', 1, $5)
+     VALUES (:id, :creator_id, 'c', 'processing', 'p', 's', 'e', 'GBP', 1, :pieces, 'rate', 1, '{}', 'GB', 'card', 'paid', 1, :created_at)
    ), item AS (
      INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
-     VALUES ($1, 0, $1, $3, $3, '', '', '', $4, 1, 1)
+     VALUES (:id, 0, :id, :product_id, :product_id, '', '', '', :pieces, 1, 1)
    )
-   INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status) VALUES ($1, $1, 1, 1, 'GBP', 'pm_ok', 'succeeded')`,
+   INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status) VALUES (:id, :id, 1, 1, 'GBP', 'pm_ok', 'succeeded')`,
 );
 const cancelOrder = statement(
   'test.cancel-order',
@@ -110,7 +110,13 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       const placedAt = await nowInDatabase();
       try {
         return await database.transaction(async (tx) => {
-          await tx.run(insertOrder, [orderId, creatorId, productId, pieces, placedAt]);
+          await tx.run(insertOrder, {
+            id: orderId,
+            creator_id: creatorId,
+            product_id: productId,
+            pieces,
+            created_at: placedAt,
+          });
           if (!limited && (await tx.run(lockUnlimited, [[productId]])) === 0) throw new BecameLimited();
           const insufficient = limited
             ? await stock.take(tx, orderId, [{ productId, quantity: pieces }])

@@ -1,8 +1,8 @@
 /** Tests that fulfilment events which share a transaction have the same effects as one after another. */
 import { type Message, messages, parsePublicId, shardOf, topologyOf } from '@fulfilment/contracts';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { statement, type Transaction } from '@fulfilment/database';
 import { eventually, publishedMessages } from '@fulfilment/testing';
-import { untilLockWaits } from '../lock-waits.fixture.js';
 import { FulfilmentConsumer } from './fulfilment.consumer.js';
 import { atMinute, cancelled, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
 
@@ -48,7 +48,7 @@ describe('fulfilment events in one batch', () => {
     const locking = await database.begin();
     await lockRows(locking.tx);
     await broker.publish(...first);
-    await untilLockWaits(database, first.length);
+    await untilLockWaits(database, { count: first.length });
     await broker.publish(...others);
     await locking.commit();
     return Promise.all(others.map(outcomeOf));

@@ -1,4 +1,5 @@
 import { messages, parsePublicId, topologyOf, uuidv7 } from '@fulfilment/contracts';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { statement } from '@fulfilment/database';
 import { connect } from 'amqplib';
 import { eventually } from '@fulfilment/testing';
@@ -12,7 +13,6 @@ import {
   type StoreApiUnderTest,
   type Creator,
 } from '../store-api.fixture.js';
-import { untilLockWaits } from '../lock-waits.fixture.js';
 import { SimulatedWarehouse } from './simulated-warehouse.js';
 
 /** Repeats the first event of a creator's orders up to the maximum. */
@@ -176,7 +176,7 @@ describe('test mode', () => {
       status,
       body.details?.[0].reason,
     ]);
-    await untilLockWaits(database, 2);
+    await untilLockWaits(database, { count: 2 });
     await locking.commit();
     expect([await reporting, await cancelling]).toEqual([200, [409, 'body_mismatch']]);
   });

@@ -1,6 +1,6 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually } from '@fulfilment/testing';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { deliveriesWhen, haveStatuses, orderCreated } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 
@@ -19,11 +19,6 @@ const requestSync = statement(
   'test.request-sync',
   'UPDATE webhook_state_syncs SET due_at = now() WHERE subscription_id = $1',
 );
-const findBlockedSync = statement(
-  'test.find-blocked-sync',
-  `SELECT FROM pg_stat_activity
-   WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%webhook_state_syncs%FOR UPDATE%'`,
-);
 
 describe('held deliveries', () => {
   it('are cancelled when their subscription is deleted after a state sync has read it as disabled', async () => {
@@ -39,7 +34,7 @@ describe('held deliveries', () => {
       await tx.run(markDeleted, [uuid]);
       expect(await tx.run(requestSync, [uuid])).toBe(1);
       // The worker has read the subscription as disabled, and waits for this transaction.
-      await eventually(async () => (await database.rows(findBlockedSync)).length > 0);
+      await untilLockWaits(database, { query: '%webhook_state_syncs%FOR UPDATE%' });
     });
     const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
     expect(row?.failure_reason).toBe('subscription_deleted');

@@ -1,6 +1,6 @@
 import { messages, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually } from '@fulfilment/testing';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import type { ServerResponse } from 'node:http';
 import { FanOut } from '../fan-out/fan-out.js';
 import { dayFromNow, timeFromNow, writeDue } from '../due-deliveries.fixture.js';
@@ -17,9 +17,9 @@ const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
 /** Stops the reconciler, which would find the deliveries that the code under test must find. */
 beforeAll(() => given.worker.app.get(Reconciler).stop());
 
-const findWaitingLocks = statement(
-  'test.find-waiting-locks',
-  'SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
+const lockSubscriptions = statement(
+  'test.lock-subscriptions',
+  'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE',
 );
 
 /** A past day, and one without a partition of its own. */
@@ -93,9 +93,9 @@ describe("a due delivery of another day, while today's are sent", () => {
     const today = { subscriptionId, lane: 'fast', days: singleDay(dayFromNow(0)) } as const;
     await writeDueOnOtherDays();
     await given.stores.database.transaction(async (tx) => {
-      await tx.run({ name: '', text: 'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE' });
+      await tx.run(lockSubscriptions);
       given.worker.app.get(DispatchQueue).requeue([today]);
-      await eventually(async () => (await tx.rows(findWaitingLocks)).length > 0);
+      await untilLockWaits(given.stores.database);
       wakeWithoutDays(); // the running claim is repeated
     });
     await allSucceed(3);

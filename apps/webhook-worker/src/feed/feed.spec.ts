@@ -1,5 +1,6 @@
 import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { RateLimited, ServiceUnavailable } from '@fulfilment/error-envelope';
 import { eventually, publishedMessages } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
@@ -26,12 +27,6 @@ const resetPositions = statement(
 const makeUnread = statement(
   'test.make-unread',
   `UPDATE webhook_event_feeds SET read_at = now() - interval '31 days' WHERE creator_id = $1`,
-);
-
-const findBlockedDeletion = statement(
-  'test.find-blocked-deletion',
-  `SELECT FROM pg_stat_activity
-   WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM webhook_event_feeds%'`,
 );
 
 interface Page {
@@ -176,7 +171,7 @@ describe('the event feed', () => {
     const reading = await given.stores.database.begin();
     await openFeed(reading.tx, reader.creatorId);
     const deleting = deleteUnreadFeeds(given.stores.database);
-    await eventually(async () => (await given.stores.database.rows(findBlockedDeletion)).length > 0);
+    await untilLockWaits(given.stores.database, { query: 'DELETE FROM webhook_event_feeds%' });
     await reading.commit();
     expect(await deleting).toBe(0);
     await send(reader, `?after=${next}`).expect(200);

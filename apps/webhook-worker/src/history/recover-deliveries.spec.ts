@@ -1,6 +1,6 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { eventually } from '@fulfilment/testing';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { lockSeeds } from '../advisory-locks.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 import { deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
@@ -8,11 +8,6 @@ import { deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
 const given = setUpWorker();
 
 const since = '2020-01-01T00:00:00Z';
-const readWaitingLocks = statement(
-  'test.waits-for-recoveries',
-  `SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory'
-     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-);
 const serialise = statement(
   'test.serialise',
   `SELECT pg_advisory_xact_lock(hashtextextended($1::text, ${lockSeeds.recoveries}))`,
@@ -38,7 +33,7 @@ describe('recoveries of one subscription', () => {
     const recovering = await given.stores.database.transaction(async (tx) => {
       await tx.rows(serialise, [uuid]); // simulates a slow count
       const recovery = recover().then((response) => response); // `then` sends the request
-      await eventually(async () => (await given.stores.database.rows(readWaitingLocks)).length > 0);
+      await untilLockWaits(given.stores.database, { query: '%advisory%' });
       await given.stores.broker.publish(orderCreated(client.creatorId));
       await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'succeeded');
       return { recovery }; // not awaited by the transaction, which blocks it

@@ -1,5 +1,6 @@
 import { type Message, messages, parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { eventually, publishedMessages, uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
@@ -206,16 +207,12 @@ describe('the subscriptions of a client that is disconnected', () => {
       `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, authorized_at)
        VALUES (gen_random_uuid(), $1, $2, 'https://shop.example/', '{order.created}', 'x', 'v', 'active', $3)`,
     );
-    const waiting = statement(
-      'test.waiting',
-      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`,
-    );
     const { database, broker } = given.stores;
     const revocation = disconnected(clientId, creatorId);
     await database.transaction(async (tx) => {
       expect(await lockAndCheckRevoked(tx, clientId, creatorId, secondsAgo(minuteSeconds))).toBe(false);
       await broker.publish(revocation);
-      await eventually(async () => (await database.row(waiting)) !== undefined);
+      await untilLockWaits(database, { query: '%advisory%' });
       await tx.run(insert, [creatorId, clientId, secondsAgo(minuteSeconds)]);
     });
     await publish(revocation);

@@ -1,5 +1,4 @@
-import type { Database, Sql, Statement, Values } from '../index.js';
-import { statement } from '../index.js';
+import { type Database, type Sql, type Statement, statement, type Values } from '../index.js';
 
 /** A node of a plan. The members about rows, loops and blocks are those of its execution. */
 export interface PlanNode {

@@ -1,5 +1,6 @@
 export { blocksRead, executedGenericPlan, executedPlan, type PlanNode, readPlan } from './executed-plan.js';
 export { fakePooler, type FakePooler, type FakePoolerOptions } from './fake-pooler.js';
+export { untilLockWaits } from './lock-waits.js';
 export { migrationFaults } from './migration-faults.js';
 export { absentReplica, countReplicaReads } from './replica-reads.js';
 export { scratchDatabase, type ScratchDatabase } from './scratch-database.js';
