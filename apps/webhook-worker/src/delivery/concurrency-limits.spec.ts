@@ -6,26 +6,12 @@ import {
   ordersCreated,
 } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
+import { countConcurrentRequests } from './concurrent-requests.fixture.js';
 import { maxUnhealthyAttempts } from '../dispatch-queue/lanes.rules.js';
 import { windowSizes } from './window.rules.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,600000' });
 const subscription = { events: ['order.created'], secret: 'whsec_test' };
-let maxRunning: number;
-
-/** Responds after a delay, and counts the maximum number of concurrent requests. */
-function respondCounting(statusCode: number, delayMs = 20): void {
-  let running = 0;
-  maxRunning = 0;
-  given.receiver.respondWith((response) => {
-    running += 1;
-    maxRunning = Math.max(maxRunning, running);
-    setTimeout(() => {
-      running -= 1;
-      response.writeHead(statusCode).end();
-    }, delayMs);
-  });
-}
 
 /** Subscribes with an accepted first delivery, so that the receiver counts as healthy. */
 async function aHealthySubscriber(settings: object = {}) {
@@ -43,34 +29,34 @@ describe('the deliveries of one subscription', () => {
   it('are sent one at a time until the receiver responds with 2xx, then eight or more at a time', async () => {
     const client = await given.client();
     await client.subscribe(given.receiver.url);
-    respondCounting(204);
+    const maxRunning = countConcurrentRequests(given.receiver);
     await given.stores.broker.publish(...ordersCreated(client.creatorId, 30));
     await given.receiver.waitFor(1);
-    expect(maxRunning).toBe(maxUnhealthyAttempts.unknown);
+    expect(maxRunning()).toBe(maxUnhealthyAttempts.unknown);
     await allSucceed(30);
-    expect(maxRunning).toBeGreaterThanOrEqual(windowSizes.initial);
+    expect(maxRunning()).toBeGreaterThanOrEqual(windowSizes.initial);
   });
 
   it('are sent more than eight at a time while a healthy receiver stays fast, at most 64', async () => {
     const { publish } = await aHealthySubscriber();
-    respondCounting(204, 100);
+    const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 100 });
     await publish(400);
     await allSucceed(401);
-    expect(maxRunning).toBeGreaterThan(2 * windowSizes.initial);
-    expect(maxRunning).toBeLessThanOrEqual(windowSizes.max);
+    expect(maxRunning()).toBeGreaterThan(2 * windowSizes.initial);
+    expect(maxRunning()).toBeLessThanOrEqual(windowSizes.max);
   });
 
   it('are sent at most as many at a time as the owner allows, at once after a change', async () => {
     const { client, id, publish } = await aHealthySubscriber({ max_in_flight: 3 });
-    respondCounting(204);
+    const maxRunning = countConcurrentRequests(given.receiver);
     await publish(40);
     await allSucceed(41);
-    expect(maxRunning).toBe(3);
+    expect(maxRunning()).toBe(3);
     await client.patch(id, { max_in_flight: 12 }).expect(200);
-    respondCounting(204, 100);
+    const maxRunningAfterChange = countConcurrentRequests(given.receiver, { delayMs: 100 });
     await publish(60);
     await allSucceed(101);
-    expect(maxRunning).toBe(12);
+    expect(maxRunningAfterChange()).toBe(12);
   });
 
   it('are counted for the owner while they are due, with the due time of the oldest', async () => {
@@ -97,17 +83,17 @@ describe('the deliveries of one subscription', () => {
     const id = await client.subscribe(given.receiver.url);
     await given.stores.broker.publish(orderCreated(client.creatorId));
     await deliveriesWhen(given.stores, haveStatuses('succeeded'));
-    respondCounting(500);
+    given.receiver.respondWith((response) => response.writeHead(500).end());
     await given.stores.broker.publish(...ordersCreated(client.creatorId, 8));
     await given.receiver.waitFor(9);
     await deliveriesWhen(
       given.stores,
       (rows) => rows.filter((row) => row.status === 'retrying').length === 8,
     );
-    respondCounting(500);
+    const maxRunning = countConcurrentRequests(given.receiver, { statusCode: 500 });
     await given.stores.broker.publish(...ordersCreated(client.creatorId, 20));
     await Promise.all(Array.from({ length: 3 }, () => client.post({}, `/${id}/test`).expect(202)));
     await given.receiver.waitFor(9 + 23);
-    expect(maxRunning).toBe(maxUnhealthyAttempts.failing);
+    expect(maxRunning()).toBe(maxUnhealthyAttempts.failing);
   });
 });

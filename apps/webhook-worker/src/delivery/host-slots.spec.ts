@@ -8,6 +8,7 @@ import {
   ordersCreated,
 } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
+import { countConcurrentRequests } from './concurrent-requests.fixture.js';
 
 const hostLimit = 3;
 
@@ -19,20 +20,12 @@ describe('one receiving host', () => {
     for (const client of clients) {
       for (let count = 0; count < 3; count += 1) await client.subscribe(given.receiver.url);
     }
-    let [running, maxRunning] = [0, 0];
-    given.receiver.respondWith((response) => {
-      running += 1;
-      maxRunning = Math.max(maxRunning, running);
-      setTimeout(() => {
-        running -= 1;
-        response.writeHead(204).end();
-      }, 5);
-    });
+    const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 5 });
     const sentMessages = clients.flatMap(({ creatorId }) => ordersCreated(creatorId, 5));
     await given.stores.broker.publish(...sentMessages);
     await deliveriesWhen(given.stores, allHaveStatus(30, 'succeeded'));
-    expect(maxRunning).toBeGreaterThanOrEqual(hostLimit);
-    expect(maxRunning).toBeLessThanOrEqual(hostLimit + 5);
+    expect(maxRunning()).toBeGreaterThanOrEqual(hostLimit);
+    expect(maxRunning()).toBeLessThanOrEqual(hostLimit + 5);
     expect(given.receiver.deliveries).toHaveLength(30);
   });
 
