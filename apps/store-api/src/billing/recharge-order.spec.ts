@@ -7,10 +7,6 @@ import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture
 import { RechargeOrder } from './recharge-order.js';
 import { SettleOrder } from '../orders/settle-order.js';
 
-const setPaymentMethod = statement(
-  'test.set-payment-method',
-  'UPDATE creators SET payment_method = $2 WHERE id = $1',
-);
 const setStock = statement('test.set-stock', 'UPDATE products SET quantity = $2 WHERE creator_id = $1');
 const setStatus = statement('test.set-status', 'UPDATE products SET status = $2 WHERE creator_id = $1');
 
@@ -45,7 +41,7 @@ describe('a recharge', () => {
 
   const read = () => store.readOrder(creator, order);
   const outcomes = async () => (await helpers.providerCharges(creator)).map(({ outcome }) => outcome);
-  const setMethod = (method: string) => store.database.run(setPaymentMethod, [creator.id, method]);
+  const setMethod = (method: string | null) => helpers.setPaymentMethod(creator, method);
   const cancel = () => store.publishAndWait(cancelled(order));
 
   it('takes the stock, charges the current payment method, and continues like a first charge', async () => {
@@ -129,11 +125,7 @@ describe('a recharge', () => {
       () => store.database.run(setStatus, [creator.id, 'unavailable']),
       /^No longer available: prod_\w+\.$/,
     ],
-    [
-      'the creator has no payment method',
-      () => store.database.run(setPaymentMethod, [creator.id, null]),
-      /no payment method/,
-    ],
+    ['the creator has no payment method', () => setMethod(null), /no payment method/],
     ['the order is cancelled', cancel, /The order is cancelled/],
   ])('is rejected when %s, and changes nothing', async (_, change, reason) => {
     await change();
@@ -171,7 +163,7 @@ describe('a recharge', () => {
     for (let index = 0; index < 20; index += 1)
       ids.push((await helpers.place(creator, { ...orderBody('', rate), items })).body.id);
     for (const [index, id] of ids.entries()) {
-      await store.database.run(setPaymentMethod, [creator.id, index % 2 === 0 ? 'pm_ok' : 'pm_declined']);
+      await setMethod(index % 2 === 0 ? 'pm_ok' : 'pm_declined');
       await recharge.run(id);
     }
     expect(await helpers.stock(creator)).toEqual([460, 460]);

@@ -15,11 +15,6 @@ import type { FaultPoint } from '../fault-points.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { RechargeOrder } from '../billing/recharge-order.js';
 
-const setPaymentMethod = statement(
-  'test.set-payment-method',
-  'UPDATE creators SET payment_method = $2 WHERE id = $1',
-);
-
 /**
  * Ends the leases of a killed process on a creator's keys, orders and refunds, instead of waiting for them.
  */
@@ -64,6 +59,13 @@ describe('a killed store-api', () => {
     const creator = await store.creator(method);
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     return { creator, body: orderBody(sku, await store.quote(creator.token), 3) };
+  };
+  const expectOneRefund = async (creator: Creator) => {
+    await helpers.completeAll(creator);
+    expect(await helpers.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
+    expect(await helpers.stock(creator)).toEqual([10]);
+    const expectedEvents = ['order.created', 'order.processing', 'order.cancelled'];
+    expect(await helpers.events(creator, 'order.')).toEqual(expectedEvents);
   };
   const statusOf = async (creator: Creator, id: string) => (await store.readOrder(creator, id)).status;
 
@@ -132,7 +134,7 @@ describe('a killed store-api', () => {
   it('charges once when it dies at the fault point "charged" of a recharge', async () => {
     const { creator, body } = await prepareOrder('pm_declined');
     const { body: order } = await helpers.place(creator, body);
-    await store.database.run(setPaymentMethod, [creator.id, 'pm_ok']);
+    await helpers.setPaymentMethod(creator, 'pm_ok');
     await new RechargeOrder(store.database, store.app.get(Stock)).run(order.id);
     // The completer of the process makes the charge.
     await untilKilledAndLeasesEnd(await startDyingAt('charged'), creator);
@@ -163,14 +165,7 @@ describe('a killed store-api', () => {
     const repeated = await store.post(path, creator.token, {}, idempotencyKey);
     expect([repeated.status, repeated.body.status]).toEqual([200, 'cancelled']);
     expect(repeated.get('idempotent-replayed')).toBe(replayed);
-    await helpers.completeAll(creator);
-    expect(await helpers.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
-    expect(await helpers.stock(creator)).toEqual([10]);
-    expect(await helpers.events(creator, 'order.')).toEqual([
-      'order.created',
-      'order.processing',
-      'order.cancelled',
-    ]);
+    await expectOneRefund(creator);
   });
 
   it('returns the money and the stock once when it dies at the fault point "refunded"', async () => {
@@ -180,13 +175,6 @@ describe('a killed store-api', () => {
     // The background loop of the process makes the refund.
     await untilKilledAndLeasesEnd(await startDyingAt('refunded'), creator);
 
-    await helpers.completeAll(creator);
-    expect(await helpers.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
-    expect(await helpers.stock(creator)).toEqual([10]);
-    expect(await helpers.events(creator, 'order.')).toEqual([
-      'order.created',
-      'order.processing',
-      'order.cancelled',
-    ]);
+    await expectOneRefund(creator);
   });
 });

@@ -16,6 +16,10 @@ const readProviderCharges = statement(
   `SELECT amount, currency, outcome, refunded_at IS NOT NULL AS refunded FROM sandbox_charges
    WHERE order_id = ANY ($1) ORDER BY charged_at`,
 );
+const setPaymentMethod = statement(
+  'test.set-payment-method',
+  'UPDATE creators SET payment_method = $2 WHERE id = $1',
+);
 const orderIds = statement('test.order-ids', 'SELECT id FROM orders WHERE creator_id = $1');
 const countOrders = statement('test.orders', 'SELECT count(*) AS orders FROM orders WHERE creator_id = $1');
 const stockOf = statement(
@@ -52,6 +56,8 @@ export function orderHelpers(store: StoreApiUnderTest) {
   return {
     place: (creator: Creator, body: object, idempotencyKey?: string) =>
       store.post('/store/v1/orders', creator.token, body, idempotencyKey),
+    setPaymentMethod: (creator: Creator, method: string | null) =>
+      store.database.run(setPaymentMethod, [creator.id, method]),
     /** Every charge of the creator's orders at the sandbox provider. */
     providerCharges: async (creator: Creator) => {
       const orders = await store.database.rows<{ id: string }>(orderIds, [creator.id]);
