@@ -1,8 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { cleanupJobs } from './cleanup-jobs.js';
-import { migrations } from './migrations/index.js';
+import { setUpDatabase } from './scratch.fixture.js';
 import { IdempotencyKeys } from './orders/idempotency-keys.js';
 
 const insertKey = statement(
@@ -13,11 +12,7 @@ const insertKey = statement(
 const keptKeys = statement('test.kept-keys', 'SELECT key FROM idempotency_keys ORDER BY key');
 
 describe('the clean-up of store-api', () => {
-  let scratch: ScratchDatabase;
-  beforeAll(async () => {
-    scratch = await scratchDatabase(migrations);
-  });
-  afterAll(() => scratch.drop());
+  const scratch = setUpDatabase();
 
   const deleteBatchOf = (name: string): Promise<number> | undefined =>
     cleanupJobs(scratch.database, new IdempotencyKeys(scratch.database), { ADDRESS_RETENTION_DAYS: 0 })

@@ -1,17 +1,12 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { RejectedMessage } from '@fulfilment/messaging';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { metrics } from '@fulfilment/runtime';
-import { migrations } from '../migrations/index.js';
+import { setUpDatabase } from '../scratch.fixture.js';
 import { measureOversold } from './measure-oversold.js';
 import { type StockOfOneProduct, stockOfOneProduct } from './stock.fixture.js';
 
 describe('stock events of the warehouse', () => {
-  let scratch: ScratchDatabase;
-  beforeAll(async () => {
-    scratch = await scratchDatabase(migrations);
-  });
-  afterAll(() => scratch.drop());
+  const scratch = setUpDatabase();
 
   const newStock = (quantity: number | null): Promise<StockOfOneProduct> =>
     stockOfOneProduct(scratch.database, quantity);

@@ -1,7 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
-import { migrations } from '../migrations/index.js';
+import { setUpDatabase } from '../scratch.fixture.js';
 import { type CatalogueFile, loadCatalogue } from './load-catalogue.js';
 import { productTypes } from './product-types.fixture.js';
 
@@ -41,11 +40,7 @@ const fileWith = (productType: string): CatalogueFile => ({
 });
 
 describe('a catalogue file', () => {
-  let scratch: ScratchDatabase;
-  beforeAll(async () => {
-    scratch = await scratchDatabase(migrations);
-  });
-  afterAll(() => scratch.drop());
+  const scratch = setUpDatabase();
 
   it('is rejected as a whole when a product has an unknown product type', async () => {
     await expect(loadCatalogue(scratch.database, fileWith('vinyl_10'))).rejects.toThrow(

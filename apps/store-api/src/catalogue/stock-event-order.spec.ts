@@ -1,7 +1,6 @@
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
-import { migrations } from '../migrations/index.js';
+import { setUpDatabase } from '../scratch.fixture.js';
 import { type StockOfOneProduct, stockOfOneProduct } from './stock.fixture.js';
 
 interface WarehouseEvent {
@@ -140,11 +139,7 @@ function total(entries: readonly { readonly pieces: number }[]): number {
 }
 
 describe('sales, returns, counts and adjustments in any order of arrival', () => {
-  let scratch: ScratchDatabase;
-  beforeAll(async () => {
-    scratch = await scratchDatabase(migrations);
-  });
-  afterAll(() => scratch.drop());
+  const scratch = setUpDatabase();
 
   // STOCK_PROPERTY_RUNS is for a manual run with more cases.
   const numRuns = Number(process.env['STOCK_PROPERTY_RUNS'] ?? 60);

@@ -1,7 +1,6 @@
 import { maxAmount, uuidv7 } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
-import { migrations } from '../migrations/index.js';
+import { type Database, statement } from '@fulfilment/database';
+import { setUpDatabase } from '../scratch.fixture.js';
 import { FaultPoints } from '../fault-points.js';
 import type { Charge, OpenCharge, PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
@@ -36,19 +35,19 @@ const readSandboxCharges = statement(
 );
 const emptySandbox = statement('test.empty-sandbox', 'DELETE FROM sandbox_charges');
 
-function sandbox(scratch: ScratchDatabase): Provider {
+function sandbox(database: Database): Provider {
   return {
-    gateway: new SandboxPaymentGateway(scratch.database),
+    gateway: new SandboxPaymentGateway(database),
     validMethod: 'pm_ok',
     declined: { method: 'pm_declined', reason: 'card_declined' },
     largestAmount: 'succeeded',
     methodWithoutResponse: () => 'pm_timeout',
-    charges: () => scratch.database.rows<StoredCharge>(readSandboxCharges),
-    stop: () => scratch.database.run(emptySandbox).then(() => undefined),
+    charges: () => database.rows<StoredCharge>(readSandboxCharges),
+    stop: () => database.run(emptySandbox).then(() => undefined),
   };
 }
 
-async function stripe({ database }: ScratchDatabase): Promise<Provider> {
+async function stripe(database: Database): Promise<Provider> {
   const api = await fakeStripe();
   const settings = { secretKey: fakeStripeKey, apiUrl: new URL(api.url), timeoutMs: 5_000 };
   return {
@@ -78,14 +77,10 @@ describe.each([
   ['sandbox', sandbox],
   ['Stripe', stripe],
 ])('the payment gateway of %s', (_, open) => {
-  let scratch: ScratchDatabase;
+  const scratch = setUpDatabase();
   let provider: Provider;
-  beforeAll(async () => {
-    scratch = await scratchDatabase(migrations);
-  });
-  afterAll(() => scratch.drop());
   beforeEach(async () => {
-    provider = await open(scratch);
+    provider = await open(scratch.database);
   });
   afterEach(() => provider.stop());
 

@@ -1,6 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
-import { migrations } from '../migrations/index.js';
+import { setUpDatabase } from '../scratch.fixture.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
 
 const insertCharges = statement(
@@ -11,11 +10,7 @@ const insertCharges = statement(
 
 /** Behaviour of the sandbox only; payment-gateway.spec.ts tests the contract of every provider. */
 describe('the sandbox payment gateway', () => {
-  let scratch: ScratchDatabase;
-  beforeAll(async () => {
-    scratch = await scratchDatabase(migrations);
-  });
-  afterAll(() => scratch.drop());
+  const scratch = setUpDatabase();
 
   it('lists payments in pages of at most 500, each payment once', async () => {
     await scratch.database.run(insertCharges, [1001]);

@@ -1,20 +1,15 @@
 import { publicId } from '@fulfilment/contracts';
 import { createLogger } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
-import { migrations } from '../../migrations/index.js';
+import { setUpDatabase } from '../../scratch.fixture.js';
 import { CheckProviderKey } from '../check-provider-key.js';
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
 /** Behaviour of Stripe only; payment-gateway.spec.ts tests the contract of every provider. */
 describe('the Stripe payment gateway', () => {
-  let scratch: ScratchDatabase;
+  const scratch = setUpDatabase();
   let stripe: StripeGatewayUnderTest;
-  beforeAll(async () => {
-    scratch = await scratchDatabase(migrations);
-  });
-  afterAll(() => scratch.drop());
   beforeEach(async () => {
     stripe = await stripeGateway(scratch.database);
   });

@@ -1,17 +1,12 @@
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
-import { migrations } from '../../migrations/index.js';
+import { setUpDatabase } from '../../scratch.fixture.js';
 import type { RefundRequest } from '../payment-gateway.js';
 import { refundsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import { type FakeStripeFault, fakeStripeKey } from './fake-stripe.fixture.js';
 
 /** https://docs.stripe.com/refunds */
 describe('a refund by Stripe', () => {
-  let scratch: ScratchDatabase;
+  const scratch = setUpDatabase();
   let stripe: StripeGatewayUnderTest;
-  beforeAll(async () => {
-    scratch = await scratchDatabase(migrations);
-  });
-  afterAll(() => scratch.drop());
   beforeEach(async () => {
     stripe = await stripeGateway(scratch.database);
   });

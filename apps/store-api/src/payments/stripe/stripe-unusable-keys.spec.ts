@@ -1,5 +1,4 @@
-import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
-import { migrations } from '../../migrations/index.js';
+import { setUpDatabase } from '../../scratch.fixture.js';
 import type { OpenCharge } from '../payment-gateway.js';
 import {
   hourMs,
@@ -16,12 +15,8 @@ const broken = { type: 'api_error', message: 'Something went wrong.' };
 
 /** https://docs.stripe.com/error-low-level#server-errors */
 describe('after a 500 that Stripe repeats under the key, the gateway', () => {
-  let scratch: ScratchDatabase;
+  const scratch = setUpDatabase();
   let stripe: StripeGatewayUnderTest;
-  beforeAll(async () => {
-    scratch = await scratchDatabase(migrations);
-  });
-  afterAll(() => scratch.drop());
   beforeEach(async () => {
     stripe = await stripeGateway(scratch.database);
   });
