@@ -9,25 +9,22 @@ const shardsOfUuids = statement(
   `SELECT DISTINCT ${shardSql('id')} AS shard FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 2000)) AS ids
    ORDER BY 1`,
 );
-// 7391060 is the class of the locks in shards.ts. Its keys 0 to 15 are shards.
-const endSessionsOfLocks = statement(
+/** The locks of shards.ts in this database: 7391060 is their class, and the keys 0 to 15 are the shards. */
+const shardLocks = `locktype = 'advisory' AND classid = 7391060 AND objid < 16
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+const endSessionsOfShard = statement(
   'test.end-sessions',
-  `SELECT pg_terminate_backend(pid) FROM pg_locks
-   WHERE locktype = 'advisory' AND classid = 7391060 AND objid = $1
-     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE ${shardLocks} AND objid = $1`,
 );
 const holders = statement(
   'test.holders',
-  `SELECT objid::int AS shard, count(*)::int AS holders FROM pg_locks
-   WHERE locktype = 'advisory' AND classid = 7391060 AND objid < 16 AND granted
-     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  `SELECT objid::int AS shard, count(*)::int AS holders FROM pg_locks WHERE ${shardLocks} AND granted
    GROUP BY 1 ORDER BY 1`,
 );
 const sessions = statement(
   'test.sessions',
-  `SELECT DISTINCT pid, xact_start::text AS began, state_change::text AS changed FROM pg_stat_activity JOIN pg_locks USING (pid)
-   WHERE locktype = 'advisory' AND classid = 7391060 AND objid < 16 AND state = 'idle in transaction'
-     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  `SELECT DISTINCT pid, xact_start::text AS began, state_change::text AS changed
+   FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE ${shardLocks} AND state = 'idle in transaction'
    ORDER BY pid`,
 );
 const logger = createLogger('test', 'silent');
@@ -126,7 +123,7 @@ describe('the shards of a service', () => {
     await untilOwned(8, 8);
     replicas = [staying]; // the other one is not renewed here any more
     const [shard] = dying.owned;
-    await scratch.database.rows(endSessionsOfLocks, [shard]);
+    await scratch.database.rows(endSessionsOfShard, [shard]);
     await dataSource.destroy();
     await untilOwned(16);
     dying.wake();
