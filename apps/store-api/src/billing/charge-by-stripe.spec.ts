@@ -171,7 +171,11 @@ describe('orders that are charged by Stripe', () => {
     if (charge === undefined) throw new Error('The order has no open charge.');
     const settle = store.app.get(SettleOrder);
     const reference = intents()[0]?.id ?? null;
-    await settle.run(store.database, charge, { status: 'declined', reason: 'refused', reference: null });
+    await settle.run(store.database, charge, {
+      status: 'declined',
+      reason: 'card_declined',
+      reference: null,
+    });
     const paid = { status: 'succeeded', chargedAt: new Date(), reference } as const;
     expect(await settle.run(store.database, charge, paid)).toMatchObject({ status: 'payment_failed' });
     await store.resumeOrders();

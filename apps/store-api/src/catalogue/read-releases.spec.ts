@@ -151,8 +151,8 @@ describe('GET /v1/releases', () => {
   it("returns 404 for another creator's release and for an invalid id", async () => {
     const other = await store.creator();
     const { id } = await store.release(other.id);
-    for (const foreign of [id, 'prod_x', 'nonsense', '%00']) {
-      expect((await store.get(`/store/v1/releases/${foreign}`, creator.token)).status).toBe(404);
+    for (const unknown of [id, 'prod_x', 'nonsense', '%00']) {
+      expect((await store.get(`/store/v1/releases/${unknown}`, creator.token)).status).toBe(404);
     }
   });
 });

@@ -19,12 +19,8 @@ beforeEach(async () => {
 
 describe('a fulfilment event', () => {
   const placeOrder = async (quantity = 1): Promise<string> => {
-    const response = await store.post(
-      '/store/v1/orders',
-      creator.token,
-      orderBody(sku, await store.quote(creator.token), quantity),
-    );
-    return response.body.id;
+    const body = orderBody(sku, await store.quote(creator.token), quantity);
+    return (await helpers.place(creator, body)).body.id;
   };
   const read = (id: string) => store.readOrder(creator, id);
   /** The types of the messages about the orders of the creator. */
@@ -103,7 +99,7 @@ describe('a fulfilment event', () => {
     expect(await helpers.providerCharges(creator)).toMatchObject([{ refunded: true }]);
   });
 
-  it('is rejected with a reason when the status of its order does not allow it, or its order or product is unknown', async () => {
+  it('is rejected as a dead letter, with a reason, if its order or product is unknown or the status does not allow it', async () => {
     const id = await placeOrder();
     await store.publishAndWait(shipped(id, 'TEST1', atMinute(1)));
     const rejections = await store.publishAndWait(

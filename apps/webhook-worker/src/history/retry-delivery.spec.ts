@@ -24,6 +24,11 @@ const readScheduleStep = statement(
   'test.read-schedule-step',
   'SELECT schedule_step FROM webhook_deliveries WHERE subscription_id = $1',
 );
+async function makeDueInAnHour(id: string): Promise<Date> {
+  const due = new Date(Date.now() + 3_600_000);
+  await given.stores.database.run(makeDueAt, [parsePublicId('whk', id), due]);
+  return due;
+}
 async function scheduleStepOf(id: string): Promise<number | undefined> {
   const row = await given.stores.database.row<{ schedule_step: number }>(readScheduleStep, [
     parsePublicId('whk', id),
@@ -87,8 +92,7 @@ describe('a manual retry of a delivery', () => {
 
   it('leaves the schedule of an open delivery unchanged when the attempt fails', async () => {
     const prepared = await withDeliveries(1, 'failed');
-    const due = new Date(Date.now() + 3_600_000);
-    await given.stores.database.run(makeDueAt, [parsePublicId('whk', prepared.id), due]);
+    const due = await makeDueInAnHour(prepared.id);
     given.receiver.respondWith(withStatus(500));
     const { read } = await retryOnly(prepared);
     await afterAttempts(3);
@@ -129,10 +133,7 @@ describe('a manual retry of a delivery', () => {
 
   it('disables the subscription on a 410, and fails an open delivery as gone', async () => {
     const prepared = await withDeliveries(1, 'failed');
-    await given.stores.database.run(makeDueAt, [
-      parsePublicId('whk', prepared.id),
-      new Date(Date.now() + 3_600_000),
-    ]);
+    await makeDueInAnHour(prepared.id);
     given.receiver.respondWith(withStatus(410));
     const { read } = await retryOnly(prepared);
     await afterAttempts(3);
