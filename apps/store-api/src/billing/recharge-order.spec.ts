@@ -33,9 +33,9 @@ describe('a recharge', () => {
 
   /** An order of two of ten pieces whose charge was declined. */
   beforeEach(async () => {
-    creator = await store.creator('pm_declined');
-    const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
-    const body = orderBody(sku, await store.quote(creator.token), 2);
+    const prepared = await helpers.prepareOrder({ paymentMethod: 'pm_declined', stock: 10, pieces: 2 });
+    const { body } = prepared;
+    ({ creator } = prepared);
     order = (await helpers.place(creator, body, 'first')).body.id;
   });
 

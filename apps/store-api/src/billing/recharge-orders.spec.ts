@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { Stock } from '../catalogue/stock.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
 import { redactOrder } from '../orders/redact-orders.js';
 import { RechargeOrder } from './recharge-order.js';
@@ -44,9 +44,9 @@ describe('recharging the orders of a time range', () => {
   const placeFailed = async (
     failedAt: string,
   ): Promise<{ creator: Creator; order: string; status: () => Promise<string> }> => {
-    const creator = await store.creator('pm_declined');
-    const { sku } = await store.release(creator.id);
-    const { body } = await helpers.place(creator, orderBody(sku, await store.quote(creator.token)));
+    const prepared = await helpers.prepareOrder({ paymentMethod: 'pm_declined' });
+    const { creator } = prepared;
+    const { body } = await helpers.place(creator, prepared.body);
     await store.database.run(setFailureTime, [creator.id, new Date(failedAt)]);
     return {
       creator,

@@ -1,6 +1,6 @@
 import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import { type FakeStripe, fakeStripe, fakeStripeKey } from '../payments/stripe/fake-stripe.fixture.js';
-import { orderBody, startStoreApi } from '../store-api.fixture.js';
+import { startStoreApi } from '../store-api.fixture.js';
 import { orderHelpers } from '../orders/order-helpers.fixture.js';
 
 /** Settings of a store-api that charges at a fake Stripe. */
@@ -24,9 +24,7 @@ export async function stripeOrders(environment: Readonly<Record<string, string>>
     store,
     helpers,
     place: async (paymentMethod: string, idempotencyKey?: string) => {
-      const creator = await store.creator(paymentMethod);
-      const { sku } = await store.release(creator.id, [{ quantity: 4 }]);
-      const body = orderBody(sku, await store.quote(creator.token));
+      const { creator, body } = await helpers.prepareOrder({ paymentMethod, stock: 4 });
       const { status, body: order } = await helpers.place(creator, body, idempotencyKey);
       expect(status).toBe(201);
       return {

@@ -1,12 +1,6 @@
 import { messages } from '@fulfilment/contracts';
 import { atMinute, shipped } from '../fulfilment/fulfilment.fixture.js';
-import {
-  newKey,
-  orderBody,
-  type StoreApiUnderTest,
-  startStoreApi,
-  type Creator,
-} from '../store-api.fixture.js';
+import { newKey, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 export interface OrderOfCreator {
@@ -33,9 +27,7 @@ export function setUpCancellations() {
     paymentMethod?: string,
     idempotencyKey = newKey(),
   ): Promise<OrderOfCreator & { body: object }> => {
-    const creator = await store.creator(paymentMethod);
-    const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
-    const body = orderBody(sku, await store.quote(creator.token), 3);
+    const { creator, body } = await helpers.prepareOrder({ paymentMethod, stock: 10, pieces: 3 });
     const { body: order } = await helpers.place(creator, body, idempotencyKey);
     return { creator, id: order.id, body };
   };

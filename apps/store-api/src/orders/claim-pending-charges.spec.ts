@@ -1,6 +1,6 @@
 import { type Statement, statement } from '@fulfilment/database';
 import { blocksRead, executedPlan } from '@fulfilment/database/testing';
-import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { orderHelpers } from './order-helpers.fixture.js';
 import { copyAsPending } from './copied-orders.fixture.js';
 import { claimRetries, claimUnattempted } from './claim-pending-charges.js';
@@ -17,9 +17,9 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
   let store: StoreApiUnderTest;
   beforeAll(async () => {
     store = await startStoreApi();
-    const creator = await store.creator();
-    const { sku } = await store.release(creator.id);
-    await orderHelpers(store).place(creator, orderBody(sku, await store.quote(creator.token)));
+    const helpers = orderHelpers(store);
+    const { creator, body } = await helpers.prepareOrder();
+    await helpers.place(creator, body);
     await store.database.run(setRetried);
     await copyAsPending(store.database, creator.id, waitingOrders);
   });

@@ -4,7 +4,6 @@ import { eventually } from '@fulfilment/testing';
 import { stripeSettings } from '../billing/stripe-orders.fixture.js';
 import { type FakeStripe, fakeStripe } from '../payments/stripe/fake-stripe.fixture.js';
 import {
-  orderBody,
   requestPoolSize,
   type StoreApiUnderTest,
   startStoreApi,
@@ -45,12 +44,9 @@ afterAll(async () => {
 
 /** Creates a creator with one paid order. */
 async function place(): Promise<Creator> {
-  const creator = await store.creator('pm_card_visa');
-  const { sku } = await store.release(creator.id);
-  const body = orderBody(sku, await store.quote(creator.token));
-  expect((await orderHelpers(store).place(creator, body, uuidv7())).body).toMatchObject({
-    status: 'processing',
-  });
+  const helpers = orderHelpers(store);
+  const { creator, body } = await helpers.prepareOrder({ paymentMethod: 'pm_card_visa' });
+  expect((await helpers.place(creator, body, uuidv7())).body.status).toBe('processing');
   return creator;
 }
 

@@ -3,7 +3,6 @@ import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import { Stock } from '../catalogue/stock.js';
 import {
   newKey,
-  orderBody,
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
@@ -55,11 +54,8 @@ describe('a killed store-api', () => {
     await store.database.run(endLeases, [creator.id]);
   };
   /** Creates a creator with ten pieces, and returns the body of an order of three of them. */
-  const prepareOrder = async (method: 'pm_ok' | 'pm_declined') => {
-    const creator = await store.creator(method);
-    const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
-    return { creator, body: orderBody(sku, await store.quote(creator.token), 3) };
-  };
+  const prepareOrder = (paymentMethod: 'pm_ok' | 'pm_declined') =>
+    helpers.prepareOrder({ paymentMethod, stock: 10, pieces: 3 });
   const expectOneRefund = async (creator: Creator) => {
     await helpers.completeAll(creator);
     expect(await helpers.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);

@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
-import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 const readBusyConnections = statement(
@@ -30,13 +30,11 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
     ['a limited edition without a key', 100, undefined],
     ['an unlimited product with a key', null, 'key'],
     ['an unlimited product without a key', null, undefined],
-  ])('of %s', (_, quantity, idempotencyKey) => {
+  ])('of %s', (_, stock, idempotencyKey) => {
     it.each(packets)(
       'after %i packets returns 201 exactly when there is an order, which is charged once',
       async (count) => {
-        const creator = await store.creator();
-        const { sku } = await store.release(creator.id, [{ quantity }]);
-        const body = orderBody(sku, await store.quote(creator.token));
+        const { creator, body } = await helpers.prepareOrder({ stock });
         proxy.severAfter(count);
         const response = await helpers.place(creator, body, idempotencyKey);
         expect([201, 503]).toContain(response.status);
@@ -47,7 +45,7 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
         await helpers.runCompleter(creator);
         const charges = await helpers.providerCharges(creator);
         expect(charges.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(orders);
-        expect(await helpers.stock(creator)).toEqual([quantity === null ? null : quantity - orders]);
+        expect(await helpers.stock(creator)).toEqual([stock === null ? null : stock - orders]);
       },
     );
   });

@@ -2,7 +2,8 @@ import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { metrics } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
-import { orderBody, startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { orderHelpers } from './order-helpers.fixture.js';
 import { measureOrders } from './measure-orders.js';
 
 const gauge = async (name: string): Promise<number> =>
@@ -40,10 +41,9 @@ describe('the gauges of orders', () => {
     ])
       expect(await gauge(name)).toBe(0);
 
-    const creator = await store.creator();
-    const { sku } = await store.release(creator.id);
-    const rate = await store.quote(creator.token);
-    const { id } = (await store.post('/store/v1/orders', creator.token, orderBody(sku, rate))).body;
+    const helpers = orderHelpers(store);
+    const { creator, body } = await helpers.prepareOrder();
+    const { id } = (await helpers.place(creator, body)).body;
     await store.broker.publish(
       messages.fulfilmentDelivered.make({ order_id: id }, { occurredAt: new Date() }),
     );
@@ -71,10 +71,9 @@ describe('the counter of placed orders', () => {
         return counted?.values.find(({ labels }) => labels['outcome'] === outcome)?.value ?? 0;
       };
       const before = await countOf('payment_failed');
-      const creator = await store.creator('pm_declined');
-      const { sku } = await store.release(creator.id);
-      const rate = await store.quote(creator.token);
-      await store.post('/store/v1/orders', creator.token, orderBody(sku, rate)).expect(201);
+      const helpers = orderHelpers(store);
+      const { creator, body } = await helpers.prepareOrder({ paymentMethod: 'pm_declined' });
+      await helpers.place(creator, body).expect(201);
       expect(await countOf('payment_failed')).toBe(before + 1);
     } finally {
       await store.stop();

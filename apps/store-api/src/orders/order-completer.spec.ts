@@ -8,7 +8,7 @@ import {
   type FakeStripe,
   fakeStripe,
 } from '../payments/stripe/fake-stripe.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { startStoreProcess } from '../store-process.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { ChargeOrder } from '../billing/charge-order.js';
@@ -73,14 +73,8 @@ describe('the completer while the provider does not respond', () => {
   };
   /** Creates a creator with one order. */
   const place = async (paymentMethod: string): Promise<Creator> => {
-    const creator = await store.creator(paymentMethod);
-    const { sku } = await store.release(creator.id);
-    const { status } = await helpers.place(
-      creator,
-      orderBody(sku, await store.quote(creator.token)),
-      uuidv7(),
-    );
-    expect(status).toBe(201);
+    const { creator, body } = await helpers.prepareOrder({ paymentMethod });
+    expect((await helpers.place(creator, body, uuidv7())).status).toBe(201);
     return creator;
   };
   const chargeStatus = async (creator: Creator) =>
@@ -180,9 +174,7 @@ describe('the completer while the provider does not respond', () => {
     it('claims no more orders while it waits for a running request', async () => {
       await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
       const due = await place(unresponsivePaymentMethod);
-      const creator = await store.creator(unresponsivePaymentMethod);
-      const { sku } = await store.release(creator.id);
-      const body = orderBody(sku, await store.quote(creator.token));
+      const { creator, body } = await helpers.prepareOrder({ paymentMethod: unresponsivePaymentMethod });
       running = await startStoreProcess(store, { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '4000' });
       await running.untilReady();
       const requestsStarted = untilRequested(silentPath, 1);

@@ -1,7 +1,7 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import type { StoreApiUnderTest, Creator } from '../store-api.fixture.js';
+import { type Creator, orderBody, type StoreApiUnderTest } from '../store-api.fixture.js';
 
 /** A charge of the sandbox provider. */
 export interface ProviderCharge {
@@ -37,6 +37,12 @@ const openCharges = statement(
 );
 const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM outbox');
 
+export interface OrderOptions {
+  readonly paymentMethod?: string | undefined;
+  readonly stock?: number | null;
+  readonly pieces?: number;
+}
+
 /** Helpers that place and complete orders of a creator, and read the creator's charges, stock and events. */
 export function orderHelpers(store: StoreApiUnderTest) {
   /** Resolves when every event that was written has been published. */
@@ -54,6 +60,15 @@ export function orderHelpers(store: StoreApiUnderTest) {
   const openChargeCount = async (creator: { readonly id: string }) =>
     (await store.database.row<{ open: number }>(openCharges, [creator.id]))?.open;
   return {
+    /**
+     * Creates a creator with one product, and the body of an order of some pieces of it.
+     * @param options `stock`: pieces of a limited edition; by default the product is unlimited
+     */
+    prepareOrder: async ({ paymentMethod, stock = null, pieces = 1 }: OrderOptions = {}) => {
+      const creator = await store.creator(paymentMethod);
+      const { sku } = await store.release(creator.id, [{ quantity: stock }]);
+      return { creator, sku, body: orderBody(sku, await store.quote(creator.token), pieces) };
+    },
     place: (creator: Creator, body: object, idempotencyKey?: string) =>
       store.post('/store/v1/orders', creator.token, body, idempotencyKey),
     setPaymentMethod: (creator: Creator, method: string | null) =>

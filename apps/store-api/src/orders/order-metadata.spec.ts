@@ -22,9 +22,7 @@ describe('the metadata of an order', () => {
   beforeAll(async () => {
     store = await startStoreApi();
     helpers = orderHelpers(store);
-    creator = await store.creator();
-    const { sku } = await store.release(creator.id);
-    body = orderBody(sku, await store.quote(creator.token));
+    ({ creator, body } = await helpers.prepareOrder());
   });
   afterAll(() => store.stop());
 
@@ -121,11 +119,10 @@ describe('the metadata of an order', () => {
   });
 
   it('is deleted when the address is redacted', async () => {
-    const owner = await store.creator('pm_declined');
-    const { sku } = await store.release(owner.id);
-    const order = { ...orderBody(sku, await store.quote(owner.token)), metadata: { gift: 'for Ana' } };
-    const { body: placed } = await helpers.place(owner, order);
+    const prepared = await helpers.prepareOrder({ paymentMethod: 'pm_declined' });
+    const order = { ...prepared.body, metadata: { gift: 'for Ana' } };
+    const { body: placed } = await helpers.place(prepared.creator, order);
     await redactOrder(store.database, placed.id);
-    expect((await store.readOrder(owner, placed.id)).metadata).toEqual({});
+    expect((await store.readOrder(prepared.creator, placed.id)).metadata).toEqual({});
   });
 });

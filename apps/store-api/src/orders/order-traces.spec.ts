@@ -1,6 +1,6 @@
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
-import { orderBody, type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
 import { orderHelpers } from './order-helpers.fixture.js';
 
 const traceId = 'a'.repeat(32);
@@ -15,11 +15,10 @@ describe('the trace of an order', () => {
   afterEach(() => recorded.stop());
 
   it('contains its request, statements, charge and messages, but no address, token or key', async () => {
-    const creator = await store.creator();
-    const { sku } = await store.release(creator.id);
-    const body = orderBody(sku, await store.quote(creator.token));
+    const helpers = orderHelpers(store);
+    const { creator, body } = await helpers.prepareOrder();
     recorded = recordSpans();
-    const { body: order } = await orderHelpers(store)
+    const { body: order } = await helpers
       .place(creator, body, 'key-1')
       .set('traceparent', `00-${traceId}-${'b'.repeat(16)}-00`)
       .expect(201);

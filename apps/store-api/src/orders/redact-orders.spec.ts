@@ -3,13 +3,7 @@ import { statement } from '@fulfilment/database';
 import { Conflict, NotFound } from '@fulfilment/error-envelope';
 import { Stock } from '../catalogue/stock.js';
 import { cancelled } from '../fulfilment/fulfilment.fixture.js';
-import {
-  address,
-  orderBody,
-  type StoreApiUnderTest,
-  startStoreApi,
-  type Creator,
-} from '../store-api.fixture.js';
+import { address, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { RechargeOrder } from '../billing/recharge-order.js';
 import { redactOldAddresses, redactOrder } from './redact-orders.js';
@@ -48,10 +42,8 @@ describe('redacting orders', () => {
   afterAll(() => store.stop());
 
   const place = async (paymentMethod: string): Promise<{ creator: Creator; order: string }> => {
-    const creator = await store.creator(paymentMethod);
-    const { sku } = await store.release(creator.id);
-    const { body } = await helpers.place(creator, orderBody(sku, await store.quote(creator.token)));
-    return { creator, order: body.id };
+    const { creator, body } = await helpers.prepareOrder({ paymentMethod });
+    return { creator, order: (await helpers.place(creator, body)).body.id };
   };
   const view = async (creator: Creator, order: string) => store.readOrder(creator, order);
 
