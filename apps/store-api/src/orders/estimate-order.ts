@@ -14,7 +14,7 @@ export class EstimateOrder {
   /** @throws NotFound for an unknown rate or creator; Unprocessable for an order that could not be placed */
   async run(caller: Caller, order: EstimateOrderDto): Promise<OrderEstimate> {
     const creatorId = caller.creatorId ?? throwNotFound('connected creator');
-    const { lines, currency, shippingAmount, cost } = await this.priceOrder.cost(creatorId, order);
+    const { lines, currency, shippingAmount, cost } = await this.priceOrder.computeCost(creatorId, order);
     return {
       line_items: lines.map(({ id, title, quantity, price }) => ({
         sku: publicId('prod', id),

@@ -21,7 +21,7 @@ const insertNewOrder = statement(
      WHERE creator_id = :creator_id AND client_id = :client_id AND key = :key AND claimed_by = :id AND order_id IS NULL
        AND (SELECT count(*) FROM unlimited) = cardinality(:unlimited_products::uuid[])
      RETURNING key
-   ), placed AS (
+   ), inserted AS (
      INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
                          shipping_rate_id, shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount,
                          resume_at, created_at, updated_at, metadata, test)
@@ -33,17 +33,17 @@ const insertNewOrder = statement(
    ), items AS (
      INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, ean, quantity,
                               unit_amount, royalty_rate)
-     SELECT placed.id, position, item.id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
-     FROM placed, json_to_recordset(:items::json) AS item (position int, id uuid, product_id uuid, release_id uuid, title text,
+     SELECT inserted.id, position, item.id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate
+     FROM inserted, json_to_recordset(:items::json) AS item (position int, id uuid, product_id uuid, release_id uuid, title text,
                                                            release_title text, product_type text, ean text, quantity int,
                                                            unit_amount bigint, royalty_rate int)
    ), charge AS (
      INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status, test)
-     SELECT :charge_id, id, 1, :charge_amount, :currency, :payment_method, 'pending', :test FROM placed
+     SELECT :charge_id, id, 1, :charge_amount, :currency, :payment_method, 'pending', :test FROM inserted
    ), event AS (
-     INSERT INTO outbox (message_id, type, body) SELECT :message_id, :routing_key, :message_body::jsonb FROM placed
+     INSERT INTO outbox (message_id, type, body) SELECT :message_id, :routing_key, :message_body::jsonb FROM inserted
    )
-   SELECT EXISTS (SELECT FROM placed) AS placed,
+   SELECT EXISTS (SELECT FROM inserted) AS inserted,
           (SELECT count(*) FROM unlimited) = cardinality(:unlimited_products::uuid[]) AS unlimited`,
 );
 
@@ -121,14 +121,14 @@ export interface NewOrder {
 
 export interface InsertOutcome {
   /** False if another request has claimed the key, or if not all of `unlimitedProducts` are unlimited. */
-  readonly placed: boolean;
+  readonly inserted: boolean;
   /** Whether all of `unlimitedProducts` are unlimited. */
   readonly unlimited: boolean;
 }
 
 /**
  * Writes the order with its lines, its first charge and its event, and attaches its idempotency key; or
- * nothing at all, if `placed` is false.
+ * nothing at all, if `inserted` is false.
  */
 export async function insertOrder(sql: Sql, order: NewOrder): Promise<InsertOutcome> {
   const outcome = await sql.row<InsertOutcome>(insertNewOrder, {

@@ -56,7 +56,7 @@ export class PriceOrder {
    * @throws NotFound for an unknown rate or creator; Unprocessable when the order cannot be placed as it is
    */
   async run({ creatorId, order }: Placement): Promise<PricedOrder> {
-    const priced = await this.cost(creatorId, order);
+    const priced = await this.computeCost(creatorId, order);
     const total = orderTotal(
       priced.lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
       priced.shippingAmount,
@@ -65,7 +65,7 @@ export class PriceOrder {
   }
 
   /** Returns the cost of an order. @throws as `run` */
-  async cost<Item extends RequestedItem>(
+  async computeCost<Item extends RequestedItem>(
     creatorId: string,
     order: OrderToPrice<Item>,
   ): Promise<OrderCost<Item>> {

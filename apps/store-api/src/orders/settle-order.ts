@@ -72,8 +72,8 @@ const markContradictedRefundDue = statement(
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
-/** The id is null if the order keeps its status. */
-type SettledRow = OrderRow | { readonly id: null };
+/** The changed order; id null if the order keeps its status; undefined if the charge was settled before. */
+type SettledRow = OrderRow | { readonly id: null } | undefined;
 type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;
 
@@ -163,7 +163,7 @@ export class SettleOrder {
     const placed = await database.transaction(async (tx) => {
       const paid = outcome.status === 'succeeded';
       const status = paid ? 'processing' : 'payment_failed';
-      const settling = tx.row<SettledRow>(settle, {
+      const settling: Promise<SettledRow> = tx.row(settle, {
         charge_id: chargeId,
         charge_status: outcome.status,
         reference: outcome.reference,
@@ -189,6 +189,7 @@ export class SettleOrder {
         return currentStatus(tx, orderId);
       }
       const settled: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
+      // Both statements are issued here, and sent together with COMMIT.
       tx.sendWithCommit(
         this.outbox.add(tx, this.messageOf(row, items)),
         this.keys.saveFinalResponse(tx, orderId, settled),

@@ -44,34 +44,36 @@ export class WriteOrder {
     const limitedLines = priced.lines.filter(({ limitedEdition }) => limitedEdition);
     try {
       // `insertOrder` is one statement: only stock to take needs a transaction.
-      if (limitedLines.length === 0) requirePlaced(await insertOrder(this.database, order));
+      if (limitedLines.length === 0) requireInserted(await insertOrder(this.database, order));
       else {
         await this.database.transaction(async (tx) => {
           await pipelined([
-            insertOrder(tx, order).then(requirePlaced),
+            insertOrder(tx, order).then(requireInserted),
             this.takeStock(tx, placement, limitedLines),
           ]);
           this.faultPoints.pass('order-written');
         });
       }
     } catch (error) {
-      const mayBeWritten = error instanceof DependencyUnavailable;
-      if (!mayBeWritten || !(await this.wasWritten(placement))) throw error;
+      if (!(error instanceof DependencyUnavailable)) throw error;
+      // The connection was lost, perhaps after the commit.
+      const isCommitted = await this.releaseKeyAndFindOrder(placement);
+      if (!isCommitted) throw error;
     }
     this.outbox.wakeRelay();
     return order;
   }
 
   /**
-   * Returns whether an order was committed whose connection was lost. Retries both steps until they succeed.
+   * Returns whether the order is committed. If not, it never will be, since its statement needs the key.
+   * Retries both steps until they succeed.
    * @throws the last error after `findOrderTimeoutMs`
    */
-  private async wasWritten({ keyScope, orderId }: Placement): Promise<boolean> {
+  private async releaseKeyAndFindOrder({ keyScope, orderId }: Placement): Promise<boolean> {
     const endsAtMs = performance.now() + findOrderTimeoutMs;
     for (;;) {
       try {
-        // Waits for a commit in progress. Without the key, PostgreSQL writes nothing if the statement arrives
-        // later.
+        // Waits for a commit in progress. Does not release the key of an order that is committed.
         await this.keys.release(keyScope, orderId);
         return (await this.database.row(findOrder, [orderId])) !== undefined;
       } catch (error) {
@@ -134,7 +136,7 @@ export class WriteOrder {
   }
 }
 
-function requirePlaced({ placed, unlimited }: InsertOutcome): void {
+function requireInserted({ inserted, unlimited }: InsertOutcome): void {
   if (!unlimited) throw new BecameLimited();
-  if (!placed) throw keyInUse(); // another request has claimed the key
+  if (!inserted) throw keyInUse(); // another request has claimed the key
 }
