@@ -20,14 +20,13 @@ const unknownReceiver: ReceiverWindow = { url: undefined, window: initialWindow 
 export class DeliveryWindows {
   private readonly windows = new Map<string, ReceiverWindow>();
 
+  /** For a claim, which checks whether the subscription still has the URL of the window. */
   get(subscriptionId: string): ReceiverWindow {
     return this.windows.get(subscriptionId) ?? unknownReceiver;
   }
 
-  /**
-   * Returns the window of the receiver at the URL, which was just read with a claim, and remembers the URL.
-   */
-  use(subscriptionId: string, url: string): Window {
+  /** Returns the window for the URL that the claim has read: a new one if the URL has changed. */
+  afterClaim(subscriptionId: string, url: string): Window {
     const known = this.windows.get(subscriptionId);
     const used = known?.url === url ? known : { url, window: initialWindow };
     setNewest(this.windows, subscriptionId, used, maxWindows);

@@ -21,7 +21,9 @@ import { PostWebhook } from './post-webhook.js';
 import { SettlementBatches } from './settlement-batches.js';
 import { mayContinue, type WindowAtStart } from './window.rules.js';
 
-/** The running work of this process for a subscription. */
+/**
+ * The running work of this process for a subscription: at most one claim, and the attempts of earlier claims.
+ */
 interface Activity {
   readonly subscriptionId: string;
   /**
@@ -185,7 +187,7 @@ export class Dispatcher extends BackgroundTask {
   }
 
   private windowAtStart({ subscriptionId, url }: LeasedDelivery, running: number): WindowAtStart {
-    const window = this.windows.use(subscriptionId, url);
+    const window = this.windows.afterClaim(subscriptionId, url);
     deliveryMetrics.windowSize.observe(window.size);
     return { reductions: window.reductions, isFull: running >= window.size };
   }

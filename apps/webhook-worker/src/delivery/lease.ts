@@ -256,9 +256,7 @@ export class Lease {
 function mayOtherDaysBeDue(days: DaySpan, request: ClaimRequest, claim: Claimed): boolean {
   if (days.more !== true || claim.mayHaveMore) return false;
   if (claim.deliveries.length > 0) return true;
-  // Nothing was claimed. Days that were determined for this claim would be found again.
-  const areNew = request.days === undefined;
-  // Running attempts may have reached the receiver's limit. Then the known days still have due deliveries.
-  const isLimitReached = request.running > 0;
-  return !areNew && !isLimitReached;
+  // Nothing was claimed, so the known days have nothing left. But days that were determined for this claim
+  // would only be found again, and running attempts may have reached the receiver's limit.
+  return request.days !== undefined && request.running === 0;
 }
