@@ -166,7 +166,7 @@ describe('a recharge', () => {
       await setMethod(index % 2 === 0 ? 'pm_ok' : 'pm_declined');
       await recharge.run(id);
     }
-    expect(await helpers.stock(creator)).toEqual([460, 460]);
+    expect(await helpers.stock(creator)).toEqual([460, 460]); // 20 orders of two pieces each
     const cancels = ids.map((id) => cancelled(id));
     await Promise.all([store.broker.publish(...cancels), helpers.runCompleter(creator)]);
     for (const message of cancels)
@@ -192,6 +192,6 @@ describe('a recharge', () => {
     await transition.tx.run(setStock, [creator.id, 100]);
     await transition.commit();
     expect(await settled).toEqual({ id: order, status: 'payment_failed' });
-    expect(await helpers.stock(creator)).toEqual([102]);
+    expect(await helpers.stock(creator)).toEqual([100 + 2]); // the declined order has returned its two
   });
 });

@@ -36,7 +36,7 @@ interface Page {
 }
 type Client = Awaited<ReturnType<typeof aClient>>;
 
-const client = (claims: Readonly<Record<string, unknown>> = {}) => given.client(claims);
+const { client } = given;
 const send = ({ token }: Pick<Client, 'token'>, query = '', server: string | object = given.worker.server) =>
   request(Object(server)).get(`/store/v1/events${query}`).auth(token, { type: 'bearer' });
 const read = async (reader: Client, query = ''): Promise<Page> =>

@@ -11,6 +11,7 @@ const given = setUpWorker({
 });
 
 const longAgo = '2020-01-01T00:00:00Z';
+const fourKiB = 'b'.repeat(4_096);
 
 const withDeliveries = (count: number, status: 'succeeded' | 'failed') =>
   withEndedDeliveries(given, count, status);
@@ -191,13 +192,8 @@ describe('the delivery history', () => {
   });
 
   it.each([
-    { kind: 'of 4 KiB as a whole', sent: 'b'.repeat(4_096), kept: 'b'.repeat(4_096), isTruncated: false },
-    {
-      kind: 'of more than 4 KiB, truncated',
-      sent: 'b'.repeat(4_097),
-      kept: 'b'.repeat(4_096),
-      isTruncated: true,
-    },
+    { kind: 'of 4 KiB as a whole', sent: fourKiB, kept: fourKiB, isTruncated: false },
+    { kind: 'of more than 4 KiB, truncated', sent: `${fourKiB}b`, kept: fourKiB, isTruncated: true },
     {
       kind: 'of three-byte characters, none of them split',
       sent: '€'.repeat(2_000),
