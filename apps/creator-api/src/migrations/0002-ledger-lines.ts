@@ -25,7 +25,7 @@ export class LedgerLines implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await changeBriefly(
       runner,
-      `DROP POLICY member ON ledger; DROP POLICY operator ON ledger; ALTER TABLE ledger DISABLE ROW LEVEL SECURITY;
+      `DROP POLICY IF EXISTS member ON ledger; DROP POLICY IF EXISTS operator ON ledger; ALTER TABLE ledger DISABLE ROW LEVEL SECURITY;
        REVOKE SELECT ON ledger FROM creator_api_member, creator_api_operator`,
     );
     await buildConcurrently(runner, 'ledger_of_creator', 'INDEX', 'ledger (creator_id)');

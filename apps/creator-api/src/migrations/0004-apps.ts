@@ -50,6 +50,8 @@ const firstPartyApps = `
 /** The apps that may act for a creator, and what each of them placed and earned. */
 export class Apps implements MigrationInterface {
   readonly name = 'Apps1795564900000';
+  // CONCURRENTLY allows no transaction. A migration that failed half-way runs again, so its steps are
+  // repeatable.
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
@@ -61,16 +63,16 @@ export class Apps implements MigrationInterface {
       'orders (creator_id, client_id, placed_at DESC, id DESC) WHERE client_id IS NOT NULL',
     );
     for (const [table, create] of Object.entries(ownTables)) {
-      const renew = `DROP POLICY IF EXISTS member ON ${table}; DROP POLICY IF EXISTS operator ON ${table};`;
-      await changeBriefly(runner, create + renew + allowReadingOwnOrSelectedRows(table));
+      const dropPolicies = `DROP POLICY IF EXISTS member ON ${table}; DROP POLICY IF EXISTS operator ON ${table};`;
+      await changeBriefly(runner, create + dropPolicies + allowReadingOwnOrSelectedRows(table));
     }
     await changeBriefly(runner, firstPartyApps);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'DROP TABLE first_party_apps');
-    for (const table of Object.keys(ownTables)) await changeBriefly(runner, `DROP TABLE ${table}`);
+    await changeBriefly(runner, 'DROP TABLE IF EXISTS first_party_apps');
+    for (const table of Object.keys(ownTables)) await changeBriefly(runner, `DROP TABLE IF EXISTS ${table}`);
     await dropConcurrently(runner, 'orders_of_app');
-    await changeBriefly(runner, 'ALTER TABLE orders DROP COLUMN client_id');
+    await changeBriefly(runner, 'ALTER TABLE orders DROP COLUMN IF EXISTS client_id');
   }
 }

@@ -42,7 +42,10 @@ export class Statements implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'ALTER TABLE statistics_close DROP COLUMN statements_before');
-    await changeBriefly(runner, 'DROP TABLE statements; DROP FUNCTION refuse_statement_change');
+    await changeBriefly(runner, 'ALTER TABLE statistics_close DROP COLUMN IF EXISTS statements_before');
+    await changeBriefly(
+      runner,
+      'DROP TABLE IF EXISTS statements; DROP FUNCTION IF EXISTS refuse_statement_change',
+    );
   }
 }

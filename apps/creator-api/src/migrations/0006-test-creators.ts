@@ -14,6 +14,6 @@ export class TestCreators implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'ALTER TABLE creators DROP COLUMN test');
+    await changeBriefly(runner, 'ALTER TABLE creators DROP COLUMN IF EXISTS test');
   }
 }

@@ -44,8 +44,8 @@ export class OrderFeed implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'DROP TRIGGER add_to_feeds ON orders');
-    await changeBriefly(runner, 'DROP FUNCTION add_to_order_feeds');
-    await changeBriefly(runner, 'DROP TABLE order_feed_entries; DROP TABLE order_feeds');
+    await changeBriefly(runner, 'DROP TRIGGER IF EXISTS add_to_feeds ON orders');
+    await changeBriefly(runner, 'DROP FUNCTION IF EXISTS add_to_order_feeds');
+    await changeBriefly(runner, 'DROP TABLE IF EXISTS order_feed_entries, order_feeds');
   }
 }
