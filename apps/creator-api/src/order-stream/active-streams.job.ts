@@ -11,7 +11,7 @@ export const maxStreamsPerTenant = 20;
 const retryAfterSeconds = 5;
 
 /** An open stream. */
-export interface OrderStream {
+export interface ActiveStream {
   readonly creatorId: string;
   readonly tenant: string;
   /** Set while the stream waits: the position up to which it has read, and what ends the wait. */
@@ -23,9 +23,9 @@ export interface OrderStream {
  * holds no connection to the database. The streams end when the service stops, before its HTTP port closes.
  */
 @Injectable()
-export class OrderStreams extends BackgroundLoop {
+export class ActiveStreams extends BackgroundLoop {
   override readonly stopsBeforeHttp = true;
-  private readonly streams = new Set<OrderStream>();
+  private readonly streams = new Set<ActiveStream>();
   private stopping = false;
 
   constructor(
@@ -49,24 +49,24 @@ export class OrderStreams extends BackgroundLoop {
   }
 
   /** @throws RateLimited when the tenant, or this process, has too many streams */
-  open(tenant: string, creatorId: string): OrderStream {
+  open(tenant: string, creatorId: string): ActiveStream {
     const tenantStreams = [...this.streams].filter((stream) => stream.tenant === tenant);
     if (tenantStreams.length >= maxStreamsPerTenant || this.streams.size >= maxStreams)
       throw new RateLimited(retryAfterSeconds);
-    const stream: OrderStream = { creatorId, tenant };
+    const stream: ActiveStream = { creatorId, tenant };
     this.streams.add(stream);
     return stream;
   }
 
-  close(stream: OrderStream): void {
+  close(stream: ActiveStream): void {
     this.streams.delete(stream);
   }
 
-  beginFeed({ creatorId }: OrderStream): Promise<FeedPosition> {
+  beginFeed({ creatorId }: ActiveStream): Promise<FeedPosition> {
     return beginFeed(this.database, creatorId);
   }
 
-  keepFeedAlive({ creatorId }: OrderStream): Promise<void> {
+  keepFeedAlive({ creatorId }: ActiveStream): Promise<void> {
     return keepFeedAlive(this.database, creatorId);
   }
 
@@ -75,7 +75,7 @@ export class OrderStreams extends BackgroundLoop {
    * undefined after the timeout, or when the stream must end.
    */
   async wait(
-    stream: OrderStream,
+    stream: ActiveStream,
     { position, timeoutMs, signal }: { position: number; timeoutMs: number; signal: AbortSignal },
   ): Promise<number | undefined> {
     if (this.stopping || signal.aborted) return undefined;
@@ -112,7 +112,7 @@ export class OrderStreams extends BackgroundLoop {
     return false;
   }
 
-  private waitingStreams(): OrderStream[] {
+  private waitingStreams(): ActiveStream[] {
     return [...this.streams].filter((stream) => stream.waiting !== undefined);
   }
 }

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { OrderStreamController } from './order-stream.controller.js';
-import { OrderStreams } from './order-streams.job.js';
+import { ActiveStreams } from './active-streams.job.js';
 import { StreamOrders } from './stream-orders.js';
 
-@Module({ controllers: [OrderStreamController], providers: [OrderStreams, StreamOrders] })
+@Module({ controllers: [OrderStreamController], providers: [ActiveStreams, StreamOrders] })
 export class OrderStreamModule {}

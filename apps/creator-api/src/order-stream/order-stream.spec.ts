@@ -8,7 +8,7 @@ import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { deleteOldFeeds } from './order-feed.js';
-import { maxStreamsPerTenant, OrderStreams } from './order-streams.job.js';
+import { maxStreamsPerTenant, ActiveStreams } from './active-streams.job.js';
 import { heartbeatMs } from './stream-orders.js';
 
 const makeOld = [
@@ -28,15 +28,15 @@ describe('the stream of new orders', () => {
   const leaveStreams: (() => void)[] = [];
   beforeAll(async () => {
     api = await creatorApi();
-    api.app.get(OrderStreams).start();
+    api.app.get(ActiveStreams).start();
   });
   afterAll(async () => {
-    await api.app.get(OrderStreams).stop();
+    await api.app.get(ActiveStreams).stop();
     await api.stop();
   });
   afterEach(async () => {
     for (const leave of leaveStreams.splice(0)) leave();
-    await eventually(() => api.app.get(OrderStreams).count === 0);
+    await eventually(() => api.app.get(ActiveStreams).count === 0);
   });
 
   /** Each creator has an organisation of its own, since streams are limited per organisation. */
@@ -135,7 +135,7 @@ describe('the stream of new orders', () => {
     const resumed = await open(creator, { lastEventId: first?.id ?? '' });
     await resumed.first(1);
     await open(creator); // begins after the position of the other stream
-    const streams = api.app.get(OrderStreams);
+    const streams = api.app.get(ActiveStreams);
     // Each stream may read once after another one has begun. A stream that reads is not waiting.
     await eventually(async () => {
       if (streams.waitingCount < 2) return undefined;

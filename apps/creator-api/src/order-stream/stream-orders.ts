@@ -7,7 +7,7 @@ import { orderSummary } from '../orders/order.view.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import { type FeedPosition, type PositionedOrder, readNewOrders } from './order-feed.js';
-import { type OrderStream, OrderStreams } from './order-streams.job.js';
+import { type ActiveStream, ActiveStreams } from './active-streams.job.js';
 
 /** Below the read timeout of the gateway (30 s). */
 export const heartbeatMs = 15_000;
@@ -30,7 +30,7 @@ export class StreamOrders {
   constructor(
     private readonly visibility: Visibility,
     private readonly cursors: SignedCursors,
-    private readonly streams: OrderStreams,
+    private readonly streams: ActiveStreams,
     private readonly revoked: RevokedTokens,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -56,7 +56,7 @@ export class StreamOrders {
     );
   }
 
-  private async send(stream: OrderStream, request: StreamRequest, write: WriteText): Promise<void> {
+  private async send(stream: ActiveStream, request: StreamRequest, write: WriteText): Promise<void> {
     const { caller, creatorId, lastEventId, signal } = request;
     const feed = await this.streams.beginFeed(stream);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
