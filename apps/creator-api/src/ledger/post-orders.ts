@@ -113,13 +113,13 @@ interface PaidLineRow extends PaidLine {
  * closed, the first open month is used instead (ADR 28). Repeated calls post nothing twice. An order
  * whose creator or exchange rate is unknown waits as a whole. The caller must hold the row locks of the
  * orders.
- * @param refundedIds the refunded orders among them; by default all of them are checked
+ * @param orders with the ids of the refunded orders among them; by default all of them are checked
  */
 export async function postOrders(
   tx: Transaction,
-  orderIds: readonly string[],
-  refundedIds = orderIds,
+  orders: { readonly orderIds: readonly string[]; readonly refundedIds?: readonly string[] },
 ): Promise<void> {
+  const { orderIds, refundedIds = orderIds } = orders;
   if (orderIds.length === 0) return;
   const postAllRefunds = async (): Promise<PostedRow[]> =>
     refundedIds.length === 0 ? [] : tx.rows<PostedRow>(postRefunds, [refundedIds]);

@@ -149,10 +149,7 @@ export class WaitingOrders {
         groups.map((group) => group.currency),
         groups.map((group) => group.paid_on),
       ]);
-      await postOrders(
-        tx,
-        orders.map((order) => order.id),
-      );
+      await postOrders(tx, { orderIds: orders.map((order) => order.id) });
       return orders.length;
     });
   }

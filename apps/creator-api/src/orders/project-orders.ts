@@ -67,7 +67,7 @@ const overwriteItems = statement(
      unit_amount, total_amount, vat_amount, royalty_amount, royalty_rate) = ROW(excluded.id, excluded.creator_id,
      excluded.release_id, excluded.release_title, excluded.product_type, excluded.ean, excluded.quantity, excluded.unit_amount,
      excluded.total_amount, excluded.vat_amount, excluded.royalty_amount, excluded.royalty_rate)
-   WHERE order_items IS DISTINCT FROM excluded`,
+   WHERE order_items IS DISTINCT FROM excluded -- compares all columns`,
 );
 
 const countChangeRows = `jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
@@ -123,6 +123,7 @@ export async function projectOrders(
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
     throw new RejectedMessage('The total of the order lines exceeds the maximum amount.');
   // A fixed lock order prevents deadlocks between replicas: orders by id, then releases, counts, ledger.
+  // The setting is sent with the first statement of insertUnknown, so it costs no round trip.
   const [, added] = await pipelined([forceCustomPlan(tx), insertUnknown(tx, orders)]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
@@ -134,6 +135,7 @@ export async function projectOrders(
     changes.length > 0 && tx.run(changeCounts, [JSON.stringify(changes)]),
     changes.length > 0 && tx.run(changeCountsByApp, [JSON.stringify(changes)]),
   ]);
+  // The ledger posts nothing twice, so an order that is only newly refunded is passed with its sale too.
   const paidOrRefunded = [
     ...added.filter((order) => order.charged_at !== null),
     ...updated
@@ -143,11 +145,10 @@ export async function projectOrders(
       .map(({ after }) => after),
   ];
   const refunded = paidOrRefunded.filter((order) => order.refunded_at !== null);
-  await postOrders(
-    tx,
-    paidOrRefunded.map(({ id }) => id),
-    refunded.map(({ id }) => id),
-  );
+  await postOrders(tx, {
+    orderIds: paidOrRefunded.map(({ id }) => id),
+    refundedIds: refunded.map(({ id }) => id),
+  });
 }
 
 async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
