@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Conflict, throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
 import { GuardedClient, targetUri } from '@fulfilment/guarded-fetch';
-import { ResponseWithHeaders, type Caller, FailureThrottle } from '@fulfilment/http-service';
+import { type Caller, callerKey, FailureThrottle, ResponseWithHeaders } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
@@ -83,7 +83,7 @@ export class RegisterTrackUpload {
   ) {}
 
   /**
-   * Returns the open upload of the same release, track and URL, if there is one.
+   * Registers an upload. If one of the same release, track and URL is open, returns that instead.
    * @throws ValidationFailed when the URL is not allowed
    * @throws NotFound when the release is not visible to the caller
    * @throws Conflict when the creator or the release has reached its limit
@@ -112,8 +112,8 @@ export class RegisterTrackUpload {
    * Resolves the host of the URL.
    * @throws ValidationFailed if its address is private; RateLimited when the caller sent too many such URLs
    */
-  private async assertPublicTarget({ clientId, creatorId, subject }: Caller, url: string): Promise<void> {
-    const key = `${clientId}:${creatorId ?? subject}`; // the same key as the rate limiter
+  private async assertPublicTarget(caller: Caller, url: string): Promise<void> {
+    const key = callerKey(caller);
     this.rejectedTargets.check(key);
     const problem = await this.client.findTargetProblem(url);
     if (problem !== undefined) this.rejectedTargets.countFailure(key);

@@ -8,7 +8,7 @@ import {
   rateLimitMetadata,
   scopesMetadata,
 } from './access-rules.js';
-import { type Caller, setCaller } from './caller.js';
+import { type Caller, callerKey, setCaller } from './caller.js';
 import { challengeOf, type Credentials, credentialsOf } from './credentials.js';
 import { DpopProofs } from './dpop-proofs.js';
 import { ExhaustedNetworks } from './exhausted-networks.js';
@@ -74,11 +74,10 @@ export class AccessGuard implements CanActivate {
     if (credentials === undefined) return this.reject(request, undefined);
     const caller = await this.verifyCredentials(request, credentials);
     if (typeof caller === 'string') return this.reject(request, credentials.scheme, caller);
-    const quotaKey = `${caller.clientId}:${caller.creatorId ?? caller.subject}`;
     // The quota of a frequent caller usually needs no request to Redis (docs/adr/0019).
     const [revoked, decision] = await Promise.all([
       this.revoked.has(caller.tokenId),
-      this.limiter.take(quota, quotaKey),
+      this.limiter.take(quota, callerKey(caller)),
     ]);
     if (revoked) return this.reject(request, credentials.scheme, 'invalid_token');
     if (decision !== undefined) {

@@ -32,6 +32,11 @@ export function callerOf(request: object): Caller {
   return caller;
 }
 
+/** Returns the key for limits per caller: the client, with the connected creator or else the person. */
+export function callerKey({ clientId, creatorId, subject }: Caller): string {
+  return `${clientId}:${creatorId ?? subject}`;
+}
+
 /** Returns the key for limits per tenant: the organisation, else the connected creator, else the person. */
 export function tenantOf({ organisationId, creatorId, subject }: Caller): string {
   return organisationId ?? creatorId ?? subject;
