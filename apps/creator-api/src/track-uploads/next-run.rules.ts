@@ -13,9 +13,8 @@ export function nextRun(problem: UploadProblem, failedRuns: number, scheduleMs: 
   return problem.isTransient && delayMs !== undefined ? { delayMs } : { failure: problem };
 }
 
-/** Returns the problem if too many runs ended with a lost process. @param run number of this run */
-export function findLostRunsProblem(run: number, failedRuns: number): UploadProblem | undefined {
-  const lostRuns = run - 1 - failedRuns;
+/** Returns the problem if too many runs ended with a lost process. */
+export function findLostRunsProblem(lostRuns: number): UploadProblem | undefined {
   return lostRuns > maxLostRuns
     ? permanentProblem('internal_error', 'The processing of the file was interrupted too often.')
     : undefined;

@@ -21,22 +21,27 @@ interface ProcessUploadDependencies {
   readonly logger: Logger;
 }
 
+/** What happens to the job after a run. */
+export type JobOutcome = { readonly job: 'done' } | { readonly job: 'delayed'; readonly delayMs: number };
+
+/** The upload has finished, or another run continues it. */
+const done: JobOutcome = { job: 'done' };
+/** This replica stops; another one continues immediately. */
+const handedOver: JobOutcome = { job: 'delayed', delayMs: 0 };
+
 /** Executes one run of an upload: claims it, fetches the audio, analyses it, records the outcome. */
 export class ProcessUpload {
   private readonly stopping = new AbortController();
 
   constructor(private readonly dependencies: ProcessUploadDependencies) {}
 
-  /**
-   * Returns the delay in ms until the next run of this job, 0 when this replica stops; undefined when the
-   * upload has finished, or another run has taken it over.
-   */
-  async run(id: string): Promise<number | undefined> {
+  async run(id: string): Promise<JobOutcome> {
     const { leases, logger } = this.dependencies;
-    if (this.stopping.signal.aborted) return 0;
-    const upload = await leases.claim(id);
-    if (upload === undefined) return undefined;
-    if ('retryAfterMs' in upload) return upload.retryAfterMs;
+    if (this.stopping.signal.aborted) return handedOver;
+    const claim = await leases.claim(id);
+    if (claim.result === 'finished') return done;
+    if (claim.result === 'unavailable') return { job: 'delayed', delayMs: claim.retryAfterMs };
+    const { upload } = claim;
     try {
       return await leases.runWithRenewal(upload, this.stopping.signal, (signal) =>
         this.runLeased(upload, signal),
@@ -45,11 +50,11 @@ export class ProcessUpload {
       if (error instanceof LeaseLost) {
         uploadMetrics.leasesLost.inc();
         logger.warn({ upload_id: id }, 'Lost the lease of a track upload; another run continues it.');
-        return undefined;
+        return done;
       }
       if (!this.stopping.signal.aborted) throw error;
       await leases.release(upload);
-      return 0;
+      return handedOver;
     }
   }
 
@@ -58,24 +63,23 @@ export class ProcessUpload {
     this.stopping.abort();
   }
 
-  private async runLeased(upload: LeasedUpload, signal: AbortSignal): Promise<number | undefined> {
+  private async runLeased(upload: LeasedUpload, signal: AbortSignal): Promise<JobOutcome> {
     const { recordOutcome, logger } = this.dependencies;
     const startedAtMs = performance.now();
-    const result =
-      findLostRunsProblem(upload.run, upload.failedRuns) ?? (await this.fetchAndRead(upload, signal));
+    const result = findLostRunsProblem(upload.lostRuns) ?? (await this.fetchAndRead(upload, signal));
     const fields = { upload_id: upload.id, duration_ms: Math.round(performance.now() - startedAtMs) };
     if ('audio' in result) {
       await recordOutcome.complete(upload, result);
       uploadMetrics.runs.inc({ outcome: 'completed' });
       logger.info(fields, 'Track upload completed.');
-      return undefined;
+      return done;
     }
     const next = nextRun(result, upload.failedRuns, this.dependencies.config.TRACK_UPLOAD_RETRY_SCHEDULE_MS);
     if ('failure' in next) {
       await recordOutcome.fail(upload, next.failure);
       uploadMetrics.runs.inc({ outcome: result.code });
       logger.info({ ...fields, code: result.code }, 'Track upload failed.');
-      return undefined;
+      return done;
     }
     await recordOutcome.postpone(upload, next.delayMs);
     uploadMetrics.runs.inc({ outcome: result.code });
@@ -83,7 +87,7 @@ export class ProcessUpload {
       { ...fields, code: result.code, retry_delay_ms: next.delayMs },
       'Track upload failed temporarily; will retry.',
     );
-    return next.delayMs;
+    return { job: 'delayed', delayMs: next.delayMs };
   }
 
   private async fetchAndRead(

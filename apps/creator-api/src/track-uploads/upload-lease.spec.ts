@@ -24,7 +24,7 @@ describe('the lease of a track upload', () => {
     );
   const acquired = async (limit: number, ids: readonly string[], replicaConcurrency?: number) => {
     const results = await Promise.all(ids.map((id) => leases(limit, replicaConcurrency).claim(id)));
-    return results.flatMap((upload) => (upload !== undefined && 'token' in upload ? [upload] : []));
+    return results.flatMap((claim) => (claim.result === 'leased' ? [claim.upload] : []));
   };
 
   it.each([1, 3])(
@@ -59,12 +59,15 @@ describe('the lease of a track upload', () => {
     const ids = await due(uuidv7(), 2);
     const [first] = await acquired(1, [...ids, ...ids, ...ids]);
     if (first === undefined) throw new Error('No request got the lease.');
-    expect(await leases(1).claim(first.id)).toEqual({ retryAfterMs: expect.any(Number) });
+    expect(await leases(1).claim(first.id)).toEqual({
+      result: 'unavailable',
+      retryAfterMs: expect.any(Number),
+    });
     await leases(1).release(first);
     expect(await acquired(1, ids)).toHaveLength(1);
   });
 
-  it('is undefined for an upload that does not exist', async () => {
-    expect(await leases(1).claim(uuidv7())).toBeUndefined();
+  it('is not granted for an upload that does not exist, which counts as finished', async () => {
+    expect(await leases(1).claim(uuidv7())).toEqual({ result: 'finished' });
   });
 });

@@ -10,19 +10,21 @@ const renewalsPerLease = 3;
 export interface LeasedUpload {
   readonly id: string;
   readonly url: string;
-  /** Number of this run, from 1. Runs whose process died count. */
-  readonly run: number;
   /** Number of earlier runs with a transient problem. */
   readonly failedRuns: number;
+  /** Number of earlier runs without an outcome, because their process died or lost its lease. */
+  readonly lostRuns: number;
   readonly token: string;
 }
 
 /**
- * Another process works on the upload, it is not due yet, or its organisation is at its concurrency limit.
+ * An upload is `unavailable` when another process works on it, it is not due yet, or its organisation is at
+ * its concurrency limit. It is `finished` also when it does not exist.
  */
-interface Busy {
-  readonly retryAfterMs: number;
-}
+type Claim =
+  | { readonly result: 'leased'; readonly upload: LeasedUpload }
+  | { readonly result: 'unavailable'; readonly retryAfterMs: number }
+  | { readonly result: 'finished' };
 
 // Serialises the claims of an organisation until the transaction ends. A claim counts committed rows only, so
 // concurrent claims could exceed the limit.
@@ -39,7 +41,7 @@ const claim = statement(
    WHERE id = $1 AND status IN ('pending', 'processing') AND coalesce(due_at, lease_until) <= statement_timestamp()
      AND (SELECT count(*) FROM track_uploads other WHERE other.creator_id IN (${organisationCreators('u.creator_id')})
             AND other.status = 'processing' AND other.lease_until > statement_timestamp()) < $4
-   RETURNING id, upload_url AS url, runs AS run, failed_runs AS "failedRuns"`,
+   RETURNING id, upload_url AS url, failed_runs AS "failedRuns", runs - 1 - failed_runs AS "lostRuns"`,
 );
 const readDelay = statement(
   'track-uploads.read-delay',
@@ -82,8 +84,7 @@ export class UploadLeases {
     this.maxPerOrganisation = Math.min(half, config.TRACK_UPLOAD_ORGANISATION_CONCURRENCY);
   }
 
-  /** Returns undefined when the upload has finished or does not exist. */
-  async claim(id: string): Promise<LeasedUpload | Busy | undefined> {
+  async claim(id: string): Promise<Claim> {
     const token = uuidv7();
     const upload = await this.database.transaction(async (tx) => {
       // The connection runs the claim when the transaction has the lock.
@@ -93,9 +94,10 @@ export class UploadLeases {
       ]);
       return claimed;
     });
-    if (upload !== undefined) return { ...upload, token };
+    if (upload !== undefined) return { result: 'leased', upload: { ...upload, token } };
     const wait = await this.database.row<{ ms: number; open: number }>(readDelay, [id]);
-    return wait === undefined ? undefined : { retryAfterMs: Math.max(wait.ms, pollDelayMs(wait.open)) };
+    if (wait === undefined) return { result: 'finished' };
+    return { result: 'unavailable', retryAfterMs: Math.max(wait.ms, pollDelayMs(wait.open)) };
   }
 
   /** Renews the lease during the work, whose signal aborts when the lease is lost or `stopping` aborts. */
