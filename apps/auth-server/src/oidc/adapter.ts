@@ -53,7 +53,7 @@ const removeMember = statement(
      SELECT id FROM oidc_model WHERE model = 'Grant' AND id =
        (SELECT grant_id FROM oidc_model WHERE model = $1 AND id = $2) FOR UPDATE)
    DELETE FROM oidc_model
-   WHERE (SELECT count(*) FROM family) >= 0 -- always true; forces the lock on the Grant first
+   WHERE (SELECT count(*) FROM family) >= 0 -- always true, but evaluated first, and with it the lock on the Grant
      AND model = $1 AND id = $2
      AND (model <> 'RefreshToken' OR consumed_at IS NULL)`,
 );
@@ -86,7 +86,7 @@ class ModelAdapter implements Adapter {
   ) {}
 
   protected async run(statement: Statement, values: Values): Promise<number> {
-    return (await this.dependencies.unitOfWork.sql()).run(statement, values);
+    return (await this.dependencies.unitOfWork.openForWrites()).run(statement, values);
   }
 
   async upsert(id: string, payload: AdapterPayload): Promise<void> {
@@ -128,7 +128,7 @@ class ModelAdapter implements Adapter {
   /** A session is found by its uid without the cookie's secret, which only the browser knows. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     if (!isStorableText(uid)) return undefined;
-    const sql = await this.dependencies.unitOfWork.sql();
+    const sql = await this.dependencies.unitOfWork.openForWrites();
     return (await sql.row<Row>(findSession, [uid]))?.payload;
   }
 

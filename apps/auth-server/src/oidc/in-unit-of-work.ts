@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
+import { errors, type KoaContextWithOIDC, type default as Provider } from 'oidc-provider';
 import { arrivalOf } from '../tokens/request-arrivals.js';
 import { minResponseMs } from '../tokens/reuse.rules.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
@@ -15,16 +15,19 @@ export function inUnitOfWork(provider: Provider, unitOfWork: UnitOfWork) {
       await next();
       return;
     }
-    const rejection = await unitOfWork.run(async () => {
-      await next();
-      if (ctx.status >= 400) unitOfWork.discardTokens();
-      await delayResponse(ctx);
-      return ctx.status < 500 ? 'commit' : 'roll back';
-    });
-    if (rejection === undefined) return;
-    ctx.status = rejection.statusCode;
-    ctx.body = { error: rejection.error, error_description: rejection.error_description };
-    provider.emit('grant.error', ctx, rejection);
+    try {
+      await unitOfWork.run(async () => {
+        await next();
+        if (ctx.status >= 400) unitOfWork.discardTokens();
+        await delayResponse(ctx);
+        return ctx.status < 500 ? 'commit' : 'roll back';
+      });
+    } catch (error) {
+      if (!(error instanceof errors.InvalidGrant)) throw error;
+      ctx.status = error.statusCode;
+      ctx.body = { error: error.error, error_description: error.error_description };
+      provider.emit('grant.error', ctx, error);
+    }
   };
 }
 

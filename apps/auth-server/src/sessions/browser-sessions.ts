@@ -52,7 +52,7 @@ export class BrowserSessions {
 
   /** Stores the origin of a session's sign-in. @param expiresAt in seconds since 1970 */
   async record(uid: string, userId: string, origin: Origin, expiresAt: number): Promise<void> {
-    const sql = await this.unitOfWork.sql();
+    const sql = await this.unitOfWork.openForWrites();
     await sql.run(upsert, [uid, userId, origin.ip, origin.userAgent ?? null, new Date(expiresAt * 1000)]);
   }
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type OpenTransaction, type Sql, type Transaction } from '@fulfilment/database';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { errors } from 'oidc-provider';
 import { AuditLog, insertAudit, type PendingAuditRecord } from '../audit/audit-log.js';
 import { DenyList, type RevokedToken } from '../revocation/deny-list.js';
 import { DeferredTokens } from './deferred-tokens.js';
@@ -37,17 +36,17 @@ export class UnitOfWork {
   }
 
   /**
-   * Connection for writes that are not deferred: the unit's transaction, opened if necessary; the pool
-   * outside a unit.
+   * Returns the connection for writes that are not deferred: the unit's transaction, which the first call
+   * opens; the pool outside a unit.
    */
-  async sql(): Promise<Sql> {
+  async openForWrites(): Promise<Sql> {
     const unit = this.current.getStore();
     return unit === undefined ? this.database : this.transactionOf(unit);
   }
 
   /**
    * Connection for reads: the unit's transaction if a write has opened it, since a request holds at most one
-   * connection; otherwise undefined, and the read uses the pool. Opens none, in contrast to `sql`.
+   * connection; otherwise undefined, and the read uses the pool.
    */
   async currentTransaction(): Promise<Sql | undefined> {
     return (await this.current.getStore()?.opening)?.tx;
@@ -83,9 +82,9 @@ export class UnitOfWork {
   /**
    * Runs an action as one unit.
    * @param action decides what happens to its writes
-   * @returns the error when nothing was stored because another request was first or the family has ended
+   * @throws InvalidGrant when nothing was stored because another request was first or the family has ended
    */
-  async run(action: () => Promise<'commit' | 'roll back'>): Promise<errors.InvalidGrant | undefined> {
+  async run(action: () => Promise<'commit' | 'roll back'>): Promise<void> {
     const unit: Unit = {
       opening: undefined,
       tokens: new DeferredTokens(),
@@ -94,19 +93,17 @@ export class UnitOfWork {
       afterCommit: [],
     };
     try {
-      if ((await this.current.run(unit, action)) === 'roll back') {
-        await rollBack(unit);
-        return undefined;
-      }
+      if ((await this.current.run(unit, action)) === 'roll back') return await rollBack(unit);
+      await this.writeCollected(unit);
     } catch (error) {
       await rollBack(unit);
       throw error;
     }
-    const rejection = await this.commit(unit);
-    if (rejection !== undefined) return rejection;
+    // The probe finds out whether a commit succeeded whose response was lost. Without it a client could have
+    // a used token and no successor.
+    await (await unit.opening)?.commit(unit.tokens.commitProbe);
     for (const callback of unit.afterCommit) callback();
     await this.denyList.publish(unit.revoked);
-    return undefined;
   }
 
   /**
@@ -125,26 +122,17 @@ export class UnitOfWork {
     return (await unit.opening).tx;
   }
 
-  /** @returns the error of `DeferredTokens.store`, after which nothing is stored */
-  private async commit(unit: Unit): Promise<errors.InvalidGrant | undefined> {
+  /**
+   * Writes the tokens and audit records: in the unit's transaction, or tokens alone in one statement, which
+   * also commits those of other requests.
+   */
+  private async writeCollected(unit: Unit): Promise<void> {
     const { tokens, auditRecords } = unit;
-    try {
-      if (unit.opening === undefined && auditRecords.length === 0) {
-        await tokens.store((write) => this.tokenWriter.write(write));
-        return undefined;
-      }
-      const tx = await this.transactionOf(unit);
-      await tokens.store((write) => writeOne(tx, write));
-      for (const { origin, entry } of auditRecords) await insertAudit(tx, entry, origin);
-    } catch (error) {
-      await rollBack(unit);
-      if (error instanceof errors.InvalidGrant) return error;
-      throw error;
-    }
-    // The probe finds out whether a commit succeeded whose response was lost. Without it a client could have
-    // a used token and no successor.
-    await (await unit.opening)?.commit(tokens.commitProbe);
-    return undefined;
+    if (unit.opening === undefined && auditRecords.length === 0)
+      return tokens.store((write) => this.tokenWriter.write(write));
+    const tx = await this.transactionOf(unit);
+    await tokens.store((write) => writeOne(tx, write));
+    for (const { origin, entry } of auditRecords) await insertAudit(tx, entry, origin);
   }
 }
 
