@@ -26,8 +26,8 @@ export class ResponseTimestampStore {
 
   /** Records when the response to the request that consumed the token is sent. Call before it is written. */
   recordWhenSent(response: ServerResponse, model: string, token: string): void {
-    const writtenAtMs = Date.now();
-    response.once('close', () => setImmediate(() => this.add(keyOf(model, token), writtenAtMs)));
+    const startedAtMs = Date.now();
+    response.once('close', () => setImmediate(() => this.add(keyOf(model, token), startedAtMs)));
   }
 
   /**
@@ -42,8 +42,8 @@ export class ResponseTimestampStore {
       );
       if (found === undefined) return undefined; // Redis is unavailable
       if (found !== null) {
-        const [writtenAtMs = Number.NaN, sentAtMs = Number.NaN] = found.split(' ').map(Number);
-        return { writtenAtMs, sentAtMs };
+        const [startedAtMs = Number.NaN, sentAtMs = Number.NaN] = found.split(' ').map(Number);
+        return { startedAtMs, sentAtMs };
       }
       await sleep(pollIntervalMs);
     } while (Date.now() < waitUntil);
@@ -55,8 +55,8 @@ export class ResponseTimestampStore {
    * have been read, and no client can react to a response that fast. The times of several responses are
    * written in one command, after a delay that is shorter than the wait of `find`.
    */
-  private add(key: string, writtenAtMs: number): void {
-    this.pending.set(key, `${writtenAtMs} ${Date.now()}`);
+  private add(key: string, startedAtMs: number): void {
+    this.pending.set(key, `${startedAtMs} ${Date.now()}`);
     if (this.pending.size === 1) setTimeout(() => void this.flush(), batchDelayMs);
   }
 

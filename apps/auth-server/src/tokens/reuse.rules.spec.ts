@@ -27,8 +27,8 @@ describe('the second use of a token', () => {
     expect(classifyReuse(at(consumedAtMs + after), consumedAtMs)).toBe(kind);
   });
 
-  it('is a race only if it arrived before the winner’s response was sent, or was decided on before that was written', () => {
-    const response = { writtenAtMs: 1_010, sentAtMs: 1_020 };
+  it('is a race only if it arrived before the winner’s response was sent, or was decided on before that started', () => {
+    const response = { startedAtMs: 1_010, sentAtMs: 1_020 };
     expect(isRace(at(1_019), response)).toBe(true);
     expect(isRace(at(1_020), response)).toBe(false);
     expect(isRace(at(1_019), undefined)).toBe(false);

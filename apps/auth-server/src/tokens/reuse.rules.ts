@@ -24,12 +24,10 @@ export interface Arrival {
   readonly decidedAtMs: number;
 }
 
-/**
- * When a response began to be written, and when it had been sent and all requests that were then in the
- * server's sockets had been read.
- */
 export interface ResponseTimestamps {
-  readonly writtenAtMs: number;
+  /** Before the first byte was written. */
+  readonly startedAtMs: number;
+  /** When it had been sent, and all requests that were then in the server's sockets had been read. */
   readonly sentAtMs: number;
 }
 
@@ -61,14 +59,14 @@ export function classifyReuse(
 }
 
 /**
- * A request that arrived before the winner's response was sent, or was decided on before that was written,
- * cannot depend on the response. If the timestamps are unknown, the request counts as a replay: a family
- * that stays alive by mistake is worse than one that ends by mistake.
+ * Whether a request cannot depend on the winner's response: it had already arrived when the response was
+ * sent, or its sender had already decided on it when the response started. If the timestamps are unknown, the
+ * request counts as a replay: a family that stays alive by mistake is worse than one that ends by mistake.
  */
 export function isRace(
   { arrivedAtMs, decidedAtMs }: Arrival,
   response: ResponseTimestamps | undefined,
 ): boolean {
   if (response === undefined) return false;
-  return arrivedAtMs < response.sentAtMs || decidedAtMs < response.writtenAtMs;
+  return arrivedAtMs < response.sentAtMs || decidedAtMs < response.startedAtMs;
 }

@@ -14,17 +14,19 @@ interface ReusedToken {
 }
 
 /**
- * Decides whether a token family ends. oidc-provider calls it when a code or refresh token is used again, by
- * the right client with the right verifier, when a token is revoked, and at a sign-out. A replay ends the
- * family (RFC 9700 §4.14.2). A request that was sent before the winner's response is a race, not a replay: it
- * is rejected, and the winner keeps its tokens. Revoking an access token ends only that token.
+ * Decides whether a token family ends. oidc-provider calls it
+ * - when a token is revoked: an access token ends without its family;
+ * - at a sign-out: the family ends;
+ * - when the right client uses a code or refresh token again: a replay ends the family (RFC 9700 §4.14.2). A
+ *   request that was sent before the winner's response is a race: it is rejected, and the winner keeps its
+ *   tokens.
  */
 export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWork: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
     const { route, entities, client } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true; // a sign-out
-    const token = await reusedToken(ctx);
+    const token = await loadReusedToken(ctx);
     if (token === undefined || !(await hasLostRace(arrivalOf(ctx.req), token, timestamps))) return true;
     await unitOfWork.writeAudit({
       origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
@@ -39,13 +41,13 @@ export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWor
   };
 }
 
-async function reusedToken(ctx: KoaContextWithOIDC) {
+/** Returns the reused token, as an entity of the request: audit-events.ts reads its user. */
+async function loadReusedToken(ctx: KoaContextWithOIDC) {
   const { provider, entities, params } = ctx.oidc;
   if (entities.RefreshToken !== undefined) return entities.RefreshToken;
   const code = params?.code;
   if (typeof code !== 'string') return undefined;
   const stored = await provider.AuthorizationCode.find(code, { ignoreExpiration: true });
-  // audit-events.ts reads the user from it.
   if (stored !== undefined) ctx.oidc.entity('AuthorizationCode', stored);
   return stored;
 }

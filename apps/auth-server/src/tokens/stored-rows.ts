@@ -63,7 +63,10 @@ const findRows = statement(
 @Injectable()
 export class StoredRows {
   private readonly loader: BatchLoader<Key, RowWithRelated>;
-  /** Rows that a request has prefetched or read with a related row, until `find` returns them, once. */
+  /**
+   * Rows that a request has prefetched or read with a related row. `find` returns each of them only once: the
+   * request may change the row after that.
+   */
   private readonly prefetched = new Attached<Map<string, Promise<StoredRow | undefined>>>();
   /** The person of a request's code or refresh token, for find-account.ts. */
   private readonly persons = new Attached<Person>();
@@ -84,7 +87,7 @@ export class StoredRows {
   }
 
   /**
-   * Returns a row for oidc-provider.
+   * Returns a row for oidc-provider. It passes no request, so `Provider.ctx` is the request in progress.
    * @param tx transaction of the unit of work, if open: it sees its own writes, and no second connection is
    * used
    */
@@ -98,7 +101,7 @@ export class StoredRows {
     return prefetched ?? this.read(request, model, id);
   }
 
-  /** Returns an access token's row together with its Grant, outside oidc-provider. */
+  /** Returns an access token's row together with its Grant, outside oidc-provider; also an expired token. */
   async findAccessToken(
     jti: string,
   ): Promise<{ token: AdapterPayload; grant: AdapterPayload | null } | undefined> {

@@ -53,8 +53,8 @@ const writeTokens = statement(
      SELECT locked.id FROM (SELECT DISTINCT grant_id FROM requested ORDER BY grant_id) AS grant_ids
      CROSS JOIN LATERAL (
        SELECT id FROM oidc_model WHERE model = 'Grant' AND id = grant_ids.grant_id LIMIT 1 FOR KEY SHARE) AS locked),
-   -- For each token, the first request that consumes it. IS NOT DISTINCT FROM cannot use the index of the
-   -- family, which has many members, so the lookup is by token.
+   -- For each token, the first request that consumes it. IS NOT DISTINCT FROM compares the families without an
+   -- index. With =, PostgreSQL may choose the index on grant_id and read all members of the family.
    unconsumed AS MATERIALIZED (
      SELECT DISTINCT ON (requested.model, requested.id) requested.index, requested.model, requested.id, token.row_id
      FROM requested JOIN family ON family.id = requested.grant_id
@@ -103,15 +103,16 @@ export class TokenWriter {
       return await this.writeInBatch(write);
     } catch (error) {
       const mayBeStored = error instanceof DependencyUnavailable && !isErrorResponse(error);
-      // Without a token to consume, a repetition would not be detected.
-      if (mayBeStored && write.model !== null) return this.resolve(write, error);
+      // A write that consumes no token would be stored twice.
+      const isRepeatable = write.model !== null;
+      if (mayBeStored && isRepeatable) return this.resolve(write, error);
       throw error;
     }
   }
 
   /**
-   * A write that failed in a batch is retried alone, so that no request fails because of another. A failed
-   * batch stores nothing, unless its connection was lost.
+   * If PostgreSQL rejects the batch, nothing of it is stored. The write is then repeated alone, so that no
+   * request fails because of another.
    */
   private async writeInBatch(write: TokenWrite): Promise<TokenWriteResult | undefined> {
     try {
