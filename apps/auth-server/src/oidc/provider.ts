@@ -85,22 +85,23 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.maxIpsCount = 1; // the address that the gateway saw
   useSignedAccessTokens(provider, new AccessTokenSigner(config, keySet));
   connectGrantsToCreators(provider);
-  // Each middleware wraps those after it and oidc-provider's handler.
-  provider.use(respondToOutages(provider, logger));
+  // Each middleware wraps those after it and oidc-provider's handler. Only the orders with a comment matter.
+  provider.use(respondToOutages(provider, logger)); // first: also responds to errors of the other middleware
   provider.use(respondToUnknownPaths);
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
   provider.use(onlyAt(/^\/\.well-known\//, advertiseResponseModes));
+  provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
+  provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
+  // Before respondToMissingClient, whose response it counts as failed authentication.
   provider.use(
     onlyAt(
       /^\/oauth2\/(token|introspect|revoke|par)$/,
       recordClientAuthentication(dependencies.rejectionAudit),
     ),
   );
-  provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
-  provider.use(awaitRecords); // also those that the unit of work writes after its commit
-  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(provider, unitOfWork)));
-  provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
+  provider.use(awaitRecords); // before inUnitOfWork, which audits a lost race after its commit
+  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(provider, unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(dependencies.browsers)));
   recordEvents(provider, unitOfWork);
@@ -157,7 +158,8 @@ function protocol({
     },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
-    // The hook that oidc-provider calls in every authorization request, with or without `creator`.
+    // Validates more than `creator`: oidc-provider has no other hook that it calls in every authorization
+    // request, and it calls this one also without the parameter.
     extraParams: { creator: validateAuthorizationRequest },
     extraClientMetadata: {
       properties: ['first_party', 'resource_server', 'verified'],
