@@ -1,5 +1,6 @@
 import { organisationRoles, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { RevokedToken, PublishRevokedTokens } from '../revocation/deny-list.js';
@@ -142,12 +143,11 @@ async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUse
 }
 
 function matchesOptions({ global_admin, memberships, name }: ExistingUser, requested: NewUser): boolean {
-  const [only, ...more] = memberships;
+  const { organisation, role } = requested;
+  const expected = organisation === undefined ? [] : [{ organisation_id: organisation, role }];
   return (
-    global_admin === (requested.role === 'global_admin') &&
-    only?.organisation_id === requested.organisation &&
-    (requested.organisation === undefined || only?.role === requested.role) &&
-    more.length === 0 &&
+    global_admin === (role === 'global_admin') &&
+    isDeepStrictEqual(memberships, expected) &&
     (requested.name === undefined || name === null || requested.name === name)
   );
 }
