@@ -24,7 +24,7 @@ export class AccountController {
   constructor(
     private readonly showOverview: ShowOverview,
     private readonly changeName: ChangeName,
-    private readonly completeSignIn: CompleteAccountSignIn,
+    private readonly completeAccountSignIn: CompleteAccountSignIn,
     private readonly showConnectedApps: ShowConnectedApps,
     private readonly disconnectApp: DisconnectApp,
     private readonly showBrowsers: ShowBrowsers,
@@ -49,8 +49,8 @@ export class AccountController {
   }
 
   @Get('signed-in')
-  signedIn(@Query() query: Record<string, unknown>): Promise<Outcome> {
-    return this.completeSignIn.run(query);
+  completeSignIn(@Query() query: Record<string, unknown>): Promise<Outcome> {
+    return this.completeAccountSignIn.run(query);
   }
 
   @Get('signed-out')
