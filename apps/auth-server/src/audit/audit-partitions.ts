@@ -14,11 +14,11 @@ interface Partition {
 // A partition's end is the second value in its definition, `FOR VALUES FROM ('…') TO ('…')`.
 const partitions = `
   SELECT quote_ident(child.relname) AS name,
-    (regexp_match(pg_get_expr(child.relpartbound, child.oid), $$TO \\('([^']+)'\\)$$))[1]::timestamptz AS ends
+    (regexp_match(pg_get_expr(child.relpartbound, child.oid), $$TO [(]'([^']+)'[)]$$))[1]::timestamptz AS ends
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = '${table}'::regclass`;
 const findNextPartition = statement(
   'audit-partitions.next',
-  `SELECT to_char(last AT TIME ZONE 'UTC', '"${table}_"YYYY_MM') AS name,
+  `SELECT '${table}_' || to_char(last AT TIME ZONE 'UTC', 'YYYY_MM') AS name,
      to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD 00:00:00+00') AS "from",
      to_char(last AT TIME ZONE 'UTC' + interval '1 month', 'YYYY-MM-DD 00:00:00+00') AS "to"
    FROM (SELECT max(ends) AS last FROM (${partitions}) AS months) AS newest
