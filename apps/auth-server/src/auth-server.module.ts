@@ -7,7 +7,7 @@ import { AccountPagesModule } from './account-pages/account-pages.module.js';
 import { AccountDataModule } from './account-data.module.js';
 import { auditPartitionsJob, countedRecordsJob } from './audit/audit.job.js';
 import { cleanupJobs } from './cleanup-jobs.js';
-import { CONFIG, type AuthServerSettings } from './config.js';
+import { CONFIG, type AuthServerSettings, forceGenericPlan } from './config.js';
 import type { AuthQuota } from './http/request-limits.js';
 import { KeysModule } from './keys/keys.module.js';
 import { migrations } from './migrations/index.js';
@@ -64,8 +64,7 @@ export class AuthServerModule {
       module: AuthServerModule,
       imports: [
         // The service consumes no messages. It publishes those of its use cases and of cli.ts.
-        // Its statements have arrays of keys as parameters, so they need a generic plan (ADR 3).
-        ServiceModule.forRoot({ name: 'auth-server', config, migrations, forceGenericPlan: true }),
+        ServiceModule.forRoot({ name: 'auth-server', config, migrations, forceGenericPlan }),
         HttpModule,
         AccountDataModule,
         TokensModule,

@@ -1,5 +1,5 @@
 import { runServiceCli } from '@fulfilment/service-host/operator';
-import { authServerSettings } from './config.js';
+import { authServerSettings, forceGenericPlan } from './config.js';
 import { migrations } from './migrations/index.js';
 import { accountCommands } from './operator/account-commands.js';
 import { auditCommands } from './operator/audit-commands.js';
@@ -13,7 +13,7 @@ await runServiceCli({
   migrations,
   doctor: {
     allSettings: () => Promise.resolve(authServerSettings),
-    forceGenericPlan: true,
+    forceGenericPlan,
   },
   settings: authServerSettings
     .pick({

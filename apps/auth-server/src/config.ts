@@ -9,6 +9,9 @@ import {
 } from '@fulfilment/runtime';
 import { z } from 'zod';
 
+/** The statements have arrays of keys as parameters, so each uses one generic plan (ADR 3). */
+export const forceGenericPlan = true;
+
 /** Settings of the authorization server, from its environment. */
 export const authServerSettings = serviceSettings.extend({
   KEY_ENCRYPTION_KEY: keyring()

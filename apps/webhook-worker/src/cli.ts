@@ -1,6 +1,6 @@
 import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
-import { type WebhookWorkerSettings, webhookWorkerSettings } from './config.js';
+import { forceGenericPlan, type WebhookWorkerSettings, webhookWorkerSettings } from './config.js';
 import { migrations } from './migrations/index.js';
 import { resealSecrets } from './subscriptions/reseal-secrets.js';
 import { SecretBox, serviceSettings } from '@fulfilment/runtime';
@@ -13,7 +13,7 @@ await runServiceCli({
   migrations,
   doctor: {
     allSettings: () => Promise.resolve(webhookWorkerSettings),
-    forceGenericPlan: true,
+    forceGenericPlan,
   },
   settings: serviceSettings
     .pick({ DATABASE_URL: true })

@@ -26,6 +26,9 @@ const defaultScheduleMs = [
   24 * hourMs,
 ];
 
+/** The tables have daily partitions, so each statement uses one generic plan (ADR 3). */
+export const forceGenericPlan = true;
+
 const settings = apiSettings.extend({
   DATABASE_DELIVERY_POOL_SIZE: poolSize(5).describe(
     'Maximum number of PostgreSQL connections for claiming deliveries and storing the results of attempts',

@@ -6,7 +6,7 @@ import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Cleanup, ServiceModule } from '@fulfilment/service-host';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { cleanupJobs } from './cleanup-jobs.js';
-import type { WebhookWorkerSettings } from './config.js';
+import { forceGenericPlan, type WebhookWorkerSettings } from './config.js';
 import { features } from './features.js';
 import { MaintenanceJob } from './maintenance-job.js';
 import { migrations } from './migrations/index.js';
@@ -27,7 +27,7 @@ export class WebhookWorkerModule {
     return {
       module: WebhookWorkerModule,
       imports: [
-        ServiceModule.forRoot({ name: 'webhook-worker', config, migrations, forceGenericPlan: true }),
+        ServiceModule.forRoot({ name: 'webhook-worker', config, migrations, forceGenericPlan }),
         ApiModule.forRoot({ api: 'store', resourceName: 'Store API', scopes: Object.keys(storeScopes) }),
         GuardedClientModule,
         ...features,
