@@ -158,8 +158,8 @@ function protocol({
     },
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clientBasedCORS: (_ctx, origin, client) => isOriginOfClient(origin, client.redirectUris ?? []),
-    // Validates more than `creator`: oidc-provider has no other hook that it calls in every authorization
-    // request, and it calls this one also without the parameter.
+    // Validates the whole request, not only `creator`: oidc-provider calls this hook in every authorization
+    // request, with or without the parameter.
     extraParams: { creator: validateAuthorizationRequest },
     extraClientMetadata: {
       properties: ['first_party', 'resource_server', 'verified'],
