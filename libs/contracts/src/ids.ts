@@ -7,6 +7,10 @@ export type IdPrefix = (typeof idPrefixes)[number];
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford base32, lower case
 const encodedLength = 26; // 128 bits in 5-bit digits
+/** The value of each hexadecimal digit, by its character code. */
+const hexValues = Object.fromEntries(
+  Array.from('0123456789abcdef', (digit, value) => [digit.charCodeAt(0), value]),
+);
 /** The two digits of each 10-bit number. Lists contain many ids, so an id is encoded in few steps. */
 const pairs = Array.from(
   { length: 1024 },
@@ -38,11 +42,18 @@ export function isUuid(text: string): boolean {
 
 /** Returns the Store API's form of a row's UUID: `ord_` and 26 Crockford base32 digits. */
 export function publicId(prefix: IdPrefix, uuid: string): string {
-  const hex = uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
-  let text = `${prefix}_${pairs[Number.parseInt(hex.slice(0, 2), 16)]}`; // 8 of the 128 bits
-  for (let start = 2; start < hex.length; start += 5) {
-    const bits = Number.parseInt(hex.slice(start, start + 5), 16); // 5 hexadecimal digits are 4 base32 digits
-    text += `${pairs[bits >> 10]}${pairs[bits & 1023]}`;
+  let text = `${prefix}_`;
+  let bits = 0; // read from the UUID, not yet encoded
+  let bitCount = 2; // 26 digits have 130 bits, so the first two are zero
+  for (let index = 0; index < uuid.length; index += 1) {
+    const value = hexValues[uuid.charCodeAt(index)];
+    if (value === undefined) continue; // a hyphen
+    bits = (bits << 4) | value;
+    bitCount += 4;
+    if (bitCount < 10) continue;
+    bitCount -= 10;
+    text += pairs[bits >> bitCount];
+    bits &= (1 << bitCount) - 1;
   }
   return text;
 }
