@@ -1,27 +1,32 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 
-/** Imports between folders by `src`: `a>b` if a file of the folder `a` imports one of the folder `b`. */
+/** Imports between sibling folders by `src`, each as `from>to` with the paths of both folders in `src`. */
 const importsBySrc = new Map();
 
 function importsOf(src) {
   const files = globSync('*/**/*.ts', { cwd: src, exclude: isTest }).map((file) => join(src, file));
   return new Set(
     files.flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(/\bfrom '([^']+)'/g)].map(([, specifier]) =>
-        edge(...foldersOf(src, file, specifier)),
-      ),
+      [...readFileSync(file, 'utf8').matchAll(/\bfrom '(\.[^']+)'/g)].flatMap(([, specifier]) => {
+        const folders = siblingFolders(src, file, join(dirname(file), specifier));
+        return folders === undefined ? [] : [edge(...folders)];
+      }),
     ),
   );
 }
 
-/** The folders of `src` in which a file and the file that it imports are; undefined outside of them. */
-function foldersOf(src, file, specifier) {
-  const imported = specifier.startsWith('.') ? join(dirname(file), specifier) : file;
-  return [file, imported].map((path) => {
-    const [folder, ...rest] = relative(src, path).split(sep);
-    return rest.length === 0 || folder === '..' ? undefined : folder;
-  });
+/**
+ * The two folders, next to each other at any depth of `src`, that contain a file and the file that it imports.
+ * Undefined if one of the files is directly in a folder that contains both.
+ */
+function siblingFolders(src, file, imported) {
+  const from = relative(src, dirname(file)).split(sep);
+  const to = relative(src, dirname(imported)).split(sep);
+  if (to[0] === '..') return undefined;
+  const depth = from.findIndex((folder, index) => folder !== to[index]);
+  if (depth === -1 || from[depth] === '' || !to[depth]) return undefined;
+  return [from, to].map((folders) => folders.slice(0, depth + 1).join('/'));
 }
 
 const edge = (from, to) => `${from}>${to}`;
@@ -30,7 +35,7 @@ function isTest(file) {
   return /\.(spec|fixture)\.ts$/.test(file);
 }
 
-/** Two folders of a project's `src` do not import each other (docs/adr/0002); tests may. */
+/** Two sibling folders of a project's `src` do not import each other (docs/adr/0002); tests may. */
 export const oneWayFolders = {
   meta: {
     type: 'problem',
@@ -42,9 +47,12 @@ export const oneWayFolders = {
     if (src === undefined || isTest(filename)) return {};
     return {
       'ImportDeclaration, ExportNamedDeclaration[source], ExportAllDeclaration'(node) {
-        const [from, to] = foldersOf(src, filename, node.source.value);
-        if (from === undefined || to === undefined || from === to) return;
+        const specifier = node.source.value;
+        if (!specifier.startsWith('.')) return;
+        const folders = siblingFolders(src, filename, join(dirname(filename), specifier));
+        if (folders === undefined) return;
         if (!importsBySrc.has(src)) importsBySrc.set(src, importsOf(src));
+        const [from, to] = folders;
         if (importsBySrc.get(src).has(edge(to, from)))
           report({ node, messageId: 'twoWay', data: { from, to } });
       },
