@@ -1,7 +1,7 @@
 import { maxUuid, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { allShards, shardSql } from '@fulfilment/service-host';
-import { forceCustomPlan } from '../read-models/force-custom-plan.js';
+import { useIndexPlans } from '../read-models/use-index-plans.js';
 import { postOrders } from './post-orders.js';
 import { settlementRate } from './settlement-rate.sql.js';
 
@@ -143,7 +143,7 @@ export class WaitingOrders {
 
   private post(groups: readonly Group[]): Promise<number> {
     return this.database.transaction(async (tx) => {
-      await forceCustomPlan(tx);
+      await useIndexPlans(tx);
       const orders = await tx.rows<{ id: string }>(claimOrders, [
         groups.map((group) => group.creator_id),
         groups.map((group) => group.currency),

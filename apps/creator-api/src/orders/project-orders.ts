@@ -1,7 +1,7 @@
 import { maxAmount, type OrderSnapshot } from '@fulfilment/contracts';
 import { ofTable, pipelined, type Statement, statement, type Transaction } from '@fulfilment/database';
 import { RejectedMessage } from '@fulfilment/messaging';
-import { forceCustomPlan } from '../read-models/force-custom-plan.js';
+import { useIndexPlans } from '../read-models/use-index-plans.js';
 import { postOrders } from '../ledger/post-orders.js';
 import { countChanges } from './count-changes.rules.js';
 import { type OrderRow, orderRow } from './order-row.rules.js';
@@ -123,8 +123,8 @@ export async function projectOrders(
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
     throw new RejectedMessage('The total of the order lines exceeds the maximum amount.');
   // A fixed lock order prevents deadlocks between replicas: orders by id, then releases, counts, ledger.
-  // The setting is sent with the first statement of insertUnknown, so it costs no round trip.
-  const [, added] = await pipelined([forceCustomPlan(tx), insertUnknown(tx, orders)]);
+  // The settings are sent with the first statement of insertUnknown, so they cost no round trip.
+  const [, added] = await pipelined([useIndexPlans(tx), insertUnknown(tx, orders)]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
   const updated = await updateKnown(tx, known, replay);

@@ -1,0 +1,59 @@
+import type { CreatorSnapshot, OrderSnapshot } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { aCreator } from '../creators/creator-snapshot.fixture.js';
+import { recordCreators } from '../creators/record-creators.js';
+import { migrations } from '../migrations/index.js';
+import { anOrder, paid, transitioned } from '../orders/order-snapshot.fixture.js';
+import { projectOrders } from '../orders/project-orders.js';
+
+const tables = ['orders', 'order_items', 'ledger', 'creators', 'waiting_postings', 'monthly_statistics'];
+const disableAnalyze = tables.map((table) =>
+  statement(`test.disable_analyze_of_${table}`, `ALTER TABLE ${table} SET (autovacuum_enabled = off)`),
+);
+const countRowsRead = statement(
+  'test.count_rows_read',
+  `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
+   WHERE relname = ANY($1::text[])`,
+);
+
+describe('The projection of orders', () => {
+  let scratch: ScratchDatabase;
+  let creators: CreatorSnapshot[];
+  beforeEach(async () => {
+    // With one connection, all batches use the plans of the first one.
+    scratch = await scratchDatabase(migrations, { poolSize: 1 });
+    for (const disable of disableAnalyze) await scratch.database.run(disable);
+    creators = Array.from({ length: 200 }, () => aCreator('org_a'));
+    await scratch.database.transaction((tx) => recordCreators(tx, creators));
+  });
+  afterEach(() => scratch.drop());
+
+  const newOrders = (count: number): OrderSnapshot[] =>
+    Array.from({ length: count }, (_, index) => anOrder(creators[index % creators.length]?.id ?? ''));
+  const cancelled = (order: OrderSnapshot) => transitioned(paid(order), 'cancelled');
+
+  /** Places, pays and refunds orders. Returns how many stored rows each of these batches reads. */
+  async function projectAll(orders: readonly OrderSnapshot[]): Promise<number[]> {
+    const rowsRead: number[] = [];
+    for (const snapshots of [orders, orders.map((order) => paid(order)), orders.map(cancelled)])
+      rowsRead.push(
+        await scratch.database.transaction(async (tx) => {
+          await projectOrders(tx, snapshots);
+          return (await tx.row<{ rows: number }>(countRowsRead, [tables]))?.rows ?? NaN;
+        }),
+      );
+    return rowsRead;
+  }
+
+  it('reads as many rows for a batch after its tables have grown as when they were empty (ADR 3)', async () => {
+    const [placedAtFirst = NaN, paidAtFirst = NaN, refundedAtFirst = NaN] = await projectAll(newOrders(10));
+    await projectAll(newOrders(500));
+
+    const [placed, paidFor, refunded] = await projectAll(newOrders(10));
+
+    expect(placed).toBeLessThanOrEqual(placedAtFirst + 10);
+    expect(paidFor).toBeLessThanOrEqual(paidAtFirst + 10);
+    expect(refunded).toBeLessThanOrEqual(refundedAtFirst + 10);
+  });
+});
