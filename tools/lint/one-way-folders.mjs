@@ -17,8 +17,8 @@ function importsOf(src) {
 }
 
 /**
- * The two folders, next to each other at any depth of `src`, that contain a file and the file that it imports.
- * Undefined if one of the files is directly in a folder that contains both.
+ * Returns the two sibling folders, at any depth of `src`, that contain a file and the file that it imports;
+ * undefined if one of the files is directly in a folder that contains both.
  */
 function siblingFolders(src, file, imported) {
   const from = relative(src, dirname(file)).split(sep);
