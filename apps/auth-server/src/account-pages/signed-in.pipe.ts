@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { type Person, ReadAccounts } from '../users/read-accounts.js';
 import { CONFIG, type AuthServerSettings } from '../config.js';
 import { signInUrl } from '../registration/account-client.js';
-import { cookieSettings } from '../oidc/cookies.js';
+import { cookieSettings } from '../oidc/authorization/cookies.js';
 import { signInLimits } from '../oidc/lifetimes.rules.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import type { AccountContext } from '../pages/account.page.js';

@@ -15,7 +15,7 @@ const clientEndpoint = /^\/oauth2\/(token|introspect|revoke|par)$/;
 export type ClientAuthentication = { readonly clientId: string } | 'rejected';
 
 /**
- * The client authentication of a request: set by oidc/client-authentication.ts while oidc-provider handles
+ * The client authentication of a request: set by oidc/clients/client-authentication.ts while oidc-provider handles
  * it, read by `rememberCredentials`.
  */
 const authentications = new Attached<ClientAuthentication>();

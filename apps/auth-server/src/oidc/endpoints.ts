@@ -4,12 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mountPath, routeOf } from '../http/route-kind.rules.js';
 import { ClientQuotas, isClientEndpoint } from '../http/client-quotas.js';
 import { type AuthQuota, quotaOf, takeFromQuota } from '../http/request-limits.js';
-import { describeActiveToken } from './describe-active-token.js';
-import { envelopeResponse, errorResponseAt, noSuchPath } from './error-responses.js';
-import { replaceJwtWithHandle } from './jwt-handle.js';
+import { describeActiveToken } from './introspection/describe-active-token.js';
+import { envelopeResponse, errorResponseAt, noSuchPath } from './responses/error-responses.js';
+import { replaceJwtWithHandle } from './introspection/jwt-handle.js';
 import type { OidcServer } from './oidc-server.js';
-import { prefetchToken } from './prefetch-token.js';
-import { formOf, passBody, passForm, receiveBody } from './request-bodies.js';
+import { prefetchToken } from './requests/prefetch-token.js';
+import { formOf, passBody, passForm, receiveBody } from './requests/request-bodies.js';
 
 /** Allowed spelling of a path: lower case in the first two segments, anything in the rest (ids). */
 const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;

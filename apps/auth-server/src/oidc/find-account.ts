@@ -3,7 +3,7 @@ import { type Account, errors, type FindAccount, type KoaContextWithOIDC } from 
 import type { Person, ReadAccounts } from '../users/read-accounts.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
-import { type OrganisationClaims, organisationClaims } from './access-token.rules.js';
+import { type OrganisationClaims, organisationClaims } from './access-tokens/access-token.rules.js';
 
 /** Claims of each scope at UserInfo. */
 export const claimsOfScopes = {

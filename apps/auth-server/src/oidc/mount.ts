@@ -8,7 +8,7 @@ import { decodesToStorableText } from '../http/storable-text.js';
 import { recordArrival } from '../tokens/request-arrivals.js';
 import { endpointHandler } from './endpoints.js';
 import type { OidcServer } from './oidc-server.js';
-import { malformedUrlResponse } from './error-responses.js';
+import { malformedUrlResponse } from './responses/error-responses.js';
 
 /** Like Express: `originalUrl` is the requested URL, `url` the part below the mount path. */
 interface MountedRequest extends IncomingMessage {

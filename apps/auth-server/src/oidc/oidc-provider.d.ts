@@ -3,11 +3,11 @@ import type { AdapterPayload } from 'oidc-provider';
 /** Members of oidc-provider that its types do not have, and members that we add to its models. */
 declare module 'oidc-provider' {
   interface Grant {
-    /** The connected creator (grants.ts). */
+    /** The connected creator (authorization/grants.ts). */
     creatorId?: string;
   }
   interface AccessToken {
-    /** Digest of the signed token (access-tokens.ts). */
+    /** Digest of the signed token (access-tokens/access-tokens.ts). */
     digest?: string;
     getValueAndPayload: (this: AccessToken) => Promise<{ value: string; payload: AdapterPayload }>;
   }

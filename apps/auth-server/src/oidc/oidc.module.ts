@@ -2,8 +2,8 @@ import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
 import { Module } from '@nestjs/common';
 import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { AuthQuota } from '../http/request-limits.js';
-import { RejectionAudit } from './rejection-audit.js';
-import { ExistingGrants } from './grants.js';
+import { RejectionAudit } from './clients/rejection-audit.js';
+import { ExistingGrants } from './authorization/grants.js';
 import { OidcServer } from './oidc-server.js';
 import { ProviderDependencies } from './provider.js';
 

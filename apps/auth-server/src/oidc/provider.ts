@@ -16,20 +16,24 @@ import { Families } from '../tokens/families.js';
 import { recordResponseTimestamps, ResponseTimestampStore } from '../tokens/response-timestamps.js';
 import { StoredRows } from '../tokens/stored-rows.js';
 import { UnitOfWork } from '../tokens/unit-of-work.js';
-import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens.js';
+import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens/access-tokens.js';
 import { accountClient } from '../registration/account-client.js';
 import { awaitRecords, recordEvents } from './audit-events.js';
-import { knownScopes, splitScope, validateAuthorizationRequest } from './authorization-request.js';
-import { validateClientMetadata } from './client-registration.js';
-import { cookieSettings } from './cookies.js';
-import { RejectionAudit } from './rejection-audit.js';
-import { isOriginOfClient } from './cors.rules.js';
+import {
+  knownScopes,
+  splitScope,
+  validateAuthorizationRequest,
+} from './authorization/authorization-request.js';
+import { validateClientMetadata } from './clients/client-registration.js';
+import { cookieSettings } from './authorization/cookies.js';
+import { RejectionAudit } from './clients/rejection-audit.js';
+import { isOriginOfClient } from './clients/cors.rules.js';
 import { claimsOfScopes, currentOrganisationClaims, findAccount } from './find-account.js';
-import { connectGrantsToCreators, ExistingGrants } from './grants.js';
+import { connectGrantsToCreators, ExistingGrants } from './authorization/grants.js';
 import { inUnitOfWork } from './in-unit-of-work.js';
-import { buildInteractionPolicy } from './interaction-policy.js';
-import { allowIntrospection } from './introspection-policy.js';
-import { describeReplacedToken } from './jwt-handle.js';
+import { buildInteractionPolicy } from './authorization/interaction-policy.js';
+import { allowIntrospection } from './introspection/introspection-policy.js';
+import { describeReplacedToken } from './introspection/jwt-handle.js';
 import {
   familyLifetime,
   lifetimes,
@@ -37,17 +41,17 @@ import {
   refreshTokenLifetime,
   signInLimits,
 } from './lifetimes.rules.js';
-import { endTokensOfSession } from './logout.js';
-import { onlyAt, respondToOutages } from './middleware.js';
-import { recordClientAuthentication } from './client-authentication.js';
+import { endTokensOfSession } from '../sessions/end-tokens-of-session.js';
+import { onlyAt, respondToOutages } from './responses/respond-to-outages.js';
+import { recordClientAuthentication } from './clients/client-authentication.js';
 import {
   advertiseResponseModes,
   cachePublicDocuments,
   forbidStoring,
   respondToMissingClient,
   respondToUnknownPaths,
-} from './responses.js';
-import { LocalSigningKey } from './signing-key.js';
+} from './responses/adjust-responses.js';
+import { LocalSigningKey } from './access-tokens/signing-key.js';
 
 /** The services that oidc-provider's configuration uses. */
 @Injectable()
@@ -151,7 +155,7 @@ function protocol({
     issueRefreshToken: (_ctx, client, { scopes }) =>
       client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
     revokeGrantPolicy: shouldRevokeFamily(responseTimestamps, unitOfWork),
-    expiresWithSession: () => false, // logout.ts ends what belongs to a session
+    expiresWithSession: () => false, // endTokensOfSession ends what belongs to a session
     enabledJWA: {
       idTokenSigningAlgValues: ['ES256', 'RS256'],
       dPoPSigningAlgValues: [...dpopSigningAlgorithms],

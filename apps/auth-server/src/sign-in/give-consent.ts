@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { Consents } from '../connected-apps/consents.js';
-import { startConsentedGrant } from '../oidc/grants.js';
+import { startConsentedGrant } from '../oidc/authorization/grants.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';

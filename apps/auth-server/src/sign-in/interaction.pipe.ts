@@ -2,7 +2,7 @@ import { type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/c
 import type { Request, Response } from 'express';
 import Provider, { type Client, errors, type Interaction, type InteractionResults } from 'oidc-provider';
 import { OidcServer } from '../oidc/oidc-server.js';
-import { splitScope } from '../oidc/authorization-request.js';
+import { splitScope } from '../oidc/authorization/authorization-request.js';
 import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import { identityDigest, identityOf } from '../registration/client-identity.rules.js';

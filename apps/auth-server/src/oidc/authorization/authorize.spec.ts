@@ -1,7 +1,7 @@
 import { FormBrowser, type Page } from '@fulfilment/testing/form-browser';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { App, registerClient, thirdPartyRedirect } from '../test/app.js';
-import { server, startServer } from '../test/server.js';
+import { App, registerClient, thirdPartyRedirect } from '../../test/app.js';
+import { server, startServer } from '../../test/server.js';
 
 startServer();
 let app: App;

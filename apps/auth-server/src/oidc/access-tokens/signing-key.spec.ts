@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPublicKey, verify } from 'node:crypto';
-import { makeKey } from '../keys/make-key.js';
+import { makeKey } from '../../keys/make-key.js';
 import { LocalSigningKey } from './signing-key.js';
 
 describe('an ES256 signature', () => {

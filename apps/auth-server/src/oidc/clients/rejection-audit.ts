@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type AuthServerSettings } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../../config.js';
 import { clientNetwork } from '@fulfilment/http-service';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { type AuditEntry, AuditLog, originOf } from '../audit/audit-log.js';
+import { type AuditEntry, AuditLog, originOf } from '../../audit/audit-log.js';
 
 type Rejection = Pick<AuditEntry, 'clientId' | 'details'> & {
   readonly event: 'client_authentication_failed' | 'introspection_rejected';

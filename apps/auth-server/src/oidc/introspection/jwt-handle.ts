@@ -1,9 +1,9 @@
 import type { AccessTokenClaims } from '@fulfilment/contracts';
 import { Attached } from '@fulfilment/runtime';
 import { parse, stringify } from 'node:querystring';
-import { isStorableText } from '../http/storable-text.js';
-import { handleOf, parsePresentedToken, unknownHandle } from './access-tokens.js';
-import type { FormHook } from './request-bodies.js';
+import { isStorableText } from '../../http/storable-text.js';
+import { handleOf, parsePresentedToken, unknownHandle } from '../access-tokens/access-tokens.js';
+import type { FormHook } from '../requests/request-bodies.js';
 
 /** The claims of the JWT in a request that a handle replaced. */
 const replacedClaims = new Attached<AccessTokenClaims>();

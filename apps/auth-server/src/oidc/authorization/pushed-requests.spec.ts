@@ -1,9 +1,9 @@
 import { FormBrowser } from '@fulfilment/testing/form-browser';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
-import { App, thirdPartyRedirect } from '../test/app.js';
-import { json } from '../test/json.js';
-import { server, startServer } from '../test/server.js';
+import { App, thirdPartyRedirect } from '../../test/app.js';
+import { json } from '../../test/json.js';
+import { server, startServer } from '../../test/server.js';
 
 startServer();
 let app: App;

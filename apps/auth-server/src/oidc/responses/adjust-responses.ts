@@ -1,5 +1,5 @@
 import { toErrorResponse } from '@fulfilment/error-envelope';
-import { isPublicDocument } from '../http/route-kind.rules.js';
+import { isPublicDocument } from '../../http/route-kind.rules.js';
 import { noSuchPath } from './error-responses.js';
 
 /** The part of a Koa context that the middleware of this file uses. */

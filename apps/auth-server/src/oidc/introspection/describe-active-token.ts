@@ -3,10 +3,10 @@ import { jsonResponse, type PlainResponse } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import type { AdapterPayload, Client } from 'oidc-provider';
-import { setClientAuthentication } from '../http/client-quotas.js';
-import { isStorableText } from '../http/storable-text.js';
-import { digestsMatch, parsePresentedToken, type PresentedToken } from './access-tokens.js';
-import type { OidcServer } from './oidc-server.js';
+import { setClientAuthentication } from '../../http/client-quotas.js';
+import { isStorableText } from '../../http/storable-text.js';
+import { digestsMatch, parsePresentedToken, type PresentedToken } from '../access-tokens/access-tokens.js';
+import type { OidcServer } from '../oidc-server.js';
 
 /** As oidc-provider sends them, compared in introspection.spec.ts. */
 const responseHeaders = {

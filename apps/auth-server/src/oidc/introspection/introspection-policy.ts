@@ -1,5 +1,5 @@
 import type { Client, KoaContextWithOIDC } from 'oidc-provider';
-import type { RejectionAudit } from './rejection-audit.js';
+import type { RejectionAudit } from '../clients/rejection-audit.js';
 
 interface IntrospectedToken {
   readonly kind: string;

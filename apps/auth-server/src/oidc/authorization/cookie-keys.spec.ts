@@ -1,11 +1,11 @@
 import { FormBrowser } from '@fulfilment/testing/form-browser';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
-import { browserRequest } from '../pages/browser-request.js';
-import { FormTokens } from '../pages/form-tokens.js';
-import { DeviceCookies } from '../sign-in/device-cookies.js';
-import { App } from '../test/app.js';
-import { server, startServer } from '../test/server.js';
+import { browserRequest } from '../../pages/browser-request.js';
+import { FormTokens } from '../../pages/form-tokens.js';
+import { DeviceCookies } from '../../sign-in/device-cookies.js';
+import { App } from '../../test/app.js';
+import { server, startServer } from '../../test/server.js';
 
 const [older, newer] = ['an older key of at least 32 characters', 'a newer key of at least 32 characters'];
 /** The values of COOKIE_KEYS on two replicas during a rotation: before and after one of its three steps. */

@@ -11,11 +11,11 @@ import {
   SignJWT,
 } from 'jose';
 import * as client from 'openid-client';
-import { SigningKeys } from '../keys/signing-keys.js';
-import { expire } from '../test/backdate.js';
-import { App } from '../test/app.js';
-import { json } from '../test/json.js';
-import { server, startServer } from '../test/server.js';
+import { SigningKeys } from '../../keys/signing-keys.js';
+import { expire } from '../../test/backdate.js';
+import { App } from '../../test/app.js';
+import { json } from '../../test/json.js';
+import { server, startServer } from '../../test/server.js';
 
 startServer();
 let app: App;

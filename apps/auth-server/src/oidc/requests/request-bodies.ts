@@ -1,6 +1,6 @@
 import { PayloadTooLarge, ValidationFailed } from '@fulfilment/error-envelope';
 import type { IncomingMessage } from 'node:http';
-import { decodesToStorableText, isAcceptableJson } from '../http/storable-text.js';
+import { decodesToStorableText, isAcceptableJson } from '../../http/storable-text.js';
 
 const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
 const rejectedBodyText =

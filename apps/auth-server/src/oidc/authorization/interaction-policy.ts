@@ -1,8 +1,8 @@
 import { interactionPolicy } from 'oidc-provider';
-import type { ReadAccounts, SignInLimits } from '../users/read-accounts.js';
-import { signInCheck } from '../accounts/sign-in-check.js';
-import { secondFactorCheck } from '../second-factor/second-factor-check.js';
-import type { SecondFactors } from '../second-factor/second-factors.js';
+import type { ReadAccounts, SignInLimits } from '../../users/read-accounts.js';
+import { signInCheck } from '../../accounts/sign-in-check.js';
+import { secondFactorCheck } from '../../second-factor/second-factor-check.js';
+import type { SecondFactors } from '../../second-factor/second-factors.js';
 import { isFirstParty } from './grants.js';
 
 const nativePrompt = 'native_client_prompt';

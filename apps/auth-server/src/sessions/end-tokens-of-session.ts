@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { endSessions } from '../sessions/end-sessions.js';
+import { endSessions } from './end-sessions.js';
 import type { UnitOfWork } from '../tokens/unit-of-work.js';
 
 /**

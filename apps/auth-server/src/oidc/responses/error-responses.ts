@@ -6,8 +6,8 @@ import {
   toErrorResponse,
 } from '@fulfilment/error-envelope';
 import { jsonResponse, type PlainResponse } from '@fulfilment/http-service';
-import { messagePage, tooManyPage } from '../pages/message.page.js';
-import { isBrowserRoute, mountPath } from '../http/route-kind.rules.js';
+import { messagePage, tooManyPage } from '../../pages/message.page.js';
+import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
 
 /** OAuth errors by the code of the error envelope; any other code is `invalid_request`. */
 const oauthErrors: Readonly<Record<string, string>> = {

@@ -6,10 +6,10 @@ import {
   type KoaContextWithOIDC,
   type default as Provider,
 } from 'oidc-provider';
-import { ReadAccounts } from '../users/read-accounts.js';
-import { Consents } from '../connected-apps/consents.js';
-import { coveringConsent } from '../connected-apps/covering-consent.rules.js';
-import { parseCreatorId } from '../creators/parse-creator-id.js';
+import { ReadAccounts } from '../../users/read-accounts.js';
+import { Consents } from '../../connected-apps/consents.js';
+import { coveringConsent } from '../../connected-apps/covering-consent.rules.js';
+import { parseCreatorId } from '../../creators/parse-creator-id.js';
 
 /** Makes oidc-provider store the connected creator in a Grant. Call before the first Grant is created. */
 export function connectGrantsToCreators(provider: Provider): void {

@@ -1,5 +1,5 @@
 import type { Configuration } from 'oidc-provider';
-import type { AuthServerSettings } from '../config.js';
+import type { AuthServerSettings } from '../../config.js';
 
 /**
  * Cookies are signed, HttpOnly and SameSite. The session cookie is bound to this host (`__Host-`, RFC 6265bis

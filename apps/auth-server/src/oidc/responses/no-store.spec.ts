@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { App } from '../test/app.js';
-import { server, startServer } from '../test/server.js';
+import { App } from '../../test/app.js';
+import { server, startServer } from '../../test/server.js';
 
 startServer();
 let app: App;

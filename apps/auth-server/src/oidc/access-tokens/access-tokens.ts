@@ -2,8 +2,8 @@ import { accessTokenClaims, type AccessTokenClaims, issuer } from '@fulfilment/c
 import { LRUCache } from 'lru-cache';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AccessToken, AdapterPayload, default as Provider } from 'oidc-provider';
-import type { AuthServerSettings } from '../config.js';
-import type { KeySet } from '../keys/signing-keys.js';
+import type { AuthServerSettings } from '../../config.js';
+import type { KeySet } from '../../keys/signing-keys.js';
 import { audienceOf } from './access-token.rules.js';
 import { LocalSigningKey } from './signing-key.js';
 

@@ -1,9 +1,9 @@
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { default as Provider } from 'oidc-provider';
-import { isBrowserRoute, mountPath } from '../http/route-kind.rules.js';
-import { unavailablePage } from '../pages/message.page.js';
-import { sendPage } from '../pages/provider-pages.js';
+import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
+import { unavailablePage } from '../../pages/message.page.js';
+import { sendPage } from '../../pages/provider-pages.js';
 
 /** The part of a Koa context that `respondToOutages` uses. */
 interface OutageContext {

@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { setClientAuthentication } from '../http/client-quotas.js';
+import { setClientAuthentication } from '../../http/client-quotas.js';
 import type { RejectionAudit } from './rejection-audit.js';
 
 /**

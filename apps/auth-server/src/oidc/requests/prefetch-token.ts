@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring';
-import { isStorableText } from '../http/storable-text.js';
-import { storedId } from '../tokens/stored-models.rules.js';
+import { isStorableText } from '../../http/storable-text.js';
+import { storedId } from '../../tokens/stored-models.rules.js';
 import type { FormHook } from './request-bodies.js';
 
 /**

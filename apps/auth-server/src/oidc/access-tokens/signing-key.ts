@@ -1,7 +1,7 @@
 import { es256FromDer } from '@fulfilment/runtime';
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { ExternalSigningKey } from 'oidc-provider';
-import type { PrivateJwk } from '../keys/make-key.js';
+import type { PrivateJwk } from '../../keys/make-key.js';
 
 /**
  * A key that makes ES256 signatures in the current thread. oidc-provider signs in another thread, which costs

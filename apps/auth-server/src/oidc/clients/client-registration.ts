@@ -5,7 +5,7 @@ import {
   displayableName,
   registrationProblem,
   sizeProblem,
-} from '../registration/client-registration.rules.js';
+} from '../../registration/client-registration.rules.js';
 
 /**
  * Validates and completes the metadata of a registration, or of a later change (RFC 7592). oidc-provider also
