@@ -1,10 +1,10 @@
 import { Database } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { AuditLog, insertAudit } from '../audit/audit-log.js';
-import type { Notice } from '../pages/account.page.js';
+import type { Notice } from '../pages/account/account.page.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
-import { recoveryCodesPage } from '../pages/second-factor-setup.page.js';
+import { recoveryCodesPage } from '../pages/account/second-factor-setup.page.js';
 import { removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
 import { confirmationCodeGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/sign-in-throttle.js';

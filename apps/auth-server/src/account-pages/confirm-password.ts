@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { type AuditEvent, AuditLog } from '../audit/audit-log.js';
-import type { Notice } from '../pages/account.page.js';
+import type { Notice } from '../pages/account/account.page.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import { confirmationGuess } from '../sign-in/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/sign-in-throttle.js';

@@ -6,7 +6,7 @@ import {
   beginSecondFactorPage,
   confirmSecondFactorPage,
   recoveryCodesPage,
-} from '../pages/second-factor-setup.page.js';
+} from '../pages/account/second-factor-setup.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors, setupExpiredText } from '../second-factor/second-factors.js';
 import { enableSecondFactor } from '../second-factor/enable-second-factor.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { browsersPage } from '../pages/browsers.page.js';
+import { browsersPage } from '../pages/account/browsers.page.js';
 import type { Page } from '../pages/page.js';
 import { browserName } from '../sessions/browser-name.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';

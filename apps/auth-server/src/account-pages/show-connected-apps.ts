@@ -1,7 +1,7 @@
 import { identityScopes, storeScopes } from '@fulfilment/contracts';
 import { Injectable } from '@nestjs/common';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
-import { connectedAppsPage } from '../pages/connected-apps.page.js';
+import { connectedAppsPage } from '../pages/account/connected-apps.page.js';
 import type { Page } from '../pages/page.js';
 import type { SignedIn } from './signed-in.pipe.js';
 

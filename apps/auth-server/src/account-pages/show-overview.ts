@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ReadAccounts, type Person } from '../users/read-accounts.js';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
-import type { Notice } from '../pages/account.page.js';
-import { overviewPage } from '../pages/overview.page.js';
+import type { Notice } from '../pages/account/account.page.js';
+import { overviewPage } from '../pages/account/overview.page.js';
 import type { Page } from '../pages/page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';

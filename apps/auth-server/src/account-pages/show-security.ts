@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
-import type { Notice } from '../pages/account.page.js';
+import type { Notice } from '../pages/account/account.page.js';
 import type { Page } from '../pages/page.js';
-import { securityPage } from '../pages/security.page.js';
+import { securityPage } from '../pages/account/security.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import type { SignedIn } from './signed-in.pipe.js';
 

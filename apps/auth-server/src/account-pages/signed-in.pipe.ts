@@ -7,7 +7,7 @@ import { signInUrl } from '../registration/account-client.js';
 import { cookieSettings } from '../oidc/authorization/cookies.js';
 import { signInLimits } from '../oidc/lifetimes.rules.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import type { AccountContext } from '../pages/account.page.js';
+import type { AccountContext } from '../pages/account/account.page.js';
 import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { SignInNeeded } from '../pages/page-errors.js';

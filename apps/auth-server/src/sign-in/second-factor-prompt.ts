@@ -4,7 +4,7 @@ import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { FormProblem } from '../pages/form-problem.js';
 import type { Page } from '../pages/page.js';
-import { requiredSetupPage, secondFactorPage } from '../pages/second-factor.page.js';
+import { requiredSetupPage, secondFactorPage } from '../pages/sign-in/second-factor.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';

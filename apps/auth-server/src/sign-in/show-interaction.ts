@@ -1,11 +1,11 @@
 import { identityScopes, storeScopes } from '@fulfilment/contracts';
 import { Injectable } from '@nestjs/common';
 import { ReadAccounts } from '../users/read-accounts.js';
-import { consentPage } from '../pages/consent.page.js';
+import { consentPage } from '../pages/sign-in/consent.page.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { Page } from '../pages/page.js';
-import { signInPage } from '../pages/sign-in.page.js';
+import { signInPage } from '../pages/sign-in/sign-in.page.js';
 import { loopbackHosts } from '../registration/client-registration.rules.js';
 import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { consentForm } from './give-consent.js';

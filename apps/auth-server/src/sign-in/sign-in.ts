@@ -8,7 +8,7 @@ import { type FormProblem, lockedProblem } from '../pages/form-problem.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import type { Page } from '../pages/page.js';
-import { signInPage } from '../pages/sign-in.page.js';
+import { signInPage } from '../pages/sign-in/sign-in.page.js';
 import { passwordOnly } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { DeviceCookies } from './device-cookies.js';

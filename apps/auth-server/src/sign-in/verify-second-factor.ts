@@ -4,7 +4,7 @@ import { AuditLog } from '../audit/audit-log.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
-import { setupRecoveryCodesPage } from '../pages/second-factor.page.js';
+import { setupRecoveryCodesPage } from '../pages/sign-in/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
 import { enableSecondFactor } from '../second-factor/enable-second-factor.js';

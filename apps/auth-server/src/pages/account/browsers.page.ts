@@ -1,6 +1,6 @@
 import { type Html, html } from '@fulfilment/http-service';
 import { accountPage, type AccountContext, csrfField, dateTimeElement, type Notice } from './account.page.js';
-import type { Page } from './page.js';
+import type { Page } from '../page.js';
 
 export interface BrowserView {
   readonly uid: string;

@@ -1,7 +1,7 @@
 import { type Html, html } from '@fulfilment/http-service';
-import type { VisibleCreator } from '../users/read-accounts.js';
-import { suiteName } from '../registration/reserved-names.rules.js';
-import { type Page, page } from './page.js';
+import type { VisibleCreator } from '../../users/read-accounts.js';
+import { suiteName } from '../../registration/reserved-names.rules.js';
+import { type Page, page } from '../page.js';
 
 export interface ConsentView {
   readonly uid: string;

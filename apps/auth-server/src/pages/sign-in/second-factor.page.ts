@@ -1,7 +1,7 @@
 import { type Html, html } from '@fulfilment/http-service';
-import { type FormProblem, problemNotice } from './form-problem.js';
-import { type Page, page } from './page.js';
-import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
+import { type FormProblem, problemNotice } from '../form-problem.js';
+import { type Page, page } from '../page.js';
+import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from '../second-factor-parts.js';
 
 /** The second step of a sign-in. */
 export interface SecondFactorView {

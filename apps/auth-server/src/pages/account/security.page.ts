@@ -1,5 +1,5 @@
 import { type Html, html } from '@fulfilment/http-service';
-import { maxPasswordLength, minPasswordLength } from '../accounts/new-password.rules.js';
+import { maxPasswordLength, minPasswordLength } from '../../accounts/new-password.rules.js';
 import {
   accountPage,
   type AccountContext,
@@ -7,8 +7,8 @@ import {
   currentPasswordField,
   type Notice,
 } from './account.page.js';
-import type { Page } from './page.js';
-import { codeField } from './second-factor-parts.js';
+import type { Page } from '../page.js';
+import { codeField } from '../second-factor-parts.js';
 
 export interface SecurityView {
   readonly secondFactor: boolean;

@@ -1,7 +1,7 @@
 import { type Html, html } from '@fulfilment/http-service';
-import { maxPasswordLength } from '../accounts/new-password.rules.js';
-import { problemNotice } from './form-problem.js';
-import { brand, type Page, page } from './page.js';
+import { maxPasswordLength } from '../../accounts/new-password.rules.js';
+import { problemNotice } from '../form-problem.js';
+import { brand, type Page, page } from '../page.js';
 
 /** The signed-in account that a page shows, and the CSRF token of the page's forms. */
 export interface AccountContext {

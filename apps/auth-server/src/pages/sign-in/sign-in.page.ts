@@ -1,7 +1,7 @@
 import { html } from '@fulfilment/http-service';
-import { maxPasswordLength } from '../accounts/new-password.rules.js';
-import { type FormProblem, problemNotice } from './form-problem.js';
-import { type Page, page } from './page.js';
+import { maxPasswordLength } from '../../accounts/new-password.rules.js';
+import { type FormProblem, problemNotice } from '../form-problem.js';
+import { type Page, page } from '../page.js';
 
 export interface SignInView {
   readonly uid: string;

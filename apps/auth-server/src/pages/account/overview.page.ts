@@ -1,6 +1,6 @@
 import { html } from '@fulfilment/http-service';
 import { accountPage, type AccountContext, csrfField, type Notice } from './account.page.js';
-import type { Page } from './page.js';
+import type { Page } from '../page.js';
 
 export interface OverviewView {
   readonly name: string | null;

@@ -6,8 +6,8 @@ import {
   currentPasswordField,
   type Notice,
 } from './account.page.js';
-import type { Page } from './page.js';
-import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from './second-factor-parts.js';
+import type { Page } from '../page.js';
+import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from '../second-factor-parts.js';
 
 const title = 'Set up a second factor';
 
