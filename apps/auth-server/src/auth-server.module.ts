@@ -17,7 +17,7 @@ import { OidcServer } from './oidc/oidc-server.js';
 import { mountPages } from './pages/pages.middleware.js';
 import { DenyList } from './revocation/deny-list.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
-import { GuessCounts } from './sign-in/guess-counts.js';
+import { GuessCounts } from './sign-in/throttling/guess-counts.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 

@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import type { CleanupJob } from '@fulfilment/service-host';
 import type { DenyList } from './revocation/deny-list.js';
 import type { BrowserSessions } from './sessions/browser-sessions.js';
-import type { GuessCounts } from './sign-in/guess-counts.js';
+import type { GuessCounts } from './sign-in/throttling/guess-counts.js';
 import { deleteExpiredRecords } from './tokens/delete-expired-records.js';
 
 const intervalMs = 60_000;

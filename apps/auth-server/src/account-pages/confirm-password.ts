@@ -4,8 +4,8 @@ import { ReadAccounts } from '../users/read-accounts.js';
 import { type AuditEvent, AuditLog } from '../audit/audit-log.js';
 import type { Notice } from '../pages/account/account.page.js';
 import { lockedProblem } from '../pages/form-problem.js';
-import { confirmationGuess } from '../sign-in/guess-target.rules.js';
-import { SignInThrottle } from '../sign-in/sign-in-throttle.js';
+import { confirmationGuess } from '../sign-in/throttling/guess-target.rules.js';
+import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
 import type { SignedIn } from './signed-in.pipe.js';
 
 /** Audit events of the actions that require the password. */

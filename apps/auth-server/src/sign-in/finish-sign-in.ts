@@ -4,7 +4,7 @@ import { AuditLog } from '../audit/audit-log.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { DeviceCookies } from './device-cookies.js';
 import type { OpenInteraction } from './interaction.pipe.js';
-import { SignInThrottle } from './sign-in-throttle.js';
+import { SignInThrottle } from './throttling/sign-in-throttle.js';
 
 /** Signs the person in after all required factors were verified. */
 @Injectable()

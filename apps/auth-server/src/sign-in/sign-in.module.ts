@@ -7,10 +7,10 @@ import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
 import { GiveConsent } from './give-consent.js';
-import { GuessCounts } from './guess-counts.js';
+import { GuessCounts } from './throttling/guess-counts.js';
 import { VerifySecondFactor } from './verify-second-factor.js';
 import { ShowInteraction } from './show-interaction.js';
-import { SignInThrottle } from './sign-in-throttle.js';
+import { SignInThrottle } from './throttling/sign-in-throttle.js';
 import { SignIn } from './sign-in.js';
 
 @Module({

@@ -13,9 +13,9 @@ import { passwordOnly } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
-import { accountKey, passwordGuess } from './guess-target.rules.js';
+import { accountKey, passwordGuess } from './throttling/guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
-import { SignInThrottle } from './sign-in-throttle.js';
+import { SignInThrottle } from './throttling/sign-in-throttle.js';
 
 /**
  * Signs a person in, or shows the sign-in page with an error. An unknown e-mail address gets the same text

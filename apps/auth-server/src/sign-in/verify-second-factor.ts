@@ -12,9 +12,9 @@ import { UnitOfWork } from '../tokens/unit-of-work.js';
 import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
-import { codeGuess } from './guess-target.rules.js';
+import { codeGuess } from './throttling/guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
-import { type Guess, type RejectedGuess, SignInThrottle } from './sign-in-throttle.js';
+import { type Guess, type RejectedGuess, SignInThrottle } from './throttling/sign-in-throttle.js';
 
 /** The second step of a sign-in, after the password was verified. Only its success signs the person in. */
 @Injectable()

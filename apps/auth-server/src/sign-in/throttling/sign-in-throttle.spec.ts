@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { migrations } from '../migrations/index.js';
-import { writeCountedRecords } from '../audit/counted-records.js';
+import { migrations } from '../../migrations/index.js';
+import { writeCountedRecords } from '../../audit/counted-records.js';
 import { GuessCounts } from './guess-counts.js';
 import { codeGuess, confirmationGuess, type GuessTarget, passwordGuess } from './guess-target.rules.js';
 import { SignInThrottle } from './sign-in-throttle.js';
-import { testStatement } from '../test/test-statement.js';
+import { testStatement } from '../../test/test-statement.js';
 
 let scratch: ScratchDatabase;
 beforeAll(async () => {

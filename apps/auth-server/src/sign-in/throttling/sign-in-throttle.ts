@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type AuthServerSettings } from '../config.js';
+import { CONFIG, type AuthServerSettings } from '../../config.js';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { clientNetwork, type Quota } from '@fulfilment/http-service';
 import { Counter } from '@fulfilment/runtime';
 import type { Transaction } from '@fulfilment/database';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditEntry, Origin } from '../audit/audit-log.js';
-import { countRecord } from '../audit/counted-records.js';
+import type { AuditEntry, Origin } from '../../audit/audit-log.js';
+import { countRecord } from '../../audit/counted-records.js';
 import { type GuessOutcome, GuessCounts } from './guess-counts.js';
 import {
   delayDecision,

@@ -1,14 +1,14 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { flakyProxy, type FlakyProxy, storeUrl } from '@fulfilment/testing';
-import { newUserEmail } from '../test/account-pages.js';
-import { App } from '../test/app.js';
-import { auditEventsOf } from '../test/audit-records.js';
-import { deleteNetworkFailures } from '../test/guess-windows.js';
-import { makeUser, password } from '../test/users.js';
-import { server, startServer } from '../test/server.js';
-import { submitPassword, nextCode, newProtectedUser } from '../test/second-factors.js';
-import { testStatement } from '../test/test-statement.js';
+import { newUserEmail } from '../../test/account-pages.js';
+import { App } from '../../test/app.js';
+import { auditEventsOf } from '../../test/audit-records.js';
+import { deleteNetworkFailures } from '../../test/guess-windows.js';
+import { makeUser, password } from '../../test/users.js';
+import { server, startServer } from '../../test/server.js';
+import { submitPassword, nextCode, newProtectedUser } from '../../test/second-factors.js';
+import { testStatement } from '../../test/test-statement.js';
 
 const allowed = 4;
 let redis: FlakyProxy;
