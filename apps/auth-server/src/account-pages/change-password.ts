@@ -16,7 +16,7 @@ import { endSessionsOfUser } from '../sessions/end-sessions.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import { DeviceCookies } from '../sign-in/device-cookies.js';
 import { endOfflineFirstPartyFamilies, endThirdPartyFamilies } from '../tokens/families.js';
-import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedIn } from './signed-in.pipe.js';
 import { ShowSecurity } from './show-security.js';

@@ -5,7 +5,7 @@ import { deleteConsentsOfUserAndClient } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { endFamiliesOfUserAndClient } from '../tokens/families.js';
-import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SignedIn } from './signed-in.pipe.js';
 
 /**

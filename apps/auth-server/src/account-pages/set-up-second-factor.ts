@@ -13,7 +13,7 @@ import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
 import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
 import { confirmationCodeGuess } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
-import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedIn } from './signed-in.pipe.js';
 import { ShowSecurity } from './show-security.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { insertAudit } from '../audit/audit-log.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { endSessionOfUser, endSessionsOfUser } from '../sessions/end-sessions.js';
-import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SignedIn } from './signed-in.pipe.js';
 
 /** Signs out the browser that the form names, or all others. The page has no form for the current one. */

@@ -10,9 +10,9 @@ import { isStorableText } from '../http/storable-text.js';
 import type { Families } from '../tokens/families.js';
 import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
 import { sessionNotEnded, type StoredRow, type StoredRows } from '../tokens/stored-rows.js';
-import { consumedConcurrently, familyEnded } from '../tokens/deferred-tokens.js';
-import type { NewRow } from '../tokens/token-writes.js';
-import type { UnitOfWork } from '../tokens/unit-of-work.js';
+import { consumedConcurrently, familyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
+import type { NewRow } from '../tokens/unit-of-work/token-writes.js';
+import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
 const columns = 'model, id, payload, grant_id, account_id, client_id, session_uid, expires_at';
 const parameters = columns.replaceAll(/\w+/g, (column) => `:${column}`);

@@ -1,7 +1,7 @@
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { type AuditEntry, originOf } from '../audit/audit-log.js';
-import { consumedConcurrently } from '../tokens/deferred-tokens.js';
-import type { UnitOfWork } from '../tokens/unit-of-work.js';
+import { consumedConcurrently } from '../tokens/unit-of-work/deferred-tokens.js';
+import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
 /** The audit records of a request that `awaitRecords` waits for. */
 const writing = new WeakMap<object, Promise<void>[]>();

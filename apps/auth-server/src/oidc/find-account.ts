@@ -2,7 +2,7 @@ import { Attached } from '@fulfilment/runtime';
 import { type Account, errors, type FindAccount, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Person, ReadAccounts } from '../users/read-accounts.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
-import type { UnitOfWork } from '../tokens/unit-of-work.js';
+import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { type OrganisationClaims, organisationClaims } from './access-tokens/access-token.rules.js';
 
 /** Claims of each scope at UserInfo. */

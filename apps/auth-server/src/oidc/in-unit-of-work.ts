@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, type KoaContextWithOIDC, type default as Provider } from 'oidc-provider';
-import { arrivalOf } from '../tokens/request-arrivals.js';
-import { minResponseMs } from '../tokens/reuse.rules.js';
-import type { UnitOfWork } from '../tokens/unit-of-work.js';
+import { arrivalOf } from '../tokens/reuse/request-arrivals.js';
+import { minResponseMs } from '../tokens/reuse/reuse.rules.js';
+import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
 /**
  * Middleware: a POST to the token or revocation endpoint stores everything in one commit, or nothing when its

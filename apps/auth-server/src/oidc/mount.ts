@@ -5,7 +5,7 @@ import type { AuthServerSettings } from '../config.js';
 import { mountPath } from '../http/route-kind.rules.js';
 import type { AuthQuota } from '../http/request-limits.js';
 import { decodesToStorableText } from '../http/storable-text.js';
-import { recordArrival } from '../tokens/request-arrivals.js';
+import { recordArrival } from '../tokens/reuse/request-arrivals.js';
 import { endpointHandler } from './endpoints.js';
 import type { OidcServer } from './oidc-server.js';
 import { malformedUrlResponse } from './responses/error-responses.js';

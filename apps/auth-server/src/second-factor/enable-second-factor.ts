@@ -1,7 +1,7 @@
 import { type AuditEntry, insertAudit, type Origin } from '../audit/audit-log.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
 import { endOfflineFirstPartyFamilies } from '../tokens/families.js';
-import type { UnitOfWork } from '../tokens/unit-of-work.js';
+import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SecondFactors } from './second-factors.js';
 
 /** The user, code and browser that enable a second factor. */

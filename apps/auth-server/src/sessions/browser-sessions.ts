@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Sql, statement } from '@fulfilment/database';
 import type { Origin } from '../audit/audit-log.js';
-import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
 /** A browser in which a person is signed in. */
 export interface BrowserSession {

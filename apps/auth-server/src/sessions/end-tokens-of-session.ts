@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { endSessions } from './end-sessions.js';
-import type { UnitOfWork } from '../tokens/unit-of-work.js';
+import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
 /**
  * Ends the tokens that depend on a browser session before the browser gets the sign-out page, and prevents a

@@ -8,7 +8,7 @@ import { setupRecoveryCodesPage } from '../pages/sign-in/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
 import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
-import { UnitOfWork } from '../tokens/unit-of-work.js';
+import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';

@@ -4,7 +4,7 @@ import { type Statement, statement, type Transaction } from '@fulfilment/databas
 import { Outbox } from '@fulfilment/messaging';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
-import { UnitOfWork } from './unit-of-work.js';
+import { UnitOfWork } from './unit-of-work/unit-of-work.js';
 
 // Locks the Grants first, in one order: waits for tokens that are being added to a family, and prevents later
 // ones.

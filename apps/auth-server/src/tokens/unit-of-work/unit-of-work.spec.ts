@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
-import { App, register } from '../test/app.js';
-import { auditEventsOf, auditRecords } from '../test/audit-records.js';
-import { json } from '../test/json.js';
-import { rejectRows } from '../test/reject-rows.js';
-import { server, startServer } from '../test/server.js';
-import { waitForLocks } from '../test/wait-for-locks.js';
-import { testStatement } from '../test/test-statement.js';
+import { App, register } from '../../test/app.js';
+import { auditEventsOf, auditRecords } from '../../test/audit-records.js';
+import { json } from '../../test/json.js';
+import { rejectRows } from '../../test/reject-rows.js';
+import { server, startServer } from '../../test/server.js';
+import { waitForLocks } from '../../test/wait-for-locks.js';
+import { testStatement } from '../../test/test-statement.js';
 
 startServer();
 

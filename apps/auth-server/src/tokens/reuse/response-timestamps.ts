@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { default as Provider } from 'oidc-provider';
 import { type ResponseTimestamps, maxRaceMs } from './reuse.rules.js';
-import { storedId } from './stored-models.rules.js';
-import type { UnitOfWork } from './unit-of-work.js';
+import { storedId } from '../stored-models.rules.js';
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.js';
 
 /** ARGV: lifetime of the keys in ms, then the times of each key. */
 const setAll = `for index, key in ipairs(KEYS) do redis.call('SET', key, ARGV[index + 1], 'PX', ARGV[1]) end`;

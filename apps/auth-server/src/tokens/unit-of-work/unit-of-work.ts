@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type OpenTransaction, type Sql, type Transaction } from '@fulfilment/database';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { AuditLog, insertAudit, type PendingAuditRecord } from '../audit/audit-log.js';
-import { DenyList, type RevokedToken } from '../revocation/deny-list.js';
+import { AuditLog, insertAudit, type PendingAuditRecord } from '../../audit/audit-log.js';
+import { DenyList, type RevokedToken } from '../../revocation/deny-list.js';
 import { DeferredTokens } from './deferred-tokens.js';
 import { TokenWriter, writeOne } from './token-writes.js';
 

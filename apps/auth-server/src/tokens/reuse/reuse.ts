@@ -1,9 +1,9 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { originOf } from '../audit/audit-log.js';
+import { originOf } from '../../audit/audit-log.js';
 import { arrivalOf } from './request-arrivals.js';
 import type { ResponseTimestampStore } from './response-timestamps.js';
 import { type Arrival, classifyReuse, isRace } from './reuse.rules.js';
-import type { UnitOfWork } from './unit-of-work.js';
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.js';
 
 /** A code or refresh token that was used before. */
 interface ReusedToken {
