@@ -5,7 +5,7 @@ import { recordsWritten } from './audit-metrics.js';
 const batchSize = 1000;
 
 // The columns locked_* hold counted records; they are named after the first use, guesses during a lockout. A
-// subject with a guess limit has the limit in the same row (sign-in/guess-counts.ts).
+// subject with a guess limit has the limit in the same row (sign-in/throttling/guess-counts.ts).
 const count = statement(
   'counted-records.count',
   `INSERT INTO guess_counts AS counted (subject, locked_attempts, locked_record, locked_from, locked_until)

@@ -184,7 +184,7 @@ class ClientAdapter extends ModelAdapter {
     const { outbox, secrets, unitOfWork } = this.dependencies;
     const stored = sealedClient(secrets, id, metadata);
     const ctx = Provider.ctx;
-    const origin = ctx && originOf({ ip: ctx.ip, headers: ctx.headers });
+    const origin = ctx && originOf(ctx);
     const isChange = ctx?.oidc.route === 'client_update';
     // A change of the client's identity ends its token families, so this may revoke tokens.
     await unitOfWork.runRevocation((tx) =>

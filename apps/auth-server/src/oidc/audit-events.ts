@@ -1,6 +1,5 @@
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { type AuditEntry, originOf } from '../audit/audit-log.js';
-import { consumedConcurrently } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
 /** The audit records of a request that `awaitRecords` waits for. */
@@ -16,7 +15,7 @@ export function recordEvents(provider: Provider, unitOfWork: UnitOfWork): void {
     const token = entities.RefreshToken ?? entities.AuthorizationCode; // revoked or reused
     const userId = account?.accountId ?? session?.accountId ?? token?.accountId;
     const record = {
-      origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
+      origin: originOf(ctx),
       entry: { userId, clientId: client?.clientId, ...entry },
     };
     // oidc-provider does not await listeners; awaitRecords does.
@@ -39,10 +38,6 @@ export function recordEvents(provider: Provider, unitOfWork: UnitOfWork): void {
     // Only the start of a token family is audited, not its refreshes.
     if (ctx.oidc.params?.grant_type !== 'authorization_code') return;
     write(ctx, { event: 'token_issued', details: { grant_id: ctx.oidc.entities.Grant?.jti } });
-  });
-  provider.on('grant.error', (ctx, error) => {
-    if (error.error_detail !== consumedConcurrently) return;
-    write(ctx, { event: 'token_race_lost', details: { grant_id: ctx.oidc.entities.Grant?.jti } });
   });
   provider.on('grant.revoked', (ctx, grantId) =>
     write(ctx, { event: 'token_family_ended', details: { grant_id: grantId, endpoint: ctx.oidc.route } }),

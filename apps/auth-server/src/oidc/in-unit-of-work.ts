@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errors, type KoaContextWithOIDC, type default as Provider } from 'oidc-provider';
+import { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { arrivalOf } from '../tokens/reuse/request-arrivals.js';
+import type { ResponseTimestampStore } from '../tokens/reuse/response-timestamps.js';
+import { auditLostRace } from '../tokens/reuse/reuse.js';
 import { minResponseMs } from '../tokens/reuse/reuse.rules.js';
+import { consumedConcurrently } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
 /**
@@ -9,7 +12,7 @@ import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
  * response is a server error. Another error response still commits the end of a token family, but no tokens.
  * A request that lost a race finds that out at the commit, and its response is replaced by `invalid_grant`.
  */
-export function inUnitOfWork(provider: Provider, unitOfWork: UnitOfWork) {
+export function inUnitOfWork(unitOfWork: UnitOfWork, timestamps: ResponseTimestampStore) {
   return async (ctx: KoaContextWithOIDC, next: () => Promise<unknown>): Promise<void> => {
     if (ctx.method !== 'POST') {
       await next();
@@ -18,15 +21,16 @@ export function inUnitOfWork(provider: Provider, unitOfWork: UnitOfWork) {
     try {
       await unitOfWork.run(async () => {
         await next();
-        if (ctx.status >= 400) unitOfWork.discardTokens();
         await delayResponse(ctx);
-        return ctx.status < 500 ? 'commit' : 'roll back';
+        if (ctx.status >= 500) return 'roll back';
+        return ctx.status >= 400 ? 'commit without tokens' : 'commit';
       });
+      if (ctx.status === 200) recordTimestamps(ctx, timestamps);
     } catch (error) {
       if (!(error instanceof errors.InvalidGrant)) throw error;
       ctx.status = error.statusCode;
       ctx.body = { error: error.error, error_description: error.error_description };
-      provider.emit('grant.error', ctx, error);
+      if (error.error_detail === consumedConcurrently) await auditLostRace(ctx, unitOfWork);
     }
   };
 }
@@ -43,4 +47,10 @@ async function delayResponse(ctx: KoaContextWithOIDC): Promise<void> {
   // Sleeps even if the time is over: a response sent from a timer is followed by the event loop's poll phase,
   // which reads the requests that are already in the sockets.
   await sleep(Math.max(1, arrivedAtMs + minMs - Date.now()));
+}
+
+/** Records when the response to a successful exchange or refresh is sent. */
+function recordTimestamps({ oidc, res }: KoaContextWithOIDC, timestamps: ResponseTimestampStore): void {
+  const consumed = oidc.entities.RotatedRefreshToken ?? oidc.entities.AuthorizationCode;
+  if (consumed !== undefined) timestamps.recordWhenSent(res, consumed.kind, consumed.jti);
 }

@@ -13,7 +13,7 @@ import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { type AdapterDependencies, adapterFactory } from './adapter.js';
 import { shouldRevokeFamily } from '../tokens/reuse/reuse.js';
 import { Families } from '../tokens/families.js';
-import { recordResponseTimestamps, ResponseTimestampStore } from '../tokens/reuse/response-timestamps.js';
+import { ResponseTimestampStore } from '../tokens/reuse/response-timestamps.js';
 import { StoredRows } from '../tokens/stored-rows.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens/access-tokens.js';
@@ -78,7 +78,7 @@ export class ProviderDependencies implements AdapterDependencies {
  * The whole wiring of oidc-provider. A new provider is built over the same storage whenever the keys change.
  */
 export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): Provider {
-  const { responseTimestamps, config, logger, unitOfWork } = dependencies;
+  const { config, logger, unitOfWork, responseTimestamps } = dependencies;
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
@@ -104,12 +104,11 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
     ),
   );
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
-  provider.use(awaitRecords); // before inUnitOfWork, which audits a lost race after its commit
-  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(provider, unitOfWork)));
+  provider.use(awaitRecords);
+  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(unitOfWork, responseTimestamps)));
   provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(dependencies.browsers)));
   recordEvents(provider, unitOfWork);
-  recordResponseTimestamps(provider, responseTimestamps, unitOfWork);
   return provider;
 }
 

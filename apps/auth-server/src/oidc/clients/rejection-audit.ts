@@ -25,11 +25,11 @@ export class RejectionAudit {
    * @param rejection without a client id, all rejections of a network count as one: client ids can be
    * invented
    */
-  async record({ ip, headers }: KoaContextWithOIDC, rejection: Rejection): Promise<void> {
+  async record(ctx: KoaContextWithOIDC, rejection: Rejection): Promise<void> {
     const { event, clientId = '' } = rejection;
     await this.audit.count({
-      subject: `${event}:${clientId}@${clientNetwork(ip).network}`,
-      origin: originOf({ ip, headers }),
+      subject: `${event}:${clientId}@${clientNetwork(ctx.ip).network}`,
+      origin: originOf(ctx),
       entry: rejection,
       windowSeconds: this.windowSeconds,
     });

@@ -2,10 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { RedisConnection } from '@fulfilment/http-service';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { default as Provider } from 'oidc-provider';
 import { type ResponseTimestamps, maxRaceMs } from './reuse.rules.js';
 import { storedId } from '../stored-models.rules.js';
-import type { UnitOfWork } from '../unit-of-work/unit-of-work.js';
 
 /** ARGV: lifetime of the keys in ms, then the times of each key. */
 const setAll = `for index, key in ipairs(KEYS) do redis.call('SET', key, ARGV[index + 1], 'PX', ARGV[1]) end`;
@@ -67,20 +65,6 @@ export class ResponseTimestampStore {
       client.eval(setAll, keys.length, ...keys, 2 * maxRaceMs, ...times),
     );
   }
-}
-
-/** Records the timestamps of the response to each successful exchange and refresh, after its commit. */
-export function recordResponseTimestamps(
-  provider: Provider,
-  timestamps: ResponseTimestampStore,
-  unitOfWork: UnitOfWork,
-): void {
-  provider.on('grant.success', (ctx) => {
-    const { AuthorizationCode: code, RotatedRefreshToken: refreshToken } = ctx.oidc.entities;
-    const consumed = refreshToken ?? code;
-    if (consumed === undefined) return;
-    unitOfWork.afterCommit(() => timestamps.recordWhenSent(ctx.res, consumed.kind, consumed.jti));
-  });
 }
 
 /** The prefix is part of the Redis permissions; it is older than the class's name. */

@@ -23,25 +23,32 @@ interface ReusedToken {
  */
 export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWork: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {
-    const { route, entities, client } = ctx.oidc;
+    const { route, entities } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true; // a sign-out
     const token = await loadReusedToken(ctx);
     if (token === undefined || !(await hasLostRace(arrivalOf(ctx.req), token, timestamps))) return true;
-    await unitOfWork.writeAudit({
-      origin: originOf({ ip: ctx.ip, headers: ctx.headers }),
-      entry: {
-        event: 'token_race_lost',
-        clientId: client?.clientId,
-        userId: token.accountId,
-        details: { grant_id: token.grantId },
-      },
-    });
+    await auditLostRace(ctx, unitOfWork);
     return false;
   };
 }
 
-/** Returns the reused token, as an entity of the request: audit-events.ts reads its user. */
+/** Audits a request that lost a race for its code or refresh token. */
+export async function auditLostRace(ctx: KoaContextWithOIDC, unitOfWork: UnitOfWork): Promise<void> {
+  const { client, entities } = ctx.oidc;
+  const token = entities.RefreshToken ?? entities.AuthorizationCode;
+  await unitOfWork.writeAudit({
+    origin: originOf(ctx),
+    entry: {
+      event: 'token_race_lost',
+      clientId: client?.clientId,
+      userId: token?.accountId,
+      details: { grant_id: token?.grantId },
+    },
+  });
+}
+
+/** Returns the reused token, as an entity of the request: the audit records name its user. */
 async function loadReusedToken(ctx: KoaContextWithOIDC) {
   const { provider, entities, params } = ctx.oidc;
   if (entities.RefreshToken !== undefined) return entities.RefreshToken;

@@ -13,7 +13,6 @@ interface Unit {
   readonly tokens: DeferredTokens;
   readonly auditRecords: PendingAuditRecord[];
   readonly revoked: RevokedToken[];
-  readonly afterCommit: (() => void)[];
 }
 
 /**
@@ -57,21 +56,6 @@ export class UnitOfWork {
     return this.current.getStore()?.tokens;
   }
 
-  /**
-   * Discards the token writes of a rejected request; its other writes, such as the end of a family, are
-   * committed.
-   */
-  discardTokens(): void {
-    this.current.getStore()?.tokens.clear();
-  }
-
-  /** Calls back after the unit's commit, never after a rollback; immediately outside a unit. */
-  afterCommit(callback: () => void): void {
-    const unit = this.current.getStore();
-    if (unit === undefined) callback();
-    else unit.afterCommit.push(callback);
-  }
-
   /** Writes an audit record in the unit's commit, not after a rollback; immediately outside a unit. */
   async writeAudit(record: PendingAuditRecord): Promise<void> {
     const unit = this.current.getStore();
@@ -81,19 +65,20 @@ export class UnitOfWork {
 
   /**
    * Runs an action as one unit.
-   * @param action decides what happens to its writes
+   * @param action returns what happens to its writes; `commit without tokens` discards the deferred tokens
    * @throws InvalidGrant when nothing was stored because another request was first or the family has ended
    */
-  async run(action: () => Promise<'commit' | 'roll back'>): Promise<void> {
+  async run(action: () => Promise<'commit' | 'commit without tokens' | 'roll back'>): Promise<void> {
     const unit: Unit = {
       opening: undefined,
       tokens: new DeferredTokens(),
       auditRecords: [],
       revoked: [],
-      afterCommit: [],
     };
     try {
-      if ((await this.current.run(unit, action)) === 'roll back') return await rollBack(unit);
+      const outcome = await this.current.run(unit, action);
+      if (outcome === 'roll back') return await rollBack(unit);
+      if (outcome === 'commit without tokens') unit.tokens.clear();
       await this.writeCollected(unit);
     } catch (error) {
       await rollBack(unit);
@@ -102,7 +87,6 @@ export class UnitOfWork {
     // The probe finds out whether a commit succeeded whose response was lost. Without it a client could have
     // a used token and no successor.
     await (await unit.opening)?.commit(unit.tokens.commitProbe);
-    for (const callback of unit.afterCommit) callback();
     await this.denyList.publish(unit.revoked);
   }
 
