@@ -1,6 +1,5 @@
-import { Attached } from '@fulfilment/runtime';
-import { type Account, errors, type FindAccount, type KoaContextWithOIDC } from 'oidc-provider';
-import type { Person, ReadAccounts } from '../users/read-accounts.js';
+import { errors, type FindAccount, type KoaContextWithOIDC } from 'oidc-provider';
+import type { ReadAccounts } from '../users/read-accounts.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { type OrganisationClaims, organisationClaims } from './access-tokens/access-token.rules.js';
@@ -12,9 +11,6 @@ export const claimsOfScopes = {
   email: ['email', 'email_verified'],
 } as const;
 
-/** Person of an account: set by `findAccount`, read by `currentOrganisationClaims` in the same request. */
-const personOf = new Attached<Person>();
-
 /** Finds the person of a session or token; undefined for an unknown or disabled one. */
 export function findAccount(accounts: ReadAccounts, stored: StoredRows, unitOfWork: UnitOfWork): FindAccount {
   return async (ctx, userId, token) => {
@@ -23,8 +19,9 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, unitOfWo
       stored.takePerson(ctx.req, userId) ??
       (await accounts.person(userId, creatorId, await unitOfWork.currentTransaction()));
     if (person === undefined) return undefined;
-    const account: Account = {
+    return {
       accountId: person.id,
+      person,
       claims: () => ({
         sub: person.id,
         email: person.email,
@@ -34,8 +31,6 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, unitOfWo
         ...(token?.kind === 'AccessToken' ? token.extra : organisationClaims(person, creatorId)),
       }),
     };
-    personOf.set(account, person);
-    return account;
   };
 }
 
@@ -43,10 +38,8 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, unitOfWo
 export function currentOrganisationClaims(
   ctx: KoaContextWithOIDC,
 ): OrganisationClaims & Record<string, unknown> {
-  const account = ctx.oidc.account;
-  const person = account === undefined ? undefined : personOf.get(account);
-  const claims =
-    person === undefined ? undefined : organisationClaims(person, ctx.oidc.entities.Grant?.creatorId);
+  const { account, entities } = ctx.oidc;
+  const claims = account?.person && organisationClaims(account.person, entities.Grant?.creatorId);
   if (claims === undefined)
     throw new errors.InvalidGrant({ detail: 'the user may no longer act for the creator' });
   return { ...claims };

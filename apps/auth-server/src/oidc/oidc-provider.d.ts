@@ -1,7 +1,12 @@
 import type { AdapterPayload } from 'oidc-provider';
+import type { Person } from '../users/read-accounts.js';
 
 /** Members of oidc-provider that its types do not have, and members that we add to its models. */
 declare module 'oidc-provider' {
+  interface Account {
+    /** Set by find-account.ts. */
+    person?: Person;
+  }
   interface Grant {
     /** The connected creator (authorization/grants.ts). */
     creatorId?: string;
