@@ -1,18 +1,15 @@
 import { type Statement, statement, type Values } from '@fulfilment/database';
-import type { SecretBox } from '@fulfilment/runtime';
-import type { Outbox } from '@fulfilment/messaging';
 import { LRUCache } from 'lru-cache';
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
 import { openClientSecret, sealedClient } from '../registration/client-secret.js';
 import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
-import type { Families } from '../tokens/families.js';
 import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
-import { sessionNotEnded, type StoredRow, type StoredRows } from '../tokens/stored-rows.js';
+import { sessionNotEnded, type StoredRow } from '../tokens/stored-rows.js';
 import { consumedConcurrently, familyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { NewRow } from '../tokens/unit-of-work/token-writes.js';
-import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
+import type { ProviderDependencies } from './provider-dependencies.js';
 
 const columns = 'model, id, payload, grant_id, account_id, client_id, session_uid, expires_at';
 const parameters = columns.replaceAll(/\w+/g, (column) => `:${column}`);
@@ -65,16 +62,8 @@ interface Row {
   payload: AdapterPayload;
 }
 
-export interface AdapterDependencies {
-  readonly unitOfWork: UnitOfWork;
-  readonly families: Families;
-  readonly stored: StoredRows;
-  readonly secrets: SecretBox;
-  readonly outbox: Outbox;
-}
-
 /** oidc-provider's storage on PostgreSQL, one adapter per model. */
-export function adapterFactory(dependencies: AdapterDependencies): AdapterFactory {
+export function adapterFactory(dependencies: ProviderDependencies): AdapterFactory {
   return (model) =>
     model === 'Client' ? new ClientAdapter(dependencies) : new ModelAdapter(model, dependencies);
 }
@@ -82,7 +71,7 @@ export function adapterFactory(dependencies: AdapterDependencies): AdapterFactor
 class ModelAdapter implements Adapter {
   constructor(
     protected readonly model: string,
-    protected readonly dependencies: AdapterDependencies,
+    protected readonly dependencies: ProviderDependencies,
   ) {}
 
   protected async run(statement: Statement, values: Values): Promise<number> {
@@ -176,7 +165,7 @@ class ClientAdapter extends ModelAdapter {
   /** So that a client's secret is not decrypted at each of its requests. */
   private readonly openedSecrets = new LRUCache<string, string>({ max: maxOpenedSecrets });
 
-  constructor(dependencies: AdapterDependencies) {
+  constructor(dependencies: ProviderDependencies) {
     super('Client', dependencies);
   }
 

@@ -2,14 +2,13 @@ import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { type AuditEntry, originOf } from '../audit/audit-log.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
-/** The audit records of a request that `awaitRecords` waits for. */
-const writing = new WeakMap<object, Promise<void>[]>();
-
 /**
  * Audits the events of oidc-provider. Sign-ins, consents and changes of clients are audited by their use
- * cases.
+ * cases. Returns middleware that delays a response until the audit records of its request are written, since
+ * oidc-provider does not await listeners.
  */
-export function recordEvents(provider: Provider, unitOfWork: UnitOfWork): void {
+export function auditEvents(provider: Provider, unitOfWork: UnitOfWork) {
+  const writing = new WeakMap<object, Promise<void>[]>();
   const write = (ctx: KoaContextWithOIDC, entry: AuditEntry): void => {
     const { account, client, entities, session } = ctx.oidc;
     const token = entities.RefreshToken ?? entities.AuthorizationCode; // revoked or reused
@@ -18,7 +17,6 @@ export function recordEvents(provider: Provider, unitOfWork: UnitOfWork): void {
       origin: originOf(ctx),
       entry: { userId, clientId: client?.clientId, ...entry },
     };
-    // oidc-provider does not await listeners; awaitRecords does.
     const written = writing.get(ctx.req) ?? [];
     written.push(unitOfWork.writeAudit(record));
     writing.set(ctx.req, written);
@@ -48,17 +46,11 @@ export function recordEvents(provider: Provider, unitOfWork: UnitOfWork): void {
       write(ctx, { event: 'token_revoked', userId: accountId, clientId, details: { jti } });
   });
   provider.on('end_session.success', (ctx) => write(ctx, { event: 'signed_out' }));
-}
-
-/** Delays the response until the audit records of the request are written. */
-export async function awaitRecords(
-  ctx: { readonly req: object },
-  next: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await next();
-  } finally {
-    const written = writing.get(ctx.req);
-    if (written !== undefined) await Promise.all(written);
-  }
+  return async (ctx: { readonly req: object }, next: () => Promise<unknown>): Promise<void> => {
+    try {
+      await next();
+    } finally {
+      await Promise.all(writing.get(ctx.req) ?? []);
+    }
+  };
 }

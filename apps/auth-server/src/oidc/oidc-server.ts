@@ -4,7 +4,8 @@ import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import type Provider from 'oidc-provider';
 import { SigningKeys } from '../keys/signing-keys.js';
 import type { StoredRows } from '../tokens/stored-rows.js';
-import { buildProvider, ProviderDependencies } from './provider.js';
+import { buildProvider } from './provider.js';
+import { ProviderDependencies } from './provider-dependencies.js';
 
 type Handle = ReturnType<Provider['callback']>;
 

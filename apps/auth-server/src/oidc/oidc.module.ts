@@ -5,7 +5,7 @@ import type { AuthQuota } from '../http/request-limits.js';
 import { RejectionAudit } from './clients/rejection-audit.js';
 import { ExistingGrants } from './authorization/grants.js';
 import { OidcServer } from './oidc-server.js';
-import { ProviderDependencies } from './provider.js';
+import { ProviderDependencies } from './provider-dependencies.js';
 
 @Module({
   providers: [

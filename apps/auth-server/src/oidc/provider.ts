@@ -1,39 +1,24 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { Outbox } from '@fulfilment/messaging';
 import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
-import { CLOCK, LOGGER, SecretBox, type Clock, type Logger } from '@fulfilment/runtime';
 import Provider, { type Configuration } from 'oidc-provider';
-import { ReadAccounts } from '../users/read-accounts.js';
-import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { KeySet } from '../keys/signing-keys.js';
 import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
-import { SecondFactors } from '../second-factor/second-factors.js';
-import { BrowserSessions } from '../sessions/browser-sessions.js';
-import { recordSignIns } from '../sessions/record-sign-ins.js';
-import { type AdapterDependencies, adapterFactory } from './adapter.js';
-import { shouldRevokeFamily } from '../tokens/reuse/reuse.js';
-import { Families } from '../tokens/families.js';
-import { ResponseTimestampStore } from '../tokens/reuse/response-timestamps.js';
-import { StoredRows } from '../tokens/stored-rows.js';
-import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
-import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens/access-tokens.js';
 import { accountClient } from '../registration/account-client.js';
-import { awaitRecords, recordEvents } from './audit-events.js';
+import { shouldRevokeFamily } from '../tokens/reuse/reuse.js';
+import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens/access-tokens.js';
+import { LocalSigningKey } from './access-tokens/signing-key.js';
+import { adapterFactory } from './adapter.js';
 import {
   knownScopes,
   splitScope,
   validateAuthorizationRequest,
 } from './authorization/authorization-request.js';
-import { validateClientMetadata } from './clients/client-registration.js';
 import { cookieSettings } from './authorization/cookies.js';
-import { RejectionAudit } from './clients/rejection-audit.js';
+import { connectGrantsToCreators } from './authorization/grants.js';
+import { buildInteractionPolicy } from './authorization/interaction-policy.js';
+import { validateClientMetadata } from './clients/client-registration.js';
 import { isOriginOfClient } from './clients/cors.rules.js';
 import { claimsOfScopes, currentOrganisationClaims, findAccount } from './find-account.js';
-import { connectGrantsToCreators, ExistingGrants } from './authorization/grants.js';
-import { inUnitOfWork } from './in-unit-of-work.js';
-import { buildInteractionPolicy } from './authorization/interaction-policy.js';
 import { allowIntrospection } from './introspection/introspection-policy.js';
-import { describeReplacedToken } from './introspection/jwt-handle.js';
 import {
   familyLifetime,
   lifetimes,
@@ -41,44 +26,14 @@ import {
   refreshTokenLifetime,
   signInLimits,
 } from './lifetimes.rules.js';
-import { endTokensOfSession } from '../sessions/end-tokens-of-session.js';
-import { onlyAt, respondToOutages } from './responses/respond-to-outages.js';
-import { recordClientAuthentication } from './clients/client-authentication.js';
-import {
-  advertiseResponseModes,
-  cachePublicDocuments,
-  forbidStoring,
-  respondToMissingClient,
-  respondToUnknownPaths,
-} from './responses/adjust-responses.js';
-import { LocalSigningKey } from './access-tokens/signing-key.js';
-
-/** The services that oidc-provider's configuration uses. */
-@Injectable()
-export class ProviderDependencies implements AdapterDependencies {
-  constructor(
-    @Inject(CONFIG) readonly config: AuthServerSettings,
-    @Inject(LOGGER) readonly logger: Logger,
-    @Inject(CLOCK) readonly clock: Clock,
-    readonly unitOfWork: UnitOfWork,
-    readonly families: Families,
-    readonly stored: StoredRows,
-    readonly secrets: SecretBox,
-    readonly outbox: Outbox,
-    readonly accounts: ReadAccounts,
-    readonly grants: ExistingGrants,
-    readonly factors: SecondFactors,
-    readonly browsers: BrowserSessions,
-    readonly responseTimestamps: ResponseTimestampStore,
-    readonly rejectionAudit: RejectionAudit,
-  ) {}
-}
+import { addMiddleware } from './middleware.js';
+import type { ProviderDependencies } from './provider-dependencies.js';
 
 /**
  * The whole wiring of oidc-provider. A new provider is built over the same storage whenever the keys change.
  */
 export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies): Provider {
-  const { config, logger, unitOfWork, responseTimestamps } = dependencies;
+  const { config } = dependencies;
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
@@ -89,26 +44,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.maxIpsCount = 1; // the address that the gateway saw
   useSignedAccessTokens(provider, new AccessTokenSigner(config, keySet));
   connectGrantsToCreators(provider);
-  // Each middleware wraps those after it and oidc-provider's handler. Only the orders with a comment matter.
-  provider.use(respondToOutages(provider, logger)); // first: also responds to errors of the other middleware
-  provider.use(respondToUnknownPaths);
-  provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
-  provider.use(onlyAt(/^\/\.well-known\//, advertiseResponseModes));
-  provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
-  provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
-  // Before respondToMissingClient, whose response it counts as failed authentication.
-  provider.use(
-    onlyAt(
-      /^\/oauth2\/(token|introspect|revoke|par)$/,
-      recordClientAuthentication(dependencies.rejectionAudit),
-    ),
-  );
-  provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
-  provider.use(awaitRecords);
-  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(unitOfWork, responseTimestamps)));
-  provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
-  provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(dependencies.browsers)));
-  recordEvents(provider, unitOfWork);
+  addMiddleware(provider, dependencies);
   return provider;
 }
 
@@ -208,7 +144,7 @@ function accountsAndInteractions(dependencies: ProviderDependencies): Configurat
   const { accounts, config, stored, unitOfWork, grants, factors } = dependencies;
   return {
     findAccount: findAccount(accounts, stored, unitOfWork),
-    extraTokenClaims: (ctx) => currentOrganisationClaims(ctx),
+    extraTokenClaims: currentOrganisationClaims,
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),
     interactions: {

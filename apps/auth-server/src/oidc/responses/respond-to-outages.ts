@@ -15,23 +15,11 @@ interface OutageContext {
   set(name: string, value: string): void;
   remove(name: string): void;
 }
-type Next = () => Promise<unknown>;
 
 const unavailable = {
   error: 'temporarily_unavailable',
   error_description: 'The service is temporarily unavailable.',
 };
-
-/**
- * Restricts a middleware to paths below the mount path: an async one costs time in every request it wraps.
- */
-export function onlyAt<Ctx extends object>(
-  paths: RegExp,
-  middleware: (ctx: Ctx, next: Next) => Promise<unknown>,
-) {
-  return (ctx: Ctx & { readonly path: string }, next: Next): Promise<unknown> =>
-    paths.test(ctx.path) ? middleware(ctx, next) : next();
-}
 
 /**
  * Logs the cause of every server error of oidc-provider. Responds to an unavailable dependency with 503 and
@@ -41,7 +29,7 @@ export function respondToOutages(provider: Provider, logger: Logger) {
   /** The cause of a request's `server_error` response. */
   const failures = new WeakMap<object, unknown>();
   provider.on('server_error', (ctx, error) => failures.set(ctx.req, error));
-  return async (ctx: OutageContext, next: Next): Promise<void> => {
+  return async (ctx: OutageContext, next: () => Promise<unknown>): Promise<void> => {
     let failure: unknown;
     try {
       await next();

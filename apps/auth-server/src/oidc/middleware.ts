@@ -1,0 +1,48 @@
+import type { default as Provider } from 'oidc-provider';
+import { endTokensOfSession } from '../sessions/end-tokens-of-session.js';
+import { recordSignIns } from '../sessions/record-sign-ins.js';
+import { auditEvents } from './audit-events.js';
+import { recordClientAuthentication } from './clients/client-authentication.js';
+import { inUnitOfWork } from './in-unit-of-work.js';
+import { describeReplacedToken } from './introspection/jwt-handle.js';
+import type { ProviderDependencies } from './provider-dependencies.js';
+import {
+  advertiseResponseModes,
+  cachePublicDocuments,
+  forbidStoring,
+  respondToMissingClient,
+  respondToUnknownPaths,
+} from './responses/adjust-responses.js';
+import { respondToOutages } from './responses/respond-to-outages.js';
+
+type Next = () => Promise<unknown>;
+
+/**
+ * Adds the suite's middleware to oidc-provider. Each one wraps those below it and oidc-provider's handler, so
+ * it acts on their response. The order matters only where a comment says why.
+ */
+export function addMiddleware(provider: Provider, dependencies: ProviderDependencies): void {
+  const { browsers, logger, rejectionAudit, responseTimestamps, unitOfWork } = dependencies;
+  provider.use(respondToOutages(provider, logger)); // outermost: also responds to errors of the others
+  provider.use(respondToUnknownPaths);
+  provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
+  provider.use(onlyAt(/^\/\.well-known\//, advertiseResponseModes));
+  provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
+  provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
+  // Outside respondToMissingClient, whose response it counts as failed authentication.
+  const authenticated = /^\/oauth2\/(token|introspect|revoke|par)$/;
+  provider.use(onlyAt(authenticated, recordClientAuthentication(rejectionAudit)));
+  provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
+  provider.use(auditEvents(provider, unitOfWork));
+  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(unitOfWork, responseTimestamps)));
+  provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
+  provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(browsers)));
+}
+
+/**
+ * Restricts a middleware to paths below the mount path: an async one costs time in every request it wraps.
+ */
+function onlyAt<Ctx extends object>(paths: RegExp, middleware: (ctx: Ctx, next: Next) => Promise<unknown>) {
+  return (ctx: Ctx & { readonly path: string }, next: Next): Promise<unknown> =>
+    paths.test(ctx.path) ? middleware(ctx, next) : next();
+}
