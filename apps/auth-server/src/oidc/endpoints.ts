@@ -14,6 +14,7 @@ import { formOf, passBody, passForm, receiveBody } from './requests/request-bodi
 /** Allowed spelling of a path: lower case in the first two segments, anything in the rest (ids). */
 const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
 const introspection = '/oauth2/introspect';
+const revocation = '/oauth2/revoke';
 const registration = /^\/oauth2\/register(\/|$)/;
 
 /** @param path below the mount path */
@@ -30,16 +31,6 @@ export type HandleEndpoint = (
  * calls oidc-provider.
  */
 export function endpointHandler(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): HandleEndpoint {
-  const replaceJwt = replaceJwtWithHandle((request, jti) =>
-    oidc.stored.prefetch(request, 'AccessToken', jti),
-  );
-  const prefetch = prefetchToken((request, model, id) => oidc.stored.prefetch(request, model, id));
-  const formHooks = new Map([
-    [introspection, replaceJwt],
-    ['/oauth2/revoke', replaceJwt],
-    ['/oauth2/token', prefetch],
-  ]);
-
   const clientQuotas = new ClientQuotas(limiter);
 
   /** Reads the body before it takes from the quota, since the body may name the client that is counted. */
@@ -58,8 +49,10 @@ export function endpointHandler(oidc: OidcServer, limiter: RateLimiter<AuthQuota
     if (description !== undefined) {
       sendPlain(response, description);
     } else {
-      const hook = formHooks.get(path);
-      if (form !== undefined) passForm(request, hook === undefined ? form : hook(request, form));
+      if (path === '/oauth2/token' && form !== undefined) prefetchToken(request, form, oidc.stored);
+      const mayHaveJwt = path === introspection || path === revocation;
+      if (form !== undefined)
+        passForm(request, mayHaveJwt ? replaceJwtWithHandle(request, form, oidc.stored) : form);
       else if (body !== undefined) passBody(request, body);
       await oidc.handle(request, response);
     }

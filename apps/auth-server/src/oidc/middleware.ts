@@ -4,7 +4,6 @@ import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { auditEvents } from './audit-events.js';
 import { recordClientAuthentication } from './clients/client-authentication.js';
 import { inUnitOfWork } from './in-unit-of-work.js';
-import { describeReplacedToken } from './introspection/jwt-handle.js';
 import type { ProviderDependencies } from './provider-dependencies.js';
 import {
   advertiseResponseModes,
@@ -28,7 +27,6 @@ export function addMiddleware(provider: Provider, dependencies: ProviderDependen
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
   provider.use(onlyAt(/^\/\.well-known\//, advertiseResponseModes));
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
-  provider.use(onlyAt(/^\/oauth2\/introspect$/, describeReplacedToken));
   // Outside respondToMissingClient, whose response it counts as failed authentication.
   const authenticated = /^\/oauth2\/(token|introspect|revoke|par)$/;
   provider.use(onlyAt(authenticated, recordClientAuthentication(rejectionAudit)));

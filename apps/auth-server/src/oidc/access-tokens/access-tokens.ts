@@ -12,7 +12,6 @@ import { LocalSigningKey } from './signing-key.js';
  * oidc-provider would try to decode a value with dots as a JWT, which is expensive.
  */
 const handlePrefix = `${randomBytes(32).toString('base64url')}~`;
-const handleForm = /^(?<digest>[^~]*)~(?<jti>.+)$/s;
 
 /** Signs access tokens with the active key. */
 export class AccessTokenSigner {
@@ -84,22 +83,13 @@ function parse(value: string): PresentedToken | undefined {
   }
 }
 
-/** Returns the opaque value that oidc-provider's endpoints accept in place of the JWT. */
-export function handleOf({ claims, digest }: PresentedToken): string {
-  return `${handlePrefix}${digest}~${claims.jti}`;
+/** Returns the opaque value that oidc-provider's endpoints accept in place of a JWT. */
+export function handleOf(jwt: string): string {
+  return handlePrefix + Buffer.from(jwt).toString('base64url');
 }
 
-/** A handle that belongs to no token. */
-export const unknownHandle = handlePrefix;
-
-/** Returns what identifies a token, from the JWT or its handle. */
-function parseTokenOrHandle(value: string): { readonly digest: string; readonly jti: string } | undefined {
-  if (!value.startsWith(handlePrefix)) {
-    const token = parsePresentedToken(value);
-    return token && { digest: token.digest, jti: token.claims.jti };
-  }
-  const { digest, jti } = handleForm.exec(value.slice(handlePrefix.length))?.groups ?? {};
-  return digest === undefined || jti === undefined ? undefined : { digest, jti };
+function jwtOfHandle(handle: string): string {
+  return Buffer.from(handle.slice(handlePrefix.length), 'base64url').toString();
 }
 
 /**
@@ -123,10 +113,13 @@ export function useSignedAccessTokens(provider: Provider, signer: AccessTokenSig
   Object.assign(model, {
     find: async (value: unknown, options?: object) => {
       if (typeof value !== 'string') return undefined;
-      const presented = parseTokenOrHandle(value);
+      const isHandle = value.startsWith(handlePrefix);
+      const presented = parsePresentedToken(isHandle ? jwtOfHandle(value) : value);
       if (presented === undefined) return undefined;
-      const found = await find(presented.jti, options);
-      return found instanceof model && digestsMatch(found.digest, presented.digest) ? found : undefined;
+      const found = await find(presented.claims.jti, options);
+      if (!(found instanceof model) || !digestsMatch(found.digest, presented.digest)) return undefined;
+      if (isHandle) found.aud = presented.claims.aud; // for introspection; UserInfo rejects a token with it
+      return found;
     },
   });
 }

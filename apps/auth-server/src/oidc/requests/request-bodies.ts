@@ -6,9 +6,6 @@ const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
 const rejectedBodyText =
   'The request body contains invalid text, or JSON that is too deep or has too many members.';
 
-/** Runs before oidc-provider reads a form. Returns the form that oidc-provider gets, changed or not. */
-export type FormHook = (request: IncomingMessage, form: Buffer) => Buffer;
-
 /**
  * Reads a body once.
  * @returns the body; an error for one that is not acceptable: oidc-provider responds to it (`passBody`), with
