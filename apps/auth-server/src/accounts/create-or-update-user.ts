@@ -41,6 +41,8 @@ export interface CreatedOrUpdatedUser {
   readonly email: string;
   readonly org_id: string | null;
   readonly org_role: string | null;
+  /** An existing disabled user stays disabled. */
+  readonly disabled: boolean;
 }
 
 interface ExistingUser {
@@ -49,19 +51,21 @@ interface ExistingUser {
   readonly name: string | null;
   readonly password_hash: string;
   readonly global_admin: boolean;
+  readonly disabled: boolean;
   readonly memberships: readonly { readonly organisation_id: string; readonly role: string }[];
 }
 
 interface StoredUser {
   readonly id: string;
   readonly email: string;
+  readonly disabled: boolean;
   /** Access tokens that a new password has ended. */
   readonly revoked: readonly RevokedToken[];
 }
 
 const findUser = statement(
   'users.find',
-  `SELECT id, email, name, password_hash, global_admin,
+  `SELECT id, email, name, password_hash, global_admin, disabled_at IS NOT NULL AS disabled,
      (SELECT coalesce(jsonb_agg(jsonb_build_object('organisation_id', organisation_id, 'role', role)), '[]')
       FROM memberships WHERE user_id = users.id) AS memberships
    FROM users WHERE lower(email) = lower($1) FOR UPDATE`,
@@ -91,7 +95,7 @@ export async function createOrUpdateUser(
   publishRevoked: PublishRevokedTokens,
 ): Promise<CreatedOrUpdatedUser> {
   await assertAcceptablePassword(user.password, user.email);
-  const { id, email, revoked } = await database.transaction(async (tx) => {
+  const { id, email, disabled, revoked } = await database.transaction(async (tx) => {
     if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);
     const stored =
       (await updateExisting(tx, user)) ??
@@ -101,7 +105,7 @@ export async function createOrUpdateUser(
     return stored;
   });
   await publishRevoked(revoked);
-  return { user_id: id, email, org_id: user.organisation ?? null, org_role: user.role ?? null };
+  return { user_id: id, email, org_id: user.organisation ?? null, org_role: user.role ?? null, disabled };
 }
 
 /** Returns undefined when a user with this e-mail address was created concurrently. */
@@ -117,7 +121,7 @@ async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | unde
   if (user.organisation !== undefined) await tx.run(insertMembership, [row.id, user.organisation, user.role]);
   const details = { role: user.role, organisation: user.organisation };
   await auditOperator(tx, { event: 'user_created', userId: row.id, details });
-  return { ...row, revoked: [] };
+  return { ...row, disabled: false, revoked: [] };
 }
 
 /**
@@ -130,16 +134,17 @@ async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUse
   const existing = await tx.row<ExistingUser>(findUser, [user.email]);
   if (existing === undefined) return undefined;
   if (!matchesOptions(existing, user)) throw new Error('A user with this e-mail address already exists.');
-  const { id, email } = existing;
+  const { id, email, disabled } = existing;
   if (user.name !== undefined && existing.name === null) {
     await tx.run(setMissingName, [id, user.name]);
     await auditOperator(tx, { event: 'name_changed', userId: id });
   }
-  if (await verifyPassword(user.password, existing.password_hash)) return { id, email, revoked: [] };
+  if (await verifyPassword(user.password, existing.password_hash))
+    return { id, email, disabled, revoked: [] };
   await tx.run(updatePassword, [id, await hashPassword(user.password)]);
   const revoked = await endAccessOfUser(tx, id);
   await auditOperator(tx, { event: 'password_changed', userId: id });
-  return { id, email, revoked };
+  return { id, email, disabled, revoked };
 }
 
 function matchesOptions({ global_admin, memberships, name }: ExistingUser, requested: NewUser): boolean {

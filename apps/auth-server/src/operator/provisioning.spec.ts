@@ -75,6 +75,14 @@ describe('user create with another password for an existing user', () => {
     await runCommand('user create', { email, password: 'quite another password', ...harbour });
     expect(await isDenied(tokens.access_token)).toBe(true);
   });
+
+  it('leaves a disabled user disabled, and says so', async () => {
+    const email = 'still-disabled@harbour.example';
+    expect(await createMember(email)).toMatchObject({ disabled: false });
+    await runCommand('user disable', { USER: email });
+    const other = { email, password: 'quite another password', ...harbour };
+    expect(await runCommand('user create', other)).toMatchObject({ disabled: true });
+  });
 });
 
 describe('user role', () => {
