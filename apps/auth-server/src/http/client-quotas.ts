@@ -15,8 +15,8 @@ const clientEndpoint = /^\/oauth2\/(token|introspect|revoke|par)$/;
 export type ClientAuthentication = { readonly clientId: string } | 'rejected';
 
 /**
- * The client authentication of a request: set by oidc/clients/client-authentication.ts while oidc-provider handles
- * it, read by `rememberCredentials`.
+ * The client authentication of a request: set by oidc/clients/client-authentication.ts while oidc-provider
+ * handles it, read by `rememberCredentials`.
  */
 const authentications = new Attached<ClientAuthentication>();
 
