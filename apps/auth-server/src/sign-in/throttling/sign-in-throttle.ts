@@ -36,6 +36,8 @@ export type RejectedGuess =
 
 export type Guess<Result> = RejectedGuess | { readonly kind: 'right'; readonly result: Result };
 
+type FinalDecision = Exclude<GuessDecision, { kind: 'wait' }>;
+
 /** Origin of a guess, and its audit record if it is rejected unchecked. */
 export interface GuessContext {
   readonly origin: Origin;
@@ -66,8 +68,8 @@ export class SignInThrottle {
     context: GuessContext,
     check: () => Promise<Result | undefined>,
   ): Promise<Guess<Result>> {
-    const waitSeconds = await this.beginOrWait(target, context);
-    if (waitSeconds !== undefined) return { kind: 'locked', waitSeconds };
+    const decision = await this.beginOrWait(target, context);
+    if (decision.kind === 'locked') return decision;
     let outcome: GuessOutcome = 'unknown';
     try {
       const result = await check();
@@ -85,11 +87,10 @@ export class SignInThrottle {
     await this.counts.recordSignIn(widerNetwork === undefined ? [network] : [network, widerNetwork], userId);
   }
 
-  /** Begins a guess. Returns undefined, or the seconds until the next guess is allowed. */
-  private async beginOrWait(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
+  /** Begins a guess, unless it is locked, after the results of other guesses that could exhaust the limit. */
+  private async beginOrWait(target: GuessTarget, context: GuessContext): Promise<FinalDecision> {
     const decision = await this.beginIfFree(target, context);
-    if (decision.kind === 'free') return undefined;
-    if (decision.kind === 'locked') return decision.waitSeconds;
+    if (decision.kind !== 'wait') return decision;
     if (this.waiting >= maxWaiting) throw new ServiceUnavailable('Too many people are signing in at once.');
     this.waiting += 1;
     try {
@@ -99,15 +100,14 @@ export class SignInThrottle {
     }
   }
 
-  private async pollUntilFree(target: GuessTarget, context: GuessContext): Promise<number | undefined> {
+  private async pollUntilFree(target: GuessTarget, context: GuessContext): Promise<FinalDecision> {
     const endsAtMs = performance.now() + waitTimeoutMs;
     for (let pollMs = firstPollMs; performance.now() < endsAtMs; pollMs = Math.min(2 * pollMs, maxPollMs)) {
       await sleep(pollMs);
       const decision = await this.beginIfFree(target, context);
-      if (decision.kind === 'free') return undefined;
-      if (decision.kind === 'locked') return decision.waitSeconds;
+      if (decision.kind !== 'wait') return decision;
     }
-    return 1; // the other guesses are still in progress
+    return { kind: 'locked', waitSeconds: 1 }; // the other guesses are still in progress
   }
 
   /** Begins a guess if the limits allow one now. Returns the decision. */
@@ -162,12 +162,8 @@ export class SignInThrottle {
     lockedAttempts.inc({ by: subject.slice(0, subject.indexOf(':')) });
     // A network tries many accounts: its record names none of them.
     const record = subject.startsWith('address:') ? { ...entry, userId: undefined } : entry;
-    await countRecord(tx, {
-      subject,
-      origin,
-      entry: record,
-      windowSeconds: this.failures.windowSeconds,
-    });
+    const { windowSeconds } = this.failures;
+    await countRecord(tx, { subject, origin, entry: record, windowSeconds });
     return decision;
   }
 }
