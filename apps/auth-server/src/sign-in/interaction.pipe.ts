@@ -12,19 +12,19 @@ import { formTarget } from '../pages/page.js';
  * Progress of a sign-in with two factors, stored in the interaction. Only the browser with its cookie can
  * continue it.
  */
-export interface SignInProgress {
-  /** User whose password was verified. */
-  readonly passwordOf?: string;
+interface SignInProgress {
+  /** User whose password was verified, while the second factor is missing. */
+  readonly passwordOf: string | undefined;
   /**
    * When the password was verified, in seconds since 1970. A later change of the password makes it invalid.
    */
-  readonly passwordAt?: number;
-  /** Whether the second factor was verified too. */
-  readonly provedBoth?: boolean;
+  readonly passwordAt: number;
+  /** True once the second factor was verified too, while the recovery codes are shown. */
+  readonly provedBoth: boolean;
 }
 
 /** An interaction of oidc-provider in progress: a sign-in or a consent. */
-export interface OpenInteraction extends BrowserRequest {
+export interface OpenInteraction extends BrowserRequest, SignInProgress {
   readonly uid: string;
   readonly prompt: string;
   readonly client: Client;
@@ -38,14 +38,8 @@ export interface OpenInteraction extends BrowserRequest {
   readonly scopes: readonly string[];
   readonly redirectUri: string;
   readonly formTargets: readonly string[];
-  /** User whose password was verified, while the second factor is missing. */
-  readonly passwordOf: string | undefined;
-  /** When the password was verified, in seconds since 1970. */
-  readonly passwordAt: number;
-  /** True once the second factor was verified too, while the recovery codes are shown. */
-  readonly provedBoth: boolean;
   /** Stores the progress of this browser; the person is not signed in yet. */
-  saveProgress(progress: SignInProgress): Promise<void>;
+  saveProgress(progress: Partial<SignInProgress>): Promise<void>;
   /** Completes the interaction. Returns the URL that the browser goes to next. */
   finish(result: InteractionResults): Promise<string>;
 }
