@@ -66,12 +66,6 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** An audit record with the origin of its request (`UnitOfWork.writeAudit`). */
-export interface PendingAuditRecord {
-  readonly origin: Origin;
-  readonly entry: AuditEntry;
-}
-
 /** Longer ones are truncated: anyone can send them, and they are stored. */
 const maxUserAgentLength = 300;
 

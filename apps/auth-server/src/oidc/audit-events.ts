@@ -13,12 +13,8 @@ export function auditEvents(provider: Provider, unitOfWork: UnitOfWork) {
     const { account, client, entities, session } = ctx.oidc;
     const token = entities.RefreshToken ?? entities.AuthorizationCode; // revoked or reused
     const userId = account?.accountId ?? session?.accountId ?? token?.accountId;
-    const record = {
-      origin: originOf(ctx),
-      entry: { userId, clientId: client?.clientId, ...entry },
-    };
     const written = writing.get(ctx.req) ?? [];
-    written.push(unitOfWork.writeAudit(record));
+    written.push(unitOfWork.writeAudit({ userId, clientId: client?.clientId, ...entry }, originOf(ctx)));
     writing.set(ctx.req, written);
   };
   provider.on('registration_create.success', (ctx, client) =>

@@ -37,15 +37,15 @@ export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWor
 export async function auditLostRace(ctx: KoaContextWithOIDC, unitOfWork: UnitOfWork): Promise<void> {
   const { client, entities } = ctx.oidc;
   const token = entities.RefreshToken ?? entities.AuthorizationCode;
-  await unitOfWork.writeAudit({
-    origin: originOf(ctx),
-    entry: {
+  await unitOfWork.writeAudit(
+    {
       event: 'token_race_lost',
       clientId: client?.clientId,
       userId: token?.accountId,
       details: { grant_id: token?.grantId },
     },
-  });
+    originOf(ctx),
+  );
 }
 
 /** Returns the reused token, as an entity of the request: the audit records name its user. */

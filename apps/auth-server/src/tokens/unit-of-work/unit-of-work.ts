@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type OpenTransaction, type Sql, type Transaction } from '@fulfilment/database';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { AuditLog, insertAudit, type PendingAuditRecord } from '../../audit/audit-log.js';
+import { type AuditEntry, AuditLog, insertAudit, type Origin } from '../../audit/audit-log.js';
 import { DenyList, type RevokedToken } from '../../revocation/deny-list.js';
 import { DeferredTokens } from './deferred-tokens.js';
 import { TokenWriter, writeOne } from './token-writes.js';
@@ -11,7 +11,7 @@ interface Unit {
   /** Opened by the first write that cannot be deferred to the commit. */
   opening: Promise<OpenTransaction> | undefined;
   readonly tokens: DeferredTokens;
-  readonly auditRecords: PendingAuditRecord[];
+  readonly auditRecords: { readonly entry: AuditEntry; readonly origin: Origin }[];
   readonly revoked: RevokedToken[];
 }
 
@@ -57,10 +57,10 @@ export class UnitOfWork {
   }
 
   /** Writes an audit record in the unit's commit, not after a rollback; immediately outside a unit. */
-  async writeAudit(record: PendingAuditRecord): Promise<void> {
+  async writeAudit(entry: AuditEntry, origin: Origin): Promise<void> {
     const unit = this.current.getStore();
-    if (unit === undefined) await this.audit.write(record.entry, record.origin);
-    else unit.auditRecords.push(record);
+    if (unit === undefined) await this.audit.write(entry, origin);
+    else unit.auditRecords.push({ entry, origin });
   }
 
   /**
@@ -116,7 +116,7 @@ export class UnitOfWork {
       return tokens.store((write) => this.tokenWriter.write(write));
     const tx = await this.transactionOf(unit);
     await tokens.store((write) => writeOne(tx, write));
-    for (const { origin, entry } of auditRecords) await insertAudit(tx, entry, origin);
+    for (const { entry, origin } of auditRecords) await insertAudit(tx, entry, origin);
   }
 }
 
