@@ -63,14 +63,7 @@ export function loggedOutPage(ctx: KoaContextWithOIDC): void {
   sendPage(ctx, messagePage({ title: 'Signed out', text: 'You can close this page.', status: 200 }));
 }
 
-/** The part of a Koa context that `sendPage` uses. */
-interface PageTarget {
-  status: number;
-  body?: unknown;
-  set(fields: Record<string, string>): void;
-}
-
-export function sendPage(ctx: PageTarget, page: Page): void {
+export function sendPage(ctx: Pick<KoaContextWithOIDC, 'status' | 'body' | 'set'>, page: Page): void {
   ctx.status = page.status;
   ctx.set({ ...page.headers });
   ctx.body = page.body;

@@ -1,14 +1,9 @@
 import { toErrorResponse } from '@fulfilment/error-envelope';
+import type { KoaContextWithOIDC } from 'oidc-provider';
 import { isPublicDocument } from '../../http/route-kind.rules.js';
 import { noSuchPath } from './error-responses.js';
 
-/** The part of a Koa context that the middleware of this file uses. */
-interface Context {
-  readonly path: string;
-  status: number;
-  body?: unknown;
-  set(name: string, value: string): void;
-}
+type Context = Pick<KoaContextWithOIDC, 'path' | 'status' | 'body' | 'set'>;
 type Next = () => Promise<unknown>;
 
 const publicCacheSeconds = 300;
@@ -40,7 +35,7 @@ export async function cachePublicDocuments(ctx: Context, next: Next): Promise<vo
  * The metadata lists the supported response modes (RFC 8414 §2); oidc-provider's own list cannot be
  * configured.
  */
-export async function advertiseResponseModes(ctx: Pick<Context, 'body'>, next: Next): Promise<void> {
+export async function advertiseResponseModes(ctx: Context, next: Next): Promise<void> {
   await next();
   if (typeof ctx.body === 'object' && ctx.body !== null && 'response_modes_supported' in ctx.body)
     ctx.body = { ...ctx.body, response_modes_supported: ['query'] };

@@ -1,10 +1,4 @@
-import {
-  type ErrorEnvelope,
-  NotFound,
-  PayloadTooLarge,
-  RateLimited,
-  toErrorResponse,
-} from '@fulfilment/error-envelope';
+import { NotFound, PayloadTooLarge, RateLimited, toErrorResponse } from '@fulfilment/error-envelope';
 import { jsonResponse, type PlainResponse } from '@fulfilment/http-service';
 import { messagePage, tooManyPage } from '../../pages/message.page.js';
 import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
@@ -64,14 +58,6 @@ function oauthErrorResponse(error: unknown): PlainResponse {
   return jsonResponse(
     status,
     { ...headers, ...forAnyOrigin, 'Cache-Control': 'no-store' },
-    asOauthError(body),
+    { ...body, error: oauthErrors[body.code] ?? 'invalid_request', error_description: body.message },
   );
-}
-
-function asOauthError(envelope: ErrorEnvelope): object {
-  return {
-    ...envelope,
-    error: oauthErrors[envelope.code] ?? 'invalid_request',
-    error_description: envelope.message,
-  };
 }

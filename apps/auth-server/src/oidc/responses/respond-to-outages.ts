@@ -1,20 +1,9 @@
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
-import type { default as Provider } from 'oidc-provider';
+import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
 import { unavailablePage } from '../../pages/message.page.js';
 import { sendPage } from '../../pages/provider-pages.js';
-
-/** The part of a Koa context that `respondToOutages` uses. */
-interface OutageContext {
-  readonly req: object;
-  readonly path: string;
-  status: number;
-  body?: unknown;
-  set(fields: Record<string, string>): void;
-  set(name: string, value: string): void;
-  remove(name: string): void;
-}
 
 const unavailable = {
   error: 'temporarily_unavailable',
@@ -29,7 +18,10 @@ export function respondToOutages(provider: Provider, logger: Logger) {
   /** The cause of a request's `server_error` response. */
   const failures = new WeakMap<object, unknown>();
   provider.on('server_error', (ctx, error) => failures.set(ctx.req, error));
-  return async (ctx: OutageContext, next: () => Promise<unknown>): Promise<void> => {
+  return async (
+    ctx: Pick<KoaContextWithOIDC, 'req' | 'path' | 'status' | 'body' | 'set' | 'remove'>,
+    next: () => Promise<unknown>,
+  ): Promise<void> => {
     let failure: unknown;
     try {
       await next();
