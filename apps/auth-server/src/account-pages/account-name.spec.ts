@@ -4,16 +4,12 @@ import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
+import { fetchUserInfo } from '../test/token-states.js';
 import { newUser } from '../test/users.js';
 
 startServer();
 
-async function userInfo(token: string) {
-  const response = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
-  return json(response);
-}
+const userInfo = async (token: string) => json(await fetchUserInfo(token));
 
 describe('the name of a person', () => {
   it('is in UserInfo with the scope profile, and is changed, validated and removed on the account page', async () => {

@@ -5,16 +5,12 @@ import { auditEventsOf } from '../test/audit-records.js';
 import { newUserEmail, openAccountPage } from '../test/account-pages.js';
 import { server, startServer } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
+import { fetchUserInfo } from '../test/token-states.js';
 
 startServer();
 
 /** The status of UserInfo: 401 when the access token has ended. */
-const userInfoStatus = async (token: string) =>
-  (
-    await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
-      headers: { authorization: `Bearer ${token}` },
-    })
-  ).status;
+const userInfoStatus = async (token: string) => (await fetchUserInfo(token)).status;
 
 describe('the account pages', () => {
   it.each(['/account', '/account/apps', '/account/browsers', '/account/security'])(

@@ -6,7 +6,7 @@ import * as client from 'openid-client';
 import { App } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
-import { isDenied } from '../test/token-states.js';
+import { fetchUserInfo, isDenied } from '../test/token-states.js';
 import { password } from '../test/users.js';
 
 let postgres: FlakyProxy;
@@ -33,8 +33,7 @@ afterEach(async () => {
 
 /** Looks up an unknown token, which is 503 while PostgreSQL is unreachable. */
 async function isPostgresReachable(): Promise<boolean> {
-  const headers = { authorization: 'Bearer x' };
-  const response = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, { headers });
+  const response = await fetchUserInfo('x');
   await response.body?.cancel();
   return response.status !== 503;
 }

@@ -14,3 +14,9 @@ export async function isDenied(token: string): Promise<boolean> {
   const key = revokedTokenKey(String(decodeJwt(token).jti));
   return (await server.redis.client.exists(key).catch(() => 0)) === 1;
 }
+
+/** Sends an access token to UserInfo. */
+export function fetchUserInfo(token: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}` };
+  return server.fetch(`${server.url}/api/auth/oauth2/userinfo`, { headers });
+}

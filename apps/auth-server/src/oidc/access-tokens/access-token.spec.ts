@@ -16,6 +16,7 @@ import { expire } from '../../test/backdate.js';
 import { App } from '../../test/app.js';
 import { json } from '../../test/json.js';
 import { server, startServer } from '../../test/server.js';
+import { fetchUserInfo } from '../../test/token-states.js';
 
 startServer();
 let app: App;
@@ -129,9 +130,7 @@ describe('a value that is not an access token (RFC 8725 §3, RFC 9068 §4)', () 
     async (what, forge) => {
       const forged = await forge();
       expect(forged).not.toBe('');
-      const userInfo = await server.fetch(`${server.url}/api/auth/oauth2/userinfo`, {
-        headers: { authorization: `Bearer ${forged}` },
-      });
+      const userInfo = await fetchUserInfo(forged);
       expect(userInfo.status).toBe(401);
       expect(userInfo.headers.get('www-authenticate')).toContain('invalid_token');
       // The app may introspect its own refresh token, which is active.
