@@ -4,9 +4,11 @@ import Provider, { type Client, errors, type Interaction, type InteractionResult
 import { OidcServer } from '../oidc/oidc-server.js';
 import { splitScope } from '../oidc/authorization/authorization-request.js';
 import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
+import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import { identityDigest, identityOf } from '../registration/client-identity.rules.js';
 import { formTarget } from '../pages/page.js';
+import type { InteractionContext } from '../pages/sign-in/interaction-context.js';
 
 /**
  * Progress of a sign-in with two factors, stored in the interaction. Only the browser with its cookie can
@@ -28,7 +30,8 @@ export interface OpenInteraction extends BrowserRequest, SignInProgress {
   readonly uid: string;
   readonly prompt: string;
   readonly client: Client;
-  readonly appName: string;
+  /** For the pages of the interaction. */
+  readonly context: InteractionContext;
   /** Digest of what people see of the client (client-identity.rules.ts). */
   readonly appIdentity: string;
   readonly accountId: string | undefined;
@@ -37,7 +40,6 @@ export interface OpenInteraction extends BrowserRequest, SignInProgress {
   readonly loginHint: string;
   readonly scopes: readonly string[];
   readonly redirectUri: string;
-  readonly formTargets: readonly string[];
   /** Stores the progress of this browser; the person is not signed in yet. */
   saveProgress(progress: Partial<SignInProgress>): Promise<void>;
   /** Completes the interaction. Returns the URL that the browser goes to next. */
@@ -47,7 +49,10 @@ export interface OpenInteraction extends BrowserRequest, SignInProgress {
 /** Opens the interaction that the browser's cookie and the path name. */
 @Injectable()
 export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<OpenInteraction>> {
-  constructor(private readonly oidc: OidcServer) {}
+  constructor(
+    private readonly oidc: OidcServer,
+    private readonly forms: FormTokens,
+  ) {}
 
   /** @throws InteractionExpired also for an interaction of another browser */
   async transform(context: ExecutionContext): Promise<OpenInteraction> {
@@ -65,7 +70,12 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       uid: interaction.uid,
       prompt: interaction.prompt.name,
       client,
-      appName: client.clientName ?? (new URL(redirectUri).host || 'an unnamed app'),
+      context: {
+        uid: interaction.uid,
+        csrf: this.forms.issue(interaction.uid),
+        appName: client.clientName ?? (new URL(redirectUri).host || 'an unnamed app'),
+        formTargets: target === undefined ? [] : [target],
+      },
       appIdentity: identityDigest(
         identityOf({
           client_name: client.clientName,
@@ -78,7 +88,6 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       loginHint: text(interaction.params.login_hint).slice(0, 254),
       scopes: splitScope(interaction.params.scope),
       redirectUri,
-      formTargets: target === undefined ? [] : [target],
       passwordOf: text(interaction.result?.['passwordOf']) || undefined,
       passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
       provedBoth: interaction.result?.['provedBoth'] === true,

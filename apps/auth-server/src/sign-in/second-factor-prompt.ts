@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { ReadAccounts } from '../users/read-accounts.js';
-import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { FormProblem } from '../pages/form-problem.js';
 import type { Page } from '../pages/page.js';
@@ -15,7 +14,6 @@ export class SecondFactorPrompt {
   constructor(
     private readonly factors: SecondFactors,
     private readonly accounts: ReadAccounts,
-    private readonly forms: FormTokens,
   ) {}
 
   /**
@@ -28,9 +26,8 @@ export class SecondFactorPrompt {
   }
 
   /** @param userId the user whose password was verified */
-  async show(interaction: OpenInteraction, userId: string, problem?: FormProblem): Promise<Page> {
-    const { uid, appName, formTargets } = interaction;
-    const view = { uid, appName, formTargets, csrf: this.forms.issue(uid), problem };
+  async show({ context }: OpenInteraction, userId: string, problem?: FormProblem): Promise<Page> {
+    const view = { ...context, problem };
     const { confirmed, setupOpen } = await this.factors.stateOf(userId);
     if (confirmed) return secondFactorPage(view);
     // The app has the secret already, unless its set-up has expired.

@@ -37,16 +37,12 @@ export class ShowInteraction {
     if (interaction.prompt !== 'login') return this.consent(interaction);
     const userId = await this.secondFactorPrompt.userWithVerifiedPassword(interaction);
     return userId === undefined
-      ? this.signIn(interaction)
+      ? signInPage({ ...interaction.context, email: interaction.loginHint })
       : this.secondFactorPrompt.show(interaction, userId);
   }
 
-  private signIn({ uid, appName, loginHint, formTargets }: OpenInteraction): Page {
-    return signInPage({ uid, appName, formTargets, email: loginHint, csrf: this.forms.issue(uid) });
-  }
-
   private async consent(interaction: OpenInteraction): Promise<Page> {
-    const { uid, appName, client, formTargets, accountId, scopes, redirectUri } = interaction;
+    const { client, accountId, scopes, redirectUri } = interaction;
     if (accountId === undefined) throw new InteractionExpired();
     const [person, creators] = await Promise.all([
       this.accounts.person(accountId, undefined),
@@ -54,12 +50,9 @@ export class ShowInteraction {
     ]);
     if (person === undefined) throw new InteractionExpired();
     return consentPage({
-      uid,
-      appName,
-      formTargets,
+      ...interaction.context,
       creators,
-      csrf: this.forms.issue(consentForm(interaction)),
-      abortCsrf: this.forms.issue(uid),
+      consentCsrf: this.forms.issue(consentForm(interaction)),
       verified: client.verified === true,
       email: person.email,
       destination: destinationOf(redirectUri),

@@ -4,10 +4,9 @@ import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
-import { type FormProblem, lockedProblem } from '../pages/form-problem.js';
+import { lockedProblem } from '../pages/form-problem.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
-import type { Page } from '../pages/page.js';
 import { signInPage } from '../pages/sign-in/sign-in.page.js';
 import { passwordOnly } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
@@ -37,7 +36,7 @@ export class SignIn {
   async run(interaction: OpenInteraction): Promise<Outcome> {
     this.forms.verify(interaction.uid, interaction);
     if (interaction.prompt !== 'login') return { redirect: `/interaction/${interaction.uid}` };
-    const { origin, cookies, field } = interaction;
+    const { context, origin, cookies, field } = interaction;
     const email = field('email').trim();
     const { clientId } = interaction.client;
 
@@ -53,21 +52,16 @@ export class SignIn {
       (await verifyPassword(field('password'), user?.password_hash)) ? user : undefined,
     );
     if (guess.kind === 'locked')
-      return this.signInPage(interaction, email, lockedProblem('failed sign-ins', guess.waitSeconds));
+      return signInPage({ ...context, email, problem: lockedProblem('failed sign-ins', guess.waitSeconds) });
     if (guess.kind === 'wrong') {
       await this.audit.write({ event: 'sign_in_failed', clientId, userId: user?.id }, origin);
       const text = 'Incorrect e-mail address or password. Check both and try again.';
-      return this.signInPage(interaction, email, { status: 401, text });
+      return signInPage({ ...context, email, problem: { status: 401, text } });
     }
     if (await this.factors.isNeeded(guess.result.id)) {
       await interaction.saveProgress({ passwordOf: guess.result.id, passwordAt });
       return { redirect: `/interaction/${interaction.uid}` };
     }
     return this.finish.run(interaction, guess.result, { passwordAt, amr: passwordOnly });
-  }
-
-  private signInPage(interaction: OpenInteraction, email: string, problem: FormProblem): Page {
-    const { uid, appName, formTargets } = interaction;
-    return signInPage({ uid, appName, formTargets, email, csrf: this.forms.issue(uid), problem });
   }
 }

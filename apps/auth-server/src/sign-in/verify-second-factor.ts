@@ -46,7 +46,6 @@ export class VerifySecondFactor {
   /** Verifies the first code of an app that was just set up, and shows the recovery codes. */
   async setUp(interaction: OpenInteraction): Promise<Outcome> {
     this.forms.verify(interaction.uid, interaction);
-    const { uid, appName, formTargets } = interaction;
     const user = await this.userOf(interaction);
     if (user === undefined) return redirectToInteraction(interaction);
     const guess = await this.guess(interaction, user, () =>
@@ -64,7 +63,7 @@ export class VerifySecondFactor {
       passwordAt: interaction.passwordAt,
       provedBoth: true,
     });
-    return setupRecoveryCodesPage({ uid, appName, formTargets, csrf: this.forms.issue(uid) }, guess.result);
+    return setupRecoveryCodesPage(interaction.context, guess.result);
   }
 
   /** Signs in after the recovery codes were shown. */

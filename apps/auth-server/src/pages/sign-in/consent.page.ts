@@ -2,21 +2,18 @@ import { type Html, html } from '@fulfilment/http-service';
 import type { VisibleCreator } from '../../users/read-accounts.js';
 import { suiteName } from '../../registration/reserved-names.rules.js';
 import { type Page, page } from '../page.js';
+import type { InteractionContext } from './interaction-context.js';
 
-export interface ConsentView {
-  readonly uid: string;
-  readonly csrf: string;
-  readonly abortCsrf: string;
+export interface ConsentView extends InteractionContext {
+  readonly consentCsrf: string;
   /** Whether the operator created the client; all other clients registered themselves. */
   readonly verified: boolean;
-  readonly appName: string;
   /** Description of where the person is sent. */
   readonly destination: string;
   readonly email: string;
   /** Descriptions of the scopes, in the order in which they are shown. */
   readonly permissions: readonly string[];
   readonly creators: readonly VisibleCreator[];
-  readonly formTargets: readonly string[];
 }
 
 const tick = html`<svg viewBox="0 0 16 16" aria-hidden="true">
@@ -40,7 +37,7 @@ export function consentPage(view: ConsentView): Page {
       ${view.verified ? undefined : html`<p class="notice">Unverified app: ${suiteName} has not checked who runs it.</p>`}
       <p class="soft">Signed in as ${view.email}</p>
       <form method="post" action="/interaction/${view.uid}/consent">
-        <input type="hidden" name="csrf" value="${view.csrf}" />
+        <input type="hidden" name="csrf" value="${view.consentCsrf}" />
         <h2 id="permissions">The app will be able to</h2>
         <ul class="scopes" aria-labelledby="permissions">
           ${view.permissions.map((text) => html`<li>${tick}<span>${text}</span></li>`)}
@@ -49,7 +46,7 @@ export function consentPage(view: ConsentView): Page {
         <div class="actions"><button type="submit">Allow</button></div>
       </form>
       <form method="post" action="/interaction/${view.uid}/abort">
-        <input type="hidden" name="csrf" value="${view.abortCsrf}" />
+        <input type="hidden" name="csrf" value="${view.csrf}" />
         <div class="actions"><button type="submit" class="quiet">Don’t allow</button></div>
       </form>
       <p class="soft small">

@@ -2,13 +2,10 @@ import { type Html, html } from '@fulfilment/http-service';
 import { type FormProblem, problemNotice } from '../form-problem.js';
 import { type Page, page } from '../page.js';
 import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from '../second-factor-parts.js';
+import type { InteractionContext } from './interaction-context.js';
 
 /** The second step of a sign-in. */
-export interface SecondFactorView {
-  readonly uid: string;
-  readonly csrf: string;
-  readonly appName: string;
-  readonly formTargets: readonly string[];
+export interface SecondFactorView extends InteractionContext {
   readonly problem?: FormProblem | undefined;
 }
 

@@ -2,13 +2,10 @@ import { html } from '@fulfilment/http-service';
 import { maxPasswordLength } from '../../accounts/new-password.rules.js';
 import { type FormProblem, problemNotice } from '../form-problem.js';
 import { type Page, page } from '../page.js';
+import type { InteractionContext } from './interaction-context.js';
 
-export interface SignInView {
-  readonly uid: string;
-  readonly csrf: string;
-  readonly appName: string;
+export interface SignInView extends InteractionContext {
   readonly email: string;
-  readonly formTargets: readonly string[];
   readonly problem?: FormProblem;
 }
 
