@@ -6,7 +6,7 @@ import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/test
 import { dayFromNow } from './due-deliveries.fixture.js';
 import { deleteExpiredDays } from './history/day-partitions.js';
 import { migrations } from './migrations/index.js';
-import { NotifyOwners } from './subscriptions/notify-owners.js';
+import { NotifyOwners } from './delivery/health/notify-owners.js';
 import { MaintenanceJob } from './maintenance-job.js';
 
 const logger = createLogger('test', 'silent');

@@ -3,7 +3,7 @@ import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { deliveryMetrics } from './delivery/delivery-metrics.js';
 import { createDayPartitions } from './history/day-partitions.js';
-import { NotifyOwners } from './subscriptions/notify-owners.js';
+import { NotifyOwners } from './delivery/health/notify-owners.js';
 
 const intervalMs = 60_000;
 

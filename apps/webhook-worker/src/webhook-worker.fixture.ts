@@ -14,7 +14,7 @@ import { Redis } from 'ioredis';
 import { createHmac } from 'node:crypto';
 import request from 'supertest';
 import { webhookWorkerSettings } from './config.js';
-import { Reconciler } from './delivery/reconciler.js';
+import { Reconciler } from './delivery/reconciler/reconciler.js';
 import { migrations } from './migrations/index.js';
 import { anOrder } from './snapshots.fixture.js';
 import { WebhookWorkerModule } from './webhook-worker.module.js';

@@ -1,9 +1,10 @@
 import { createLogger } from '@fulfilment/runtime';
 import { LaneQueue } from '../dispatch-queue/lane-queue.js';
 import { anAttempt } from './attempt.fixture.js';
-import { DeliveryWindows } from './delivery-windows.js';
+import { DeliveryWindows } from './concurrency/delivery-windows.js';
 import { Dispatcher } from './dispatcher.js';
-import type { Claim, ClaimRequest, LeasedDelivery } from './lease.js';
+import type { Claim, ClaimRequest } from './claiming/lease.js';
+import type { LeasedDelivery } from './leased-delivery.js';
 
 const subscriptionId = '01900000-0000-7000-8000-000000000004';
 const due = { subscriptionId, lane: 'fast' } as const;

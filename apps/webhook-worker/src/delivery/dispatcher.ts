@@ -2,13 +2,13 @@ import { publicId } from '@fulfilment/contracts';
 import { BackgroundTask, type Logger, LOGGER, recordedTrace, resolveWithin } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { AttemptSlots, type Slots } from './attempt-slots.js';
+import { AttemptSlots, type Slots } from './concurrency/attempt-slots.js';
 import { mergeIfKnown, type DaySpan } from '../dispatch-queue/day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
-import { DeliveryWindows } from './delivery-windows.js';
+import { DeliveryWindows } from './concurrency/delivery-windows.js';
 import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
-import { HostSlots } from './host-slots.js';
+import { HostSlots } from './concurrency/host-slots.js';
 import {
   type Lane,
   lanes,
@@ -16,10 +16,11 @@ import {
   maxExtraAttempts,
   slowThresholdMs,
 } from '../dispatch-queue/lanes.rules.js';
-import { type ClaimRequest, Lease, type LeasedDelivery } from './lease.js';
-import { PostWebhook } from './post-webhook.js';
-import { SettlementBatches } from './settlement-batches.js';
-import { mayContinue, type WindowAtStart } from './window.rules.js';
+import { type ClaimRequest, Lease } from './claiming/lease.js';
+import type { LeasedDelivery } from './leased-delivery.js';
+import { PostWebhook } from './sending/post-webhook.js';
+import { SettlementBatches } from './settlement/settlement-batches.js';
+import { mayContinue, type WindowAtStart } from './concurrency/window.rules.js';
 
 /**
  * The running work of this process for a subscription: at most one claim, and the attempts of earlier claims.

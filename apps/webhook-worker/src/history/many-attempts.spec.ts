@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { visibleHeaders } from '../delivery/settlement.rules.js';
+import { visibleHeaders } from '../delivery/settlement/settlement.rules.js';
 import { deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
 import { setUpWorker } from '../worker-setup.fixture.js';
 

@@ -41,7 +41,7 @@ export class RetryDelivery {
   /**
    * Makes one additional attempt now, whatever the status of the delivery, even while the subscription is
    * disabled. It has the same id and bytes, and the next number. If it fails, the delivery keeps its previous
-   * state (delivery/settlement.rules.ts).
+   * state (delivery/settlement/settlement.rules.ts).
    *
    * @throws NotFound
    * @throws RateLimited after sixty in a minute; for a test event, after ten tests and retries of tests

@@ -21,7 +21,7 @@ const subscriptions = `
     failing_since timestamptz,
     last_delivery_at timestamptz,
     last_failure_at timestamptz,
-    -- The notifications that its owner got since its receiver began to fail (subscriptions/notify-owners.ts).
+    -- The notifications that its owner got since its receiver began to fail (delivery/health/notify-owners.ts).
     failure_notified boolean NOT NULL DEFAULT false,
     disabling_notified boolean NOT NULL DEFAULT false,
     disabled_at timestamptz,
