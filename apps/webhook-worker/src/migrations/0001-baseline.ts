@@ -40,7 +40,7 @@ const subscriptions = `
   CREATE INDEX webhook_subscriptions_failing ON webhook_subscriptions (failing_since)
     WHERE failing_since IS NOT NULL;
 
-  -- Access of clients that was revoked (subscriptions/access-revocations.ts).
+  -- Access of clients that was revoked (subscriptions/revocation/access-revocations.ts).
   CREATE TABLE webhook_access_revocations (
     client_id text NOT NULL,
     creator_id uuid, -- null: to every creator

@@ -10,7 +10,7 @@ import { maxUnhealthyAttempts, failingThreshold, type Lane } from '../../dispatc
 import { windowSizes } from '../concurrency/window.rules.js';
 import { DueScans } from './due-scans.js';
 import { LostClaims } from './lost-claims.js';
-import { accessRevokedSql } from '../../subscriptions/access-revocations.js';
+import { accessRevokedSql } from '../../subscriptions/revocation/access-revocations.js';
 
 export interface Claim {
   readonly deliveries: readonly LeasedDelivery[];

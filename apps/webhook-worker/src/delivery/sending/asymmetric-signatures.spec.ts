@@ -4,7 +4,7 @@ import { verifyWebhook } from '@fulfilment/webhook-verifier';
 import type { webcrypto } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import request from 'supertest';
-import { newPrivateKey } from '../../subscriptions/key-pairs.js';
+import { newPrivateKey } from '../../subscriptions/keys/key-pairs.js';
 import { aClient } from '../../webhook-worker.fixture.js';
 import { setUpWorker } from '../../worker-setup.fixture.js';
 

@@ -3,7 +3,7 @@ import { type Exchange, GuardedClient } from '@fulfilment/guarded-fetch';
 import { endFailed, isTracing, nextTraceparent, Span, type SpanStart, startTrace } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../../config.js';
-import { SigningKeys } from '../../subscriptions/signing-keys.js';
+import { SigningKeys } from '../../subscriptions/keys/signing-keys.js';
 import { eventPublicId } from '../event-public-id.js';
 import type { LeasedDelivery } from '../leased-delivery.js';
 import { asymmetricSignature, signature, standardSignature } from './sign.rules.js';

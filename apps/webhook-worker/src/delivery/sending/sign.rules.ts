@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto';
-import type { SecretKeys } from '../../subscriptions/signing-keys.js';
+import type { SecretKeys } from '../../subscriptions/keys/signing-keys.js';
 
 /**
  * Returns `t=<unix_seconds>,v1=<hex>`, with the HMAC-SHA256 of `<t>.<raw body>` (docs/receiving-webhooks.md).

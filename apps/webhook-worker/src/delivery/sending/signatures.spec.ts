@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { isKnownEvent, isTestEvent, verifyWebhook } from '@fulfilment/webhook-verifier';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { secretKeys } from '../../subscriptions/signing-keys.js';
+import { secretKeys } from '../../subscriptions/keys/signing-keys.js';
 import { setUpWorker } from '../../worker-setup.fixture.js';
 import { signature } from './sign.rules.js';
 

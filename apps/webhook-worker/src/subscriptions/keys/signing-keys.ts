@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { SecretBox } from '@fulfilment/runtime';
 import { privateKeyOf } from './key-pairs.js';
-import { setNewest } from '../set-newest.js';
+import { setNewest } from '../../set-newest.js';
 
 const maxCachedKeys = 10_000;
 

@@ -1,5 +1,5 @@
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
-import { lockSeeds } from '../advisory-locks.js';
+import { lockSeeds } from '../../advisory-locks.js';
 
 /** Revoked access of a client to one creator, or to all. */
 export interface AccessRevocation {

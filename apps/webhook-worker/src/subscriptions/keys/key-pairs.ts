@@ -5,7 +5,7 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
-import type { PublicKey } from './subscription.shapes.js';
+import type { PublicKey } from '../subscription.shapes.js';
 
 /** Returns a new Ed25519 private key in the text form that is sealed and stored. */
 export function newPrivateKey(): string {

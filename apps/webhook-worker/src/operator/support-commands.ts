@@ -2,8 +2,12 @@ import { isUuid, nilUuid, parsePublicId, publicId } from '@fulfilment/contracts'
 import { type Database, statement } from '@fulfilment/database';
 import { defineCommand, limitArgument, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
-import { type DeletedReason, deletionStatement, markDeleted } from './mark-deleted.js';
-import type { DisabledReason, SubscribableName, SubscriptionStatus } from './subscription.rules.js';
+import { type DeletedReason, deletionStatement, markDeleted } from '../subscriptions/mark-deleted.js';
+import type {
+  DisabledReason,
+  SubscribableName,
+  SubscriptionStatus,
+} from '../subscriptions/subscription.rules.js';
 
 interface Row {
   readonly id: string;

@@ -2,7 +2,7 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import type { SecretBox } from '@fulfilment/runtime';
 import { newPrivateKey } from './key-pairs.js';
-import type { SignatureVersion } from './subscription.rules.js';
+import type { SignatureVersion } from '../subscription.rules.js';
 
 // The replaced key signs too for 24 hours, so that receivers have time to read the JWKS again.
 const replaceKey = statement(

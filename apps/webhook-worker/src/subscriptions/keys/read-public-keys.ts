@@ -4,7 +4,7 @@ import { throwNotFound } from '@fulfilment/error-envelope';
 import { ResponseWithHeaders } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { publicKeyOf } from './key-pairs.js';
-import type { PublicKey } from './subscription.shapes.js';
+import type { PublicKey } from '../subscription.shapes.js';
 import { SigningKeys } from './signing-keys.js';
 
 /** Time for which receivers may cache the keys: shorter than the overlap of two keys. */

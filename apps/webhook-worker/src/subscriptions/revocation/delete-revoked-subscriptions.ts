@@ -2,8 +2,8 @@ import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, Database, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { BulkUpdateRequests } from './bulk-update-requests.js';
-import { deletionStatement, markDeleted } from './mark-deleted.js';
+import { BulkUpdateRequests } from '../bulk-update-requests.js';
+import { deletionStatement, markDeleted } from '../mark-deleted.js';
 import {
   type AccessRevocation,
   issuedBeforeRevocationSql,
