@@ -3,7 +3,7 @@ import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
 import type { Clock, Logger } from '@fulfilment/runtime';
 import type { CleanupJob } from '@fulfilment/service-host';
 import { deleteUnreadFeeds } from './feed/feed-positions.js';
-import { deleteExpiredDays } from './history/day-partitions.js';
+import { deleteExpiredDays } from './maintenance/day-partitions.js';
 import { deleteExpiredRevocations } from './subscriptions/revocation/access-revocations.js';
 
 const intervalMs = 60_000;

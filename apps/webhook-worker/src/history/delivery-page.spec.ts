@@ -10,8 +10,8 @@ import {
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { writeHistory } from '../past-deliveries.fixture.js';
-import { parentIndexes } from '../parent-indexes.fixture.js';
-import { createDayPartitions } from './day-partitions.js';
+import { parentIndexes } from './parent-indexes.fixture.js';
+import { createDayPartitions } from '../maintenance/day-partitions.js';
 import { type DeliveryFilters, type PageEnd, pageQuery } from './delivery-page.js';
 
 const count = 30_000;

@@ -5,8 +5,8 @@ import { createLogger } from '@fulfilment/runtime';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
 import { dayFromNow } from '../due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
-import { parentIndexes } from '../parent-indexes.fixture.js';
-import { createDayPartitions } from './day-partitions.js';
+import { parentIndexes } from './parent-indexes.fixture.js';
+import { createDayPartitions } from '../maintenance/day-partitions.js';
 import { pageOfOrder } from './read-order-deliveries.js';
 
 const [creatorId, subscriptionId, orderId] = [uuidv7(), uuidv7(), uuidv7()];

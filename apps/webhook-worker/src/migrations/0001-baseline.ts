@@ -51,7 +51,7 @@ const subscriptions = `
   );
   CREATE INDEX webhook_access_revocations_unfinished ON webhook_access_revocations (revoked_at) WHERE unfinished;
 
-  -- The owner requests of the last minute (history/owner-requests.ts): a row for each subscription and kind.
+  -- The owner requests of the last minute (history/owner-requests/owner-request-quota.ts): a row for each subscription and kind.
   CREATE TABLE webhook_owner_requests (
     subscription_id uuid NOT NULL REFERENCES webhook_subscriptions ON DELETE CASCADE,
     kind text NOT NULL CHECK (kind IN ('test', 'retry', 'recover')),
@@ -61,7 +61,7 @@ const subscriptions = `
 `;
 
 // Everything that grows is partitioned by the day of its event: old days are dropped, not deleted
-// (history/day-partitions.ts). Unique indexes instead of primary keys: a key that begins with the day leads
+// (maintenance/day-partitions.ts). Unique indexes instead of primary keys: a key that begins with the day leads
 // to plans that read a whole index, and these also serve lookups by the id alone.
 const history = `
   -- The body that is sent: one per event and api_version, whose bytes never change.

@@ -3,7 +3,7 @@ import { readPlan } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
 import { webhookReceiver } from '@fulfilment/testing';
 import { dayFromNow } from '../../due-deliveries.fixture.js';
-import { createDayPartitions } from '../../history/day-partitions.js';
+import { createDayPartitions } from '../../maintenance/day-partitions.js';
 import { migrations } from '../../migrations/index.js';
 import {
   aClient,

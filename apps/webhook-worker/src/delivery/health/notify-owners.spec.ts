@@ -1,7 +1,7 @@
 import { type Message, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { MaintenanceJob } from '../../maintenance-job.js';
+import { MaintenanceJob } from '../../maintenance/maintenance-job.js';
 import { deliveriesWhen, haveStatuses, orderCreated } from '../../webhook-worker.fixture.js';
 import { setUpWorker } from '../../worker-setup.fixture.js';
 

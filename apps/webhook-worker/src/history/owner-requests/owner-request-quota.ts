@@ -1,6 +1,6 @@
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { RateLimited } from '@fulfilment/error-envelope';
-import { maxOwnerRequestsPerMinute, type OwnerRequest } from './history.rules.js';
+import { maxOwnerRequestsPerMinute, type OwnerRequest } from '../history.rules.js';
 
 const countRecent = statement(
   'history.count-recent-owner-requests',

@@ -3,19 +3,19 @@ import { Database, statement, type Transaction } from '@fulfilment/database';
 import { createOnce, ResponseWithHeaders, type Caller } from '@fulfilment/http-service';
 import { CLOCK, type Clock, currentContext } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { deliveryIdSql } from '../delivery/delivery-id.js';
-import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
-import { renderBody } from '../fan-out/envelope.rules.js';
-import { eventDay } from '../fan-out/event-day.rules.js';
-import { sampleData } from '../fan-out/sample-event.rules.js';
-import { firstEventOf } from '../subscriptions/subscription.rules.js';
-import type { SendTestEventDto } from './delivery.dto.js';
-import type { DeliveryView } from './delivery.shapes.js';
-import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
+import { CONFIG, type WebhookWorkerSettings } from '../../config.js';
+import { deliveryIdSql } from '../../delivery/delivery-id.js';
+import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
+import { renderBody } from '../../fan-out/envelope.rules.js';
+import { eventDay } from '../../fan-out/event-day.rules.js';
+import { sampleData } from '../../fan-out/sample-event.rules.js';
+import { firstEventOf } from '../../subscriptions/subscription.rules.js';
+import type { SendTestEventDto } from '../delivery.dto.js';
+import type { DeliveryView } from '../delivery.shapes.js';
+import { deliveryColumns, type DeliveryRow, deliveryView } from '../delivery.view.js';
 import { keyedRequest } from './keyed-request.js';
-import { lockOwned, type OwnedSubscription } from './owned-subscription.js';
-import { countOwnerRequest } from './owner-requests.js';
+import { lockOwned, type OwnedSubscription } from '../owned-subscription.js';
+import { countOwnerRequest } from './owner-request-quota.js';
 
 const insertEvent = statement(
   'history.insert-test-event',

@@ -4,14 +4,14 @@ import { Conflict, ValidationFailed } from '@fulfilment/error-envelope';
 import { type Caller, createOnce, findCreated, ResponseWithHeaders } from '@fulfilment/http-service';
 import { CLOCK, type Clock, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { lockSeeds } from '../advisory-locks.js';
-import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
-import type { RecoverDeliveriesDto } from './delivery.dto.js';
-import { maxCountedDeliveries, type RecoverableStatus } from './history.rules.js';
-import type { Recovery } from './delivery.shapes.js';
+import { lockSeeds } from '../../advisory-locks.js';
+import { BulkUpdateRequests } from '../../subscriptions/bulk-update-requests.js';
+import type { RecoverDeliveriesDto } from '../delivery.dto.js';
+import { maxCountedDeliveries, type RecoverableStatus } from '../history.rules.js';
+import type { Recovery } from '../delivery.shapes.js';
 import { keyedRequest } from './keyed-request.js';
-import { findOwned, lockOwned } from './owned-subscription.js';
-import { checkQuota, countOwnerRequest } from './owner-requests.js';
+import { findOwned, lockOwned } from '../owned-subscription.js';
+import { checkQuota, countOwnerRequest } from './owner-request-quota.js';
 
 // Serialises the counts of one subscription, so that no two recoveries count the same delivery. Does not lock
 // the subscription.

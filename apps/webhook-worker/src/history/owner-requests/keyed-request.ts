@@ -1,5 +1,5 @@
 import { type Caller, fingerprint, type KeyedRequest } from '@fulfilment/http-service';
-import { ownedId } from '../subscriptions/owner.js';
+import { ownedId } from '../../subscriptions/owner.js';
 
 /**
  * Returns a request about a subscription with its `idempotency-key`; undefined without a key.

@@ -1,9 +1,9 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { deliveryMetrics } from './delivery/delivery-metrics.js';
-import { createDayPartitions } from './history/day-partitions.js';
-import { NotifyOwners } from './delivery/health/notify-owners.js';
+import { deliveryMetrics } from '../delivery/delivery-metrics.js';
+import { createDayPartitions } from './day-partitions.js';
+import { NotifyOwners } from '../delivery/health/notify-owners.js';
 
 const intervalMs = 60_000;
 

@@ -1,9 +1,14 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import type { ServerResponse } from 'node:http';
-import { allHaveStatus, deliveriesWhen, type DeliveryRow, orderCreated } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
-import { withEndedDeliveries } from './ended-deliveries.fixture.js';
+import {
+  allHaveStatus,
+  deliveriesWhen,
+  type DeliveryRow,
+  orderCreated,
+} from '../../webhook-worker.fixture.js';
+import { setUpWorker } from '../../worker-setup.fixture.js';
+import { withEndedDeliveries } from '../ended-deliveries.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 

@@ -3,12 +3,12 @@ import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, createOnce, ResponseWithHeaders } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
-import type { DeliveryView } from './delivery.shapes.js';
-import { deliveryColumns, type DeliveryRow, deliveryView } from './delivery.view.js';
+import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
+import type { DeliveryView } from '../delivery.shapes.js';
+import { deliveryColumns, type DeliveryRow, deliveryView } from '../delivery.view.js';
 import { keyedRequest } from './keyed-request.js';
-import { deliveryUuid, lockOwned } from './owned-subscription.js';
-import { countOwnerRequest } from './owner-requests.js';
+import { deliveryUuid, lockOwned } from '../owned-subscription.js';
+import { countOwnerRequest } from './owner-request-quota.js';
 
 // Waits for a worker that is just claiming the delivery, and then finds it in flight.
 const lock = statement(

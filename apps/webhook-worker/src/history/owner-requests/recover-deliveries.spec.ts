@@ -1,9 +1,9 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
-import { lockSeeds } from '../advisory-locks.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
-import { deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
+import { lockSeeds } from '../../advisory-locks.js';
+import { setUpWorker } from '../../worker-setup.fixture.js';
+import { deliveriesWhen, orderCreated } from '../../webhook-worker.fixture.js';
 
 const given = setUpWorker();
 
