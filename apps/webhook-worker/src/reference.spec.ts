@@ -6,7 +6,7 @@ import {
   registeredRoutes,
   SchemaValidator,
 } from '@fulfilment/testing/reference';
-import { setUpWorker } from './worker-setup.fixture.js';
+import { setUpWorker } from './test/worker-setup.fixture.js';
 
 const document = readDocument('store');
 const url = 'https://8.8.8.8/hooks'; // needs no name server

@@ -1,9 +1,9 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { eventBody } from '../due-deliveries.fixture.js';
-import { startWorker, type Worker } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { eventBody } from '../test/due-deliveries.fixture.js';
+import { startWorker, type Worker } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { batchSize } from './batches.js';
 import { insertStateSyncs } from '../subscriptions/bulk-update-requests.js';
 

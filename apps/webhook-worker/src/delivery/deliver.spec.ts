@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { deliveriesWhen, haveStatuses, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { deliveriesWhen, haveStatuses, isSignedWith, orderCreated } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_TIMEOUT_MS: '1000' });
 

@@ -1,8 +1,8 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { countReplicaReads } from '@fulfilment/database/testing';
-import { aProduct } from '../snapshots.fixture.js';
-import { allHaveStatus, deliveriesOf, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { aProduct } from '../test/snapshots.fixture.js';
+import { allHaveStatus, deliveriesOf, deliveriesWhen, orderCreated } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { withEndedDeliveries } from './ended-deliveries.fixture.js';
 
 const given = setUpWorker({

@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { visibleHeaders } from '../delivery/settlement/settlement.rules.js';
-import { deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { deliveriesWhen, orderCreated, haveStatuses } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 

@@ -1,7 +1,7 @@
 import { audiences, messages, publicId, uuidv7 } from '@fulfilment/contracts';
-import { anOrder } from '../snapshots.fixture.js';
-import { deliveriesWhen, haveStatuses } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { anOrder } from '../test/snapshots.fixture.js';
+import { deliveriesWhen, haveStatuses } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import request from 'supertest';
 
 const given = setUpWorker();

@@ -1,7 +1,7 @@
 import { parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import fc from 'fast-check';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 

@@ -3,7 +3,7 @@ import { type Database, dayPartition, statement } from '@fulfilment/database';
 import { executedGenericPlan, scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
-import { dayFromNow } from '../due-deliveries.fixture.js';
+import { dayFromNow } from '../test/due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { parentIndexes } from './parent-indexes.fixture.js';
 import { createDayPartitions } from '../maintenance/day-partitions.js';

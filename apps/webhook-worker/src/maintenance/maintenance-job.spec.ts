@@ -3,7 +3,7 @@ import { dayPartition, statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
-import { dayFromNow } from '../due-deliveries.fixture.js';
+import { dayFromNow } from '../test/due-deliveries.fixture.js';
 import { deleteExpiredDays } from './day-partitions.js';
 import { migrations } from '../migrations/index.js';
 import { NotifyOwners } from '../delivery/health/notify-owners.js';

@@ -1,6 +1,6 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
-import { setUpWorker } from '../worker-setup.fixture.js';
-import { deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
+import { deliveriesWhen, orderCreated, haveStatuses } from '../test/webhook-worker.fixture.js';
 import { supportCommands } from './support-commands.js';
 
 const given = setUpWorker();

@@ -8,8 +8,8 @@ import {
   haveStatuses,
   orderCreated,
   ordersCreated,
-} from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+} from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { SecretBox } from '@fulfilment/runtime';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });

@@ -3,10 +3,15 @@ import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
 import type { ServerResponse } from 'node:http';
 import { FanOut } from '../../fan-out/fan-out.js';
-import { dayFromNow, timeFromNow, writeDue } from '../../due-deliveries.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
-import { anOrder } from '../../snapshots.fixture.js';
-import { allHaveStatus, deliveriesWhen, haveStatuses, ordersCreated } from '../../webhook-worker.fixture.js';
+import { dayFromNow, timeFromNow, writeDue } from '../../test/due-deliveries.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
+import { anOrder } from '../../test/snapshots.fixture.js';
+import {
+  allHaveStatus,
+  deliveriesWhen,
+  haveStatuses,
+  ordersCreated,
+} from '../../test/webhook-worker.fixture.js';
 import { singleDay } from '../../dispatch-queue/day-span.rules.js';
 import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
 import { windowSizes } from '../concurrency/window.rules.js';

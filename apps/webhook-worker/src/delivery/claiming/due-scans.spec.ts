@@ -7,7 +7,7 @@ import {
   scratchDatabase,
   type ScratchDatabase,
 } from '@fulfilment/database/testing';
-import { dayFromNow, writeDue, writeHealthySubscription } from '../../due-deliveries.fixture.js';
+import { dayFromNow, writeDue, writeHealthySubscription } from '../../test/due-deliveries.fixture.js';
 import { migrations } from '../../migrations/index.js';
 import { DueScans } from './due-scans.js';
 import { Lease } from './lease.js';

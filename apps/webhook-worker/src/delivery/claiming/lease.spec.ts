@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
 import { eventually, flakyProxy } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
-import { dayFromNow, writeDue, writeHealthySubscription } from '../../due-deliveries.fixture.js';
+import { dayFromNow, writeDue, writeHealthySubscription } from '../../test/due-deliveries.fixture.js';
 import { migrations } from '../../migrations/index.js';
 import type { DaySpan } from '../../dispatch-queue/day-span.rules.js';
 import { DueScans } from './due-scans.js';

@@ -2,7 +2,7 @@ import { createDataSource, Database, statement } from '@fulfilment/database';
 import { readPlan } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
 import { webhookReceiver } from '@fulfilment/testing';
-import { dayFromNow } from '../../due-deliveries.fixture.js';
+import { dayFromNow } from '../../test/due-deliveries.fixture.js';
 import { createDayPartitions } from '../../maintenance/day-partitions.js';
 import { migrations } from '../../migrations/index.js';
 import {
@@ -12,7 +12,7 @@ import {
   startWorker,
   haveStatuses,
   webhookStores,
-} from '../../webhook-worker.fixture.js';
+} from '../../test/webhook-worker.fixture.js';
 
 const readCustomPlans = statement(
   'test.read-custom-plans',

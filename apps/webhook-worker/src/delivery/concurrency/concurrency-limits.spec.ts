@@ -4,8 +4,8 @@ import {
   haveStatuses,
   orderCreated,
   ordersCreated,
-} from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+} from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { countConcurrentRequests } from './concurrent-requests.fixture.js';
 import { maxUnhealthyAttempts } from '../../dispatch-queue/lanes.rules.js';
 import { windowSizes } from './window.rules.js';

@@ -1,6 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { allHaveStatus, deliveriesWhen, haveStatuses, ordersCreated } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import {
+  allHaveStatus,
+  deliveriesWhen,
+  haveStatuses,
+  ordersCreated,
+} from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { DeliveryWindows } from './delivery-windows.js';
 import { windowSizes } from './window.rules.js';
 

@@ -1,6 +1,6 @@
 import { webhookReceiver } from '@fulfilment/testing';
-import { orderCreated, ordersCreated } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { orderCreated, ordersCreated } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { maxSubscriptions } from '../../subscriptions/subscription.rules.js';
 
 /** More than may wait for the dispatcher of a process, less than its attempts. */

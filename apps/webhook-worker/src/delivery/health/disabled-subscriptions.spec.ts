@@ -1,7 +1,7 @@
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { deliveriesWhen, haveStatuses, orderCreated } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { deliveriesWhen, haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { deliveryMetrics } from '../delivery-metrics.js';
 
 const given = setUpWorker();

@@ -2,8 +2,8 @@ import { type Message, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { MaintenanceJob } from '../../maintenance/maintenance-job.js';
-import { deliveriesWhen, haveStatuses, orderCreated } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { deliveriesWhen, haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50', WEBHOOK_DISABLE_FAILURES: '10' });
 

@@ -1,8 +1,8 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { dayFromNow, writeDue } from '../../due-deliveries.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
-import { deliveriesWhen, haveStatuses } from '../../webhook-worker.fixture.js';
+import { dayFromNow, writeDue } from '../../test/due-deliveries.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
+import { deliveriesWhen, haveStatuses } from '../../test/webhook-worker.fixture.js';
 import type { Lane } from '../../dispatch-queue/lanes.rules.js';
 
 const given = setUpWorker();

@@ -5,8 +5,8 @@ import type { webcrypto } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import request from 'supertest';
 import { newPrivateKey } from '../../subscriptions/keys/key-pairs.js';
-import { aClient } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { aClient } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 type Jwk = webcrypto.JsonWebKey & { readonly kid: string };

@@ -4,8 +4,8 @@ import { GuardedClient, type ResolvedAddress } from '@fulfilment/guarded-fetch';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { deliveriesWhen, allHaveStatus, orderCreated } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { deliveriesWhen, allHaveStatus, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { maxSubscriptions } from '../../subscriptions/subscription.rules.js';
 
 const attempts = 2; // steps of the schedule below

@@ -13,8 +13,8 @@ import {
   ordersCreated,
   webhookStores,
   type WebhookStores,
-} from '../../webhook-worker.fixture.js';
-import { startWorkerProcess, type WorkerProcess } from '../../worker-process.fixture.js';
+} from '../../test/webhook-worker.fixture.js';
+import { startWorkerProcess, type WorkerProcess } from '../../test/worker-process.fixture.js';
 import { certificates, hostileBehaviours, speakNoTls, hostileServers } from './hostile-receivers.fixture.js';
 
 const timeoutMs = 2_000;

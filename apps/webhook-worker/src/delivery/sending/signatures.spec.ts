@@ -4,7 +4,7 @@ import { isKnownEvent, isTestEvent, verifyWebhook } from '@fulfilment/webhook-ve
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { secretKeys } from '../../subscriptions/keys/signing-keys.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { signature } from './sign.rules.js';
 
 interface Vector {

@@ -1,7 +1,7 @@
 import type { ReceivedDelivery } from '@fulfilment/testing';
 import { Webhook } from 'standardwebhooks';
-import { orderCreated } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { orderCreated } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 

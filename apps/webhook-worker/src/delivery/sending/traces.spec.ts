@@ -1,8 +1,8 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
-import { deliveriesWhen, orderCreated, haveStatuses } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { deliveriesWhen, orderCreated, haveStatuses } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { anAttempt } from '../attempt.fixture.js';
 import { PostWebhook } from './post-webhook.js';
 

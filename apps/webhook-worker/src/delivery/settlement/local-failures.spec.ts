@@ -1,6 +1,6 @@
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { deliveriesWhen, haveStatuses, orderCreated } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { deliveriesWhen, haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const failedLookups = 5;
 let lookups = 0;

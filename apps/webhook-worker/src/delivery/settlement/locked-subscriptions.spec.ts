@@ -1,7 +1,7 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { setUpWorker } from '../../worker-setup.fixture.js';
-import { deliveriesWhen, type DeliveryRow, orderCreated } from '../../webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
+import { deliveriesWhen, type DeliveryRow, orderCreated } from '../../test/webhook-worker.fixture.js';
 
 const given = setUpWorker();
 

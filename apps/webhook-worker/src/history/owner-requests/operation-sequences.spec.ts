@@ -3,8 +3,8 @@ import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
-import { orderCreated } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { orderCreated } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const seed = 20261121;
 const scheduleMs = [0, 20, 20];

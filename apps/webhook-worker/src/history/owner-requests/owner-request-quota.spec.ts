@@ -1,5 +1,5 @@
-import { aClient, allHaveStatus, deliveriesWhen, orderCreated } from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+import { aClient, allHaveStatus, deliveriesWhen, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 

@@ -2,8 +2,8 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { lockSeeds } from '../../advisory-locks.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
-import { deliveriesWhen, orderCreated } from '../../webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
+import { deliveriesWhen, orderCreated } from '../../test/webhook-worker.fixture.js';
 
 const given = setUpWorker();
 

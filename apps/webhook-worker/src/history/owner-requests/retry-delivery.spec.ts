@@ -6,8 +6,8 @@ import {
   deliveriesWhen,
   type DeliveryRow,
   orderCreated,
-} from '../../webhook-worker.fixture.js';
-import { setUpWorker } from '../../worker-setup.fixture.js';
+} from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { withEndedDeliveries } from '../ended-deliveries.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });

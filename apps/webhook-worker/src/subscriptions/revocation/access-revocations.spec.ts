@@ -4,8 +4,13 @@ import { untilLockWaits } from '@fulfilment/database/testing';
 import { eventually, publishedMessages, uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { setUpWorker } from '../../worker-setup.fixture.js';
-import { deliveriesOf, deliveriesWhen, orderCreated, haveStatuses } from '../../webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
+import {
+  deliveriesOf,
+  deliveriesWhen,
+  orderCreated,
+  haveStatuses,
+} from '../../test/webhook-worker.fixture.js';
 import {
   issuedBeforeRevocationSql,
   deleteExpiredRevocations,

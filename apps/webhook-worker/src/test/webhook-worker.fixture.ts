@@ -13,11 +13,11 @@ import { Test } from '@nestjs/testing';
 import { Redis } from 'ioredis';
 import { createHmac } from 'node:crypto';
 import request from 'supertest';
-import { webhookWorkerSettings } from './config.js';
-import { Reconciler } from './delivery/reconciler/reconciler.js';
-import { migrations } from './migrations/index.js';
+import { webhookWorkerSettings } from '../config.js';
+import { Reconciler } from '../delivery/reconciler/reconciler.js';
+import { migrations } from '../migrations/index.js';
 import { anOrder } from './snapshots.fixture.js';
-import { WebhookWorkerModule } from './webhook-worker.module.js';
+import { WebhookWorkerModule } from '../webhook-worker.module.js';
 
 /** Compares the responses to the clients of the tests with the API reference. */
 const documented = new DocumentedResponses(readDocument('store'), '/store');

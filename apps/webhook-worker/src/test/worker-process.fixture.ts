@@ -2,7 +2,7 @@ import { serviceProcess } from '@fulfilment/testing';
 import { join } from 'node:path';
 import { workerEnvironment, type WebhookStores } from './webhook-worker.fixture.js';
 
-const program = join(import.meta.dirname, '..', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 
 /**
  * Leases of two seconds, so that deliveries of a killed process are soon due again, and attempts enough for a
