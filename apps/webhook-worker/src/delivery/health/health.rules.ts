@@ -46,21 +46,21 @@ const newestWeight = 0.2;
  * Returns the health after these attempts, in the order in which they ended. Attempts of test events are
  * excluded.
  */
-export function healthAfterAttempts(
-  before: Health,
+export function healthAfterAttempts<T extends Health>(
+  before: T,
   attempts: readonly AttemptResult[],
   now: Date,
   limits: DisableLimits,
-): Health {
+): T {
   return attempts.reduce((health, attempt) => healthAfterAttempt(health, attempt, now, limits), before);
 }
 
-function healthAfterAttempt(
-  health: Health,
+function healthAfterAttempt<T extends Health>(
+  health: T,
   attempt: AttemptResult,
   now: Date,
   limits: DisableLimits,
-): Health {
+): T {
   if (attempt.isLocalFailure) return health;
   const latencyMs =
     health.latencyMs + newestWeight * ((attempt.durationMs ?? health.latencyMs) - health.latencyMs);
@@ -77,7 +77,7 @@ function healthAfterAttempt(
   }
   const consecutiveFailures = health.consecutiveFailures + 1;
   const failingSince = health.failingSince ?? now;
-  const failing: Health = {
+  const failing: T = {
     ...health,
     consecutiveFailures,
     failingSince,

@@ -8,9 +8,6 @@ import type { DisabledReason } from '../../subscriptions/subscription.rules.js';
 const warnBeforeMs = 24 * 3_600_000;
 const batchSize = 500;
 
-/** Owners are not notified of what they did themselves. */
-export type AutomaticDisableReason = Exclude<DisabledReason, 'owner'>;
-
 /** A subscription whose receiver fails. */
 export interface FailingSubscription {
   readonly id: string;
@@ -18,6 +15,11 @@ export interface FailingSubscription {
   readonly clientId: string;
   readonly consecutiveFailures: number;
   readonly failingSince: Date;
+}
+
+/** Owners are not notified of what they did themselves. */
+export interface DisabledSubscription extends FailingSubscription {
+  readonly disabledReason: Exclude<DisabledReason, 'owner'>;
 }
 
 // The failure limit is already reached; only the time window remains.
@@ -61,12 +63,12 @@ export class NotifyOwners {
 
   async notifyDisabled(
     tx: Transaction,
-    subscriptions: readonly (FailingSubscription & { readonly reason: AutomaticDisableReason })[],
+    subscriptions: readonly DisabledSubscription[],
     now: Date,
   ): Promise<void> {
     const published = subscriptions.map((subscription) =>
       messages.webhookSubscriptionDisabled.make(
-        { ...messageData(subscription), reason: subscription.reason, disabled_at: now.toISOString() },
+        { ...messageData(subscription), reason: subscription.disabledReason, disabled_at: now.toISOString() },
         { occurredAt: now },
       ),
     );

@@ -1,12 +1,11 @@
 import { RowParameters, statement, type Transaction } from '@fulfilment/database';
 import type { Health } from './health.rules.js';
 
-export interface SubscriptionHealth {
+export interface SubscriptionHealth extends Health {
   readonly id: string;
   readonly creatorId: string;
   readonly clientId: string;
   readonly url: string;
-  readonly health: Health;
 }
 
 // Skips rows that other transactions have locked, since a batch has attempts of many tenants. Rows of deleted
@@ -20,7 +19,7 @@ const lockHealth = statement(
    FROM webhook_subscriptions WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED`,
 );
 
-interface HealthRow extends Health, Omit<SubscriptionHealth, 'health'> {
+interface HealthRow extends SubscriptionHealth {
   readonly now: Date;
   readonly isDeleted: boolean;
 }
@@ -41,30 +40,25 @@ export async function lockSubscriptions(
 ): Promise<LockedSubscriptions> {
   const rows = await tx.rows<HealthRow>(lockHealth, [ids]);
   const locked = new Set(rows.map(({ id }) => id));
-  const subscriptions = new Map(
-    rows
-      .filter((row) => !row.isDeleted)
-      .map(({ id, creatorId, clientId, url, now: _, isDeleted: __, ...health }) => [
-        id,
-        { id, creatorId, clientId, url, health },
-      ]),
-  );
-  const lockedByOthers = new Set(ids.filter((id) => !locked.has(id)));
-  return { now: rows[0]?.now ?? new Date(), lockedByOthers, subscriptions };
+  return {
+    now: rows[0]?.now ?? new Date(),
+    lockedByOthers: new Set(ids.filter((id) => !locked.has(id))),
+    subscriptions: new Map(rows.filter((row) => !row.isDeleted).map((row) => [row.id, row])),
+  };
 }
 
 const changedRows = new RowParameters<SubscriptionHealth>('h', {
-  id: ['uuid', ({ id }) => id],
-  status: ['text', ({ health }) => health.status],
-  consecutive_failures: ['int', ({ health }) => health.consecutiveFailures],
-  failing_since: ['timestamptz', ({ health }) => health.failingSince],
-  last_delivery_at: ['timestamptz', ({ health }) => health.lastDeliveryAt],
-  last_failure_at: ['timestamptz', ({ health }) => health.lastFailureAt],
-  disabled_at: ['timestamptz', ({ health }) => health.disabledAt],
-  disabled_reason: ['text', ({ health }) => health.disabledReason],
-  latency_ms: ['float8', ({ health }) => health.latencyMs],
-  lane: ['text', ({ health }) => health.lane],
-  failure_notified: ['boolean', ({ health }) => health.failureNotified],
+  id: ['uuid', (row) => row.id],
+  status: ['text', (row) => row.status],
+  consecutive_failures: ['int', (row) => row.consecutiveFailures],
+  failing_since: ['timestamptz', (row) => row.failingSince],
+  last_delivery_at: ['timestamptz', (row) => row.lastDeliveryAt],
+  last_failure_at: ['timestamptz', (row) => row.lastFailureAt],
+  disabled_at: ['timestamptz', (row) => row.disabledAt],
+  disabled_reason: ['text', (row) => row.disabledReason],
+  latency_ms: ['float8', (row) => row.latencyMs],
+  lane: ['text', (row) => row.lane],
+  failure_notified: ['boolean', (row) => row.failureNotified],
 });
 // `disabling_notified`: whether the owner was warned. A new series of failures is warned about again.
 const update = statement(

@@ -8,11 +8,11 @@ import { BulkUpdateRequests } from '../../subscriptions/bulk-update-requests.js'
 import { mergeSpans, singleDay } from '../../dispatch-queue/day-span.rules.js';
 import { deliveryMetrics } from '../delivery-metrics.js';
 import type { LeasedDelivery } from '../leased-delivery.js';
-import { healthAfterAttempts, type AttemptResult, type Health } from '../health/health.rules.js';
+import { healthAfterAttempts, type AttemptResult } from '../health/health.rules.js';
 import { historyHeaders, type NextState, nextState } from './settlement.rules.js';
 import { lockSubscriptions, saveHealth, type SubscriptionHealth } from '../health/subscription-health.js';
 import {
-  type AutomaticDisableReason,
+  type DisabledSubscription,
   type FailingSubscription,
   NotifyOwners,
 } from '../health/notify-owners.js';
@@ -116,7 +116,7 @@ export class SettleAttempts {
     const subscription = subscriptions.get(attempt.delivery.subscriptionId);
     const scheduleMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS;
     const next = nextState(attempt.delivery, attempt.exchange, {
-      subscription: subscription?.health.status ?? 'deleted', // locked, but not in the map
+      subscription: subscription?.status ?? 'deleted', // locked, but not in the map
       isSameUrl: subscription?.url === attempt.delivery.url,
       scheduleMs,
       chance: Math.random(),
@@ -133,17 +133,19 @@ export class SettleAttempts {
   ): Promise<void> {
     const after = this.healthAfter(settled, before, now);
     tx.sendWithCommit(saveHealth(tx, after));
-    const disabled = after.filter(({ id, health }) => health.status !== before.get(id)?.health.status);
+    const disabled = after
+      .filter(({ id, status }) => status !== before.get(id)?.status)
+      .filter(isDisabledAutomatically);
     const disabledIds = new Set(disabled.map(({ id }) => id));
     // A delivery that was held before a manual retry is held after it. If the subscription was enabled during
     // the attempt, the delivery must be released.
     const held = settled.filter(({ next }) => next.status === 'held');
     const heldThoughActive = subscriptionIds(held).filter(
-      (id) => before.get(id)?.health.status === 'active' && !disabledIds.has(id),
+      (id) => before.get(id)?.status === 'active' && !disabledIds.has(id),
     );
     await this.bulkUpdates.requestStateSync(tx, [...disabledIds, ...heldThoughActive]);
-    const failing = after.filter(({ id, health }) => mustNotifyOfFailure(health, before.get(id)?.health));
-    await this.owners.notifyDeliveryFailed(tx, failingSubscriptions(failing), now);
+    const failing = after.filter((health) => mustNotifyOfFailure(health, before.get(health.id)));
+    await this.owners.notifyDeliveryFailed(tx, failing.filter(isFailing), now);
     await this.notifyDisabled(tx, disabled, now);
   }
 
@@ -165,26 +167,21 @@ export class SettleAttempts {
       const own = attempts.get(subscription.id) ?? [];
       const counted = own.filter(({ delivery }) => delivery.url === subscription.url && !delivery.test);
       if (counted.length === 0) return [];
-      const health = healthAfterAttempts(subscription.health, counted.map(attemptResult), now, limits);
-      return [{ ...subscription, health }];
+      return [healthAfterAttempts(subscription, counted.map(attemptResult), now, limits)];
     });
   }
 
   private async notifyDisabled(
     tx: Transaction,
-    disabled: readonly SubscriptionHealth[],
+    disabled: readonly DisabledSubscription[],
     now: Date,
   ): Promise<void> {
-    const withReason = (reason: AutomaticDisableReason) =>
-      failingSubscriptions(disabled.filter(({ health }) => health.disabledReason === reason)).map(
-        (subscription) => ({ ...subscription, reason }),
-      );
-    await this.owners.notifyDisabled(tx, [...withReason('gone'), ...withReason('failing')], now);
+    await this.owners.notifyDisabled(tx, disabled, now);
     tx.afterCommit(() => {
-      for (const { id, health } of disabled) {
-        deliveryMetrics.disabled.inc({ reason: String(health.disabledReason) });
+      for (const { id, disabledReason: reason } of disabled) {
+        deliveryMetrics.disabled.inc({ reason });
         this.logger.warn(
-          { subscription_id: publicId('whk', id), reason: health.disabledReason },
+          { subscription_id: publicId('whk', id), reason },
           'A webhook subscription was disabled.',
         );
       }
@@ -197,23 +194,27 @@ function retriesOf(
   subscriptions: ReadonlyMap<string, SubscriptionHealth>,
 ): DueSubscription[] {
   return settled.flatMap(({ delivery: { subscriptionId, day, traceparent }, next: { delayMs } }) => {
-    const lane = subscriptions.get(subscriptionId)?.health.lane ?? 'slow';
+    const lane = subscriptions.get(subscriptionId)?.lane ?? 'slow';
     return delayMs === null ? [] : [{ subscriptionId, lane, days: singleDay(day), delayMs, traceparent }];
   });
 }
 
 /** Whether to notify the owner of a delivery with an exhausted schedule: once between two successes. */
-function mustNotifyOfFailure(after: Health, before: Health | undefined): boolean {
+function mustNotifyOfFailure(after: SubscriptionHealth, before: SubscriptionHealth | undefined): boolean {
   // The time is copied until a success, so the same object means the same series of failures.
   const wasNotified = before?.failureNotified === true && before.failingSince === after.failingSince;
   return after.failureNotified && !wasNotified;
 }
 
-/** `failingSince` is null only for the type: a subscription with a failed attempt has it. */
-function failingSubscriptions(subscriptions: readonly SubscriptionHealth[]): FailingSubscription[] {
-  return subscriptions.flatMap(({ health: { failingSince, consecutiveFailures }, ...rest }) =>
-    failingSince === null ? [] : [{ ...rest, failingSince, consecutiveFailures }],
-  );
+// These two only narrow the type: a failed attempt always sets the time, and never the reason `owner`.
+function isFailing(health: SubscriptionHealth): health is SubscriptionHealth & FailingSubscription {
+  return health.failingSince !== null;
+}
+
+function isDisabledAutomatically(
+  health: SubscriptionHealth,
+): health is SubscriptionHealth & DisabledSubscription {
+  return isFailing(health) && health.disabledReason !== null && health.disabledReason !== 'owner';
 }
 
 function subscriptionIds(attempts: readonly Attempt[]): string[] {
