@@ -7,7 +7,7 @@ import { DeliveryWindows } from './concurrency/delivery-windows.js';
 import { Dispatcher } from './dispatcher.js';
 import { DueScans } from './claiming/due-scans.js';
 import { HostSlots } from './concurrency/host-slots.js';
-import { Lease } from './claiming/lease.js';
+import { ClaimDeliveries } from './claiming/claim-deliveries.js';
 import { NotifyOwners } from './health/notify-owners.js';
 import { PostWebhook } from './sending/post-webhook.js';
 import { Reconciler } from './reconciler/reconciler.js';
@@ -17,11 +17,11 @@ import { SettlementBatches } from './settlement/settlement-batches.js';
 @Module({
   imports: [DispatchQueueModule, ShardsModule, SubscriptionsModule],
   providers: [
+    ClaimDeliveries,
     DeliveryWindows,
     Dispatcher,
     DueScans,
     HostSlots,
-    Lease,
     NotifyOwners,
     PostWebhook,
     Reconciler,

@@ -5,7 +5,7 @@ import { anAttempt } from './attempt.fixture.js';
 import { DeliveryWindows } from './concurrency/delivery-windows.js';
 import { windowSizes } from './concurrency/window.rules.js';
 import { Dispatcher } from './dispatcher.js';
-import type { Claim, ClaimRequest } from './claiming/lease.js';
+import type { Claim, ClaimRequest } from './claiming/claim-deliveries.js';
 import type { LeasedDelivery } from './leased-delivery.js';
 
 const subscriptionId = '01900000-0000-7000-8000-000000000004';
@@ -36,7 +36,7 @@ function aDispatcher() {
     },
     new DeliveryWindows(),
     {
-      claim: (request) =>
+      run: (request) =>
         new Promise<Claim>((resolve) => {
           const end = (deliveries: LeasedDelivery[]): void =>
             resolve({ deliveries, mayHaveMore: false, lane: undefined, days: undefined });

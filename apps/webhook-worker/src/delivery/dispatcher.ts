@@ -16,7 +16,7 @@ import {
   maxExtraAttempts,
   slowThresholdMs,
 } from '../dispatch-queue/lanes.rules.js';
-import { type ClaimRequest, Lease } from './claiming/lease.js';
+import { ClaimDeliveries, type ClaimRequest } from './claiming/claim-deliveries.js';
 import type { LeasedDelivery } from './leased-delivery.js';
 import { PostWebhook } from './sending/post-webhook.js';
 import { SettlementBatches } from './settlement/settlement-batches.js';
@@ -61,7 +61,7 @@ export class Dispatcher extends BackgroundTask {
     @Inject(DispatchQueue) private readonly queue: Pick<DispatchQueue, 'start' | 'stop' | 'next' | 'requeue'>,
     @Inject(HostSlots) private readonly hosts: Pick<HostSlots, 'take' | 'rememberHost'>,
     private readonly windows: DeliveryWindows,
-    @Inject(Lease) private readonly lease: Pick<Lease, 'claim'>,
+    @Inject(ClaimDeliveries) private readonly claimDeliveries: Pick<ClaimDeliveries, 'run'>,
     @Inject(PostWebhook) private readonly post: Pick<PostWebhook, 'run'>,
     @Inject(SettlementBatches) private readonly settlements: Pick<SettlementBatches, 'settle'>,
     @Inject(CONFIG) private readonly config: Pick<WebhookWorkerSettings, 'WEBHOOK_TIMEOUT_MS'>,
@@ -94,7 +94,7 @@ export class Dispatcher extends BackgroundTask {
   private async runBatch(due: DueSubscription): Promise<void> {
     const activity = this.activityOf(due);
     const slots = activity.isClaiming ? undefined : this.takeSlots(activity);
-    if (slots === undefined || slots.count === 0) {
+    if (slots === undefined) {
       activity.moreDue = true; // a claim or attempts are running: without them, it gets a slot
       return;
     }
@@ -111,7 +111,7 @@ export class Dispatcher extends BackgroundTask {
   }
 
   /** Takes no slots while the window is full. */
-  private takeSlots({ due: { subscriptionId, lane }, running }: Activity): Slots {
+  private takeSlots({ due: { subscriptionId, lane }, running }: Activity): Slots | undefined {
     const { size } = this.windows.get(subscriptionId).window;
     return this.slots[lane].take({ maxCount: Math.max(0, size - running), running });
   }
@@ -162,7 +162,7 @@ export class Dispatcher extends BackgroundTask {
   ): Promise<readonly LeasedDelivery[]> {
     const { subscriptionId, lane, days } = activity.due;
     const receiver = this.windows.get(subscriptionId);
-    const claim = await this.lease.claim({ ...limits, subscriptionId, receiver, days });
+    const claim = await this.claimDeliveries.run({ ...limits, subscriptionId, receiver, days });
     // What became due during the claim has added its days.
     const nextDays = activity.moreDue ? activity.due.days : claim.days;
     activity.due = { subscriptionId, lane: claim.lane ?? lane, days: nextDays };

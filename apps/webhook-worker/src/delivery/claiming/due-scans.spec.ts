@@ -10,7 +10,7 @@ import {
 import { dayFromNow, writeDue, writeHealthySubscription } from '../../test/due-deliveries.fixture.js';
 import { migrations } from '../../migrations/index.js';
 import { DueScans } from './due-scans.js';
-import { Lease } from './lease.js';
+import { ClaimDeliveries } from './claim-deliveries.js';
 import { initialWindow } from '../concurrency/window.rules.js';
 
 /** Records how many buffers each claim reads to find due deliveries. */
@@ -56,12 +56,18 @@ describe('claims during a snapshot that keeps sent deliveries', () => {
 
   const claimWith = async (scans: DueScans) => {
     const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
-    const lease = new Lease(database, settings, scans);
+    const claimDeliveries = new ClaimDeliveries(database, settings, scans);
     const receiver = { url: 'https://receiver.example', window: initialWindow };
     const days = { from: today, to: today };
     const claimed = [];
     for (let batch = 0; batch < 4; batch += 1) {
-      const { deliveries } = await lease.claim({ subscriptionId, maxCount: 8, running: 0, receiver, days });
+      const { deliveries } = await claimDeliveries.run({
+        subscriptionId,
+        maxCount: 8,
+        running: 0,
+        receiver,
+        days,
+      });
       claimed.push(...deliveries);
     }
     return { claimed, buffers: database.buffers.splice(0) };

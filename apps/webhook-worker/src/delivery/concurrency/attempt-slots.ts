@@ -30,12 +30,13 @@ export class AttemptSlots {
 
   /**
    * Takes up to `maxCount` slots for a subscription with this many running attempts: slots of the lane within
-   * the initial window, and extra ones beyond it. The count is 0 if none of the required kind is free.
+   * the initial window, and extra ones beyond it. Undefined if none of the required kind is free.
    */
-  take({ maxCount, running }: { readonly maxCount: number; readonly running: number }): Slots {
+  take({ maxCount, running }: { readonly maxCount: number; readonly running: number }): Slots | undefined {
     const withinInitialWindow = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
     const taken = Math.min(withinInitialWindow, this.available);
     const extra = Math.min(maxCount - withinInitialWindow, this.extra);
+    if (taken + extra === 0) return undefined;
     this.available -= taken;
     this.extra -= extra;
     let remainingOfLane = taken;

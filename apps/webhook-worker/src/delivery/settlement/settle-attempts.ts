@@ -52,7 +52,7 @@ const results = new RowParameters<DecidedAttempt>('r', {
   truncated: ['boolean', ({ exchange }) => exchange.statusCode !== undefined && exchange.truncated],
 });
 // Settles only deliveries that are still leased under the same token: a worker that is too late changes
-// nothing. The first and last day are for partition pruning, as in lease.ts.
+// nothing. The first and last day are for partition pruning, as in claim-deliveries.ts.
 const settle = statement(
   'deliveries.settle',
   `WITH result AS (SELECT * FROM ${results.table()}), settled AS (

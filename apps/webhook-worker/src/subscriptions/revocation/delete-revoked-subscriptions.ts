@@ -35,7 +35,7 @@ const deleteOfConnection = deletionStatement(
  * Deletes the subscriptions that were created with access that is revoked: no valid token could delete them
  * any more. Owners are not notified, since they or the operator revoked the access. A transaction deletes at
  * most 1000 subscriptions, so that no lock lasts long: the first batch with the message, further batches by a
- * loop. From the message on, no delivery is sent for any of them (delivery/claiming/lease.ts).
+ * loop. From the message on, no delivery is sent for any of them (delivery/claiming/claim-deliveries.ts).
  */
 @Injectable()
 export class DeleteRevokedSubscriptions extends BackgroundLoop {

@@ -34,14 +34,13 @@ export interface ClaimRequest {
   readonly days: DaySpan | undefined;
 }
 
-/** A search for the due deliveries of a subscription. */
-interface Search {
-  readonly subscriptionId: string;
+interface Search extends ClaimRequest {
   /** Deliveries that were due before this time are not searched; 0 for a full scan. */
   readonly dueFromMs: number;
 }
-/** A claim whose days are known. */
-type DatedRequest = ClaimRequest & Search & { readonly days: DaySpan };
+interface DatedSearch extends Search {
+  readonly days: DaySpan;
+}
 
 /**
  * SQL: the due deliveries of a subscription since a time, oldest first.
@@ -55,7 +54,7 @@ const selectDue = (subscription: string, dueFrom: string, condition = ''): strin
      AND (trigger IN ('manual', 'test') OR ${subscription}.status = 'active')
    ORDER BY next_attempt_at`;
 
-const claimRequests = new RowParameters<DatedRequest>('r', {
+const claimRequests = new RowParameters<DatedSearch>('r', {
   id: ['uuid', ({ subscriptionId }) => subscriptionId],
   max_count: ['int', ({ maxCount }) => maxCount],
   running: ['int', ({ running }) => running],
@@ -139,11 +138,11 @@ interface ClaimedRow extends Omit<LeasedDelivery, 'token' | 'leaseEndsAtMs'> {
  * deliveries.
  */
 @Injectable()
-export class Lease {
+export class ClaimDeliveries {
   private readonly leaseMs: number;
   private readonly lostClaims: LostClaims;
   private readonly dayLoader: BatchLoader<Search, DaySpan>;
-  private readonly claimLoader: BatchLoader<DatedRequest, Claimed>;
+  private readonly claimLoader: BatchLoader<DatedSearch, Claimed>;
 
   constructor(
     @Inject(DELIVERY_DATABASE) private readonly database: Database,
@@ -161,7 +160,7 @@ export class Lease {
    * Claims the oldest due deliveries: at most `maxCount`, and together with the running attempts at most the
    * receiver's limit: its window, the maximum of its owner, or the limit of a receiver that is not healthy.
    */
-  async claim(request: ClaimRequest): Promise<Claim> {
+  async run(request: ClaimRequest): Promise<Claim> {
     // The positions of a scan are due times. A request of the reconciler has no days, and may be for a
     // delivery that partial scans have missed, so it prefers a full scan.
     const scan = this.scans.of(request.subscriptionId);
@@ -174,11 +173,11 @@ export class Lease {
     }
   }
 
-  private async claimFrom(request: ClaimRequest & Search): Promise<Claim> {
-    const days = request.days ?? (await this.dayLoader.load(request));
+  private async claimFrom(search: Search): Promise<Claim> {
+    const days = search.days ?? (await this.dayLoader.load(search));
     if (days === undefined) return { ...emptyClaim, days };
-    const claim = (await this.claimLoader.load({ ...request, days })) ?? emptyClaim;
-    return mayOtherDaysBeDue(days, request, claim)
+    const claim = (await this.claimLoader.load({ ...search, days })) ?? emptyClaim;
+    return mayOtherDaysBeDue(days, search, claim)
       ? { ...claim, mayHaveMore: true, days: undefined }
       : { ...claim, days };
   }
@@ -191,7 +190,7 @@ export class Lease {
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 
-  private async claimAll(requests: readonly DatedRequest[]): Promise<{ index: number; row: Claimed }[]> {
+  private async claimAll(requests: readonly DatedSearch[]): Promise<{ index: number; row: Claimed }[]> {
     const days = requests.map((request) => request.days).reduce(mergeSpans);
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;

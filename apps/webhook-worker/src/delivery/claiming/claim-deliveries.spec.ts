@@ -6,11 +6,11 @@ import { dayFromNow, writeDue, writeHealthySubscription } from '../../test/due-d
 import { migrations } from '../../migrations/index.js';
 import type { DaySpan } from '../../dispatch-queue/day-span.rules.js';
 import { DueScans } from './due-scans.js';
-import { Lease } from './lease.js';
+import { ClaimDeliveries } from './claim-deliveries.js';
 import { initialWindow } from '../concurrency/window.rules.js';
 
 let scratch: ScratchDatabase;
-let lease: Lease;
+let claimDeliveries: ClaimDeliveries;
 let subscriptionId: string;
 
 const holdAllBut = statement(
@@ -23,7 +23,7 @@ const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
 
 beforeAll(async () => {
   scratch = await scratchDatabase(migrations, { forceGenericPlan: true });
-  lease = new Lease(scratch.database, settings, new DueScans());
+  claimDeliveries = new ClaimDeliveries(scratch.database, settings, new DueScans());
 });
 afterAll(() => scratch.drop());
 beforeEach(async () => {
@@ -34,7 +34,8 @@ beforeEach(async () => {
 const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
 const url = 'https://receiver.example';
 const receiver = { url, window: initialWindow };
-const claim = (days?: DaySpan) => lease.claim({ subscriptionId, maxCount: 8, running: 0, receiver, days });
+const claim = (days?: DaySpan) =>
+  claimDeliveries.run({ subscriptionId, maxCount: 8, running: 0, receiver, days });
 
 describe('a claim', () => {
   it('finds all due deliveries if its days are unknown, and returns the days to search next', async () => {
@@ -87,13 +88,13 @@ describe('a claim', () => {
     const source = createDataSource({ url: proxy.url, poolSize: 1, applicationName: 'cut', migrations: [] });
     await source.initialize();
     try {
-      const leaseBehindProxy = new Lease(new Database(source), settings, new DueScans());
+      const claimsBehindProxy = new ClaimDeliveries(new Database(source), settings, new DueScans());
       const days = { from: today, to: today };
       const request = { subscriptionId, maxCount: 8, running: 0, receiver, days };
-      await leaseBehindProxy.claim(request); // so that the statement is prepared
+      await claimsBehindProxy.run(request); // so that the statement is prepared
       await writeDue(scratch.database, subscriptionId, { day: today, count: 3 });
       proxy.severAfter(1); // the next statement, which is the claim
-      await expect(leaseBehindProxy.claim(request)).rejects.toThrow();
+      await expect(claimsBehindProxy.run(request)).rejects.toThrow();
       const { deliveries } = await eventually(async () => {
         const claimed = await claim({ from: today, to: today });
         return claimed.deliveries.length > 0 ? claimed : undefined;
