@@ -62,8 +62,7 @@ describe('the API reference of webhooks', () => {
     const validator = new SchemaValidator(document);
     // One subscription may send 10 test events a minute.
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
-      const client = await given.client();
-      const id = await client.subscribe(given.receiver.url, [...webhookEvents]);
+      const { client, id } = await given.subscriber([...webhookEvents]);
       await client.patch(id, { signature: 'v1a' }).expect(200);
       for (const event of events) await client.post({ event }, `/${id}/test`).expect(202);
     }

@@ -52,8 +52,7 @@ const countBulkUpdates = statement(
 
 /** Creates a subscription with deliveries. */
 async function withDeliveries(written: Written) {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
+  const { client, id } = await given.subscriber();
   const uuid = parsePublicId('whk', id);
   await write(uuid, written);
   return { client, id, uuid };

@@ -30,8 +30,7 @@ interface Attempt {
 const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
 
 async function aSubscription() {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
+  const { client, id } = await given.subscriber();
   const uuid = parsePublicId('whk', id) ?? '';
   return {
     client,

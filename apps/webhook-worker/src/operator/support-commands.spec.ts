@@ -1,6 +1,6 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { setUpWorker } from '../test/worker-setup.fixture.js';
-import { deliveriesWhen, orderCreated, haveStatuses } from '../test/webhook-worker.fixture.js';
+import { orderCreated, haveStatuses } from '../test/webhook-worker.fixture.js';
 import { supportCommands } from './support-commands.js';
 
 const given = setUpWorker();
@@ -60,8 +60,8 @@ describe('an operator', () => {
       `The webhook subscription ${byOperator} does not exist.`,
     );
     await client.get(`/${byOperator}`).expect(404);
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
     const creator = client.creatorId;
     const { subscriptions } = await operate('webhooks list', { creator });
     expect(subscriptions).toMatchObject([{ id: kept }]);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import type { Message } from '@fulfilment/contracts';
 import { type WebhookReceiver, webhookReceiver } from '@fulfilment/testing';
 import {
   aClient,
@@ -28,7 +29,7 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}, 
     stores?.resetCreators();
   });
   afterEach(() => receiver?.stop());
-  return {
+  const given = {
     get stores() {
       return requireStarted(stores);
     },
@@ -38,20 +39,29 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}, 
     get receiver() {
       return requireStarted(receiver);
     },
+    publish: (...messages: Message[]) => given.stores.broker.publish(...messages),
+    deliveriesWhen: (condition: DeliveryCondition) => deliveriesWhen(given.stores, condition),
     /**
      * Returns the deliveries once they satisfy the condition. Until then, runs the reconciler, which holds
      * the new deliveries of disabled subscriptions.
      */
-    reconcileUntil: (condition: Parameters<typeof deliveriesWhen>[1]) =>
-      deliveriesWhen(requireStarted(stores), (rows) => {
-        requireStarted(worker).reconcile();
+    reconcileUntil: (condition: DeliveryCondition) =>
+      given.deliveriesWhen((rows) => {
+        given.worker.reconcile();
         return condition(rows);
       }),
     /** A client that calls the worker. @param claims the claims of its access token */
-    client: (claims?: Parameters<typeof aClient>[2]) =>
-      aClient(requireStarted(stores), requireStarted(worker), claims),
+    client: (claims?: Parameters<typeof aClient>[2]) => aClient(given.stores, given.worker, claims),
+    /** A client with a subscription at the receiver. */
+    subscriber: async (events?: string[], secret?: string) => {
+      const client = await given.client();
+      return { client, id: await client.subscribe(given.receiver.url, events, secret) };
+    },
   };
+  return given;
 }
+
+type DeliveryCondition = Parameters<typeof deliveriesWhen>[1];
 
 function requireStarted<Part>(part: Part | undefined): Part {
   if (part === undefined) throw new Error('The hooks have not run yet.');

@@ -6,12 +6,7 @@ import { FanOut } from '../../fan-out/fan-out.js';
 import { dayFromNow, timeFromNow, writeDue } from '../../test/due-deliveries.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { anOrder } from '../../test/snapshots.fixture.js';
-import {
-  allHaveStatus,
-  deliveriesWhen,
-  haveStatuses,
-  ordersCreated,
-} from '../../test/webhook-worker.fixture.js';
+import { allHaveStatus, haveStatuses, ordersCreated } from '../../test/webhook-worker.fixture.js';
 import { singleDay } from '../../dispatch-queue/day-span.rules.js';
 import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
 import { windowSizes } from '../concurrency/window.rules.js';
@@ -31,14 +26,13 @@ const lockSubscriptions = statement(
 const otherDays = [dayFromNow(-1), dayFromNow(20)];
 
 async function aSubscriber() {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
+  const { client, id } = await given.subscriber();
   const subscriptionId = parsePublicId('whk', id) ?? '';
   return {
     client,
     id,
     subscriptionId,
-    publish: (count = 1) => given.stores.broker.publish(...ordersCreated(client.creatorId, count)),
+    publish: (count = 1) => given.publish(...ordersCreated(client.creatorId, count)),
     /** Fans out one event for each of these numbers of days from now, in one batch. */
     fanOutOn: (...daysFromNow: readonly number[]) => {
       const events = daysFromNow.map((days) =>
@@ -54,7 +48,7 @@ async function aSubscriber() {
   };
 }
 
-const allSucceed = (count: number) => deliveriesWhen(given.stores, allHaveStatus(count, 'succeeded'));
+const allSucceed = (count: number) => given.deliveriesWhen(allHaveStatus(count, 'succeeded'));
 
 /** Delays the receiver's responses until the returned function is called. */
 function delayResponses(): () => void {
@@ -140,18 +134,18 @@ describe('a delivery of another day', () => {
     const { client, id, fanOutOn } = await aSubscriber();
     given.receiver.respondWith((response) => response.writeHead(500).end());
     await fanOutOn(-1);
-    await deliveriesWhen(given.stores, haveStatuses('failed'));
+    await given.deliveriesWhen(haveStatuses('failed'));
     given.receiver.respondWith((response) => response.writeHead(204).end());
     const { body } = await client.get(`/${id}/deliveries`);
     await client.post({}, `/${id}/deliveries/${body.data[0].id}/retry`).expect(202);
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
   });
 
   it('is recovered without the reconciler when its owner requests it', async () => {
     const { client, id, fanOutOn } = await aSubscriber();
     given.receiver.respondWith((response) => response.writeHead(500).end());
     await fanOutOn(-1, 20);
-    await deliveriesWhen(given.stores, haveStatuses('failed', 'failed'));
+    await given.deliveriesWhen(haveStatuses('failed', 'failed'));
     given.receiver.respondWith((response) => response.writeHead(204).end());
     const since = timeFromNow(-1).toISOString();
     await client.post({ since }, `/${id}/recover`).expect(202);

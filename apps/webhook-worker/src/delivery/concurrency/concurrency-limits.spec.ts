@@ -1,6 +1,5 @@
 import {
   allHaveStatus,
-  deliveriesWhen,
   haveStatuses,
   orderCreated,
   ordersCreated,
@@ -17,20 +16,18 @@ const subscription = { events: ['order.created'], secret: 'whsec_test' };
 async function aHealthySubscriber(settings: object = {}) {
   const client = await given.client();
   const { body } = await client.post({ ...subscription, url: given.receiver.url, ...settings }).expect(201);
-  const publish = (count: number): Promise<void> =>
-    given.stores.broker.publish(...ordersCreated(client.creatorId, count));
+  const publish = (count: number): Promise<void> => given.publish(...ordersCreated(client.creatorId, count));
   await publish(1);
-  await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+  await given.deliveriesWhen(haveStatuses('succeeded'));
   return { client, id: String(body.id), publish };
 }
-const allSucceed = (count: number) => deliveriesWhen(given.stores, allHaveStatus(count, 'succeeded'));
+const allSucceed = (count: number) => given.deliveriesWhen(allHaveStatus(count, 'succeeded'));
 
 describe('the deliveries of one subscription', () => {
   it('are sent one at a time until the receiver responds with 2xx, then eight or more at a time', async () => {
-    const client = await given.client();
-    await client.subscribe(given.receiver.url);
+    const { client } = await given.subscriber();
     const maxRunning = countConcurrentRequests(given.receiver);
-    await given.stores.broker.publish(...ordersCreated(client.creatorId, 30));
+    await given.publish(...ordersCreated(client.creatorId, 30));
     await given.receiver.waitFor(1);
     expect(maxRunning()).toBe(maxUnhealthyAttempts.unknown);
     await allSucceed(30);
@@ -79,19 +76,15 @@ describe('the deliveries of one subscription', () => {
   });
 
   it('are sent one at a time while the receiver fails, including requested test events', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    const { client, id } = await given.subscriber();
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
     given.receiver.respondWith((response) => response.writeHead(500).end());
-    await given.stores.broker.publish(...ordersCreated(client.creatorId, 8));
+    await given.publish(...ordersCreated(client.creatorId, 8));
     await given.receiver.waitFor(9);
-    await deliveriesWhen(
-      given.stores,
-      (rows) => rows.filter((row) => row.status === 'retrying').length === 8,
-    );
+    await given.deliveriesWhen((rows) => rows.filter((row) => row.status === 'retrying').length === 8);
     const maxRunning = countConcurrentRequests(given.receiver, { statusCode: 500 });
-    await given.stores.broker.publish(...ordersCreated(client.creatorId, 20));
+    await given.publish(...ordersCreated(client.creatorId, 20));
     await Promise.all(Array.from({ length: 3 }, () => client.post({}, `/${id}/test`).expect(202)));
     await given.receiver.waitFor(9 + 23);
     expect(maxRunning()).toBe(maxUnhealthyAttempts.failing);

@@ -2,7 +2,6 @@ import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import {
   allHaveStatus,
-  deliveriesWhen,
   haveStatuses,
   orderCreated,
   ordersCreated,
@@ -22,26 +21,25 @@ describe('one receiving host', () => {
     }
     const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 5 });
     const sentMessages = clients.flatMap(({ creatorId }) => ordersCreated(creatorId, 5));
-    await given.stores.broker.publish(...sentMessages);
-    await deliveriesWhen(given.stores, allHaveStatus(30, 'succeeded'));
+    await given.publish(...sentMessages);
+    await given.deliveriesWhen(allHaveStatus(30, 'succeeded'));
     expect(maxRunning()).toBeGreaterThanOrEqual(hostLimit);
     expect(maxRunning()).toBeLessThanOrEqual(hostLimit + 5);
     expect(given.receiver.deliveries).toHaveLength(30);
   });
 
   it('gets at most its limit of concurrent attempts from one subscription', async () => {
-    const client = await given.client();
-    await client.subscribe(given.receiver.url);
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('succeeded')); // a new receiver gets one at a time
+    const { client } = await given.subscriber();
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded')); // a new receiver gets one at a time
     const openResponses: ServerResponse[] = [];
     given.receiver.respondWith((response) => void openResponses.push(response));
-    await given.stores.broker.publish(...ordersCreated(client.creatorId, 6));
+    await given.publish(...ordersCreated(client.creatorId, 6));
     await given.receiver.waitFor(1 + hostLimit);
     const other = await webhookReceiver();
     try {
       await client.subscribe(other.url);
-      await given.stores.broker.publish(orderCreated(client.creatorId));
+      await given.publish(orderCreated(client.creatorId));
       await other.waitFor(1); // so all earlier deliveries had a chance to be sent
     } finally {
       await other.stop();
@@ -64,12 +62,12 @@ describe('one receiving host', () => {
         if (path === '/alive') response.writeHead(204).end();
         else openResponses.push(response);
       });
-      await given.stores.broker.publish(orderCreated(client.creatorId), orderCreated(client.creatorId));
+      await given.publish(orderCreated(client.creatorId), orderCreated(client.creatorId));
       await given.receiver.waitFor(5);
-      await given.stores.broker.publish(orderCreated(living.creatorId));
+      await given.publish(orderCreated(living.creatorId));
       await given.receiver.waitFor(6);
       await client.subscribe(other.url, ['order.created']);
-      await given.stores.broker.publish(orderCreated(client.creatorId));
+      await given.publish(orderCreated(client.creatorId));
       await other.waitFor(1);
       given.receiver.respondWith((response) => response.writeHead(204).end());
       for (const response of openResponses) response.writeHead(204).end();

@@ -1,10 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import {
-  allHaveStatus,
-  deliveriesWhen,
-  haveStatuses,
-  ordersCreated,
-} from '../../test/webhook-worker.fixture.js';
+import { allHaveStatus, haveStatuses, ordersCreated } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { DeliveryWindows } from './delivery-windows.js';
 import { windowSizes } from './window.rules.js';
@@ -21,10 +16,9 @@ async function aHealthySubscriber(path: string) {
   given.stores.resetCreators();
   const client = await given.client();
   await client.subscribe(given.receiver.url + path);
-  const publish = (count: number): Promise<void> =>
-    given.stores.broker.publish(...ordersCreated(client.creatorId, count));
+  const publish = (count: number): Promise<void> => given.publish(...ordersCreated(client.creatorId, count));
   await publish(1);
-  await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+  await given.deliveriesWhen(haveStatuses('succeeded'));
   return { publish };
 }
 
@@ -43,10 +37,7 @@ describe('a subscription with a large window', () => {
     const large = await aHealthySubscriber('/large');
     given.receiver.respondWith((response) => void setTimeout(() => response.writeHead(204).end(), 100));
     await large.publish(150);
-    const [{ subscription_id: id = '' } = {}] = await deliveriesWhen(
-      given.stores,
-      allHaveStatus(151, 'succeeded'),
-    );
+    const [{ subscription_id: id = '' } = {}] = await given.deliveriesWhen(allHaveStatus(151, 'succeeded'));
     expect(given.worker.app.get(DeliveryWindows).get(id).window.size).toBeGreaterThan(windowSizes.initial);
     const other = await aHealthySubscriber('/other');
 

@@ -22,12 +22,12 @@ describe('receivers that never respond', () => {
       for (let count = 0; count < silentCount; count += maxSubscriptions) {
         const { creatorId, subscribe } = await given.client();
         await Promise.all(Array.from({ length: maxSubscriptions }, () => subscribe(dead.url)));
-        await given.stores.broker.publish(...ordersCreated(creatorId, 2)); // the second waits for the first
+        await given.publish(...ordersCreated(creatorId, 2)); // the second waits for the first
       }
       await dead.waitFor(silentCount, soonMs);
       const { creatorId, subscribe } = await given.client();
       await subscribe(good.url);
-      await given.stores.broker.publish(orderCreated(creatorId));
+      await given.publish(orderCreated(creatorId));
       await good.waitFor(1, soonMs);
     } finally {
       await dead.stop(); // ends the attempts that wait for it

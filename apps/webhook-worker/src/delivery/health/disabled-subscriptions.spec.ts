@@ -1,6 +1,6 @@
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import { deliveriesWhen, haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { deliveryMetrics } from '../delivery-metrics.js';
 
@@ -8,11 +8,10 @@ const given = setUpWorker();
 
 describe('a subscription', () => {
   it('is disabled at once by a 410; later deliveries are held, and released on re-enabling', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     given.receiver.respondWith((response) => response.writeHead(410).end());
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('failed'));
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('failed'));
     const { body } = await client.get(`/${id}`);
     expect(body).toMatchObject({ status: 'disabled', consecutive_failures: 1 });
     expect(body.disabled_at).not.toBeNull();
@@ -21,14 +20,14 @@ describe('a subscription', () => {
       expect.objectContaining({ subscription_id: id, reason: 'gone' }),
     );
 
-    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await given.publish(orderCreated(client.creatorId));
     await given.reconcileUntil(haveStatuses('failed', 'held'));
     expect(given.receiver.deliveries).toHaveLength(1);
 
     given.receiver.respondWith((response) => response.writeHead(204).end());
     const enabled = await client.patch(id, { status: 'active' });
     expect(enabled.body).toMatchObject({ status: 'active', consecutive_failures: 0, disabled_at: null });
-    await deliveriesWhen(given.stores, haveStatuses('failed', 'succeeded'));
+    await given.deliveriesWhen(haveStatuses('failed', 'succeeded'));
   });
 
   it('does not add held events to the metric of the time to the first attempt', async () => {
@@ -36,26 +35,24 @@ describe('a subscription', () => {
       (await deliveryMetrics.eventToFirstAttempt.get()).values.find(({ metricName }) =>
         metricName?.endsWith('_count'),
       )?.value ?? 0;
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     const before = await measured();
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
     expect(await measured()).toBe(before + 1);
 
     await client.patch(id, { status: 'disabled' });
-    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await given.publish(orderCreated(client.creatorId));
     await given.reconcileUntil(haveStatuses('succeeded', 'held'));
     await client.patch(id, { status: 'active' });
-    await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded'));
+    await given.deliveriesWhen(haveStatuses('succeeded', 'succeeded'));
     expect(await measured()).toBe(before + 1);
   });
 
   it('releases its held deliveries when it is enabled at a new URL during a manual retry at the old one', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     await client.patch(id, { status: 'disabled' });
-    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await given.publish(orderCreated(client.creatorId));
     await given.reconcileUntil(haveStatuses('held'));
     const requested = Promise.withResolvers<ServerResponse>();
     given.receiver.respondWith((response) => requested.resolve(response));
@@ -73,13 +70,12 @@ describe('a subscription', () => {
   });
 
   it('ends its open deliveries when it is deleted, so that they are not retried', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('retrying'));
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('retrying'));
     expect((await client.delete(id)).status).toBe(204);
-    const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
+    const [row] = await given.deliveriesWhen(haveStatuses('failed'));
     expect(row).toMatchObject({ failure_reason: 'subscription_deleted' });
     expect(given.receiver.deliveries).toHaveLength(1);
   });

@@ -2,7 +2,7 @@ import { type Message, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { MaintenanceJob } from '../../maintenance/maintenance-job.js';
-import { deliveriesWhen, haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50', WEBHOOK_DISABLE_FAILURES: '10' });
@@ -25,8 +25,7 @@ const setFailing = statement(
 );
 
 async function aSubscription() {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
+  const { client, id } = await given.subscriber();
   return {
     id,
     client,
@@ -34,8 +33,8 @@ async function aSubscription() {
       given.receiver.respondWith((response) => response.writeHead(status).end()),
     /** Publishes an event, and waits until all deliveries have these statuses. */
     deliver: async (...statuses: string[]) => {
-      await given.stores.broker.publish(orderCreated(client.creatorId));
-      await deliveriesWhen(given.stores, haveStatuses(...statuses));
+      await given.publish(orderCreated(client.creatorId));
+      await given.deliveriesWhen(haveStatuses(...statuses));
     },
     setFailing: ({ hours, failures }: { hours: number; failures: number }) =>
       given.stores.database.run(setFailing, [parsePublicId('whk', id), failures, hours]),

@@ -2,7 +2,7 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { dayFromNow, writeDue } from '../../test/due-deliveries.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
-import { deliveriesWhen, haveStatuses } from '../../test/webhook-worker.fixture.js';
+import { haveStatuses } from '../../test/webhook-worker.fixture.js';
 import type { Lane } from '../../dispatch-queue/lanes.rules.js';
 
 const given = setUpWorker();
@@ -24,7 +24,7 @@ describe('due deliveries without a wake-up', () => {
     const loggedBefore = logged();
     await writeDue(given.stores.database, uuid, { day: dayFromNow(0), forSeconds });
     given.worker.reconcile();
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
     expect(given.receiver.deliveries).toHaveLength(1);
     expect(logged()).toBeGreaterThan(loggedBefore);
   });

@@ -4,7 +4,7 @@ import { GuardedClient, type ResolvedAddress } from '@fulfilment/guarded-fetch';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { deliveriesWhen, allHaveStatus, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { allHaveStatus, orderCreated } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { maxSubscriptions } from '../../subscriptions/subscription.rules.js';
 
@@ -71,7 +71,7 @@ beforeEach(() => {
 
 const urlOf = (host: string): string => `https://${host}:${port}/hook`;
 const expectEveryAttemptBlocked = async (count: number): Promise<void> => {
-  const rows = await deliveriesWhen(given.stores, allHaveStatus(count, 'failed'));
+  const rows = await given.deliveriesWhen(allHaveStatus(count, 'failed'));
   expect(rows.map(({ outcomes }) => outcomes)).toEqual(
     rows.map(() => Array.from({ length: attempts }, () => 'blocked_address')),
   );
@@ -103,7 +103,7 @@ describe('a private address', () => {
         const id = await owner.subscribe(urlOf('hooks.example.com'));
         await given.stores.database.run(setUrl, [parsePublicId('whk', id), url]); // as if it had been allowed
       }
-      await given.stores.broker.publish(orderCreated(owner.creatorId));
+      await given.publish(orderCreated(owner.creatorId));
     }
     await expectEveryAttemptBlocked(urls.length);
   });
@@ -123,7 +123,7 @@ describe('a private address', () => {
       lookups.set(host, [[publicAddress], later]);
       await owner.subscribe(urlOf(host));
     }
-    await given.stores.broker.publish(orderCreated(owner.creatorId));
+    await given.publish(orderCreated(owner.creatorId));
     await expectEveryAttemptBlocked(resolutions.length);
   });
 

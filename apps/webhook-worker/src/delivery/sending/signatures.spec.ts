@@ -73,8 +73,7 @@ describe('a delivery', () => {
     ['text of many scripts', '\ufeffשלום مرحبا 日本語 👩‍🎤'],
     ['quotes and backslashes', '"\\u0041\\"'],
   ])('has a signature that OpenSSL and the verifier confirm, for a secret of %s', async (_case, secret) => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url, ['order.created'], secret);
+    const { client, id } = await given.subscriber(['order.created'], secret);
     await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
     const [delivery] = await given.receiver.waitFor(1);
     const { headers = {}, rawBody = Buffer.alloc(0) } = delivery ?? {};
@@ -86,8 +85,7 @@ describe('a delivery', () => {
   it('is known to the published verifier for every event', async () => {
     // One subscription may send 10 test events a minute.
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
-      const client = await given.client();
-      const id = await client.subscribe(given.receiver.url, [...webhookEvents], 'whsec_test');
+      const { client, id } = await given.subscriber([...webhookEvents], 'whsec_test');
       for (const event of events) await client.post({ event }, `/${id}/test`).expect(202);
     }
     const deliveries = await given.receiver.waitFor(webhookEvents.length);
@@ -99,8 +97,7 @@ describe('a delivery', () => {
   });
 
   it('is signed with both secrets after a rotation, so that a receiver may have either', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url, ['order.created'], 'old');
+    const { client, id } = await given.subscriber(['order.created'], 'old');
     await client.patch(id, { secret: 'new 🎸' }).expect(200);
     await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
     const [delivery] = await given.receiver.waitFor(1);
@@ -113,8 +110,7 @@ describe('a delivery', () => {
   });
 
   it('is signed with the new secret only, 24 hours after the change', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url, ['order.created'], 'old');
+    const { client, id } = await given.subscriber(['order.created'], 'old');
     await client.patch(id, { secret: 'new' }).expect(200);
     await given.stores.database.run(changeSecretDayEarlier, [parsePublicId('whk', id)]);
     await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);

@@ -15,8 +15,7 @@ function verify({ headers, rawBody }: ReceivedDelivery, webhook: Webhook): unkno
 }
 
 async function deliverSigned(secret: string, newSecret?: string): Promise<ReceivedDelivery> {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url, ['order.created'], secret);
+  const { client, id } = await given.subscriber(['order.created'], secret);
   if (newSecret !== undefined) await client.patch(id, { secret: newSecret }).expect(200);
   await client.post({ event: 'order.created' }, `/${id}/test`).expect(202);
   const [delivery] = await given.receiver.waitFor(1);
@@ -54,12 +53,11 @@ describe('the headers of Standard Webhooks', () => {
   });
 
   it('have the same webhook-id for all attempts and subscriptions of an event', async () => {
-    const client = await given.client();
-    await client.subscribe(given.receiver.url);
+    const { client } = await given.subscriber();
     await client.subscribe(`${given.receiver.url}/2`);
     given.receiver.respondWith((response) => response.writeHead(500).end());
     const event = orderCreated(client.creatorId);
-    await given.stores.broker.publish(event);
+    await given.publish(event);
     const attempts = await given.receiver.waitFor(4); // with two subscriptions, one is a retry
     expect(new Set(attempts.map(({ path }) => path)).size).toBe(2);
     for (const { headers, body } of attempts)

@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
-import { deliveriesWhen, orderCreated, haveStatuses } from '../../test/webhook-worker.fixture.js';
+import { orderCreated, haveStatuses } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { anAttempt } from '../attempt.fixture.js';
 import { PostWebhook } from './post-webhook.js';
@@ -28,11 +28,11 @@ describe('the trace of an event', () => {
       responses += 1;
       response.writeHead(responses === 1 ? 500 : 204).end();
     });
-    await given.stores.broker.publish({
+    await given.publish({
       ...orderCreated(client.creatorId),
       traceparent: `00-${traceId}-${'b'.repeat(16)}-01`,
     });
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
     const attempts = await eventually(() => {
       const spans = recorded.named('deliver order.created');
       return spans.length === 2 ? spans : undefined;
@@ -72,9 +72,8 @@ describe('the trace of an event', () => {
   });
 
   it('is not recorded if it was not recorded where it began, and receivers see that', async () => {
-    const client = await given.client();
-    await client.subscribe(given.receiver.url, ['order.created']);
-    await given.stores.broker.publish({
+    const { client } = await given.subscriber(['order.created']);
+    await given.publish({
       ...orderCreated(client.creatorId),
       traceparent: `00-${unrecordedId}-${'b'.repeat(16)}-00`,
     });

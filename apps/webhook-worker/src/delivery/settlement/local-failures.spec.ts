@@ -1,5 +1,5 @@
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { deliveriesWhen, haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const failedLookups = 5;
@@ -28,8 +28,8 @@ describe('while the name server on our side does not respond', () => {
   it('attempts are recorded, do not count against the receiver, and the delivery succeeds later', async () => {
     const owner = await given.client();
     const id = await owner.subscribe(given.receiver.url.replace('127.0.0.1', 'localhost'));
-    await given.stores.broker.publish(orderCreated(owner.creatorId));
-    const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.publish(orderCreated(owner.creatorId));
+    const [row] = await given.deliveriesWhen(haveStatuses('succeeded'));
     expect(row?.outcomes).toEqual([...Array(failedLookups).fill('dns_error'), 'succeeded']);
     expect((await owner.get(`/${id}`)).body).toMatchObject({
       status: 'active',

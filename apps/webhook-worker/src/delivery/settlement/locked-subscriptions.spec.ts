@@ -1,7 +1,7 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
-import { deliveriesWhen, type DeliveryRow, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { type DeliveryRow, orderCreated } from '../../test/webhook-worker.fixture.js';
 
 const given = setUpWorker();
 
@@ -18,8 +18,7 @@ const otherTenants = 12;
 
 /** A subscription of a tenant of its own. */
 async function aTenant() {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
+  const { client, id } = await given.subscriber();
   return { uuid: parsePublicId('whk', id) ?? '', event: () => orderCreated(client.creatorId) };
 }
 
@@ -35,13 +34,13 @@ describe('a worker, while the row of a subscription is locked', () => {
     const others = await Promise.all(Array.from({ length: otherTenants }, aTenant));
     await given.stores.database.transaction(async (tx) => {
       await tx.rows(lock, [locked.uuid]);
-      await given.stores.broker.publish(locked.event());
+      await given.publish(locked.event());
       await given.receiver.waitFor(1);
-      await given.stores.broker.publish(...others.map(({ event }) => event()));
-      const rows = await deliveriesWhen(given.stores, succeeded(otherTenants, locked.uuid));
+      await given.publish(...others.map(({ event }) => event()));
+      const rows = await given.deliveriesWhen(succeeded(otherTenants, locked.uuid));
       expect(rows.find((row) => row.subscription_id === locked.uuid)?.status).toBe('in_flight');
     });
-    const rows = await deliveriesWhen(given.stores, succeeded(otherTenants + 1));
+    const rows = await given.deliveriesWhen(succeeded(otherTenants + 1));
     expect(rows.map((row) => row.outcomes)).toEqual(rows.map(() => ['succeeded']));
     expect(given.receiver.deliveries).toHaveLength(otherTenants + 1);
   });
@@ -51,11 +50,11 @@ describe('a worker, while the row of a subscription is locked', () => {
     given.receiver.respondWith((response) => response.writeHead(500).end());
     await given.stores.database.transaction(async (tx) => {
       await tx.rows(lock, [locked.uuid]);
-      await given.stores.broker.publish(locked.event());
+      await given.publish(locked.event());
       await given.receiver.waitFor(1);
       await tx.run(markDeleted, [locked.uuid]);
     });
-    const [row] = await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'failed');
+    const [row] = await given.deliveriesWhen((rows) => rows[0]?.status === 'failed');
     expect(row?.failure_reason).toBe('subscription_deleted');
     expect(given.receiver.deliveries).toHaveLength(1);
   });

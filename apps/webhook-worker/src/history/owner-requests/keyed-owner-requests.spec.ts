@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { aClient, allHaveStatus, deliveriesWhen, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { aClient, allHaveStatus, orderCreated } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
@@ -19,8 +19,8 @@ describe('an owner request with an idempotency key', () => {
   const deliveries = async () => (await client.get(`/${id}/deliveries`)).body.data;
   /** Publishes an event. Returns the id of its delivery when it has succeeded. */
   const deliver = async (): Promise<string> => {
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
     return (await deliveries())[0].id;
   };
 
@@ -45,10 +45,10 @@ describe('an owner request with an idempotency key', () => {
     const path = `/deliveries/${delivery}/retry`;
     const first = await send(path, {}, key).expect(202);
     const attempts = async () => (await client.get(`/${id}/deliveries/${delivery}`)).body.attempt_count;
-    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
+    await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
     const repeated = await send(path, {}, key).expect(202);
     expect([repeated.text, repeated.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
-    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
+    await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
     expect(await attempts()).toBe(2);
     const another = (await client.post({}, `/${id}/test`).expect(202)).body.id;
     await send(`/deliveries/${another}/retry`, {}, key).expect(409);

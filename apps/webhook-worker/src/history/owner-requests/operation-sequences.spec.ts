@@ -85,7 +85,7 @@ async function startScenario() {
     subscription,
     wasRecovered: (row: Row) => recovered.has(row.id),
     operations: {
-      publish: () => given.stores.broker.publish(orderCreated(client.creatorId)),
+      publish: () => given.publish(orderCreated(client.creatorId)),
       accept: (choice: number) => respond(204, choice),
       reject: (choice: number) => respond(500, choice),
       gone: (choice: number) => respond(410, choice),

@@ -1,4 +1,4 @@
-import { aClient, allHaveStatus, deliveriesWhen, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { aClient, allHaveStatus, orderCreated } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
@@ -22,7 +22,7 @@ describe('the quota of owner requests', () => {
     ];
     const test = (await client.post({}, `/${id}/test`).expect(202)).body.id;
     for (let count = 2; count < 10; count += 1) await client.post({}, `/${id}/test`).expect(202);
-    await deliveriesWhen(given.stores, allHaveStatus(9, 'succeeded'));
+    await given.deliveriesWhen(allHaveStatus(9, 'succeeded'));
     expect(await retried(client, id, test)).toBe(202);
     for (const path of [`/${id}/deliveries/${test}/retry`, `/${id}/test`]) {
       const { headers } = await client.post({}, path).expect(429);
@@ -32,10 +32,9 @@ describe('the quota of owner requests', () => {
   });
 
   it('is sixty retries of real deliveries a minute, in addition to tests', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
+    const { client, id } = await given.subscriber();
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
     const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
     for (let count = 0; count < 60; count += 1) expect(await retried(client, id, listed.id)).toBe(202);
     const { headers } = await client.post({}, `/${id}/deliveries/${listed.id}/retry`).expect(429);

@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { lockSeeds } from '../../advisory-locks.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
-import { deliveriesWhen, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { orderCreated } from '../../test/webhook-worker.fixture.js';
 
 const given = setUpWorker();
 
@@ -14,8 +14,7 @@ const serialise = statement(
 );
 
 async function aSubscription() {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
+  const { client, id } = await given.subscriber();
   return { client, recover: () => client.post({ since }, `/${id}/recover`), uuid: parsePublicId('whk', id) };
 }
 
@@ -34,8 +33,8 @@ describe('recoveries of one subscription', () => {
       await tx.rows(serialise, [uuid]); // simulates a slow count
       const recovery = recover().then((response) => response); // `then` sends the request
       await untilLockWaits(given.stores.database, { query: '%advisory%' });
-      await given.stores.broker.publish(orderCreated(client.creatorId));
-      await deliveriesWhen(given.stores, (rows) => rows[0]?.status === 'succeeded');
+      await given.publish(orderCreated(client.creatorId));
+      await given.deliveriesWhen((rows) => rows[0]?.status === 'succeeded');
       return { recovery }; // not awaited by the transaction, which blocks it
     });
     expect((await recovering.recovery).status).toBe(202);

@@ -1,12 +1,7 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import type { ServerResponse } from 'node:http';
-import {
-  allHaveStatus,
-  deliveriesWhen,
-  type DeliveryRow,
-  orderCreated,
-} from '../../test/webhook-worker.fixture.js';
+import { allHaveStatus, type DeliveryRow, orderCreated } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { withEndedDeliveries } from '../ended-deliveries.fixture.js';
 
@@ -46,7 +41,7 @@ const withDeliveries = (count: number, status: 'succeeded' | 'failed') =>
 
 /** Returns the only delivery, once `count` attempts have ended. */
 async function afterAttempts(count: number): Promise<DeliveryRow | undefined> {
-  const [row] = await deliveriesWhen(given.stores, ([only]) => only?.outcomes?.length === count);
+  const [row] = await given.deliveriesWhen(([only]) => only?.outcomes?.length === count);
   return row;
 }
 
@@ -64,7 +59,7 @@ describe('a manual retry of a delivery', () => {
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     const { body } = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
     expect(body).toMatchObject({ id: delivery, status: 'pending', completed_at: null });
-    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
+    await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
     const [first, , third] = given.receiver.deliveries;
     expect(third?.headers).toMatchObject({ 'x-service-delivery': delivery, 'x-service-attempt': '3' });
     expect(third?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
@@ -106,10 +101,9 @@ describe('a manual retry of a delivery', () => {
   });
 
   it('leaves a held delivery held when the attempt fails', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     await client.patch(id, { status: 'disabled' });
-    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await given.publish(orderCreated(client.creatorId));
     await given.reconcileUntil(allHaveStatus(1, 'held'));
     given.receiver.respondWith(withStatus(500));
     const { before, read } = await retryOnly({ client, id });
@@ -121,7 +115,7 @@ describe('a manual retry of a delivery', () => {
     const prepared = await withDeliveries(1, 'failed');
     const running = Promise.withResolvers<ServerResponse>();
     given.receiver.respondWith((response) => running.resolve(response));
-    await given.stores.broker.publish(orderCreated(prepared.client.creatorId));
+    await given.publish(orderCreated(prepared.client.creatorId));
     const response = await running.promise;
     const failed = (await prepared.client.get(`/${prepared.id}/deliveries?status=failed`)).body.data[0];
     const retry = () => prepared.client.post({}, `/${prepared.id}/deliveries/${failed.id}/retry`).expect(202);
@@ -131,7 +125,7 @@ describe('a manual retry of a delivery', () => {
     await retry();
     given.receiver.respondWith(withStatus(500));
     response.writeHead(500).end();
-    await deliveriesWhen(given.stores, (rows) => rows.some((row) => row.outcomes?.length === 3));
+    await given.deliveriesWhen((rows) => rows.some((row) => row.outcomes?.length === 3));
     const after = (await prepared.client.get(`/${prepared.id}/deliveries/${failed.id}`)).body;
     expect(after).toMatchObject({ status: 'failed', completed_at: failed.completed_at });
   });
@@ -151,15 +145,14 @@ describe('a manual retry of a delivery', () => {
     await client.patch(id, { status: 'disabled' });
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(202);
-    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
+    await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
     expect((await client.get(`/${id}`)).body.status).toBe('disabled');
   });
 
   it('is rejected with 409 while an attempt is running', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     given.receiver.respondWith(() => undefined);
-    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await given.publish(orderCreated(client.creatorId));
     await given.receiver.waitFor(1);
     const delivery = (await client.get(`/${id}/deliveries`)).body.data[0].id;
     const rejected = await client.post({}, `/${id}/deliveries/${delivery}/retry`).expect(409);

@@ -1,6 +1,6 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { deliveriesWhen, isSignedWith, haveStatuses } from '../../test/webhook-worker.fixture.js';
+import { isSignedWith, haveStatuses } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
@@ -11,8 +11,7 @@ const setApiVersion = statement(
 
 describe('a test event', () => {
   it('is sent like a real event, marked as a test, and is in the history', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url, ['order.shipped'], 'secret');
+    const { client, id } = await given.subscriber(['order.shipped'], 'secret');
     const { body, headers } = await client.post({}, `/${id}/test`).expect(202);
     expect(body).toMatchObject({
       test: true,
@@ -34,13 +33,12 @@ describe('a test event', () => {
       'updated_at',
     ]);
     expect(delivery?.body.data['order_id']).toMatch(/^ord_test_/);
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
     expect((await client.get(`/${id}/deliveries?test=true`)).body.data).toHaveLength(1);
   });
 
   it('has the api_version of its subscription', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     await given.stores.database.run(setApiVersion, [parsePublicId('whk', id), '2026-05-01']);
     const { body } = await client.post({}, `/${id}/test`).expect(202);
     expect(body.api_version).toBe('2026-05-01');
@@ -49,12 +47,11 @@ describe('a test event', () => {
   });
 
   it('is sent once while the subscription is disabled, and does not affect its health', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     await client.patch(id, { status: 'disabled' });
     given.receiver.respondWith((response) => response.writeHead(410).end());
     await client.post({}, `/${id}/test`).expect(202);
-    const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
+    const [row] = await given.deliveriesWhen(haveStatuses('failed'));
     expect(row?.attempt_count).toBe(1);
     expect((await client.get(`/${id}`)).body).toMatchObject({
       consecutive_failures: 0,

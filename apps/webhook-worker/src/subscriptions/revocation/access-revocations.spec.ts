@@ -5,12 +5,7 @@ import { eventually, publishedMessages, uniqueName } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
-import {
-  deliveriesOf,
-  deliveriesWhen,
-  orderCreated,
-  haveStatuses,
-} from '../../test/webhook-worker.fixture.js';
+import { deliveriesOf, orderCreated, haveStatuses } from '../../test/webhook-worker.fixture.js';
 import {
   issuedBeforeRevocationSql,
   deleteExpiredRevocations,
@@ -31,7 +26,7 @@ const disconnected = (clientId: string, creatorId: string, occurredAt = new Date
 const readOutcome = statement('test.inbox', 'SELECT outcome FROM inbox WHERE message_id = $1');
 /** Publishes messages, and resolves when the worker has handled them. */
 async function publish(...published: readonly Message[]): Promise<void> {
-  await given.stores.broker.publish(...published);
+  await given.publish(...published);
   for (const { id } of published)
     await eventually(async () => (await given.stores.database.row(readOutcome, [id])) !== undefined);
 }
@@ -73,8 +68,8 @@ describe('the subscriptions of a client that is deleted', () => {
       })),
     );
     await two.get(`/${id}`).expect(404);
-    await given.stores.broker.publish(orderCreated(one.creatorId), orderCreated(two.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.publish(orderCreated(one.creatorId), orderCreated(two.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
     expect((await other.get()).body.data).toHaveLength(1);
     expect(given.receiver.deliveries).toHaveLength(1);
   });
@@ -110,17 +105,13 @@ describe('the subscriptions of a client that is deleted', () => {
       'INSERT INTO webhook_access_revocations (client_id, revoked_at) SELECT client_id, now() FROM webhook_subscriptions WHERE id = $1',
     );
     await given.stores.database.run(recordRevocation, [parsePublicId('whk', ids[0] ?? '')]);
-    await given.stores.broker.publish(orderCreated(revoked.creatorId), orderCreated(other.creatorId));
-    await deliveriesWhen(
-      given.stores,
+    await given.publish(orderCreated(revoked.creatorId), orderCreated(other.creatorId));
+    await given.deliveriesWhen(
       (found) => found.length === 2 && found.some((row) => row.status === 'succeeded'),
     );
     given.worker.reconcile();
-    await given.stores.broker.publish(orderCreated(other.creatorId));
-    await deliveriesWhen(
-      given.stores,
-      (found) => found.filter((row) => row.status === 'succeeded').length === 2,
-    );
+    await given.publish(orderCreated(other.creatorId));
+    await given.deliveriesWhen((found) => found.filter((row) => row.status === 'succeeded').length === 2);
     const waiting = (await deliveriesOf(given.stores)).filter((row) => row.status !== 'succeeded');
     expect(waiting).toMatchObject([{ status: 'pending', attempt_count: 0 }]);
     expect(given.receiver.deliveries).toHaveLength(2);
@@ -137,11 +128,11 @@ describe('the subscriptions of a client that is deleted', () => {
       await client.subscribe(given.receiver.url);
       const waiting: ServerResponse[] = [];
       given.receiver.respondWith((response) => void waiting.push(response));
-      await given.stores.broker.publish(orderCreated(client.creatorId));
+      await given.publish(orderCreated(client.creatorId));
       await given.receiver.waitFor(1);
       await publish(deleted(clientId));
       waiting[0]?.writeHead(statusCode).end();
-      const [row] = await deliveriesWhen(given.stores, haveStatuses(outcome));
+      const [row] = await given.deliveriesWhen(haveStatuses(outcome));
       expect(row?.failure_reason).toBe(outcome === 'failed' ? 'subscription_deleted' : null);
       expect(given.receiver.deliveries).toHaveLength(1);
     },
@@ -155,8 +146,8 @@ describe('the subscriptions of a client that is disconnected', () => {
     for (const client of [one, two]) await client.subscribe(given.receiver.url);
     await publish(disconnected(clientId, one.creatorId));
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected', null]);
-    await given.stores.broker.publish(orderCreated(one.creatorId), orderCreated(two.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.publish(orderCreated(one.creatorId), orderCreated(two.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
     expect(given.receiver.deliveries).toHaveLength(1);
   });
 
