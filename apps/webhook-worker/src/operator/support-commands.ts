@@ -27,9 +27,9 @@ interface Row {
 }
 
 /** A subscription of any owner, as an operator sees it. It never contains the secret. */
-export type ListedSubscription = Omit<Row, 'creator_id'> & { readonly creator: string };
+type ListedSubscription = Omit<Row, 'creator_id'> & { readonly creator: string };
 
-export interface SubscriptionPage {
+interface SubscriptionPage {
   readonly subscriptions: readonly ListedSubscription[];
   /** Value of `--after` for the next page; null at the end. */
   readonly next: string | null;
@@ -47,7 +47,7 @@ const list = page('support.list', ' AND deleted_at IS NULL');
 const listAll = page('support.list-all', '');
 const deleteAny = deletionStatement('support.delete', 'id = $2');
 
-export interface SubscriptionQuery {
+interface SubscriptionQuery {
   /** UUID. */
   readonly creator: string;
   readonly client?: string | undefined;
