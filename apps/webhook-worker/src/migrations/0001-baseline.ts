@@ -61,8 +61,8 @@ const subscriptions = `
 `;
 
 // Everything that grows is partitioned by the day of its event: old days are dropped, not deleted
-// (maintenance/day-partitions.ts). Unique indexes instead of primary keys: a key that begins with the day leads
-// to plans that read a whole index, and these also serve lookups by the id alone.
+// (maintenance/day-partitions.ts). Unique indexes instead of primary keys: a key that begins with the day
+// leads to plans that read a whole index, and these also serve lookups by the id alone.
 const history = `
   -- The body that is sent: one per event and api_version, whose bytes never change.
   CREATE TABLE webhook_events (
