@@ -3,8 +3,8 @@ import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
 import type { Clock, Logger } from '@fulfilment/runtime';
 import type { CleanupJob } from '@fulfilment/service-host';
 import { deleteUnreadFeeds } from './feed/feed-positions.js';
-import { deleteExpiredDays } from './history/day-partitions.js';
-import { deleteExpiredRevocations } from './subscriptions/access-revocations.js';
+import { deleteExpiredDays } from './maintenance/day-partitions.js';
+import { deleteExpiredRevocations } from './subscriptions/revocation/access-revocations.js';
 
 const intervalMs = 60_000;
 

@@ -2,9 +2,9 @@ import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/s
 import { z } from 'zod';
 import { forceGenericPlan, type WebhookWorkerSettings, webhookWorkerSettings } from './config.js';
 import { migrations } from './migrations/index.js';
-import { resealSecrets } from './subscriptions/reseal-secrets.js';
+import { resealSecrets } from './operator/reseal-secrets.js';
 import { SecretBox, serviceSettings } from '@fulfilment/runtime';
-import { supportCommands } from './subscriptions/support-commands.js';
+import { supportCommands } from './operator/support-commands.js';
 
 type Context = CommandContext<Pick<WebhookWorkerSettings, 'SECRET_ENCRYPTION_KEY'>>;
 

@@ -1,5 +1,5 @@
 import { rejectLongBlocks } from '@fulfilment/testing';
-import { setUpWorker } from './worker-setup.fixture.js';
+import { setUpWorker } from './test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 

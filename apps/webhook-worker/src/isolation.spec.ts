@@ -7,7 +7,7 @@ import {
   type WebhookReceiver,
 } from '@fulfilment/testing';
 import type { DataSource } from 'typeorm';
-import { writeHistory } from './past-deliveries.fixture.js';
+import { writeHistory } from './test/past-deliveries.fixture.js';
 import {
   aClient,
   ordersCreated,
@@ -15,7 +15,7 @@ import {
   type WebhookStores,
   webhookStores,
   type Worker,
-} from './webhook-worker.fixture.js';
+} from './test/webhook-worker.fixture.js';
 
 /** The benchmark `npm run bench -- webhooks` has a million. */
 const pastDeliveries = 60_000;

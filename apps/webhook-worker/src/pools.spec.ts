@@ -4,7 +4,7 @@ import { READINESS_CHECKS, type ReadinessChecks } from '@fulfilment/http-service
 import { DatabasePools } from '@fulfilment/service-host';
 import { DELIVERY_DATABASE, webhookWorkerSettings } from './config.js';
 import { WebhookWorkerModule } from './webhook-worker.module.js';
-import { webhookStores, workerEnvironment } from './webhook-worker.fixture.js';
+import { webhookStores, workerEnvironment } from './test/webhook-worker.fixture.js';
 
 const readNames = statement(
   'test.application-names',

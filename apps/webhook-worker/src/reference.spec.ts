@@ -6,7 +6,7 @@ import {
   registeredRoutes,
   SchemaValidator,
 } from '@fulfilment/testing/reference';
-import { setUpWorker } from './worker-setup.fixture.js';
+import { setUpWorker } from './test/worker-setup.fixture.js';
 
 const document = readDocument('store');
 const url = 'https://8.8.8.8/hooks'; // needs no name server
@@ -62,8 +62,7 @@ describe('the API reference of webhooks', () => {
     const validator = new SchemaValidator(document);
     // One subscription may send 10 test events a minute.
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
-      const client = await given.client();
-      const id = await client.subscribe(given.receiver.url, [...webhookEvents]);
+      const { client, id } = await given.subscriber([...webhookEvents]);
       await client.patch(id, { signature: 'v1a' }).expect(200);
       for (const event of events) await client.post({ event }, `/${id}/test`).expect(202);
     }

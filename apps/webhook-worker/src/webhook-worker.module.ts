@@ -8,7 +8,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { cleanupJobs } from './cleanup-jobs.js';
 import { forceGenericPlan, type WebhookWorkerSettings } from './config.js';
 import { features } from './features.js';
-import { MaintenanceJob } from './maintenance-job.js';
+import { MaintenanceJob } from './maintenance/maintenance-job.js';
 import { migrations } from './migrations/index.js';
 
 @Module({

@@ -1,9 +1,9 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { eventBody } from '../due-deliveries.fixture.js';
-import { startWorker, type Worker } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { eventBody } from '../test/due-deliveries.fixture.js';
+import { startWorker, type Worker } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { batchSize } from './batches.js';
 import { insertStateSyncs } from '../subscriptions/bulk-update-requests.js';
 
@@ -52,8 +52,7 @@ const countBulkUpdates = statement(
 
 /** Creates a subscription with deliveries. */
 async function withDeliveries(written: Written) {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
+  const { client, id } = await given.subscriber();
   const uuid = parsePublicId('whk', id);
   await write(uuid, written);
   return { client, id, uuid };

@@ -1,8 +1,8 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
-import { deliveriesWhen, haveStatuses, orderCreated } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { haveStatuses, orderCreated } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 
@@ -23,8 +23,7 @@ const requestSync = statement(
 describe('held deliveries', () => {
   it('are cancelled when their subscription is deleted after a state sync has read it as disabled', async () => {
     const { database, broker } = given.stores;
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     await client.patch(id, { status: 'disabled' });
     await broker.publish(orderCreated(client.creatorId));
     await given.reconcileUntil(haveStatuses('held'));
@@ -36,7 +35,7 @@ describe('held deliveries', () => {
       // The worker has read the subscription as disabled, and waits for this transaction.
       await untilLockWaits(database, { query: '%webhook_state_syncs%FOR UPDATE%' });
     });
-    const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
+    const [row] = await given.deliveriesWhen(haveStatuses('failed'));
     expect(row?.failure_reason).toBe('subscription_deleted');
   });
 });

@@ -1,4 +1,4 @@
-import type { Attempt } from './settle-attempts.js';
+import type { Attempt } from './settlement/settle-attempts.js';
 
 const leaseMs = 60_000;
 

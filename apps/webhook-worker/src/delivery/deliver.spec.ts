@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { deliveriesWhen, haveStatuses, isSignedWith, orderCreated } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { haveStatuses, isSignedWith, orderCreated } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_TIMEOUT_MS: '1000' });
 
@@ -12,10 +12,9 @@ const endLeases = statement(
 
 describe('a delivery', () => {
   it('is signed, and has exactly the documented data of its event', async () => {
-    const client = await given.client();
-    await client.subscribe(given.receiver.url, ['order.created'], 'wh sec é 🎶');
+    const { client } = await given.subscriber(['order.created'], 'wh sec é 🎶');
     const message = orderCreated(client.creatorId);
-    await given.stores.broker.publish(message);
+    await given.publish(message);
     const [delivery] = await given.receiver.waitFor(1);
     const headers = delivery?.headers ?? {};
     expect(delivery?.body).toEqual({
@@ -44,17 +43,16 @@ describe('a delivery', () => {
       traceparent: expect.stringMatching(/^00-/),
       'accept-encoding': 'identity',
     });
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
   });
 
   it('is sent once, however often the message is published', async () => {
-    const client = await given.client();
-    await client.subscribe(given.receiver.url);
+    const { client } = await given.subscriber();
     const message = orderCreated(client.creatorId);
-    await given.stores.broker.publish(message, message, message);
+    await given.publish(message, message, message);
     await given.receiver.waitFor(1);
-    await given.stores.broker.publish(message, message, orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded'));
+    await given.publish(message, message, orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded', 'succeeded'));
     expect(given.receiver.deliveries).toHaveLength(2);
   });
 
@@ -64,8 +62,8 @@ describe('a delivery', () => {
     await one.subscribe(given.receiver.url, ['order.created', 'order.shipped']);
     await one.subscribe(given.receiver.url, ['order.shipped']);
     await other.subscribe(given.receiver.url, ['order.created']);
-    await given.stores.broker.publish(orderCreated(one.creatorId));
-    const rows = await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded'));
+    await given.publish(orderCreated(one.creatorId));
+    const rows = await given.deliveriesWhen(haveStatuses('succeeded', 'succeeded'));
     expect(new Set(rows.map((row) => row.id)).size).toBe(2);
     expect(given.receiver.deliveries).toHaveLength(2);
   });
@@ -78,26 +76,25 @@ describe('a delivery', () => {
     ];
     await client.subscribe(given.receiver.url, ['product.*']);
     await client.subscribe(given.receiver.url, ['*', 'order.created', 'order.*']).then((id) => ids.push(id));
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded', 'succeeded'));
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded', 'succeeded', 'succeeded'));
     const found = await Promise.all(ids.map((id) => client.get(`/${id}/deliveries`)));
     expect(found.map(({ body }) => body.data.length)).toEqual([1, 1, 1]);
   });
 
   it('is retried until the receiver accepts it, with the same bytes and a new attempt number', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     let responses = 0;
     given.receiver.respondWith((response) => {
       responses += 1;
       response.writeHead(responses < 3 ? 500 : 200).end();
     });
-    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await given.publish(orderCreated(client.creatorId));
     const [first, second, third] = await given.receiver.waitFor(3);
     expect(second?.rawBody.equals(first?.rawBody ?? Buffer.alloc(0))).toBe(true);
     expect(third?.headers['x-service-attempt']).toBe('3');
     expect(third?.headers['x-service-delivery']).toBe(first?.headers['x-service-delivery']);
-    const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    const [row] = await given.deliveriesWhen(haveStatuses('succeeded'));
     expect(row?.outcomes).toEqual(['http_error', 'http_error', 'succeeded']);
     const { body } = await client.get(`/${id}`);
     expect(body).toMatchObject({ consecutive_failures: 0, status: 'active' });
@@ -106,60 +103,56 @@ describe('a delivery', () => {
   });
 
   it('fails when the retry schedule is exhausted', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     given.receiver.respondWith((response) =>
       response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
     );
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
+    await given.publish(orderCreated(client.creatorId));
+    const [row] = await given.deliveriesWhen(haveStatuses('failed'));
     expect(row).toMatchObject({ failure_reason: 'exhausted', attempt_count: 4 });
     expect(new Set(row?.outcomes)).toEqual(new Set(['redirect_not_followed']));
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 4 });
   });
 
   it('times out when the receiver does not respond, and is retried', async () => {
-    const client = await given.client();
-    await client.subscribe(given.receiver.url);
+    const { client } = await given.subscriber();
     let responses = 0;
     given.receiver.respondWith((response) => {
       responses += 1;
       if (responses > 1) response.writeHead(204).end();
     });
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.publish(orderCreated(client.creatorId));
+    const [row] = await given.deliveriesWhen(haveStatuses('succeeded'));
     expect(row?.outcomes).toEqual(['timeout', 'succeeded']);
   });
 
   it.each(['1', ['1', '900']])(
     'is retried after the time in Retry-After, the first value if it is repeated: %j',
     async (retryAfter) => {
-      const client = await given.client();
-      await client.subscribe(given.receiver.url);
+      const { client } = await given.subscriber();
       const receivedAtMs: number[] = [];
       given.receiver.respondWith((response) => {
         receivedAtMs.push(performance.now());
         if (receivedAtMs.length === 1) response.setHeader('retry-after', retryAfter);
         response.writeHead(receivedAtMs.length === 1 ? 503 : 204).end();
       });
-      await given.stores.broker.publish(orderCreated(client.creatorId));
+      await given.publish(orderCreated(client.creatorId));
       await given.receiver.waitFor(2);
       expect((receivedAtMs[1] ?? 0) - (receivedAtMs[0] ?? 0)).toBeGreaterThanOrEqual(1_000);
     },
   );
 
   it('is retried under the same id when its lease ends without a result', async () => {
-    const client = await given.client();
-    await client.subscribe(given.receiver.url);
+    const { client } = await given.subscriber();
     given.receiver.respondWith(() => undefined); // the attempt waits until its lease has ended
-    await given.stores.broker.publish(orderCreated(client.creatorId));
+    await given.publish(orderCreated(client.creatorId));
     await given.receiver.waitFor(1);
     given.receiver.respondWith((response) => response.writeHead(204).end());
     await given.stores.database.run(endLeases);
     given.worker.reconcile();
     const deliveries = await given.receiver.waitFor(2);
     expect(deliveries[1]?.headers['x-service-delivery']).toBe(deliveries[0]?.headers['x-service-delivery']);
-    const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    const [row] = await given.deliveriesWhen(haveStatuses('succeeded'));
     expect(row).toMatchObject({ attempt_count: 2, outcomes: ['lost', 'succeeded'] });
   });
 });

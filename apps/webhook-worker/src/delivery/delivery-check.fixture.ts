@@ -1,8 +1,8 @@
 import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually, type ReceivedDelivery, webhookReceiver } from '@fulfilment/testing';
-import { anOrder } from '../snapshots.fixture.js';
-import { aClient, isSignedWith, type Served, type WebhookStores } from '../webhook-worker.fixture.js';
+import { anOrder } from '../test/snapshots.fixture.js';
+import { aClient, isSignedWith, type Served, type WebhookStores } from '../test/webhook-worker.fixture.js';
 
 const creatorCount = 10;
 /** Events and secrets of each creator's subscriptions: shortest, longest and non-ASCII secrets. */

@@ -3,24 +3,26 @@ import { Module } from '@nestjs/common';
 import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../config.js';
 import { DispatchQueueModule } from '../dispatch-queue/dispatch-queue.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
-import { DeliveryWindows } from './delivery-windows.js';
+import { DeliveryWindows } from './concurrency/delivery-windows.js';
 import { Dispatcher } from './dispatcher.js';
-import { DueScans } from './due-scans.js';
-import { HostSlots } from './host-slots.js';
-import { Lease } from './lease.js';
-import { PostWebhook } from './post-webhook.js';
-import { Reconciler } from './reconciler.js';
-import { SettleAttempts } from './settle-attempts.js';
-import { SettlementBatches } from './settlement-batches.js';
+import { DueScans } from './claiming/due-scans.js';
+import { HostSlots } from './concurrency/host-slots.js';
+import { ClaimDeliveries } from './claiming/claim-deliveries.js';
+import { NotifyOwners } from './health/notify-owners.js';
+import { PostWebhook } from './sending/post-webhook.js';
+import { Reconciler } from './reconciler/reconciler.js';
+import { SettleAttempts } from './settlement/settle-attempts.js';
+import { SettlementBatches } from './settlement/settlement-batches.js';
 
 @Module({
   imports: [DispatchQueueModule, ShardsModule, SubscriptionsModule],
   providers: [
+    ClaimDeliveries,
     DeliveryWindows,
     Dispatcher,
     DueScans,
     HostSlots,
-    Lease,
+    NotifyOwners,
     PostWebhook,
     Reconciler,
     SettleAttempts,
@@ -32,5 +34,6 @@ import { SettlementBatches } from './settlement-batches.js';
         pools.open('delivery', config.DATABASE_DELIVERY_POOL_SIZE),
     },
   ],
+  exports: [NotifyOwners],
 })
 export class DeliveryModule {}

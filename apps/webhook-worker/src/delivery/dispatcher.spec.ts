@@ -1,9 +1,12 @@
 import { createLogger } from '@fulfilment/runtime';
 import { LaneQueue } from '../dispatch-queue/lane-queue.js';
+import { singleDay } from '../dispatch-queue/day-span.rules.js';
 import { anAttempt } from './attempt.fixture.js';
-import { DeliveryWindows } from './delivery-windows.js';
+import { DeliveryWindows } from './concurrency/delivery-windows.js';
+import { windowSizes } from './concurrency/window.rules.js';
 import { Dispatcher } from './dispatcher.js';
-import type { Claim, ClaimRequest, LeasedDelivery } from './lease.js';
+import type { Claim, ClaimRequest } from './claiming/claim-deliveries.js';
+import type { LeasedDelivery } from './leased-delivery.js';
 
 const subscriptionId = '01900000-0000-7000-8000-000000000004';
 const due = { subscriptionId, lane: 'fast' } as const;
@@ -33,7 +36,7 @@ function aDispatcher() {
     },
     new DeliveryWindows(),
     {
-      claim: (request) =>
+      run: (request) =>
         new Promise<Claim>((resolve) => {
           const end = (deliveries: LeasedDelivery[]): void =>
             resolve({ deliveries, mayHaveMore: false, lane: undefined, days: undefined });
@@ -46,7 +49,9 @@ function aDispatcher() {
     createLogger('test', 'silent'),
   );
   dispatcher.start();
-  return { dispatcher, claims, attempts, add: () => void lanes.fast.add(due, 'new') };
+  const add = (day?: string): void =>
+    void lanes.fast.add({ ...due, days: day === undefined ? undefined : singleDay(day) }, 'new');
+  return { dispatcher, claims, attempts, add };
 }
 
 /** Resolves when everything that does not wait for the test has run. */
@@ -89,4 +94,56 @@ describe('a claim that finds nothing because the attempts have reached the limit
     claims[2]?.end([]);
     await dispatcher.stop();
   });
+});
+
+describe('a delivery that becomes due during a claim', () => {
+  it('is claimed at once if the claim finds nothing, although another attempt is running', async () => {
+    const { dispatcher, claims, attempts, add } = await claimingDuringAttempt();
+    add();
+    await idle();
+    expect(claims).toHaveLength(2);
+    claims[1]?.end([]);
+    await idle();
+    expect(claims[2]?.request.running).toBe(1);
+    claims[2]?.end([]);
+    attempts[0]?.();
+    await idle();
+    claims[3]?.end([]);
+    await dispatcher.stop();
+  });
+
+  it('is claimed when the attempts of the claim have ended, on its own day too', async () => {
+    const { dispatcher, claims, attempts, add } = aDispatcher();
+    add('2026-11-21');
+    await idle();
+    add('2026-11-22');
+    await idle();
+    claims[0]?.end([delivery]);
+    await idle();
+    expect(claims).toHaveLength(1);
+    attempts[0]?.();
+    await idle();
+    expect(claims[1]?.request).toMatchObject({ running: 0, days: { from: '2026-11-21', to: '2026-11-22' } });
+    claims[1]?.end([]);
+    await dispatcher.stop();
+    expect(claims).toHaveLength(2);
+  });
+});
+
+it('a subscription without a free slot continues when its attempts have ended', async () => {
+  const { dispatcher, claims, attempts, add } = aDispatcher();
+  for (let claim = 0; claim < windowSizes.initial; claim += 1) {
+    add();
+    await idle();
+    claims[claim]?.end([delivery]);
+    await idle();
+  }
+  add();
+  await idle();
+  expect(claims).toHaveLength(windowSizes.initial);
+  for (const end of attempts) end();
+  await idle();
+  expect(claims[windowSizes.initial]?.request.running).toBe(0);
+  claims[windowSizes.initial]?.end([]);
+  await dispatcher.stop();
 });

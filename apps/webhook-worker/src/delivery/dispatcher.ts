@@ -2,13 +2,13 @@ import { publicId } from '@fulfilment/contracts';
 import { BackgroundTask, type Logger, LOGGER, recordedTrace, resolveWithin } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { AttemptSlots, type Slots } from './attempt-slots.js';
-import { mergeIfKnown, type DaySpan } from '../dispatch-queue/day-span.rules.js';
+import { AttemptSlots, type Slots } from './concurrency/attempt-slots.js';
+import { mergeIfKnown } from '../dispatch-queue/day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
-import { DeliveryWindows } from './delivery-windows.js';
+import { DeliveryWindows } from './concurrency/delivery-windows.js';
 import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
-import { HostSlots } from './host-slots.js';
+import { HostSlots } from './concurrency/host-slots.js';
 import {
   type Lane,
   lanes,
@@ -16,34 +16,29 @@ import {
   maxExtraAttempts,
   slowThresholdMs,
 } from '../dispatch-queue/lanes.rules.js';
-import { type ClaimRequest, Lease, type LeasedDelivery } from './lease.js';
-import { PostWebhook } from './post-webhook.js';
-import { SettlementBatches } from './settlement-batches.js';
-import { mayContinue, type WindowAtStart } from './window.rules.js';
+import { ClaimDeliveries, type ClaimRequest } from './claiming/claim-deliveries.js';
+import type { LeasedDelivery } from './leased-delivery.js';
+import { PostWebhook } from './sending/post-webhook.js';
+import { SettlementBatches } from './settlement/settlement-batches.js';
+import { mayContinue, type WindowAtStart } from './concurrency/window.rules.js';
 
 /**
  * The running work of this process for a subscription: at most one claim, and the attempts of earlier claims.
  */
 interface Activity {
-  readonly subscriptionId: string;
-  /**
-   * `running` from the request for slots of the host until the attempts are started. `outdated` from then on
-   * if deliveries became due during the claim, perhaps too late for it: another batch follows.
-   */
-  claim: 'none' | 'running' | 'outdated';
+  /** The next entry in the queue. It has the days of all due deliveries that are known. */
+  due: DueSubscription;
+  /** From the request for slots of the host until the attempts are started. */
+  isClaiming: boolean;
   /** Number of running attempts: more after a claim, one less when an attempt ends. */
   running: number;
   /** `running` when the attempts of the last claim were started; `mayContinue` compares the two. */
   runningAfterClaim: number;
   /**
-   * Set when more deliveries may be due: after a claim, or when no slot is free. Cleared when the
-   * subscription is queued, after some of its running attempts have ended.
+   * Whether deliveries may be due that the last claim did not take, or that became due during the current
+   * one. The subscription is queued when some of its attempts have ended.
    */
-  continueLater: boolean;
-  /** The current lane of the subscription. */
-  lane: Lane;
-  /** The days of all due deliveries; undefined while some are unknown, until a claim determines them. */
-  days: DaySpan | undefined;
+  moreDue: boolean;
 }
 
 /**
@@ -66,7 +61,7 @@ export class Dispatcher extends BackgroundTask {
     @Inject(DispatchQueue) private readonly queue: Pick<DispatchQueue, 'start' | 'stop' | 'next' | 'requeue'>,
     @Inject(HostSlots) private readonly hosts: Pick<HostSlots, 'take' | 'rememberHost'>,
     private readonly windows: DeliveryWindows,
-    @Inject(Lease) private readonly lease: Pick<Lease, 'claim'>,
+    @Inject(ClaimDeliveries) private readonly claimDeliveries: Pick<ClaimDeliveries, 'run'>,
     @Inject(PostWebhook) private readonly post: Pick<PostWebhook, 'run'>,
     @Inject(SettlementBatches) private readonly settlements: Pick<SettlementBatches, 'settle'>,
     @Inject(CONFIG) private readonly config: Pick<WebhookWorkerSettings, 'WEBHOOK_TIMEOUT_MS'>,
@@ -98,19 +93,16 @@ export class Dispatcher extends BackgroundTask {
 
   private async runBatch(due: DueSubscription): Promise<void> {
     const activity = this.activityOf(due);
-    if (activity.claim !== 'none') {
-      activity.claim = 'outdated';
-      return;
-    }
-    const slots = this.takeSlots(due.lane, activity);
-    if (slots.count === 0) {
-      activity.continueLater = true; // when running attempts have ended: without any, it gets a slot
+    const slots = activity.isClaiming ? undefined : this.takeSlots(activity);
+    if (slots === undefined) {
+      activity.moreDue = true; // a claim or attempts are running: without them, it gets a slot
       return;
     }
     try {
-      const attempts = await this.startAttempts(due, activity, slots);
+      const attempts = await this.startAttempts(activity, slots);
       if (attempts.length > 0) await this.continueAfter(attempts, activity);
     } catch (error) {
+      activity.moreDue = true;
       this.logger.warn(
         { error, subscription_id: publicId('whk', due.subscriptionId) },
         'Sending the due deliveries of a subscription was interrupted; will retry.',
@@ -119,33 +111,30 @@ export class Dispatcher extends BackgroundTask {
   }
 
   /** Takes no slots while the window is full. */
-  private takeSlots(lane: Lane, { subscriptionId, running }: Activity): Slots {
+  private takeSlots({ due: { subscriptionId, lane }, running }: Activity): Slots | undefined {
     const { size } = this.windows.get(subscriptionId).window;
     return this.slots[lane].take({ maxCount: Math.max(0, size - running), running });
   }
 
   /** Claims as many due deliveries as there are slots, and starts their attempts. */
-  private async startAttempts(
-    due: DueSubscription,
-    activity: Activity,
-    slots: Slots,
-  ): Promise<readonly Promise<void>[]> {
-    const { running: runningBefore } = activity;
+  private async startAttempts(activity: Activity, slots: Slots): Promise<readonly Promise<void>[]> {
+    const { due, running: runningBefore } = activity;
     let hostSlots: Slots | undefined;
     let attempts: readonly Promise<void>[] = [];
-    activity.claim = 'running';
+    activity.isClaiming = true;
+    activity.moreDue = false;
     try {
       hostSlots = await this.hosts.take(due, slots.count);
       const deliveries =
         hostSlots === undefined
           ? []
-          : await this.claim(due, activity, { maxCount: hostSlots.count, running: runningBefore });
+          : await this.claim(activity, { maxCount: hostSlots.count, running: runningBefore });
       const [first] = deliveries;
       if (first === undefined) {
+        const mayContinueNow = activity.moreDue || activity.running === 0;
         // Attempts that were running before the claim may have left no room below the receiver's limit.
-        // The subscription continues when they have ended, or now if they ended during the claim.
-        activity.continueLater = runningBefore > 0;
-        if (activity.running === 0) this.requeueToContinue(activity);
+        activity.moreDue ||= runningBefore > 0;
+        if (mayContinueNow) this.requeueIfMoreDue(activity);
         return attempts;
       }
       this.hosts.rememberHost(due.subscriptionId, first.url);
@@ -160,29 +149,24 @@ export class Dispatcher extends BackgroundTask {
       attempts = deliveries.map((delivery) => this.attempt(delivery, windowAtStart).finally(end));
       return attempts;
     } finally {
-      activity.claim = 'none';
+      activity.isClaiming = false;
       slots.free(slots.count - attempts.length);
       hostSlots?.free(hostSlots.count - attempts.length);
       this.deleteIfIdle(activity);
     }
   }
 
-  /** Claims due deliveries. If there may be more, the subscription is queued now or after the attempts. */
   private async claim(
-    due: DueSubscription,
     activity: Activity,
     limits: Pick<ClaimRequest, 'maxCount' | 'running'>,
   ): Promise<readonly LeasedDelivery[]> {
-    const { subscriptionId } = due;
+    const { subscriptionId, lane, days } = activity.due;
     const receiver = this.windows.get(subscriptionId);
-    const claim = await this.lease.claim({ ...limits, subscriptionId, receiver, days: activity.days });
-    const isOutdated = activity.claim === 'outdated';
-    activity.lane = claim.lane ?? due.lane;
-    if (!isOutdated) activity.days = claim.days; // otherwise the span has grown during the claim
-    if (claim.mayHaveMore || isOutdated) {
-      if (claim.deliveries.length > 0) activity.continueLater = true;
-      else this.requeue(activity); // no attempt of this claim will queue it
-    }
+    const claim = await this.claimDeliveries.run({ ...limits, subscriptionId, receiver, days });
+    // What became due during the claim has added its days.
+    const nextDays = activity.moreDue ? activity.due.days : claim.days;
+    activity.due = { subscriptionId, lane: claim.lane ?? lane, days: nextDays };
+    activity.moreDue ||= claim.mayHaveMore;
     return claim.deliveries;
   }
 
@@ -194,7 +178,7 @@ export class Dispatcher extends BackgroundTask {
 
   private endAttempt(activity: Activity): void {
     activity.running -= 1;
-    if (mayContinue(activity)) this.requeueToContinue(activity);
+    if (mayContinue(activity)) this.requeueIfMoreDue(activity);
     this.deleteIfIdle(activity);
   }
 
@@ -203,44 +187,32 @@ export class Dispatcher extends BackgroundTask {
     const ended = Promise.all(attempts);
     const { running: runningAtStart } = activity;
     // One slow response does not delay the other deliveries of the subscription.
-    const isSlow = activity.continueLater && (await takesLongerThan(slowThresholdMs, ended));
+    const isSlow = activity.moreDue && (await takesLongerThan(slowThresholdMs, ended));
     // Fewer attempts are running than at the start, so slots of the subscription are free.
-    if (isSlow && activity.running < runningAtStart) this.requeueToContinue(activity);
+    if (isSlow && activity.running < runningAtStart) this.requeueIfMoreDue(activity);
     await ended;
-    this.requeueToContinue(activity);
+    this.requeueIfMoreDue(activity);
   }
 
-  private requeueToContinue(activity: Activity): void {
-    if (!activity.continueLater) return;
-    activity.continueLater = false;
-    this.requeue(activity);
+  private requeueIfMoreDue(activity: Activity): void {
+    if (!activity.moreDue) return;
+    activity.moreDue = false;
+    this.queue.requeue([activity.due]);
   }
 
-  private requeue({ subscriptionId, lane, days }: Activity): void {
-    this.queue.requeue([{ subscriptionId, lane, days }]);
-  }
-
-  private activityOf({ subscriptionId, lane, days }: DueSubscription): Activity {
-    const existing = this.activities.get(subscriptionId);
+  private activityOf(due: DueSubscription): Activity {
+    const existing = this.activities.get(due.subscriptionId);
     if (existing !== undefined) {
-      existing.days = mergeIfKnown(existing.days, days);
+      existing.due = { ...due, days: mergeIfKnown(existing.due.days, due.days) };
       return existing;
     }
-    const activity: Activity = {
-      subscriptionId,
-      claim: 'none',
-      running: 0,
-      runningAfterClaim: 0,
-      continueLater: false,
-      lane,
-      days,
-    };
-    this.activities.set(subscriptionId, activity);
+    const activity = { due, isClaiming: false, running: 0, runningAfterClaim: 0, moreDue: false };
+    this.activities.set(due.subscriptionId, activity);
     return activity;
   }
 
-  private deleteIfIdle({ subscriptionId, claim, running }: Activity): void {
-    if (claim === 'none' && running === 0) this.activities.delete(subscriptionId);
+  private deleteIfIdle({ due, isClaiming, running }: Activity): void {
+    if (!isClaiming && running === 0) this.activities.delete(due.subscriptionId);
   }
 
   private async attempt(delivery: LeasedDelivery, windowAtStart: WindowAtStart): Promise<void> {

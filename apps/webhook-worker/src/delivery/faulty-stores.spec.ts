@@ -1,7 +1,7 @@
 import { type FlakyProxy, flakyProxy, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
-import { deleteRedisKeys, webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
-import { shortLeases, startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
+import { deleteRedisKeys, webhookStores, type WebhookStores } from '../test/webhook-worker.fixture.js';
+import { shortLeases, startWorkerProcess, type WorkerProcess } from '../test/worker-process.fixture.js';
 import { attemptOf, deliveryCheck, type DeliveryCheck } from './delivery-check.fixture.js';
 
 const eventCount = 1_000;

@@ -1,8 +1,8 @@
 import { statement } from '@fulfilment/database';
 import { publicId } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
-import { webhookStores, type WebhookStores } from '../webhook-worker.fixture.js';
-import { shortLeases, startWorkerProcess, type WorkerProcess } from '../worker-process.fixture.js';
+import { webhookStores, type WebhookStores } from '../test/webhook-worker.fixture.js';
+import { shortLeases, startWorkerProcess, type WorkerProcess } from '../test/worker-process.fixture.js';
 import { followFeed } from '../feed/followed-feed.fixture.js';
 import { deliveryCheck, type DeliveryCheck } from './delivery-check.fixture.js';
 

@@ -8,7 +8,7 @@ import {
   webhookStores,
   type WebhookStores,
   type Worker,
-} from '../webhook-worker.fixture.js';
+} from '../test/webhook-worker.fixture.js';
 
 let stores: WebhookStores;
 let worker: Worker;

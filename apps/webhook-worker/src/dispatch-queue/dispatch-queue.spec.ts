@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { createLogger } from '@fulfilment/runtime';
 import { eventually, storeUrl, uniqueName } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
-import { deleteRedisKeys } from '../webhook-worker.fixture.js';
+import { deleteRedisKeys } from '../test/webhook-worker.fixture.js';
 import { DispatchJobs } from './dispatch-jobs.js';
 import { DispatchQueue, maxWaiting } from './dispatch-queue.js';
 import type { DueSubscription } from './lane-queue.js';

@@ -18,6 +18,7 @@ export const slowThresholdMs = 2_000;
 
 /**
  * Maximum number of concurrent attempts of one process to one receiver that is not healthy. A failing or new
- * receiver gets one until it responds with 2xx. A healthy one has a window (delivery/window.rules.ts).
+ * receiver gets one until it responds with 2xx. A healthy one has a window
+ * (delivery/concurrency/window.rules.ts).
  */
 export const maxUnhealthyAttempts = { slow: 4, failing: 1, unknown: 1 } as const;

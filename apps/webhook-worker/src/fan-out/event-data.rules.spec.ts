@@ -1,5 +1,5 @@
 import { type Message, messages, publicId, uuidv7, webhookEvents } from '@fulfilment/contracts';
-import { anOrder, aProduct } from '../snapshots.fixture.js';
+import { anOrder, aProduct } from '../test/snapshots.fixture.js';
 import { renderBody } from './envelope.rules.js';
 import { eventContent, IncompleteMessage } from './event-data.rules.js';
 

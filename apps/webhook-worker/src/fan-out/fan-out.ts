@@ -83,13 +83,10 @@ export class FanOut {
 
   /** @throws RejectedMessage when a message lacks data which its event requires */
   async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
-    const rows = messages.flatMap((message) => eventRows(message));
+    const rows = messages.flatMap(eventRows);
     if (rows.length === 0) return;
     const firstDelayMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0;
-    const active = await tx.rows<DueRow>(fanOut, {
-      first_delay_ms: firstDelayMs,
-      ...incoming.values(rows),
-    });
+    const active = await tx.rows<DueRow>(fanOut, { first_delay_ms: firstDelayMs, ...incoming.values(rows) });
     this.queue.scheduleAfterCommit(
       tx,
       active.map((row) => ({

@@ -10,9 +10,9 @@ import request from 'supertest';
 import { z } from 'zod';
 import { EventsConsumer } from '../fan-out/events.consumer.js';
 import { FanOut } from '../fan-out/fan-out.js';
-import { anOrder } from '../snapshots.fixture.js';
-import { aClient, orderCreated, ordersCreated, startWorker } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { anOrder } from '../test/snapshots.fixture.js';
+import { aClient, orderCreated, ordersCreated, startWorker } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { maxWaitSeconds } from './feed.dto.js';
 import { deleteUnreadFeeds, openFeed } from './feed-positions.js';
 import { maxWaitingPerCaller, maxWaitingPerCreator, WaitingReaders } from './waiting-readers.js';
@@ -88,7 +88,7 @@ describe('the event feed', () => {
       ),
       { ...orderCreated(reader.creatorId), id: uuidv7(late), occurred_at: late.toISOString() },
     ];
-    await given.stores.broker.publish(...sentMessages, ...sentMessages.toReversed());
+    await given.publish(...sentMessages, ...sentMessages.toReversed());
     const seen = new Set<string>();
     const delivered = await eventually(() => {
       for (const { rawBody } of given.receiver.deliveries) seen.add(rawBody.toString());
@@ -215,7 +215,7 @@ describe('a request that waits for events', () => {
     const pages = [read(reader, '?wait=20'), read(reader, '?wait=20')];
     await untilWaiting(2);
     const message = orderCreated(reader.creatorId);
-    await given.stores.broker.publish(message);
+    await given.publish(message);
     expect((await Promise.all(pages)).map(ids)).toEqual([[idOf(message)], [idOf(message)]]);
   });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WebhookStores } from '../webhook-worker.fixture.js';
+import type { WebhookStores } from '../test/webhook-worker.fixture.js';
 
 const page = z.object({ data: z.array(z.object({ id: z.string() })), next: z.string() });
 

@@ -16,9 +16,9 @@ import type { HealthView } from './health.shapes.js';
 import * as reference from './history.reference.js';
 import { ReadDeliveries } from './read-deliveries.js';
 import { ReadHealth } from './read-health.js';
-import { RecoverDeliveries } from './recover-deliveries.js';
-import { RetryDelivery } from './retry-delivery.js';
-import { SendTestEvent } from './send-test-event.js';
+import { RecoverDeliveries } from './owner-requests/recover-deliveries.js';
+import { RetryDelivery } from './owner-requests/retry-delivery.js';
+import { SendTestEvent } from './owner-requests/send-test-event.js';
 
 @Controller('v1/webhooks/:id')
 @BodyLimit(8 * 1024)

@@ -7,11 +7,11 @@ import {
   scratchDatabase,
   type ScratchDatabase,
 } from '@fulfilment/database/testing';
-import { dayFromNow } from '../due-deliveries.fixture.js';
+import { dayFromNow } from '../test/due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
-import { writeHistory } from '../past-deliveries.fixture.js';
-import { parentIndexes } from '../parent-indexes.fixture.js';
-import { createDayPartitions } from './day-partitions.js';
+import { writeHistory } from '../test/past-deliveries.fixture.js';
+import { parentIndexes } from './parent-indexes.fixture.js';
+import { createDayPartitions } from '../maintenance/day-partitions.js';
 import { type DeliveryFilters, type PageEnd, pageQuery } from './delivery-page.js';
 
 const count = 30_000;

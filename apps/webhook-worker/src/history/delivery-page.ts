@@ -123,10 +123,8 @@ function subjectsOf({ order_id: order, product_id: product }: DeliveryFilters): 
 
 /** Returns the day after the one on which the newest delivery of the page can have been created. */
 function latestDay(createdBefore: string | undefined, after: PageEnd | undefined): string {
-  const limits = [
-    ...(createdBefore === undefined ? [] : [Date.parse(createdBefore)]),
-    ...(after === undefined ? [] : [after.micros / 1000]),
-  ];
-  const latestMs = Math.min(...limits) + dayMs;
+  const beforeMs = createdBefore === undefined ? Infinity : Date.parse(createdBefore);
+  const afterMs = after === undefined ? Infinity : after.micros / 1000;
+  const latestMs = Math.min(beforeMs, afterMs) + dayMs;
   return latestMs < maxDateMs ? new Date(latestMs).toISOString().slice(0, 10) : 'infinity';
 }

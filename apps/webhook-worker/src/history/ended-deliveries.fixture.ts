@@ -1,5 +1,5 @@
-import type { setUpWorker } from '../worker-setup.fixture.js';
-import { allHaveStatus, deliveriesWhen, ordersCreated } from '../webhook-worker.fixture.js';
+import type { setUpWorker } from '../test/worker-setup.fixture.js';
+import { allHaveStatus, deliveriesWhen, ordersCreated } from '../test/webhook-worker.fixture.js';
 
 /** Creates a client with a subscription and deliveries that have ended. Further ones succeed. */
 export async function withEndedDeliveries(

@@ -6,9 +6,9 @@ import { OrderDeliveriesController } from './order-deliveries.controller.js';
 import { ReadDeliveries } from './read-deliveries.js';
 import { ReadOrderDeliveries } from './read-order-deliveries.js';
 import { ReadHealth } from './read-health.js';
-import { RecoverDeliveries } from './recover-deliveries.js';
-import { RetryDelivery } from './retry-delivery.js';
-import { SendTestEvent } from './send-test-event.js';
+import { RecoverDeliveries } from './owner-requests/recover-deliveries.js';
+import { RetryDelivery } from './owner-requests/retry-delivery.js';
+import { SendTestEvent } from './owner-requests/send-test-event.js';
 
 @Module({
   imports: [DispatchQueueModule, SubscriptionsModule],

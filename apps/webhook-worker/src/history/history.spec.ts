@@ -1,8 +1,8 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { countReplicaReads } from '@fulfilment/database/testing';
-import { aProduct } from '../snapshots.fixture.js';
-import { allHaveStatus, deliveriesOf, deliveriesWhen, orderCreated } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { aProduct } from '../test/snapshots.fixture.js';
+import { allHaveStatus, deliveriesOf, orderCreated } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { withEndedDeliveries } from './ended-deliveries.fixture.js';
 
 const given = setUpWorker({
@@ -71,8 +71,7 @@ describe('the delivery history', () => {
   });
 
   it('rejects invalid filters, with the name of the parameter', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     for (const query of [
       'status=lost',
       'status=failed&status=failed',
@@ -129,14 +128,11 @@ describe('the delivery history', () => {
   });
 
   it('leads from a product to the deliveries of its events, in pages', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url, ['product.*']);
+    const { client, id } = await given.subscriber(['product.*']);
     const products = [aProduct(client.creatorId), aProduct(client.creatorId)];
     for (const product of [...products, ...products])
-      await given.stores.broker.publish(
-        messages.productInStock.make({ product }, { occurredAt: new Date() }),
-      );
-    await deliveriesWhen(given.stores, allHaveStatus(4, 'succeeded'));
+      await given.publish(messages.productInStock.make({ product }, { occurredAt: new Date() }));
+    await given.deliveriesWhen(allHaveStatus(4, 'succeeded'));
     const filter = `product_id=${publicId('prod', products[0]?.id ?? '')}&limit=1`;
     const first = await client.get(`/${id}/deliveries?${filter}`).expect(200);
     const next = `&cursor=${first.body.pagination.next_cursor}`;
@@ -164,7 +160,7 @@ describe('the delivery history', () => {
     expect((await client.get(`/${id}/deliveries?created_before=${shown}`)).body.data).toEqual([]);
     const { body } = await client.post({ since: shown, until: shown }, `/${id}/recover`).expect(202);
     expect(body.matched).toBe(1);
-    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
+    await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
   });
 
   it('shows the payload and each attempt', async () => {
@@ -201,11 +197,10 @@ describe('the delivery history', () => {
       isTruncated: true,
     },
   ])('keeps a response $kind', async ({ sent, kept, isTruncated }) => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     given.receiver.respondWith((response) => response.writeHead(200).end(sent));
-    await given.stores.broker.publish(orderCreated(client.creatorId));
-    await deliveriesWhen(given.stores, allHaveStatus(1, 'succeeded'));
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
     const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
     expect((await client.get(`/${id}/deliveries/${listed.id}`)).body.attempts).toMatchObject([
       { response_body: kept, response_truncated: isTruncated },
@@ -248,7 +243,7 @@ describe('a recovery', () => {
         matched: 5,
       }),
     );
-    await deliveriesWhen(given.stores, allHaveStatus(5, 'succeeded'));
+    await given.deliveriesWhen(allHaveStatus(5, 'succeeded'));
     expect((await client.post({ since: longAgo }, `/${id}/recover`)).body.matched).toBe(0);
   });
 
@@ -267,8 +262,7 @@ describe('a recovery', () => {
     [{ since: longAgo, statuses: ['succeeded'] }, 'statuses'],
     [{ since: longAgo, statuses: [] }, 'statuses'],
   ])('rejects %j because of %s', async (input, field) => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     const response = await client.post(input, `/${id}/recover`).expect(400);
     expect(response.body.details[0].field).toBe(field);
   });

@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
-import { visibleHeaders } from '../delivery/settlement.rules.js';
-import { deliveriesWhen, orderCreated, haveStatuses } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { visibleHeaders } from '../delivery/settlement/settlement.rules.js';
+import { orderCreated, haveStatuses } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 
@@ -14,10 +14,9 @@ const writeAttempts = statement(
 
 /** Creates a delivery with `count` attempts, all but the first with this response. */
 async function withAttempts(count: number, body: Buffer, header = 'text/plain') {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
-  await given.stores.broker.publish(orderCreated(client.creatorId));
-  const [row] = await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+  const { client, id } = await given.subscriber();
+  await given.publish(orderCreated(client.creatorId));
+  const [row] = await given.deliveriesWhen(haveStatuses('succeeded'));
   const headers = Object.fromEntries(visibleHeaders.map((name) => [name, header]));
   await given.stores.database.run(writeAttempts, { id: row?.id, count, headers, body });
   const [listed] = (await client.get(`/${id}/deliveries`)).body.data;

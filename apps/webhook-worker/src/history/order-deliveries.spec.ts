@@ -1,7 +1,7 @@
 import { audiences, messages, publicId, uuidv7 } from '@fulfilment/contracts';
-import { anOrder } from '../snapshots.fixture.js';
-import { deliveriesWhen, haveStatuses } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { anOrder } from '../test/snapshots.fixture.js';
+import { haveStatuses } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import request from 'supertest';
 
 const given = setUpWorker();
@@ -28,12 +28,12 @@ async function deliveredOrder() {
   await first.subscribe(given.receiver.url, ['order.created']);
   await second.subscribe(given.receiver.url, ['order.*']);
   const order = anOrder(first.creatorId);
-  await given.stores.broker.publish(
+  await given.publish(
     ...[order, anOrder(first.creatorId)].map((placed) =>
       messages.orderCreated.make({ order: placed }, { occurredAt: new Date() }),
     ),
   );
-  await deliveriesWhen(given.stores, haveStatuses('succeeded', 'succeeded', 'succeeded', 'succeeded'));
+  await given.deliveriesWhen(haveStatuses('succeeded', 'succeeded', 'succeeded', 'succeeded'));
   return { first, second, dashboard, order: publicId('ord', order.id) };
 }
 

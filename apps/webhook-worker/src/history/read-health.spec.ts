@@ -1,7 +1,7 @@
 import { parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import fc from 'fast-check';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 
@@ -30,8 +30,7 @@ interface Attempt {
 const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
 
 async function aSubscription() {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
+  const { client, id } = await given.subscriber();
   const uuid = parsePublicId('whk', id) ?? '';
   return {
     client,

@@ -3,10 +3,10 @@ import { type Database, dayPartition, statement } from '@fulfilment/database';
 import { executedGenericPlan, scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
-import { dayFromNow } from '../due-deliveries.fixture.js';
+import { dayFromNow } from '../test/due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
-import { parentIndexes } from '../parent-indexes.fixture.js';
-import { createDayPartitions } from './day-partitions.js';
+import { parentIndexes } from './parent-indexes.fixture.js';
+import { createDayPartitions } from '../maintenance/day-partitions.js';
 import { pageOfOrder } from './read-order-deliveries.js';
 
 const [creatorId, subscriptionId, orderId] = [uuidv7(), uuidv7(), uuidv7()];

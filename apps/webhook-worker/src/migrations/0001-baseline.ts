@@ -21,7 +21,7 @@ const subscriptions = `
     failing_since timestamptz,
     last_delivery_at timestamptz,
     last_failure_at timestamptz,
-    -- The notifications that its owner got since its receiver began to fail (subscriptions/notify-owners.ts).
+    -- The notifications that its owner got since its receiver began to fail (delivery/health/notify-owners.ts).
     failure_notified boolean NOT NULL DEFAULT false,
     disabling_notified boolean NOT NULL DEFAULT false,
     disabled_at timestamptz,
@@ -40,7 +40,7 @@ const subscriptions = `
   CREATE INDEX webhook_subscriptions_failing ON webhook_subscriptions (failing_since)
     WHERE failing_since IS NOT NULL;
 
-  -- Access of clients that was revoked (subscriptions/access-revocations.ts).
+  -- Access of clients that was revoked (subscriptions/revocation/access-revocations.ts).
   CREATE TABLE webhook_access_revocations (
     client_id text NOT NULL,
     creator_id uuid, -- null: to every creator
@@ -51,7 +51,7 @@ const subscriptions = `
   );
   CREATE INDEX webhook_access_revocations_unfinished ON webhook_access_revocations (revoked_at) WHERE unfinished;
 
-  -- The owner requests of the last minute (history/owner-requests.ts): a row for each subscription and kind.
+  -- The owner requests of the last minute (history/owner-requests/owner-request-quota.ts): a row for each subscription and kind.
   CREATE TABLE webhook_owner_requests (
     subscription_id uuid NOT NULL REFERENCES webhook_subscriptions ON DELETE CASCADE,
     kind text NOT NULL CHECK (kind IN ('test', 'retry', 'recover')),
@@ -61,8 +61,8 @@ const subscriptions = `
 `;
 
 // Everything that grows is partitioned by the day of its event: old days are dropped, not deleted
-// (history/day-partitions.ts). Unique indexes instead of primary keys: a key that begins with the day leads
-// to plans that read a whole index, and these also serve lookups by the id alone.
+// (maintenance/day-partitions.ts). Unique indexes instead of primary keys: a key that begins with the day
+// leads to plans that read a whole index, and these also serve lookups by the id alone.
 const history = `
   -- The body that is sent: one per event and api_version, whose bytes never change.
   CREATE TABLE webhook_events (

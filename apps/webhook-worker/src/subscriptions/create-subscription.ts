@@ -16,8 +16,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { lockSeeds } from '../advisory-locks.js';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { CheckTarget } from './check-target.js';
-import { lockAndCheckRevoked } from './access-revocations.js';
-import { newPrivateKey } from './key-pairs.js';
+import { lockAndCheckRevoked } from './revocation/access-revocations.js';
+import { newPrivateKey } from './keys/key-pairs.js';
 import { type Owner, ownerOf } from './owner.js';
 import type { CreateSubscriptionDto } from './subscription.dto.js';
 import {

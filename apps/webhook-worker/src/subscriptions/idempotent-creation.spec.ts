@@ -1,7 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
-import { aClient, startWorker } from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { aClient, startWorker } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { maxSubscriptions } from './subscription.rules.js';
 
 const key = 'one-key';

@@ -1,6 +1,6 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { maxSubscriptions } from './subscription.rules.js';
 
 const lookups: string[] = [];

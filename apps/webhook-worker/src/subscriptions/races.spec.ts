@@ -2,14 +2,8 @@ import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { webhookReceiver } from '@fulfilment/testing';
 import type { ServerResponse } from 'node:http';
-import {
-  allHaveStatus,
-  deliveriesWhen,
-  haveStatuses,
-  orderCreated,
-  ordersCreated,
-} from '../webhook-worker.fixture.js';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { allHaveStatus, haveStatuses, orderCreated, ordersCreated } from '../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { SecretBox } from '@fulfilment/runtime';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
@@ -26,11 +20,10 @@ const concurrently = <Result>(
 
 /** Creates a subscription with a running attempt, whose response the test sends. */
 async function withRunningAttempt() {
-  const client = await given.client();
-  const id = await client.subscribe(given.receiver.url);
+  const { client, id } = await given.subscriber();
   const waiting: ServerResponse[] = [];
   given.receiver.respondWith((response) => void waiting.push(response));
-  await given.stores.broker.publish(orderCreated(client.creatorId));
+  await given.publish(orderCreated(client.creatorId));
   await given.receiver.waitFor(1);
   given.receiver.respondWith((response) => response.writeHead(204).end());
   return { client, id, respond: (status: number) => void waiting[0]?.writeHead(status).end() };
@@ -38,16 +31,14 @@ async function withRunningAttempt() {
 
 describe('concurrent requests', () => {
   it('send at most ten test events in a minute', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     const responses = await concurrently(30, () => client.post({}, `/${id}/test`));
     expect(responses.filter(({ status }) => status === 202)).toHaveLength(10);
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(20);
   });
 
   it('are all applied if they change a subscription, and keep the previous secret', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url, ['order.created'], 'first');
+    const { client, id } = await given.subscriber(['order.created'], 'first');
     const responses = await Promise.all([
       client.patch(id, { events: ['order.shipped'] }),
       client.patch(id, { secret: 'second' }),
@@ -67,15 +58,14 @@ describe('concurrent requests', () => {
   });
 
   it('count each failed delivery once if they are recoveries', async () => {
-    const client = await given.client();
-    const id = await client.subscribe(given.receiver.url);
+    const { client, id } = await given.subscriber();
     given.receiver.respondWith((response) => response.writeHead(500).end());
-    await given.stores.broker.publish(...ordersCreated(client.creatorId, 8));
-    await deliveriesWhen(given.stores, allHaveStatus(8, 'failed'));
+    await given.publish(...ordersCreated(client.creatorId, 8));
+    await given.deliveriesWhen(allHaveStatus(8, 'failed'));
     given.receiver.respondWith((response) => response.writeHead(204).end());
     const responses = await concurrently(6, () => client.post({ since: longAgo }, `/${id}/recover`));
     expect(responses.map(({ body }) => body.matched).toSorted()).toEqual([0, 0, 0, 0, 0, 8]);
-    await deliveriesWhen(given.stores, allHaveStatus(8, 'succeeded'));
+    await given.deliveriesWhen(allHaveStatus(8, 'succeeded'));
   });
 });
 
@@ -84,7 +74,7 @@ describe('during a running attempt', () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.delete(id).expect(204);
     respond(500);
-    const [row] = await deliveriesWhen(given.stores, haveStatuses('failed'));
+    const [row] = await given.deliveriesWhen(haveStatuses('failed'));
     expect(row?.failure_reason).toBe('subscription_deleted');
     expect(given.receiver.deliveries).toHaveLength(1);
   });
@@ -93,14 +83,14 @@ describe('during a running attempt', () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.delete(id).expect(204);
     respond(204);
-    await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+    await given.deliveriesWhen(haveStatuses('succeeded'));
   });
 
   it('a disabling by the owner leads to a held delivery if the attempt fails', async () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.patch(id, { status: 'disabled' }).expect(200);
     respond(500);
-    await deliveriesWhen(given.stores, haveStatuses('held'));
+    await given.deliveriesWhen(haveStatuses('held'));
   });
 
   it('a 410 of a replaced receiver does not disable, and the delivery is sent to the new URL', async () => {
@@ -110,7 +100,7 @@ describe('during a running attempt', () => {
       await client.patch(id, { url: other.url }).expect(200);
       respond(410);
       await other.waitFor(1);
-      await deliveriesWhen(given.stores, haveStatuses('succeeded'));
+      await given.deliveriesWhen(haveStatuses('succeeded'));
       expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'active', consecutive_failures: 0 });
     } finally {
       await other.stop();
@@ -123,7 +113,7 @@ describe('during a running attempt', () => {
     await concurrently(5, (index) =>
       client.patch(id, { events: ['order.created', 'order.shipped'].slice(index % 2) }),
     );
-    await deliveriesWhen(given.stores, haveStatuses('failed'));
+    await given.deliveriesWhen(haveStatuses('failed'));
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'disabled' });
     expect((await client.get(`/${id}`)).body.disabled_at).not.toBeNull();
   });

@@ -13,7 +13,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } fr
 import { CheckTarget } from './check-target.js';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
-import { ReadPublicKeys } from './read-public-keys.js';
+import { ReadPublicKeys } from './keys/read-public-keys.js';
 import { ReadSubscriptions } from './read-subscriptions.js';
 import { CreateSubscriptionDto, ListSubscriptionsDto, UpdateSubscriptionDto } from './subscription.dto.js';
 import type { PublicKey, SubscriptionView } from './subscription.shapes.js';

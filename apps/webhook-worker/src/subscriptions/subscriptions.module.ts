@@ -2,15 +2,14 @@ import { SecretBox } from '@fulfilment/runtime';
 import { Module } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { CheckTarget } from './check-target.js';
-import { ClientsConsumer } from './clients.consumer.js';
+import { ClientsConsumer } from './revocation/clients.consumer.js';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
-import { DeleteRevokedSubscriptions } from './delete-revoked-subscriptions.js';
-import { ReadPublicKeys } from './read-public-keys.js';
+import { DeleteRevokedSubscriptions } from './revocation/delete-revoked-subscriptions.js';
+import { ReadPublicKeys } from './keys/read-public-keys.js';
 import { ReadSubscriptions } from './read-subscriptions.js';
-import { NotifyOwners } from './notify-owners.js';
 import { UpdateSubscription } from './update-subscription.js';
-import { SigningKeys } from './signing-keys.js';
+import { SigningKeys } from './keys/signing-keys.js';
 import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 
@@ -24,7 +23,6 @@ import { SubscriptionsController } from './subscriptions.controller.js';
     DeleteRevokedSubscriptions,
     ReadPublicKeys,
     ReadSubscriptions,
-    NotifyOwners,
     UpdateSubscription,
     SigningKeys,
     BulkUpdateRequests,
@@ -34,6 +32,6 @@ import { SubscriptionsController } from './subscriptions.controller.js';
       useFactory: ({ SECRET_ENCRYPTION_KEY }: WebhookWorkerSettings) => new SecretBox(SECRET_ENCRYPTION_KEY),
     },
   ],
-  exports: [BulkUpdateRequests, NotifyOwners, SigningKeys],
+  exports: [BulkUpdateRequests, SigningKeys],
 })
 export class SubscriptionsModule {}

@@ -1,6 +1,6 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { setUpWorker } from '../worker-setup.fixture.js';
+import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker({ ALLOW_LOOPBACK_TARGETS: 'false' });
 

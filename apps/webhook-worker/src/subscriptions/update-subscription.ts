@@ -4,7 +4,7 @@ import type { Caller } from '@fulfilment/http-service';
 import { targetUri } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from './bulk-update-requests.js';
-import { changeKeyPair, type KeyState } from './change-key-pair.js';
+import { changeKeyPair, type KeyState } from './keys/change-key-pair.js';
 import { CheckTarget } from './check-target.js';
 import { ownedId } from './owner.js';
 import { SecretBox } from '@fulfilment/runtime';

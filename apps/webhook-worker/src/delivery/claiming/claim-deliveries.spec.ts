@@ -1,0 +1,108 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { createDataSource, Database, statement } from '@fulfilment/database';
+import { eventually, flakyProxy } from '@fulfilment/testing';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { dayFromNow, writeDue, writeHealthySubscription } from '../../test/due-deliveries.fixture.js';
+import { migrations } from '../../migrations/index.js';
+import type { DaySpan } from '../../dispatch-queue/day-span.rules.js';
+import { DueScans } from './due-scans.js';
+import { ClaimDeliveries } from './claim-deliveries.js';
+import { initialWindow } from '../concurrency/window.rules.js';
+
+let scratch: ScratchDatabase;
+let claimDeliveries: ClaimDeliveries;
+let subscriptionId: string;
+
+const holdAllBut = statement(
+  'test.hold-all-but',
+  `UPDATE webhook_deliveries SET status = 'held', next_attempt_at = NULL
+   WHERE id IN (SELECT id FROM webhook_deliveries WHERE subscription_id = $1 AND day = $2 AND status = 'pending' OFFSET $3)`,
+);
+
+const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
+
+beforeAll(async () => {
+  scratch = await scratchDatabase(migrations, { forceGenericPlan: true });
+  claimDeliveries = new ClaimDeliveries(scratch.database, settings, new DueScans());
+});
+afterAll(() => scratch.drop());
+beforeEach(async () => {
+  subscriptionId = uuidv7();
+  await writeHealthySubscription(scratch.database, subscriptionId);
+});
+
+const [yesterday, today] = [dayFromNow(-1), dayFromNow(0)];
+const url = 'https://receiver.example';
+const receiver = { url, window: initialWindow };
+const claim = (days?: DaySpan) =>
+  claimDeliveries.run({ subscriptionId, maxCount: 8, running: 0, receiver, days });
+
+describe('a claim', () => {
+  it('finds all due deliveries if its days are unknown, and returns the days to search next', async () => {
+    await writeDue(scratch.database, subscriptionId, { day: today });
+    await writeDue(scratch.database, subscriptionId, { day: dayFromNow(20) });
+    const { deliveries, days } = await claim();
+    expect(deliveries.map(({ day }) => day).toSorted()).toEqual([today, dayFromNow(20)]);
+    expect(days).toEqual({ from: today, to: dayFromNow(20), more: false });
+    expect(await claim()).toMatchObject({ deliveries: [], mayHaveMore: false, days: undefined });
+  });
+
+  it('searches only its days if they are known', async () => {
+    await writeDue(scratch.database, subscriptionId, { day: yesterday });
+    await writeDue(scratch.database, subscriptionId, { day: today });
+    const { deliveries } = await claim({ from: today, to: today });
+    expect(deliveries.map(({ day }) => day)).toEqual([today]);
+  });
+
+  it('continues with other days when other processes have taken the deliveries it had found', async () => {
+    const moreThanOneClaim = 70;
+    await writeDue(scratch.database, subscriptionId, {
+      day: yesterday,
+      count: moreThanOneClaim,
+      forSeconds: 120,
+    });
+    await writeDue(scratch.database, subscriptionId, { day: today });
+    const first = await claim();
+    expect(first).toMatchObject({ mayHaveMore: true, days: { from: yesterday, to: yesterday, more: true } });
+    await scratch.database.run(holdAllBut, [subscriptionId, yesterday, 2]);
+    const second = await claim(first.days);
+    expect(second.deliveries.every(({ day }) => day === yesterday)).toBe(true);
+    expect(second).toMatchObject({ mayHaveMore: true, days: undefined });
+    const third = await claim(second.days);
+    expect(third.deliveries.map(({ day }) => day)).toContain(today);
+  });
+
+  it('continues with other days when full batches have claimed all deliveries it had found', async () => {
+    await writeDue(scratch.database, subscriptionId, { day: yesterday, count: 64, forSeconds: 120 });
+    await writeDue(scratch.database, subscriptionId, { day: today });
+    let { days } = await claim();
+    for (let batch = 1; batch < 8; batch += 1) ({ days } = await claim(days)); // 64 deliveries in all
+    const empty = await claim(days);
+    expect(empty).toMatchObject({ deliveries: [], mayHaveMore: true, days: undefined });
+    const { deliveries } = await claim(empty.days);
+    expect(deliveries.map(({ day }) => day)).toEqual([today]);
+  });
+
+  it('is reverted long before its lease ends when its response is lost with the connection', async () => {
+    const proxy = await flakyProxy(scratch.url);
+    const source = createDataSource({ url: proxy.url, poolSize: 1, applicationName: 'cut', migrations: [] });
+    await source.initialize();
+    try {
+      const claimsBehindProxy = new ClaimDeliveries(new Database(source), settings, new DueScans());
+      const days = { from: today, to: today };
+      const request = { subscriptionId, maxCount: 8, running: 0, receiver, days };
+      await claimsBehindProxy.run(request); // so that the statement is prepared
+      await writeDue(scratch.database, subscriptionId, { day: today, count: 3 });
+      proxy.severAfter(1); // the next statement, which is the claim
+      await expect(claimsBehindProxy.run(request)).rejects.toThrow();
+      const { deliveries } = await eventually(async () => {
+        const claimed = await claim({ from: today, to: today });
+        return claimed.deliveries.length > 0 ? claimed : undefined;
+      });
+      expect(deliveries.map(({ number }) => number)).toEqual([1, 1, 1]);
+    } finally {
+      await source.destroy();
+      await proxy.stop();
+    }
+  });
+});

@@ -1,0 +1,18 @@
+import { ScanStart, type ScanTimes } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { setNewest } from '../../set-newest.js';
+
+const maxSubscriptions = 50_000;
+
+/** The time from which this process searches next for due deliveries, for each subscription. */
+@Injectable()
+export class DueScans {
+  protected readonly times: ScanTimes = {}; // the defaults; a test overrides them
+  private readonly scans = new Map<string, ScanStart>();
+
+  of(subscriptionId: string): ScanStart {
+    const scan = this.scans.get(subscriptionId) ?? new ScanStart(this.times);
+    setNewest(this.scans, subscriptionId, scan, maxSubscriptions);
+    return scan;
+  }
+}

@@ -1,0 +1,79 @@
+import { webhookReceiver } from '@fulfilment/testing';
+import type { ServerResponse } from 'node:http';
+import {
+  allHaveStatus,
+  haveStatuses,
+  orderCreated,
+  ordersCreated,
+} from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
+import { countConcurrentRequests } from './concurrent-requests.fixture.js';
+
+const hostLimit = 3;
+
+const given = setUpWorker({ WEBHOOK_HOST_CONCURRENCY: String(hostLimit), WEBHOOK_TIMEOUT_MS: '20000' });
+
+describe('one receiving host', () => {
+  it('gets at most its limit of concurrent attempts plus one per further subscription, and all deliveries', async () => {
+    const clients = [await given.client(), await given.client()];
+    for (const client of clients) {
+      for (let count = 0; count < 3; count += 1) await client.subscribe(given.receiver.url);
+    }
+    const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 5 });
+    const sentMessages = clients.flatMap(({ creatorId }) => ordersCreated(creatorId, 5));
+    await given.publish(...sentMessages);
+    await given.deliveriesWhen(allHaveStatus(30, 'succeeded'));
+    expect(maxRunning()).toBeGreaterThanOrEqual(hostLimit);
+    expect(maxRunning()).toBeLessThanOrEqual(hostLimit + 5);
+    expect(given.receiver.deliveries).toHaveLength(30);
+  });
+
+  it('gets at most its limit of concurrent attempts from one subscription', async () => {
+    const { client } = await given.subscriber();
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(haveStatuses('succeeded')); // a new receiver gets one at a time
+    const openResponses: ServerResponse[] = [];
+    given.receiver.respondWith((response) => void openResponses.push(response));
+    await given.publish(...ordersCreated(client.creatorId, 6));
+    await given.receiver.waitFor(1 + hostLimit);
+    const other = await webhookReceiver();
+    try {
+      await client.subscribe(other.url);
+      await given.publish(orderCreated(client.creatorId));
+      await other.waitFor(1); // so all earlier deliveries had a chance to be sent
+    } finally {
+      await other.stop();
+    }
+    expect(given.receiver.deliveries).toHaveLength(1 + hostLimit);
+    given.receiver.respondWith((response) => response.writeHead(204).end());
+    for (const response of openResponses) response.writeHead(204).end();
+    await given.receiver.waitFor(1 + 6 + 1);
+  });
+
+  it('does not delay other hosts, or its responding subscriptions, while its other ones get no response', async () => {
+    const other = await webhookReceiver();
+    try {
+      const client = await given.client();
+      for (let count = 0; count < 5; count += 1) await client.subscribe(`${given.receiver.url}/dead`);
+      const living = await given.client();
+      await living.subscribe(`${given.receiver.url}/alive`);
+      const openResponses: ServerResponse[] = [];
+      given.receiver.respondWith((response, { path }) => {
+        if (path === '/alive') response.writeHead(204).end();
+        else openResponses.push(response);
+      });
+      await given.publish(orderCreated(client.creatorId), orderCreated(client.creatorId));
+      await given.receiver.waitFor(5);
+      await given.publish(orderCreated(living.creatorId));
+      await given.receiver.waitFor(6);
+      await client.subscribe(other.url, ['order.created']);
+      await given.publish(orderCreated(client.creatorId));
+      await other.waitFor(1);
+      given.receiver.respondWith((response) => response.writeHead(204).end());
+      for (const response of openResponses) response.writeHead(204).end();
+      await given.receiver.waitFor(1 + 3 * 5);
+    } finally {
+      await other.stop();
+    }
+  });
+});

@@ -1,0 +1,145 @@
+import { Database, statement } from '@fulfilment/database';
+import { hostAndPort } from '@fulfilment/guarded-fetch';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../../config.js';
+import { setNewest } from '../../set-newest.js';
+import type { Slots } from './attempt-slots.js';
+import { type Lane, lanes } from '../../dispatch-queue/lanes.rules.js';
+import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
+import type { DueSubscription } from '../../dispatch-queue/lane-queue.js';
+import { windowSizes } from './window.rules.js';
+
+const maxRememberedHosts = 50_000;
+
+const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');
+
+/** A host never has more than this many times its limit, including guaranteed slots. */
+const maxLimitFactor = 5;
+
+/** Running attempts at one host in one lane. */
+interface HostLane {
+  readonly limit: number;
+  taken: number;
+  readonly takenBySubscription: Map<string, number>;
+  /** Subscriptions that got no slot, in order of arrival. */
+  readonly waiting: Map<string, DueSubscription>;
+}
+
+/**
+ * Limits the concurrent attempts of this process at one receiving host (`host:port`), over all subscriptions.
+ * Many subscriptions with one target must not flood it, and its slowness must not use up the slots of other
+ * hosts. A subscription that gets no slot holds nothing while it waits, and is queued when slots are free.
+ * In the fast lane, a subscription without running attempts gets one slot even if the host is full, since the
+ * other subscriptions at that host may get no responses.
+ */
+@Injectable()
+export class HostSlots {
+  private readonly limits: Readonly<Record<Lane, number>>;
+  /** By lane and host, while attempts run or subscriptions wait there. */
+  private readonly hostLanes = new Map<string, HostLane>();
+  /** Hosts by the id of the subscription. */
+  private readonly hosts = new Map<string, string>();
+
+  constructor(
+    @Inject(DELIVERY_DATABASE) private readonly database: Database,
+    private readonly queue: DispatchQueue,
+    @Inject(CONFIG) config: WebhookWorkerSettings,
+  ) {
+    // In the slow lane a host gets a quarter of the limit, so that other hosts of the lane proceed.
+    const limit = config.WEBHOOK_HOST_CONCURRENCY;
+    this.limits = { fast: limit, slow: Math.ceil(limit / 4) };
+  }
+
+  /**
+   * Takes up to `maxCount` slots. If none is free, returns undefined, and queues the subscription as soon as
+   * some are.
+   */
+  async take(due: DueSubscription, maxCount: number): Promise<Slots | undefined> {
+    const { subscriptionId, lane } = due;
+    const host = this.hosts.get(subscriptionId) ?? (await this.readHost(subscriptionId));
+    const key = `${lane} ${host}`;
+    const hostLane: HostLane = this.hostLanes.get(key) ?? {
+      limit: this.limits[lane],
+      taken: 0,
+      takenBySubscription: new Map(),
+      waiting: new Map(),
+    };
+    this.hostLanes.set(key, hostLane);
+    const count = slotsFor(subscriptionId, maxCount, lane, hostLane);
+    if (count <= 0) {
+      hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // without days: searches all
+      return undefined;
+    }
+    hostLane.waiting.delete(subscriptionId);
+    hostLane.taken += count;
+    hostLane.takenBySubscription.set(
+      subscriptionId,
+      (hostLane.takenBySubscription.get(subscriptionId) ?? 0) + count,
+    );
+    return { count, free: (freed) => this.free(key, hostLane, subscriptionId, freed) };
+  }
+
+  /** Caches the host of a subscription from a URL that was just read. */
+  rememberHost(subscriptionId: string, url: string): void {
+    setNewest(this.hosts, subscriptionId, hostAndPort(new URL(url)), maxRememberedHosts);
+  }
+
+  /** Whether a subscription with due deliveries waits for host slots. */
+  isWaiting(subscriptionId: string): boolean {
+    const host = this.hosts.get(subscriptionId);
+    return lanes.some((lane) => this.hostLanes.get(`${lane} ${host}`)?.waiting.has(subscriptionId) ?? false);
+  }
+
+  private async readHost(subscriptionId: string): Promise<string | undefined> {
+    const row = await this.database.row<{ url: string }>(findUrl, [subscriptionId]);
+    if (row !== undefined) this.rememberHost(subscriptionId, row.url);
+    return this.hosts.get(subscriptionId);
+  }
+
+  private free(key: string, hostLane: HostLane, subscriptionId: string, count: number): void {
+    if (count === 0) return;
+    hostLane.taken -= count;
+    const remaining = (hostLane.takenBySubscription.get(subscriptionId) ?? 0) - count;
+    if (remaining > 0) hostLane.takenBySubscription.set(subscriptionId, remaining);
+    else hostLane.takenBySubscription.delete(subscriptionId);
+    if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
+    // The next subscription is queued only when slots for a whole batch are free, so that a full host does
+    // not proceed one by one.
+    const batch = Math.min(windowSizes.initial, hostLane.limit);
+    const next = hostLane.waiting.values().next().value;
+    if (next === undefined || hostLane.limit - hostLane.taken < batch) return;
+    hostLane.waiting.delete(next.subscriptionId);
+    this.queue.requeue([next]);
+  }
+}
+
+/**
+ * Returns how many slots a subscription gets now; below 1: none. Beyond the initial window, it gets at most
+ * half of the slots that the others leave, and none while others wait: a large window must not take the host
+ * from its other subscriptions.
+ */
+function slotsFor(subscriptionId: string, maxCount: number, lane: Lane, hostLane: HostLane): number {
+  const free = freeSlots(subscriptionId, lane, hostLane);
+  const running = hostLane.takenBySubscription.get(subscriptionId) ?? 0;
+  const withinInitialWindow = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
+  const othersWait = [...hostLane.waiting.keys()].some((id) => id !== subscriptionId);
+  if (withinInitialWindow >= free || othersWait) return Math.min(withinInitialWindow, free);
+  const wantedExtra = maxCount - withinInitialWindow;
+  return withinInitialWindow + Math.min(wantedExtra, freeExtraSlots(free - withinInitialWindow, running));
+}
+
+/** Half of the slots that others leave, less those that the subscription already has beyond the window. */
+function freeExtraSlots(free: number, running: number): number {
+  const runningExtra = Math.max(0, running - windowSizes.initial);
+  const maxExtra = Math.floor((free + runningExtra) / 2);
+  return Math.max(0, maxExtra - runningExtra);
+}
+
+function freeSlots(subscriptionId: string, lane: Lane, hostLane: HostLane): number {
+  const free = hostLane.limit - hostLane.taken;
+  const hasGuaranteedSlot =
+    lane === 'fast' &&
+    !hostLane.takenBySubscription.has(subscriptionId) &&
+    hostLane.taken < maxLimitFactor * hostLane.limit;
+  return hasGuaranteedSlot ? Math.max(free, 1) : free;
+}

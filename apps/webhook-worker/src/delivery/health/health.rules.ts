@@ -1,0 +1,96 @@
+import type { DisabledReason, SubscriptionStatus } from '../../subscriptions/subscription.rules.js';
+import { failingThreshold, type Lane, slowThresholdMs } from '../../dispatch-queue/lanes.rules.js';
+
+/** Health of a subscription's receiver: the columns that attempts change. */
+export interface Health {
+  readonly status: SubscriptionStatus;
+  /** Number of failed attempts since the last 2xx. */
+  readonly consecutiveFailures: number;
+  /** Time of the first of these failures; null if there are none. */
+  readonly failingSince: Date | null;
+  readonly lastDeliveryAt: Date | null;
+  readonly lastFailureAt: Date | null;
+  readonly disabledAt: Date | null;
+  readonly disabledReason: DisabledReason | null;
+  /** Moving average of the duration of attempts. */
+  readonly latencyMs: number;
+  readonly lane: Lane;
+  /** The owner was notified of a delivery with an exhausted schedule since the receiver began to fail. */
+  readonly failureNotified: boolean;
+}
+
+export interface AttemptResult {
+  readonly succeeded: boolean;
+  /** The receiver responded with 410: it wants no more events (Standard Webhooks). */
+  readonly gone: boolean;
+  /** The failure was on our side, so it counts neither for nor against the receiver. */
+  readonly isLocalFailure: boolean;
+  /** The delivery failed finally, since its schedule has no further attempt. */
+  readonly exhausted: boolean;
+  /** Null when this process stalled, which makes the duration meaningless. */
+  readonly durationMs: number | null;
+}
+
+/** A subscription is disabled when both limits are reached. */
+export interface DisableLimits {
+  /** Number of consecutive failed attempts. */
+  readonly failures: number;
+  /** Time since the first of them; the last success may be older. */
+  readonly afterMs: number;
+}
+
+/** Weight of the newest attempt in the moving average of the latency. */
+const newestWeight = 0.2;
+
+/**
+ * Returns the health after these attempts, in the order in which they ended. Attempts of test events are
+ * excluded.
+ */
+export function healthAfterAttempts<T extends Health>(
+  before: T,
+  attempts: readonly AttemptResult[],
+  now: Date,
+  limits: DisableLimits,
+): T {
+  return attempts.reduce((health, attempt) => healthAfterAttempt(health, attempt, now, limits), before);
+}
+
+function healthAfterAttempt<T extends Health>(
+  health: T,
+  attempt: AttemptResult,
+  now: Date,
+  limits: DisableLimits,
+): T {
+  if (attempt.isLocalFailure) return health;
+  const latencyMs =
+    health.latencyMs + newestWeight * ((attempt.durationMs ?? health.latencyMs) - health.latencyMs);
+  if (attempt.succeeded) {
+    return {
+      ...health,
+      consecutiveFailures: 0,
+      failingSince: null,
+      failureNotified: false,
+      lastDeliveryAt: now,
+      latencyMs,
+      lane: latencyMs > slowThresholdMs ? 'slow' : 'fast',
+    };
+  }
+  const consecutiveFailures = health.consecutiveFailures + 1;
+  const failingSince = health.failingSince ?? now;
+  const failing: T = {
+    ...health,
+    consecutiveFailures,
+    failingSince,
+    lastFailureAt: now,
+    latencyMs,
+    lane: consecutiveFailures >= failingThreshold || latencyMs > slowThresholdMs ? 'slow' : 'fast',
+  };
+  if (health.status === 'disabled') return failing;
+  if (attempt.gone) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'gone' };
+  // The count alone would disable a healthy receiver in a burst of failures; the time alone, one that gets
+  // few events.
+  const isLimitReached =
+    consecutiveFailures >= limits.failures && now.getTime() - failingSince.getTime() >= limits.afterMs;
+  if (isLimitReached) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'failing' };
+  return { ...failing, failureNotified: health.failureNotified || attempt.exhausted };
+}

@@ -1,0 +1,120 @@
+import { messages } from '@fulfilment/contracts';
+import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
+import { Outbox } from '@fulfilment/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../../config.js';
+import type { DisabledReason } from '../../subscriptions/subscription.rules.js';
+
+const warnBeforeMs = 24 * 3_600_000;
+const batchSize = 500;
+
+/** A subscription whose receiver fails. */
+export interface FailingSubscription {
+  readonly id: string;
+  readonly creatorId: string;
+  readonly clientId: string;
+  readonly consecutiveFailures: number;
+  readonly failingSince: Date;
+}
+
+/** Owners are not notified of what they did themselves. */
+export interface DisabledSubscription extends FailingSubscription {
+  readonly disabledReason: Exclude<DisabledReason, 'owner'>;
+}
+
+// The failure limit is already reached; only the time window remains.
+const claimSubscriptionsToWarn = statement(
+  'subscriptions.claim-to-warn',
+  `WITH due AS (
+     SELECT id FROM webhook_subscriptions
+     WHERE failing_since <= now() - $2 * interval '1 millisecond' AND consecutive_failures >= $1
+       AND status = 'active' AND deleted_at IS NULL AND NOT disabling_notified
+     ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE SKIP LOCKED
+   )
+   UPDATE webhook_subscriptions s SET disabling_notified = true FROM due WHERE s.id = due.id
+   RETURNING s.id, s.creator_id AS "creatorId", s.client_id AS "clientId", s.consecutive_failures AS "consecutiveFailures",
+     s.failing_since AS "failingSince", now() AS now`,
+);
+
+/**
+ * Publishes messages about failing subscriptions, for a service outside the suite that sends e-mails to the
+ * owners.
+ */
+@Injectable()
+export class NotifyOwners {
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    private readonly outbox: Outbox,
+    @Inject(CONFIG)
+    private readonly config: Pick<
+      WebhookWorkerSettings,
+      'WEBHOOK_DISABLE_FAILURES' | 'WEBHOOK_DISABLE_AFTER_MS'
+    >,
+  ) {}
+
+  /** Reports the first delivery with an exhausted schedule since the receiver began to fail. */
+  notifyDeliveryFailed(
+    tx: Transaction,
+    subscriptions: readonly FailingSubscription[],
+    now: Date,
+  ): Promise<void> {
+    return this.publishDegraded(tx, 'delivery_failed', subscriptions, now);
+  }
+
+  async notifyDisabled(
+    tx: Transaction,
+    subscriptions: readonly DisabledSubscription[],
+    now: Date,
+  ): Promise<void> {
+    const published = subscriptions.map((subscription) =>
+      messages.webhookSubscriptionDisabled.make(
+        { ...messageData(subscription), reason: subscription.disabledReason, disabled_at: now.toISOString() },
+        { occurredAt: now },
+      ),
+    );
+    await this.outbox.add(tx, ...published);
+  }
+
+  /** Warns owners of subscriptions that will be disabled within a day. Returns whether there may be more. */
+  warnBeforeDisabling(): Promise<boolean> {
+    const { WEBHOOK_DISABLE_FAILURES: failures, WEBHOOK_DISABLE_AFTER_MS: afterMs } = this.config;
+    return this.database.transaction(async (tx) => {
+      const due = await tx.rows<FailingSubscription & { now: Date }>(claimSubscriptionsToWarn, [
+        failures,
+        Math.max(0, afterMs - warnBeforeMs),
+      ]);
+      await this.publishDegraded(tx, 'to_be_disabled', due, due[0]?.now ?? new Date());
+      return due.length === batchSize;
+    });
+  }
+
+  private async publishDegraded(
+    tx: Transaction,
+    reason: 'delivery_failed' | 'to_be_disabled',
+    subscriptions: readonly FailingSubscription[],
+    now: Date,
+  ): Promise<void> {
+    const published = subscriptions.map((subscription) =>
+      messages.webhookSubscriptionDegraded.make(
+        { ...messageData(subscription), reason, disabled_at: this.disableTime(subscription) },
+        { occurredAt: now },
+      ),
+    );
+    await this.outbox.add(tx, ...published);
+  }
+
+  private disableTime({ consecutiveFailures, failingSince }: FailingSubscription): string | null {
+    const { WEBHOOK_DISABLE_FAILURES: failures, WEBHOOK_DISABLE_AFTER_MS: afterMs } = this.config;
+    return consecutiveFailures < failures ? null : new Date(failingSince.getTime() + afterMs).toISOString();
+  }
+}
+
+function messageData({ id, creatorId, clientId, consecutiveFailures, failingSince }: FailingSubscription) {
+  return {
+    subscription_id: id,
+    creator_id: creatorId,
+    client_id: clientId,
+    consecutive_failures: consecutiveFailures,
+    failing_since: failingSince.toISOString(),
+  };
+}

@@ -1,0 +1,31 @@
+import type { DeliveryStatus, Trigger } from './delivery-state.js';
+
+/** A delivery that only this process may attempt, until its lease ends. */
+export interface LeasedDelivery {
+  readonly day: string;
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly eventId: string;
+  readonly event: string;
+  readonly test: boolean;
+  readonly trigger: Trigger;
+  /** Number of the attempt, from 1. */
+  readonly number: number;
+  /** First attempt of a delivery that was not held, recovered or manually retried before. */
+  readonly isFirst: boolean;
+  readonly scheduleStep: number;
+  /** The status before a manual retry; null for other attempts. */
+  readonly priorStatus: Exclude<DeliveryStatus, 'in_flight'> | null;
+  readonly occurredAt: Date;
+  readonly traceparent: string | null;
+  readonly body: Buffer;
+  readonly url: string;
+  readonly secret: Buffer;
+  readonly previousSecret: Buffer | null;
+  /** Sealed Ed25519 keys; null without `v1a`. */
+  readonly signingKey: Buffer | null;
+  readonly previousSigningKey: Buffer | null;
+  readonly token: string;
+  /** Time of `performance.now()`. An attempt that could not end by then is not started. */
+  readonly leaseEndsAtMs: number;
+}

@@ -1,0 +1,116 @@
+import { publicId } from '@fulfilment/contracts';
+import { type Exchange, GuardedClient } from '@fulfilment/guarded-fetch';
+import { endFailed, isTracing, nextTraceparent, Span, type SpanStart, startTrace } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../../config.js';
+import { SigningKeys } from '../../subscriptions/keys/signing-keys.js';
+import { eventPublicId } from '../event-public-id.js';
+import type { LeasedDelivery } from '../leased-delivery.js';
+import { asymmetricSignature, signature, standardSignature } from './sign.rules.js';
+
+// The status alone decides the outcome; the body is read for the history only.
+const bodyTimeoutMs = 1_000;
+const maxReadBytes = 16 * 1024; // the connection is kept for the next attempt if the body ends within it
+const maxKeptBytes = 4 * 1024;
+
+/** The span is undefined if it is not recorded. */
+export type SentAttempt = Exchange & { readonly span?: Span };
+
+/** Sends one signed attempt. */
+@Injectable()
+export class PostWebhook {
+  constructor(
+    private readonly client: GuardedClient,
+    private readonly keys: SigningKeys,
+    @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
+  ) {}
+
+  /**
+   * Makes one attempt. Failures of the receiver and the network are outcomes of the exchange.
+   * @throws as SecretBox.open does, if a secret of the subscription cannot be opened
+   */
+  async run(delivery: LeasedDelivery): Promise<SentAttempt> {
+    const { traceparent: received } = delivery;
+    const trace = isTracing() ? startTrace(spanOf(delivery), { received, isTrusted: true }) : undefined;
+    if (!(trace instanceof Span)) {
+      // An attempt without a span is marked as unsampled. Without tracing, the received flag is passed on.
+      const isSampled = isTracing() ? false : undefined;
+      return this.send(delivery, nextTraceparent(received ?? undefined, { isSampled }));
+    }
+    try {
+      const exchange = await this.send(delivery, trace.traceparent);
+      endSpan(trace, exchange);
+      return { ...exchange, span: trace };
+    } catch (error) {
+      endFailed(trace, error);
+      throw error;
+    }
+  }
+
+  private send(delivery: LeasedDelivery, traceparent: string): Promise<Exchange> {
+    return this.client.send({
+      method: 'POST',
+      url: delivery.url,
+      headers: { ...this.headers(delivery), traceparent },
+      body: delivery.body,
+      deadlineMs: this.config.WEBHOOK_TIMEOUT_MS,
+      bodyTimeoutMs,
+      maxReadBytes,
+      maxKeptBytes,
+    });
+  }
+
+  private headers(delivery: LeasedDelivery): Record<string, string> {
+    // Each attempt is signed with its own time: a retry a day later must be within the receiver's 300 seconds
+    // as well.
+    const unixSeconds = Math.floor(Date.now() / 1000);
+    const { secret, previousSecret, signingKey, previousSigningKey, subscriptionId, body } = delivery;
+    const keys = this.keys.get(secret, subscriptionId);
+    const previousKeys = previousSecret === null ? undefined : this.keys.get(previousSecret, subscriptionId);
+    const id = eventPublicId(delivery.eventId, delivery);
+    const standardSignatures = [keys, previousKeys]
+      .filter((each) => each !== undefined)
+      .map((each) => standardSignature(each, id, unixSeconds, body));
+    const asymmetricSignatures = [signingKey, previousSigningKey]
+      .filter((sealed) => sealed !== null)
+      .map((sealed) => this.keys.getPrivate(sealed, subscriptionId))
+      .map((key) => asymmetricSignature(key, id, unixSeconds, body));
+    return {
+      'content-type': 'application/json',
+      'user-agent': 'Service-Webhooks/1',
+      'x-service-event': delivery.event,
+      'x-service-delivery': publicId('whd', delivery.id),
+      'x-service-attempt': String(delivery.number),
+      'x-service-signature': signature(keys, unixSeconds, body),
+      ...(previousKeys === undefined
+        ? {}
+        : { 'x-service-signature-previous': signature(previousKeys, unixSeconds, body) }),
+      'webhook-id': id,
+      'webhook-timestamp': String(unixSeconds),
+      'webhook-signature': [...standardSignatures, ...asymmetricSignatures].join(' '),
+      ...(delivery.test ? { 'x-service-test': 'true' } : {}),
+    };
+  }
+}
+
+/** The span has neither the URL nor the host of the receiver, which may contain secrets. */
+function spanOf({ id, subscriptionId, event, number, trigger }: LeasedDelivery): SpanStart {
+  return {
+    name: `deliver ${event}`,
+    kind: 'client',
+    attributes: {
+      'http.request.method': 'POST',
+      'http.request.resend_count': number - 1,
+      'webhook.event': event,
+      'webhook.delivery.id': publicId('whd', id),
+      'webhook.subscription.id': publicId('whk', subscriptionId),
+      'webhook.trigger': trigger,
+    },
+  };
+}
+
+function endSpan(span: Span, { outcome, statusCode }: Exchange): void {
+  if (statusCode !== undefined) span.set({ 'http.response.status_code': statusCode });
+  if (outcome !== 'succeeded') span.fail(outcome);
+  span.end();
+}

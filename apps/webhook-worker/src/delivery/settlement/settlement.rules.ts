@@ -1,0 +1,106 @@
+import type { Exchange } from '@fulfilment/guarded-fetch';
+import type { SubscriptionState } from '../../subscriptions/subscription.rules.js';
+import type { DeliveryStatus, FailureReason } from '../delivery-state.js';
+import type { LeasedDelivery } from '../leased-delivery.js';
+import { retryDelayMs } from './retry.rules.js';
+
+/** The state of a delivery after an attempt. */
+export interface NextState {
+  readonly status: Exclude<DeliveryStatus, 'pending' | 'in_flight'>;
+  readonly failureReason: Exclude<FailureReason, 'expired'> | null;
+  /** Delay before the next attempt; null if there is none, or if its previous time is restored. */
+  readonly delayMs: number | null;
+  readonly scheduleStep: number;
+  /** Whether the failure reason, trigger and times from before the manual retry replace the current ones. */
+  readonly restorePrior: boolean;
+}
+
+export interface SettlementContext {
+  readonly subscription: SubscriptionState;
+  /** The URL has not changed since the attempt; otherwise the response came from a replaced receiver. */
+  readonly isSameUrl: boolean;
+  readonly scheduleMs: readonly number[];
+  readonly chance: number;
+  readonly now: Date;
+}
+
+type AttemptedDelivery = Pick<LeasedDelivery, 'number' | 'test' | 'trigger' | 'scheduleStep' | 'priorStatus'>;
+
+/** Returns the state after an attempt. The first rule that applies decides. */
+export function nextState(
+  delivery: AttemptedDelivery,
+  exchange: Exchange,
+  context: SettlementContext,
+): NextState {
+  const { subscription, scheduleMs } = context;
+  const { priorStatus } = delivery;
+  const isUncounted = isUncountedFailure(delivery, exchange, scheduleMs);
+  // A manual retry is an extra attempt, so it leaves the schedule where it was.
+  const countsAsStep = !isUncounted && delivery.trigger !== 'manual';
+  const scheduleStep = delivery.scheduleStep + (countsAsStep ? 1 : 0);
+  const transitionTo = (status: NextState['status'], changes: Partial<NextState> = {}): NextState => ({
+    status,
+    failureReason: null,
+    delayMs: null,
+    scheduleStep,
+    restorePrior: false,
+    ...changes,
+  });
+  const failed = (failureReason: NextState['failureReason']): NextState =>
+    transitionTo('failed', { failureReason });
+
+  if (exchange.outcome === 'succeeded') return transitionTo('succeeded');
+  // A failed manual retry leaves a delivery that had ended as it was.
+  if (priorStatus === 'succeeded' || priorStatus === 'failed')
+    return transitionTo(priorStatus, { restorePrior: true });
+  if (subscription === 'deleted') return failed('subscription_deleted');
+  if (delivery.test) return failed('exhausted'); // a test event has one attempt
+  if (exchange.statusCode === 410 && context.isSameUrl) return failed('gone');
+  // A failed manual retry returns an open delivery to its schedule.
+  if (priorStatus === 'held') return transitionTo('held', { restorePrior: true });
+  if (priorStatus !== null)
+    return subscription === 'disabled'
+      ? transitionTo('held')
+      : transitionTo('retrying', { restorePrior: true });
+  // After an uncounted failure the delivery stays at its step of the schedule. Its delay grows nevertheless:
+  // it is that of the step which as many counted attempts would have reached.
+  const delayStep = isUncounted ? Math.min(delivery.number, scheduleMs.length - 1) : scheduleStep;
+  const delayMs = retryDelayMs(exchange, delayStep, scheduleMs, context);
+  if (delayMs === undefined) return failed('exhausted');
+  return subscription === 'disabled' ? transitionTo('held') : transitionTo('retrying', { delayMs });
+}
+
+/**
+ * Whether the attempt failed on our side and does not count as a step of the schedule, so that a broken name
+ * server of ours cannot exhaust it. From twice as many attempts as the schedule has steps, such failures
+ * count, too.
+ */
+function isUncountedFailure(
+  { number }: AttemptedDelivery,
+  { isLocalFailure }: Exchange,
+  scheduleMs: readonly number[],
+): boolean {
+  return isLocalFailure && number < 2 * scheduleMs.length;
+}
+
+/** Response headers that the history shows to the owner. */
+export const visibleHeaders = [
+  'content-type',
+  'content-length',
+  'date',
+  'location',
+  'retry-after',
+  'server',
+  'x-request-id',
+];
+const maxHeaderCharacters = 1_024;
+
+/** Returns the visible headers of a response, with their values cut to the stored length. */
+export function historyHeaders(headers: Exchange['headers']): Record<string, string> {
+  return Object.fromEntries(
+    visibleHeaders.flatMap((name) => {
+      const value = headers[name];
+      return value === undefined ? [] : [[name, String(value).slice(0, maxHeaderCharacters)]];
+    }),
+  );
+}

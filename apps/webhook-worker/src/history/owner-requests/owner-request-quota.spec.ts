@@ -1,0 +1,44 @@
+import { aClient, allHaveStatus, orderCreated } from '../../test/webhook-worker.fixture.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
+
+const given = setUpWorker();
+
+type Client = Awaited<ReturnType<typeof aClient>>;
+
+/** Repeats a retry while the previous one runs (409). Returns the final status. */
+async function retried(client: Client, id: string, delivery: string): Promise<number> {
+  for (;;) {
+    const { status } = await client.post({}, `/${id}/deliveries/${delivery}/retry`);
+    if (status !== 409) return status;
+  }
+}
+
+describe('the quota of owner requests', () => {
+  it('is ten tests a minute for a subscription, including manual retries of tests', async () => {
+    const client = await given.client();
+    const [id, other] = [
+      await client.subscribe(given.receiver.url),
+      await client.subscribe(given.receiver.url),
+    ];
+    const test = (await client.post({}, `/${id}/test`).expect(202)).body.id;
+    for (let count = 2; count < 10; count += 1) await client.post({}, `/${id}/test`).expect(202);
+    await given.deliveriesWhen(allHaveStatus(9, 'succeeded'));
+    expect(await retried(client, id, test)).toBe(202);
+    for (const path of [`/${id}/deliveries/${test}/retry`, `/${id}/test`]) {
+      const { headers } = await client.post({}, path).expect(429);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    }
+    await client.post({}, `/${other}/test`).expect(202);
+  });
+
+  it('is sixty retries of real deliveries a minute, in addition to tests', async () => {
+    const { client, id } = await given.subscriber();
+    await given.publish(orderCreated(client.creatorId));
+    await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
+    const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
+    for (let count = 0; count < 60; count += 1) expect(await retried(client, id, listed.id)).toBe(202);
+    const { headers } = await client.post({}, `/${id}/deliveries/${listed.id}/retry`).expect(429);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    await client.post({}, `/${id}/test`).expect(202);
+  });
+});

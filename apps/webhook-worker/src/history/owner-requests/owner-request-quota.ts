@@ -1,0 +1,45 @@
+import { type Sql, statement, type Transaction } from '@fulfilment/database';
+import { RateLimited } from '@fulfilment/error-envelope';
+import { maxOwnerRequestsPerMinute, type OwnerRequest } from '../history.rules.js';
+
+const countRecent = statement(
+  'history.count-recent-owner-requests',
+  `SELECT count(*) AS count, extract(epoch FROM min(at) + interval '1 minute' - now())::float8 AS wait_seconds
+   FROM webhook_owner_requests, unnest(requested_at) AS at
+   WHERE subscription_id = $1 AND kind = $2 AND at > now() - interval '1 minute'`,
+);
+const record = statement(
+  'history.record-owner-request',
+  `INSERT INTO webhook_owner_requests AS known (subscription_id, kind, requested_at) VALUES ($1, $2, ARRAY[now()])
+   ON CONFLICT (subscription_id, kind) DO UPDATE
+     SET requested_at = ARRAY(SELECT at FROM unnest(known.requested_at) AS at WHERE at > now() - interval '1 minute') || now()`,
+);
+
+/**
+ * Counts a request of an owner: a test, manual retry or recovery of a subscription. The transaction must have
+ * locked the subscription, which makes the count exact. A rollback removes it.
+ *
+ * @throws RateLimited when the limit per minute is reached
+ */
+export async function countOwnerRequest(
+  tx: Transaction,
+  subscriptionId: string,
+  kind: OwnerRequest,
+): Promise<void> {
+  await checkQuota(tx, subscriptionId, kind);
+  await tx.run(record, [subscriptionId, kind]);
+}
+
+/**
+ * Checks the quota without a lock, so that a client beyond its quota locks nothing.
+ * @throws RateLimited when the limit per minute is reached
+ */
+export async function checkQuota(sql: Sql, subscriptionId: string, kind: OwnerRequest): Promise<void> {
+  const requests = await sql.row<{ count: number; wait_seconds: number | null }>(countRecent, [
+    subscriptionId,
+    kind,
+  ]);
+  if (requests !== undefined && requests.count >= maxOwnerRequestsPerMinute[kind]) {
+    throw new RateLimited(requests.wait_seconds ?? 1);
+  }
+}

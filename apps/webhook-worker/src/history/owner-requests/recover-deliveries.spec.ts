@@ -1,0 +1,42 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { untilLockWaits } from '@fulfilment/database/testing';
+import { lockSeeds } from '../../advisory-locks.js';
+import { setUpWorker } from '../../test/worker-setup.fixture.js';
+import { orderCreated } from '../../test/webhook-worker.fixture.js';
+
+const given = setUpWorker();
+
+const since = '2020-01-01T00:00:00Z';
+const serialise = statement(
+  'test.serialise',
+  `SELECT pg_advisory_xact_lock(hashtextextended($1::text, ${lockSeeds.recoveries}))`,
+);
+
+async function aSubscription() {
+  const { client, id } = await given.subscriber();
+  return { client, recover: () => client.post({ since }, `/${id}/recover`), uuid: parsePublicId('whk', id) };
+}
+
+describe('recoveries of one subscription', () => {
+  it('are limited to six a minute, separately from other subscriptions', async () => {
+    const [one, other] = [await aSubscription(), await aSubscription()];
+    for (let count = 0; count < 6; count += 1) await one.recover().expect(202);
+    const { headers } = await one.recover().expect(429);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    await other.recover().expect(202);
+  });
+
+  it('do not lock the subscription while they count, so that its deliveries are settled concurrently', async () => {
+    const { client, recover, uuid } = await aSubscription();
+    const recovering = await given.stores.database.transaction(async (tx) => {
+      await tx.rows(serialise, [uuid]); // simulates a slow count
+      const recovery = recover().then((response) => response); // `then` sends the request
+      await untilLockWaits(given.stores.database, { query: '%advisory%' });
+      await given.publish(orderCreated(client.creatorId));
+      await given.deliveriesWhen((rows) => rows[0]?.status === 'succeeded');
+      return { recovery }; // not awaited by the transaction, which blocks it
+    });
+    expect((await recovering.recovery).status).toBe(202);
+  });
+});

@@ -1,0 +1,135 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { dayPartition, statement } from '@fulfilment/database';
+import { Outbox } from '@fulfilment/messaging';
+import { createLogger } from '@fulfilment/runtime';
+import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { dayFromNow } from '../test/due-deliveries.fixture.js';
+import { deleteExpiredDays } from './day-partitions.js';
+import { migrations } from '../migrations/index.js';
+import { NotifyOwners } from '../delivery/health/notify-owners.js';
+import { MaintenanceJob } from './maintenance-job.js';
+
+const logger = createLogger('test', 'silent');
+let scratch: ScratchDatabase;
+let maintenance: MaintenanceJob;
+
+beforeEach(async () => {
+  scratch = await scratchDatabase(migrations);
+  const limits = { WEBHOOK_DISABLE_FAILURES: 20, WEBHOOK_DISABLE_AFTER_MS: 72 * 3_600_000 };
+  maintenance = new MaintenanceJob(
+    scratch.database,
+    new NotifyOwners(scratch.database, new Outbox(), limits),
+    logger,
+  );
+});
+afterEach(() => scratch.drop());
+
+const readPartitions = statement(
+  'test.read-partitions',
+  "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'webhook\\_deliveries\\_2%' ORDER BY 1",
+);
+const insertDelivery = statement(
+  'test.insert-delivery',
+  `INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status)
+   VALUES ($1, $2, gen_random_uuid(), gen_random_uuid(), 'order.created', 'v', 'held')`,
+);
+const insertAttempt = statement(
+  'test.insert-attempt',
+  `INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, outcome)
+   VALUES ($1, $2, 1, 'auto', now(), 'timeout')`,
+);
+const insertEvent = statement(
+  'test.insert-event',
+  `INSERT INTO webhook_events (day, id, api_version, event, creator_id, occurred_at, body)
+   VALUES ($1, $2, 'v', 'order.created', $2, now(), '')`,
+);
+const readAttachedPartitions = statement(
+  'test.read-attached-partitions',
+  `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+   WHERE i.inhparent = 'webhook_deliveries'::regclass AND c.relname LIKE 'webhook\\_deliveries\\_2%' ORDER BY 1`,
+);
+const countDeliveries = statement(
+  'test.count-deliveries',
+  'SELECT count(*) AS count FROM webhook_deliveries',
+);
+
+const partitionOf = (daysFromNow: number) => dayPartition('webhook_deliveries', dayFromNow(daysFromNow));
+const attachPartition = (daysFromNow: number) =>
+  scratch.dataSource.query(
+    `CREATE TABLE ${partitionOf(daysFromNow)} PARTITION OF webhook_deliveries
+     FOR VALUES FROM ('${dayFromNow(daysFromNow)}') TO ('${dayFromNow(daysFromNow + 1)}')`,
+  );
+
+describe('the partitions of days', () => {
+  it('are created for each day from yesterday to a week ahead, also when repeated', async () => {
+    await maintenance.round();
+    await maintenance.round();
+    const names = (await scratch.database.rows<{ name: string }>(readPartitions)).map((row) => row.name);
+    expect(names).toEqual([-1, 0, 1, 2, 3, 4, 5, 6, 7].map(partitionOf));
+  });
+
+  it('are dropped for days more than 30 days ago, whose rows in the default partition are deleted', async () => {
+    await attachPartition(-32);
+    for (const days of [-32, -40, -20])
+      await scratch.database.run(insertDelivery, [dayFromNow(days), uuidv7()]);
+    expect(await deleteExpiredDays(scratch.database, logger)).toBe(1); // the row in the default partition
+    expect((await scratch.database.row<{ count: number }>(countDeliveries))?.count).toBe(1);
+    const names = (await scratch.database.rows<{ name: string }>(readPartitions)).map((row) => row.name);
+    expect(names).not.toContain(partitionOf(-32));
+  });
+
+  it('are created for a day that already has deliveries, which are moved into them', async () => {
+    const tomorrow = dayFromNow(1);
+    const key = [tomorrow, uuidv7()];
+    await scratch.database.run(insertDelivery, key);
+    await scratch.database.run(insertAttempt, key);
+    await scratch.database.run(insertEvent, key);
+    await maintenance.round();
+    for (const table of ['webhook_deliveries', 'webhook_attempts', 'webhook_events']) {
+      const rows = await scratch.dataSource.query(
+        `SELECT tableoid::regclass::text AS partition FROM ${table}`,
+      );
+      expect(rows).toEqual([{ partition: dayPartition(table, tomorrow) }]);
+    }
+  });
+
+  it('get all deliveries that are written while they are created', async () => {
+    const write = async (): Promise<void> => {
+      for (let count = 0; count < 60; count += 1)
+        await scratch.database.run(insertDelivery, [dayFromNow(0), uuidv7()]);
+    };
+    await Promise.all([maintenance.round(), ...Array.from({ length: 8 }, write)]);
+    await maintenance.round();
+    expect((await scratch.database.row<{ count: number }>(countDeliveries))?.count).toBe(8 * 60);
+    const outside = await scratch.dataSource.query('SELECT FROM webhook_deliveries_other_days');
+    expect(outside).toHaveLength(0);
+  });
+
+  it('are created and dropped although one of them fails', async () => {
+    const [uncreatable, undroppable, old] = [2, -33, -32];
+    await scratch.dataSource.query(`CREATE TABLE ${partitionOf(uncreatable)} (unrelated int)`);
+    for (const days of [undroppable, old]) await attachPartition(days);
+    // A dependent view blocks DROP.
+    await scratch.dataSource.query(`CREATE VIEW dependent AS SELECT * FROM ${partitionOf(undroppable)}`);
+    await maintenance.round();
+    await deleteExpiredDays(scratch.database, logger);
+    const names = (await scratch.database.rows<{ name: string }>(readAttachedPartitions)).map(
+      (row) => row.name,
+    );
+    expect(names).toEqual([undroppable, -1, 0, 1, 3, 4, 5, 6, 7].map(partitionOf));
+  });
+});
+
+describe('the maintenance job', () => {
+  it('completes its round, and warns owners, if held deliveries cannot be counted', async () => {
+    await scratch.dataSource.query(`
+      INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, consecutive_failures, failing_since)
+      VALUES (gen_random_uuid(), gen_random_uuid(), 'c', 'https://shop.example/', '{order.created}', 'x', 'v', 'active', 20, now() - interval '60 hours');
+      ALTER TABLE webhook_deliveries RENAME COLUMN status TO other`);
+    await maintenance.round();
+    const warned = await scratch.dataSource.query(
+      "SELECT body->'data'->>'reason' AS reason FROM outbox WHERE body->>'type' = 'webhook.subscription.degraded'",
+    );
+    expect(warned).toEqual([{ reason: 'to_be_disabled' }]);
+  });
+});

@@ -1,0 +1,117 @@
+import { isUuid, nilUuid, parsePublicId, publicId } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { defineCommand, limitArgument, textArgument } from '@fulfilment/service-host/operator';
+import { z } from 'zod';
+import { type DeletedReason, deletionStatement, markDeleted } from '../subscriptions/mark-deleted.js';
+import type {
+  DisabledReason,
+  SubscribableName,
+  SubscriptionStatus,
+} from '../subscriptions/subscription.rules.js';
+
+interface Row {
+  readonly id: string;
+  readonly creator_id: string;
+  readonly client_id: string;
+  readonly url: string;
+  readonly events: readonly SubscribableName[];
+  readonly status: SubscriptionStatus;
+  readonly consecutive_failures: number;
+  readonly created_at: Date;
+  readonly last_delivery_at: Date | null;
+  readonly last_failure_at: Date | null;
+  readonly disabled_at: Date | null;
+  readonly disabled_reason: DisabledReason | null;
+  readonly deleted_at: Date | null;
+  readonly deleted_reason: DeletedReason | null;
+}
+
+/** A subscription of any owner, as an operator sees it. It never contains the secret. */
+type ListedSubscription = Omit<Row, 'creator_id'> & { readonly creator: string };
+
+interface SubscriptionPage {
+  readonly subscriptions: readonly ListedSubscription[];
+  /** Value of `--after` for the next page; null at the end. */
+  readonly next: string | null;
+}
+
+const page = (name: string, condition: string) =>
+  statement(
+    name,
+    `SELECT id, creator_id, client_id, url, events, status, consecutive_failures, created_at, last_delivery_at, last_failure_at,
+       disabled_at, disabled_reason, deleted_at, deleted_reason
+     FROM webhook_subscriptions
+     WHERE creator_id = $1 AND ($2::text IS NULL OR client_id = $2) AND id > $3${condition} ORDER BY id LIMIT $4`,
+  );
+const list = page('support.list', ' AND deleted_at IS NULL');
+const listAll = page('support.list-all', '');
+const deleteAny = deletionStatement('support.delete', 'id = $2');
+
+interface SubscriptionQuery {
+  /** UUID. */
+  readonly creator: string;
+  readonly client?: string | undefined;
+  /** UUID of the last subscription of the previous page. */
+  readonly after?: string | undefined;
+  /** Whether to include deleted subscriptions. */
+  readonly deleted?: boolean | undefined;
+  /** 1 to 1000. */
+  readonly limit: number;
+}
+
+/** Returns the subscriptions of a creator, of all clients or one, oldest first. */
+export async function listSubscriptions(
+  database: Database,
+  { creator, client, after = nilUuid, deleted = false, limit }: SubscriptionQuery,
+): Promise<SubscriptionPage> {
+  const rows = await database.rows<Row>(deleted ? listAll : list, [creator, client, after, limit + 1]);
+  const subscriptions = rows.slice(0, limit).map(({ id, creator_id: creatorId, ...rest }) => ({
+    id: publicId('whk', id),
+    creator: publicId('crt', creatorId),
+    ...rest,
+  }));
+  return { subscriptions, next: rows.length > limit ? (subscriptions.at(-1)?.id ?? null) : null };
+}
+
+/** Deletes a subscription like its owner. @throws Error when it does not exist, also when repeated */
+async function deleteSubscription(
+  database: Database,
+  id: string,
+): Promise<{ readonly id: string; readonly deleted: true }> {
+  const deleted = await database.transaction((tx) =>
+    markDeleted(tx, deleteAny, { reason: 'operator', values: [id] }),
+  );
+  if (deleted.length === 0)
+    throw new Error(`The webhook subscription ${publicId('whk', id)} does not exist.`);
+  return { id: publicId('whk', id), deleted: true };
+}
+
+/** Accepts a UUID or a public id of the Store API. */
+const idOf = (prefix: 'whk' | 'crt') =>
+  z
+    .string('is missing')
+    .transform((typed) => (isUuid(typed.toLowerCase()) ? typed.toLowerCase() : parsePublicId(prefix, typed)))
+    .refine((id) => id !== undefined, `must be a ${prefix}_ id or a UUID`)
+    .transform((id = '') => id); // only for its type: it is never undefined here
+
+/** Operator commands for support: list the subscriptions of a creator, and delete one. */
+export const supportCommands = {
+  'webhooks list': defineCommand({
+    summary: 'lists the webhook subscriptions of a creator; for deleted ones, also the reason',
+    options: ['--creator <CREATOR>', '--client <CLIENT>', '--deleted', '--limit <N>', '--after <ID>'],
+    arguments: z.object({
+      creator: idOf('crt'),
+      client: textArgument().optional(),
+      deleted: z.boolean().optional(),
+      after: idOf('whk').optional(),
+      limit: limitArgument(),
+    }),
+    run: ({ database }: { readonly database: Database }, query) => listSubscriptions(database, query),
+  }),
+  'webhooks delete': defineCommand({
+    summary: 'deletes a webhook subscription (support)',
+    options: ['--id <ID>'],
+    arguments: z.object({ id: idOf('whk') }),
+    run: ({ database }: { readonly database: Database }, { id }) => deleteSubscription(database, id),
+  }),
+};

@@ -1,0 +1,47 @@
+import { statement, type Transaction } from '@fulfilment/database';
+import { ValidationFailed } from '@fulfilment/error-envelope';
+import type { SecretBox } from '@fulfilment/runtime';
+import { newPrivateKey } from './key-pairs.js';
+import type { SignatureVersion } from '../subscription.rules.js';
+
+// The replaced key signs too for 24 hours, so that receivers have time to read the JWKS again.
+const replaceKey = statement(
+  'subscriptions.replace-signing-key',
+  `UPDATE webhook_subscriptions SET
+     previous_signing_key = signing_key,
+     previous_signing_key_until = CASE WHEN signing_key IS NOT NULL THEN now() + interval '24 hours' END,
+     signing_key = $2
+   WHERE id = $1`,
+);
+const deleteKeys = statement(
+  'subscriptions.delete-signing-keys',
+  `UPDATE webhook_subscriptions SET signing_key = NULL, previous_signing_key = NULL, previous_signing_key_until = NULL
+   WHERE id = $1`,
+);
+
+/** The keys of a locked subscription. */
+export interface KeyState {
+  readonly id: string;
+  readonly hasKey: boolean;
+  /** Whether the key was replaced less than 24 hours ago. */
+  readonly isRotating: boolean;
+}
+
+/**
+ * Creates, replaces or deletes the key pair of a subscription. A key that was replaced less than 24 hours ago
+ * is not replaced again: the request may be a retry, and receivers may not know the new key yet.
+ * @throws ValidationFailed when a subscription without a key pair is to get a new one
+ */
+export async function changeKeyPair(
+  tx: Transaction,
+  box: SecretBox,
+  { id, hasKey, isRotating }: KeyState,
+  change: { readonly signature?: SignatureVersion; readonly new_signing_key?: boolean },
+): Promise<void> {
+  const wantsKey = change.signature === undefined ? hasKey : change.signature === 'v1a';
+  if (change.new_signing_key === true && !wantsKey)
+    throw new ValidationFailed([{ field: 'new_signing_key', reason: 'requires the signature v1a' }]);
+  if (hasKey && !wantsKey) await tx.run(deleteKeys, [id]);
+  const isNew = wantsKey && (!hasKey || (change.new_signing_key === true && !isRotating));
+  if (isNew) await tx.run(replaceKey, [id, box.seal(newPrivateKey(), id)]);
+}

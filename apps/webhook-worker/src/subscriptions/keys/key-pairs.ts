@@ -1,0 +1,25 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
+import type { PublicKey } from '../subscription.shapes.js';
+
+/** Returns a new Ed25519 private key in the text form that is sealed and stored. */
+export function newPrivateKey(): string {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64');
+}
+
+/** @param opened bytes of the stored text form */
+export function privateKeyOf(opened: Buffer): KeyObject {
+  return createPrivateKey({ key: Buffer.from(opened.toString(), 'base64'), format: 'der', type: 'pkcs8' });
+}
+
+export function publicKeyOf(privateKey: KeyObject): PublicKey {
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  const thumbprint = createHash('sha256').update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }));
+  return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: thumbprint.digest('base64url'), x };
+}

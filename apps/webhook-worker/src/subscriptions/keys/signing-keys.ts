@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { SecretBox } from '@fulfilment/runtime';
+import { privateKeyOf } from './key-pairs.js';
+import { setNewest } from '../../set-newest.js';
+
+const maxCachedKeys = 10_000;
+
+/** The keys that one secret stands for. */
+export interface SecretKeys {
+  /** Signs `X-Service-Signature`: the UTF-8 bytes of the secret. */
+  readonly service: KeyObject;
+  /** Signs `webhook-signature`: the bytes that follow `whsec_` in base64; otherwise the same as `service`. */
+  readonly standard: KeyObject;
+}
+
+export function secretKeys(secret: Buffer): SecretKeys {
+  const service = createSecretKey(secret);
+  const bytes = standardKeyBytes(secret.toString('utf8'));
+  return { service, standard: bytes === undefined ? service : createSecretKey(bytes) };
+}
+
+function standardKeyBytes(secret: string): Buffer | undefined {
+  const [, base64] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? [];
+  // A single character after the last group of four is not base64; Buffer would ignore it.
+  if (base64 === undefined || base64.length % 4 === 1) return undefined;
+  return Buffer.from(base64, 'base64');
+}
+
+/**
+ * Caches opened secrets as signing keys. Opening a secret and creating its key costs ten times as much as
+ * signing.
+ */
+@Injectable()
+export class SigningKeys {
+  private readonly keys = new Map<string, SecretKeys>();
+  private readonly privateKeys = new Map<string, KeyObject>();
+
+  constructor(private readonly box: SecretBox) {}
+
+  /** @throws as SecretBox.open does */
+  get(sealed: Buffer, subscriptionId: string): SecretKeys {
+    return this.open(this.keys, sealed, subscriptionId, secretKeys);
+  }
+
+  /** Returns the private key of a key pair. @throws as SecretBox.open does */
+  getPrivate(sealed: Buffer, subscriptionId: string): KeyObject {
+    return this.open(this.privateKeys, sealed, subscriptionId, privateKeyOf);
+  }
+
+  private open<Key>(
+    cache: Map<string, Key>,
+    sealed: Buffer,
+    subscriptionId: string,
+    create: (opened: Buffer) => Key,
+  ): Key {
+    const cacheKey = subscriptionId + sealed.toString('latin1'); // each sealing of a secret is unique
+    const cached = cache.get(cacheKey);
+    if (cached !== undefined) return cached;
+    const key = create(this.box.open(sealed, subscriptionId));
+    setNewest(cache, cacheKey, key, maxCachedKeys);
+    return key;
+  }
+}

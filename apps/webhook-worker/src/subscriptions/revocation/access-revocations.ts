@@ -1,0 +1,120 @@
+import { type Sql, statement, type Transaction } from '@fulfilment/database';
+import { lockSeeds } from '../../advisory-locks.js';
+
+/** Revoked access of a client to one creator, or to all. */
+export interface AccessRevocation {
+  readonly clientId: string;
+  /** Null: all creators. */
+  readonly creatorId: string | null;
+  /** Time on auth-server's clock. */
+  readonly revokedAt: string;
+}
+
+/**
+ * SQL: true if the token that created a subscription was issued before the access was revoked. `iat` and the
+ * time of revocation are from auth-server's clock, so it does not matter when the token was used or the
+ * message arrives, except within one second: `iat` has second precision, so a token of the second of the
+ * revocation may be of the new access of a client that was connected again. Such a token counts as issued
+ * before if it was used before. Its time of use is from PostgreSQL's clock, but a difference between the
+ * clocks changes the result only for tokens of that second.
+ * @param createdAt when the token was used
+ */
+export function issuedBeforeRevocationSql(issuedAt: string, createdAt: string, revokedAt: string): string {
+  return `CASE WHEN ${issuedAt} = date_trunc('second', ${revokedAt}) -- the same second
+    THEN ${createdAt} <= ${revokedAt} ELSE ${issuedAt} < ${revokedAt} END`;
+}
+
+// Serialises creations of subscriptions with revocations of the same client, so that the later one sees the
+// earlier one.
+const lockExclusive = statement(
+  'access-revocations.lock-exclusive',
+  `SELECT pg_advisory_xact_lock(hashtextextended($1, ${lockSeeds.accessRevocations}))`,
+);
+const lockShared = statement(
+  'access-revocations.lock-shared',
+  `SELECT pg_advisory_xact_lock_shared(hashtextextended($1, ${lockSeeds.accessRevocations}))`,
+);
+const record = statement(
+  'access-revocations.record',
+  `INSERT INTO webhook_access_revocations AS known (client_id, creator_id, revoked_at, unfinished) VALUES ($1, $2, $3, true)
+   ON CONFLICT (client_id, creator_id) DO UPDATE SET revoked_at = greatest(known.revoked_at, EXCLUDED.revoked_at), unfinished = true`,
+);
+const lockUnfinished = statement(
+  'access-revocations.lock-unfinished',
+  `SELECT client_id AS "clientId", creator_id AS "creatorId", revoked_at::text AS "revokedAt" FROM webhook_access_revocations
+   WHERE unfinished ORDER BY revoked_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+);
+const finish = statement(
+  'access-revocations.finish',
+  'UPDATE webhook_access_revocations SET unfinished = false WHERE client_id = $1 AND creator_id IS NOT DISTINCT FROM $2 AND revoked_at <= $3',
+);
+const find = statement(
+  'access-revocations.find',
+  `SELECT 1 FROM webhook_access_revocations
+   WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL) AND ${issuedBeforeRevocationSql('$3::timestamptz', 'now()', 'revoked_at')} LIMIT 1`,
+);
+// Access tokens expire earlier: an hour after they were issued.
+const deleteExpired = statement(
+  'access-revocations.delete-expired',
+  `DELETE FROM webhook_access_revocations WHERE ctid = ANY(ARRAY(
+     SELECT ctid FROM webhook_access_revocations WHERE revoked_at < now() - interval '1 day' AND NOT unfinished LIMIT 1000))`,
+);
+
+/**
+ * SQL: whether the access under which a subscription was created is revoked. True as soon as the revocation
+ * is recorded, although the subscription is deleted later.
+ * @param subscription alias of `webhook_subscriptions`
+ */
+export function accessRevokedSql(subscription: string): string {
+  return `EXISTS (SELECT FROM webhook_access_revocations a WHERE a.client_id = ${subscription}.client_id AND (a.creator_id = ${subscription}.creator_id OR a.creator_id IS NULL)
+    AND ${issuedBeforeRevocationSql(`${subscription}.authorized_at`, `${subscription}.created_at`, 'a.revoked_at')})`;
+}
+
+/**
+ * Records a revocation for longer than the lifetime of the tokens that were issued before it. From now on
+ * these tokens create no subscription, except within one second (`issuedBeforeRevocationSql`), and nothing is
+ * sent to the subscriptions that they created.
+ */
+export async function recordRevocation(
+  tx: Transaction,
+  { clientId, creatorId, revokedAt }: AccessRevocation,
+): Promise<void> {
+  await tx.run(lockExclusive, [clientId]);
+  await tx.run(record, [clientId, creatorId, revokedAt]);
+}
+
+/**
+ * Returns whether the access of a token is revoked. The APIs reject such a token within a second; this check
+ * also covers that second, and Redis outages, except for tokens of the second of the revocation. Locks:
+ * revocations wait until the transaction ends.
+ */
+export async function lockAndCheckRevoked(
+  tx: Transaction,
+  clientId: string,
+  creatorId: string,
+  issuedAt: Date,
+): Promise<boolean> {
+  await tx.run(lockShared, [clientId]);
+  return (await tx.row(find, [clientId, creatorId, issuedAt])) !== undefined;
+}
+
+/**
+ * Locks a revocation whose subscriptions may not all be deleted. Skips those that another replica has locked;
+ * returns undefined if no other is left.
+ */
+export function lockUnfinishedRevocation(tx: Transaction): Promise<AccessRevocation | undefined> {
+  return tx.row<AccessRevocation>(lockUnfinished);
+}
+
+/** Marks that all subscriptions of the revoked access are deleted. */
+export async function finishRevocation(
+  tx: Transaction,
+  { clientId, creatorId, revokedAt }: AccessRevocation,
+): Promise<void> {
+  await tx.run(finish, [clientId, creatorId, revokedAt]);
+}
+
+/** Deletes up to 1000 revocations that no valid token needs. Returns their number. */
+export function deleteExpiredRevocations(sql: Sql): Promise<number> {
+  return sql.run(deleteExpired);
+}

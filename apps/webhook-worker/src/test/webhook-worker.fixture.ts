@@ -1,0 +1,276 @@
+import { type Message, messages, storeScopes, uuidv7 } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import { GuardedClient } from '@fulfilment/guarded-fetch';
+import { startHttp } from '@fulfilment/http-service';
+import { Messaging, queuesOf } from '@fulfilment/messaging';
+import { CLOCK, type Clock, createLogger, LOGGER, systemClock } from '@fulfilment/runtime';
+import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
+import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
+import { scratchBroker } from '@fulfilment/messaging/testing';
+import { absentReplica, scratchDatabase } from '@fulfilment/database/testing';
+import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
+import { Test } from '@nestjs/testing';
+import { Redis } from 'ioredis';
+import { createHmac } from 'node:crypto';
+import request from 'supertest';
+import { webhookWorkerSettings } from '../config.js';
+import { Reconciler } from '../delivery/reconciler/reconciler.js';
+import { migrations } from '../migrations/index.js';
+import { anOrder } from './snapshots.fixture.js';
+import { WebhookWorkerModule } from '../webhook-worker.module.js';
+
+/** Compares the responses to the clients of the tests with the API reference. */
+const documented = new DocumentedResponses(readDocument('store'), '/store');
+
+const deliveriesOfCreators = statement(
+  'test.deliveries',
+  `SELECT d.*, (SELECT array_agg(a.outcome ORDER BY a.number) FROM webhook_attempts a WHERE a.delivery_id = d.id) AS outcomes
+   FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = d.subscription_id
+   WHERE s.creator_id = ANY($1::uuid[]) ORDER BY d.created_at, d.id`,
+);
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly subscription_id: string;
+  readonly event_id: string;
+  readonly status: string;
+  readonly failure_reason: string | null;
+  readonly attempt_count: number;
+  readonly outcomes: string[] | null;
+}
+
+/** Stores and tokens that outlive a worker, so that a test can restart workers. */
+export async function webhookStores() {
+  const stores = await scratchDatabase(migrations, { forceGenericPlan: true });
+  const broker = await scratchBroker(queuesOf('webhook-worker'));
+  const tokens = await tokenMaker();
+  const prefix = uniqueName('webhooks');
+  const creators: string[] = [];
+  return {
+    ...stores,
+    /** Creators whose deliveries the running test reads. */
+    creators,
+    /** To be called before each test, which then ignores deliveries of earlier tests. */
+    resetCreators: () => creators.splice(0),
+    broker,
+    tokens,
+    prefix,
+    stop: async () => {
+      const redis = new Redis(storeUrl('TEST_REDIS_URL'));
+      await deleteRedisKeys(redis, prefix);
+      redis.disconnect();
+      await tokens.stop();
+      await broker.drop();
+      await stores.drop();
+    },
+  };
+}
+export type WebhookStores = Awaited<ReturnType<typeof webhookStores>>;
+
+/** Deletes all keys with the prefix. */
+export async function deleteRedisKeys(redis: Redis, prefix: string): Promise<void> {
+  for await (const keys of redis.scanStream({ match: `${prefix}:*`, count: 500 })) {
+    if (Array.isArray(keys) && keys.length > 0) await redis.del(...keys.map(String));
+  }
+}
+
+/** Settings of a worker on the stores of a test. Delays are short, so that a test covers a whole schedule. */
+export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores) {
+  return {
+    DATABASE_URL: url,
+    REDIS_URL: storeUrl('TEST_REDIS_URL'),
+    RABBITMQ_URL: broker.url,
+    RABBITMQ_NAMESPACE: broker.namespace,
+    BASE_URL: tokens.baseUrl,
+    AUTH_URL: tokens.authUrl,
+    JWKS_URL: tokens.jwksUrl,
+    CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
+    SECRET_ENCRYPTION_KEY: Buffer.from('a test key of thirty-two bytes..').toString('base64'),
+    WEBHOOK_QUEUE_PREFIX: prefix,
+    WEBHOOK_RETRY_SCHEDULE_MS: '0,100,200,400',
+    WEBHOOK_TIMEOUT_MS: '2000',
+    ALLOW_LOOPBACK_TARGETS: 'true',
+  };
+}
+
+/** Parts that replace those of the worker. */
+export interface WorkerParts {
+  readonly client?: GuardedClient;
+  readonly database?: Database;
+  readonly background?: Database;
+  readonly delivery?: Database;
+  readonly clock?: Clock;
+}
+
+/** Starts a webhook-worker in this process, on real stores. */
+export async function startWorker(
+  stores: WebhookStores,
+  environment: Readonly<Record<string, string>> = {},
+  {
+    client,
+    database = stores.database,
+    background = stores.database,
+    delivery = stores.database,
+    clock = systemClock,
+  }: WorkerParts = {},
+) {
+  const log: string[] = [];
+  const printedLevel = process.env['TEST_LOG_LEVEL'];
+  const logger =
+    printedLevel === undefined
+      ? createLogger('webhook-worker', 'info', { write: (line) => void log.push(line) })
+      : createLogger('webhook-worker', printedLevel);
+  const config = webhookWorkerSettings.parse({
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    HOST: '127.0.0.1',
+    ...workerEnvironment(stores),
+    ...environment,
+  });
+  const pools = new Map([
+    ['background', background],
+    ['delivery', delivery],
+    ['shards', stores.database], // its open transaction would occupy a connection of the test's pools
+  ]);
+  let builder = Test.createTestingModule({ imports: [WebhookWorkerModule.forRoot(config)] })
+    .overrideProvider(LOGGER)
+    .useValue(logger)
+    .overrideProvider(CLOCK)
+    .useValue(clock)
+    .overrideProvider(DatabasePools)
+    .useValue({
+      open: (purpose: string) => pools.get(purpose) ?? database,
+      openReplica: () => absentReplica(database),
+      close: () => undefined,
+    });
+  if (client !== undefined) builder = builder.overrideProvider(GuardedClient).useValue(client);
+  const testing = await builder.compile();
+  const app = await startHttp((...args) => testing.createNestApplication(...args));
+  const lifecycle = app.get(ServiceLifecycle);
+  await lifecycle.startTasks();
+  lifecycle.startMessaging();
+  const messaging = app.get(Messaging);
+  await eventually(() => messaging.connected);
+  return {
+    app,
+    config,
+    server: app.getHttpServer(),
+    /** Returns the log records with this message. */
+    logged: (message: string): Record<string, unknown>[] =>
+      log.map((line) => Object(JSON.parse(line))).filter((line) => line.message === message),
+    /** Makes the reconciler start a round now. Does not wait for it. */
+    reconcile: () => app.get(Reconciler).wake(),
+    stop: () => app.close(),
+  };
+}
+export type Worker = Awaited<ReturnType<typeof startWorker>>;
+
+/** A worker in this process, or the URL of one in another. */
+export interface Served {
+  readonly server: Worker['server'] | string;
+}
+
+/** Creates a Store API client that is connected to a creator of its own, unless the claims name another. */
+export async function aClient(
+  stores: WebhookStores,
+  worker: Served,
+  claims: Readonly<Record<string, unknown>> = {},
+) {
+  const { creator_id: claimed } = claims;
+  const creatorId = typeof claimed === 'string' ? claimed : uuidv7();
+  stores.creators.push(creatorId);
+  const tokenClaims = {
+    creator_id: creatorId,
+    client_id: uniqueName('client'),
+    scope: Object.keys(storeScopes).join(' '),
+    ...claims,
+  };
+  const token = await stores.tokens.token(tokenClaims);
+  const path = (rest: string): string => `/store/v1/webhooks${rest}`;
+  const auth = { type: 'bearer' } as const;
+  return {
+    creatorId,
+    token,
+    claims: tokenClaims,
+    get: (rest = '') => request(worker.server).get(path(rest)).auth(token, auth).expect(documented.check),
+    post: (body: unknown, rest = '', headers: Readonly<Record<string, string>> = {}) =>
+      request(worker.server)
+        .post(path(rest))
+        .auth(token, auth)
+        .set(headers)
+        .send(Object(body))
+        .expect(documented.check),
+    patch: (id: string, body: unknown) =>
+      request(worker.server)
+        .patch(path(`/${id}`))
+        .auth(token, auth)
+        .send(Object(body))
+        .expect(documented.check),
+    delete: (id: string) =>
+      request(worker.server)
+        .delete(path(`/${id}`))
+        .auth(token, auth)
+        .expect(documented.check),
+    /** Subscribes. Returns the id. */
+    subscribe: async (url: string, events = ['order.created'], secret = 'whsec_test'): Promise<string> => {
+      const response = await request(worker.server)
+        .post(path(''))
+        .auth(token, auth)
+        .send({ url, events, secret });
+      if (response.status !== 201)
+        throw new Error(
+          `The subscription was rejected with ${response.status}: ${JSON.stringify(response.body)}`,
+        );
+      return String(response.body.id);
+    },
+  };
+}
+
+export function orderCreated(creatorId: string): Message {
+  return messages.orderCreated.make({ order: anOrder(creatorId) }, { occurredAt: new Date() });
+}
+
+export function ordersCreated(creatorId: string, count: number): Message[] {
+  return Array.from({ length: count }, () => orderCreated(creatorId));
+}
+
+/** Returns the deliveries of the creators of the running test, in order of creation. */
+export function deliveriesOf(stores: WebhookStores): Promise<DeliveryRow[]> {
+  return stores.database.rows<DeliveryRow>(deliveriesOfCreators, [stores.creators]);
+}
+
+/** Returns the deliveries, once they satisfy the condition. */
+export function deliveriesWhen(
+  stores: WebhookStores,
+  condition: (rows: readonly DeliveryRow[]) => boolean,
+): Promise<DeliveryRow[]> {
+  let last: DeliveryRow[] = [];
+  return eventually(
+    async () => {
+      last = await deliveriesOf(stores);
+      return condition(last) ? last : undefined;
+    },
+    15_000,
+    () => JSON.stringify(last.map(({ status, outcomes }) => ({ status, outcomes }))),
+  );
+}
+
+/** Condition: the deliveries have these statuses, in order of creation. */
+export const haveStatuses =
+  (...expected: string[]) =>
+  (rows: readonly { status: string }[]): boolean =>
+    rows.length === expected.length && rows.every((row, index) => row.status === expected[index]);
+
+/** Condition: there are `count` deliveries, all with this status. */
+export const allHaveStatus = (count: number, status: string) =>
+  haveStatuses(...Array.from({ length: count }, () => status));
+
+/** Verifies a signature like a receiver, following docs/receiving-webhooks.md instead of sign.rules.ts. */
+export function isSignedWith(secret: string, header: unknown, rawBody: Buffer): boolean {
+  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
+  if (t === undefined || Math.abs(Date.now() / 1000 - Number(t)) > 300) return false;
+  const expected = createHmac('sha256', Buffer.from(secret, 'utf8'))
+    .update(Buffer.concat([Buffer.from(`${t}.`), rawBody]))
+    .digest('hex');
+  return v1 === expected;
+}
