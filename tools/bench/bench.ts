@@ -25,7 +25,7 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   --rounds N    number of counted rounds (default: 5); the variants alternate within a round, and ratios are per round
   --each MS     duration of one variant in a round (default: 1000)
   --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
-                orders of store and creator, past deliveries of webhooks (default: 1000000); 0 skips these measurements;
+                orders of creator (default: 1000000); 0 skips these measurements;
                 for reports, the fulfilment events in a full queue (default: 20000);
                 for growth, orders, past deliveries and postings (default: 10000000);
                 for snapshots, the messages and deliveries during the snapshot (default: 100000)
@@ -51,13 +51,10 @@ interface BenchEntry {
 /** The benchmarks by name, each imported only after the build, since it imports the compiled code. */
 const benches: Readonly<Record<string, BenchEntry>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
-  store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 1_000_000 },
+  store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 0 },
   reports: { load: async () => (await import('./reports/reports-bench.ts')).benchReports, rows: 20_000 },
   creator: { load: async () => (await import('./creator/creator-bench.ts')).benchCreator, rows: 1_000_000 },
-  webhooks: {
-    load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks,
-    rows: 1_000_000,
-  },
+  webhooks: { load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks, rows: 0 },
   traces: { load: async () => (await import('./traces/traces-bench.ts')).benchTraces, rows: 0 },
   replicas: { load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas, rows: 0 },
   growth: {

@@ -7,7 +7,7 @@ import { measureProjection, messagesPerSample } from '../creator/projection.ts';
 import type { Figure } from '../figures.ts';
 import { type Caller, measureCallers, type Sample } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
-import { bigCreator, Shop } from '../store/shop-data.ts';
+import { Shop } from '../store/shop-data.ts';
 import { callerCount, requestSender, storeRequests } from '../store/store-callers.ts';
 import { integrationToken, createStoreProcess } from '../store/store-process.ts';
 import { DeliveringWorker, deliveriesPerSample } from '../webhooks/delivering-worker.ts';
@@ -57,19 +57,26 @@ async function compareOrders(context: BenchContext): Promise<Figure[]> {
     const store = await createStoreProcess(context, `bench_growth_orders_${name}`);
     const database = await Shop.open(store.databaseUrl);
     const data = await database.addCatalogue();
-    await database.addOrders(bigCreator, rows, { newestAgeSeconds: 1_000_000 });
+    await database.addOlderOrders(rows);
     await store.start();
-    const token = await integrationToken(store, bigCreator);
+    const token = await integrationToken(store, data.creatorId);
     const requests = await storeRequests(store.origin, data, token);
     const send = requestSender(store.origin, { authorization: `Bearer ${token}` });
     return { store, database, requests, send };
   });
   type Service = typeof services.small;
+  const list =
+    (filter: string) =>
+    ({ send }: Service): Caller =>
+    () =>
+      send('GET', `/store/v1/orders?limit=25${filter}`, 200);
   const paths: Readonly<Record<string, (service: Service) => Caller>> = {
     'GET one order': ({ requests }) => requests.order,
-    'order list': (service) => () => service.send('GET', '/store/v1/orders?limit=25', 200),
-    'order list by status': (service) => () =>
-      service.send('GET', '/store/v1/orders?limit=25&status=shipped', 200),
+    'order list': list(''),
+    'order list by status': list('&status=shipped'),
+    'order list by platform': list('&platform=shop'),
+    'order list by store': list('&store_id=store-3'),
+    'order list by external id': list('&external_order_id=external-5'),
     // Last, since the outbox relay publishes messages of these orders for a while, which also reads pages.
     'POST order': ({ requests }) => requests.placeOrder,
   };

@@ -1,12 +1,12 @@
 import { publicId } from '@fulfilment/contracts';
 import { BenchDatabase } from '../bench-database.ts';
-import { bigCreator } from '../store/shop-data.ts';
+import { creatorId } from '../store/shop-data.ts';
 
 const insertOrders = `
   WITH placed AS (
     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
                         shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, charged_at)
-    SELECT gen_random_uuid(), '${bigCreator}', 'app', 'processing', 'shop', 'store-1', 'external-' || n, 'GBP', 7847, 3, 'rate', 350,
+    SELECT gen_random_uuid(), '${creatorId}', 'app', 'processing', 'shop', 'store-1', 'external-' || n, 'GBP', 7847, 3, 'rate', 350,
            '{"full_name": "Aiko Mori", "address_line_1": "1 Quay Street", "city": "London", "postal_code": "N1 1AA", "country_code": "GB"}',
            'GB', 'card', 'paid', 7847, now()
     FROM generate_series(1, $1::int) AS n RETURNING id),

@@ -200,17 +200,12 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 
 async function respond(request: IncomingMessage): Promise<[status: number, body: unknown]> {
   const [, resource = '', creator = '', id = ''] = (request.url ?? '').split('/');
-  if (resource === 'orders' && request.method === 'GET')
-    return [200, (await run(pool, 'order', readOrder, [id, creator]))[0]];
   if (resource === 'releases')
     return [200, { data: await run(pool, 'releases', listReleases, [creator, 26]) }];
+  if (request.method === 'GET') return [200, (await run(pool, 'order', readOrder, [id, creator]))[0]];
   const body = await readBody(request);
-  if (resource === 'orders') return isOrderRequest(body) ? [201, await placeOrder(body)] : [400, {}];
-  if (resource === 'orders-at-once')
-    return isOrderRequest(body) ? [201, await placeOrderAtOnce(body)] : [400, {}];
-  // POST /stock/CREATOR/PRODUCT
-  await inTransaction((client) => run(client, 'take-stock', takeStock, [id, 1]));
-  return [201, {}];
+  if (!isOrderRequest(body)) return [400, {}];
+  return [201, await (resource === 'orders-at-once' ? placeOrderAtOnce(body) : placeOrder(body))];
 }
 
 const server = createServer((request, response) => {

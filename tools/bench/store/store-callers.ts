@@ -18,8 +18,6 @@ export interface StoreRequests {
   readonly placeOrderAtOnce: Caller;
   /** Orders a piece of a limited edition, whose stock row all callers contend for. */
   readonly orderLimited: Caller;
-  /** The same as `orderLimited` at store-api. The bare server only updates the stock, with its guard. */
-  readonly updateLimitedStock: Caller;
   close(): Promise<void>;
 }
 
@@ -41,7 +39,6 @@ export async function storeRequests(origin: string, data: ShopData, token: strin
     placeOrder: orderCaller(data.sku, rate, [1, 2]),
     placeOrderAtOnce: orderCaller(data.sku, rate, [1, 2]),
     orderLimited: orderCaller(data.limitedSku, limitedRate, [1]),
-    updateLimitedStock: orderCaller(data.limitedSku, limitedRate, [1]),
     close: () => send.close(),
   };
 }
@@ -70,7 +67,6 @@ export function baselineRequests(origin: string, data: ShopData): StoreRequests 
     placeOrder: () => send('POST', '/orders', 201, order()),
     placeOrderAtOnce: () => send('POST', '/orders-at-once', 201, order()),
     orderLimited: () => send('POST', '/orders', 201, { ...order(), product: limited, takenPieces: 1 }),
-    updateLimitedStock: () => send('POST', `/stock/${creator}/${limited}`, 201, {}),
     close: () => send.close(),
   };
 }
