@@ -1,8 +1,8 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { createLogger } from '@fulfilment/runtime';
-import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
-import { aCreator } from '../creators/creator-snapshot.fixture.js';
-import { insertOpenUploads } from './track-uploads.fixture.js';
+import { creatorApi, type CreatorApi } from '../../test/creator-api.fixture.js';
+import { aCreator } from '../../creators/creator-snapshot.fixture.js';
+import { insertOpenUploads } from '../track-uploads.fixture.js';
 import { UploadLeases } from './upload-lease.js';
 
 describe('the lease of a track upload', () => {

@@ -8,16 +8,16 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
-import { startCreatorProcess } from '../test/creator-process.fixture.js';
-import { wave } from './audio/audio-samples.fixture.js';
+import { creatorApi, type CreatorApi } from '../../test/creator-api.fixture.js';
+import { startCreatorProcess } from '../../test/creator-process.fixture.js';
+import { wave } from '../audio/audio-samples.fixture.js';
 import {
   type AudioServer,
   audioServer,
   type UploadClient,
   uploadClient,
   workerSettings,
-} from './track-uploads.fixture.js';
+} from '../track-uploads.fixture.js';
 import { uploadMetrics } from './upload-metrics.js';
 import { uploadQueueName } from './upload-queue.js';
 

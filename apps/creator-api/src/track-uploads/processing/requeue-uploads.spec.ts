@@ -4,10 +4,10 @@ import { scratchDatabase } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
 import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
-import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
-import { migrations } from '../migrations/index.js';
+import { creatorApi, type CreatorApi } from '../../test/creator-api.fixture.js';
+import { migrations } from '../../migrations/index.js';
 import { requeueUploads } from './requeue-uploads.js';
-import { insertOpenUploads, uploadClient } from './track-uploads.fixture.js';
+import { insertOpenUploads, uploadClient } from '../track-uploads.fixture.js';
 import { uploadMetrics } from './upload-metrics.js';
 import type { QueuedUpload } from './upload-queue.js';
 

@@ -1,5 +1,5 @@
 import type { Exchange } from '@fulfilment/guarded-fetch';
-import { permanentProblem, transientProblem, type UploadProblem } from './upload-failure.rules.js';
+import { permanentProblem, transientProblem, type UploadProblem } from '../upload-failure.rules.js';
 
 /** Transient client error statuses (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4). */
 const transientStatuses = new Set([408, 425, 429]);

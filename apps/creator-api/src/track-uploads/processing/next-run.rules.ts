@@ -1,4 +1,4 @@
-import { permanentProblem, type UploadFailure, type UploadProblem } from './upload-failure.rules.js';
+import { permanentProblem, type UploadFailure, type UploadProblem } from '../upload-failure.rules.js';
 
 /**
  * Limits runs on a file that crashes every process. High enough that deployments do not fail a large file.

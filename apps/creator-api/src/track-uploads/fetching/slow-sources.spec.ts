@@ -1,12 +1,12 @@
 import { eventually } from '@fulfilment/testing';
-import type { CreatorApi } from '../test/creator-api.fixture.js';
+import type { CreatorApi } from '../../test/creator-api.fixture.js';
 import {
   type AudioServer,
   audioServer,
   startUploads,
   uploadClient,
   workerSettings,
-} from './track-uploads.fixture.js';
+} from '../track-uploads.fixture.js';
 
 /** After this time a slow download is aborted, and its slot is free. */
 const slowForMs = 3_000;

@@ -1,15 +1,15 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import type { CreatorApi } from '../test/creator-api.fixture.js';
-import { sample, wave } from './audio/audio-samples.fixture.js';
+import type { CreatorApi } from '../../test/creator-api.fixture.js';
+import { sample, wave } from '../audio/audio-samples.fixture.js';
 import {
   type AudioServer,
   audioServer,
   startUploads,
   type UploadClient,
   uploadClient,
-} from './track-uploads.fixture.js';
+} from '../track-uploads.fixture.js';
 
 const urlOf = statement('test.url', 'SELECT upload_url FROM track_uploads WHERE id = $1');
 

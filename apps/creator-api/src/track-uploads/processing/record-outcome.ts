@@ -2,8 +2,8 @@ import { messages } from '@fulfilment/contracts';
 import { type Database, type Statement, statement } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import type { Clock } from '@fulfilment/runtime';
-import type { DescribedAudio } from './audio/describe-audio.js';
-import type { UploadFailure } from './upload-failure.rules.js';
+import type { DescribedAudio } from '../audio/describe-audio.js';
+import type { UploadFailure } from '../upload-failure.rules.js';
 import { type LeasedUpload, LeaseLost } from './upload-lease.js';
 
 // Only the holder of the lease records the outcome, and only once.

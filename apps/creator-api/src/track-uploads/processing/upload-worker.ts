@@ -2,7 +2,7 @@ import { redisOptions } from '@fulfilment/http-service';
 import { type Logger, type RedisSettings, WarningLimit } from '@fulfilment/runtime';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { CreatorApiSettings } from '../config.js';
+import type { CreatorApiSettings } from '../../config.js';
 import type { ProcessUpload } from './process-upload.js';
 import { type UploadJob, uploadQueueName } from './upload-queue.js';
 

@@ -1,8 +1,8 @@
 import type { GuardedClient } from '@fulfilment/guarded-fetch';
-import type { CreatorApiSettings } from '../config.js';
+import type { CreatorApiSettings } from '../../config.js';
 import { fetchProblem, mayContainFile } from './fetch-outcome.rules.js';
 import type { SpoolFile } from './spool.js';
-import type { UploadProblem } from './upload-failure.rules.js';
+import type { UploadProblem } from '../upload-failure.rules.js';
 
 /** Downloads audio from an untrusted URL to the disk. */
 export class FetchAudio {

@@ -3,7 +3,7 @@ import { LOGGER, type Logger, type RedisSettings } from '@fulfilment/runtime';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { CONFIG, type CreatorApiSettings } from '../config.js';
+import { CONFIG, type CreatorApiSettings } from '../../config.js';
 
 export const uploadQueueName = 'track-uploads';
 

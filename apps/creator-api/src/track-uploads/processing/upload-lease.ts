@@ -1,8 +1,8 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement, pipelined } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
-import type { CreatorApiSettings } from '../config.js';
-import { organisationCreators } from './organisation-creators.sql.js';
+import type { CreatorApiSettings } from '../../config.js';
+import { organisationCreators } from '../organisation-creators.sql.js';
 
 const renewalsPerLease = 3;
 

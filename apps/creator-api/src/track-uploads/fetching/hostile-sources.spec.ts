@@ -7,10 +7,10 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { wave } from './audio/audio-samples.fixture.js';
+import { wave } from '../audio/audio-samples.fixture.js';
 import { FetchAudio } from './fetch-audio.js';
 import { Spool } from './spool.js';
-import { type AudioServer, audioServer } from './track-uploads.fixture.js';
+import { type AudioServer, audioServer } from '../track-uploads.fixture.js';
 
 const maxBytes = 300_000;
 const file = wave();

@@ -1,13 +1,13 @@
 import type { Logger } from '@fulfilment/runtime';
-import type { CreatorApiSettings } from '../config.js';
-import { InvalidAudio } from './audio/invalid-audio.js';
-import type { DescribedAudio } from './audio/describe-audio.js';
-import type { ReadAudio } from './audio/read-audio.js';
-import type { FetchAudio } from './fetch-audio.js';
+import type { CreatorApiSettings } from '../../config.js';
+import { InvalidAudio } from '../audio/invalid-audio.js';
+import type { DescribedAudio } from '../audio/describe-audio.js';
+import type { ReadAudio } from '../audio/read-audio.js';
+import type { FetchAudio } from '../fetching/fetch-audio.js';
 import { findLostRunsProblem, nextRun } from './next-run.rules.js';
 import type { RecordOutcome } from './record-outcome.js';
-import type { Spool } from './spool.js';
-import { transientProblem, type UploadProblem } from './upload-failure.rules.js';
+import type { Spool } from '../fetching/spool.js';
+import { transientProblem, type UploadProblem } from '../upload-failure.rules.js';
 import { LeaseLost, type LeasedUpload, type UploadLeases } from './upload-lease.js';
 import { uploadMetrics } from './upload-metrics.js';
 

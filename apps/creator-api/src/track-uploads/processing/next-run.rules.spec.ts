@@ -1,5 +1,5 @@
 import { findLostRunsProblem, nextRun } from './next-run.rules.js';
-import { permanentProblem, transientProblem } from './upload-failure.rules.js';
+import { permanentProblem, transientProblem } from '../upload-failure.rules.js';
 
 const scheduleMs = [10, 60];
 const transient = transientProblem('timeout', 'The server took too long.');

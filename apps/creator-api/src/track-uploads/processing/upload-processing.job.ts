@@ -10,14 +10,14 @@ import {
   type Logger,
 } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type CreatorApiSettings } from '../config.js';
-import { ReadAudio } from './audio/read-audio.js';
-import { FetchAudio } from './fetch-audio.js';
+import { CONFIG, type CreatorApiSettings } from '../../config.js';
+import { ReadAudio } from '../audio/read-audio.js';
+import { FetchAudio } from '../fetching/fetch-audio.js';
 import { requeueUploads } from './requeue-uploads.js';
 import { UploadWorker } from './upload-worker.js';
 import { ProcessUpload } from './process-upload.js';
 import { RecordOutcome } from './record-outcome.js';
-import { Spool } from './spool.js';
+import { Spool } from '../fetching/spool.js';
 import { UploadLeases } from './upload-lease.js';
 import { UploadQueue } from './upload-queue.js';
 
