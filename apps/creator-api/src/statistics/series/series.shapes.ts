@@ -1,7 +1,7 @@
 import { currencies } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { maxMonths } from './months.rules.js';
-import { monthPattern, sums } from './statistics.shapes.js';
+import { maxMonths } from '../months.rules.js';
+import { monthPattern, sums } from '../statistics.shapes.js';
 
 /** Dimensions by which a series can be grouped. */
 export const dimensions = ['release', 'product_type', 'country', 'platform', 'app'] as const;

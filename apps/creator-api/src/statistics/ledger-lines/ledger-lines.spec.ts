@@ -1,12 +1,12 @@
 import type { CreatorSnapshot, Currency } from '@fulfilment/contracts';
 import fc from 'fast-check';
-import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
-import { loadRates } from '../exchange-rates/load-rates.js';
-import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
-import { convert } from '../money/convert-currency.rules.js';
-import { divideHalfEven } from '../money/round-half-even.rules.js';
-import { anItem, anOrder, paid, transitioned } from '../orders/order-snapshot.fixture.js';
-import { addUp } from './sums.fixture.js';
+import { creatorApi, type CreatorApi, ownerClaims } from '../../test/creator-api.fixture.js';
+import { loadRates } from '../../exchange-rates/load-rates.js';
+import { orderHistory, orderStates, rates } from '../../ledger/ledger.fixture.js';
+import { convert } from '../../money/convert-currency.rules.js';
+import { divideHalfEven } from '../../money/round-half-even.rules.js';
+import { anItem, anOrder, paid, transitioned } from '../../orders/order-snapshot.fixture.js';
+import { addUp } from '../sums.fixture.js';
 
 const owner = ownerClaims('org_harbour');
 

@@ -2,13 +2,13 @@ import { type Statement, statement } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { selectCreator } from '../visibility/select-creator.js';
-import { Visibility } from '../visibility/visibility.js';
-import { matchesFilters } from './breakdown-filters.sql.js';
-import { requestedMonths } from './months.rules.js';
+import { selectCreator } from '../../visibility/select-creator.js';
+import { Visibility } from '../../visibility/visibility.js';
+import { matchesFilters } from '../breakdown-filters.sql.js';
+import { requestedMonths } from '../months.rules.js';
 import { type Dimension, maxGroups, type SeriesView } from './series.shapes.js';
 import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
-import type { BreakdownFilters, SeriesQuery } from './statistics.dto.js';
+import type { BreakdownFilters, SeriesQuery } from '../statistics.dto.js';
 
 const sums = 'sum(units)::text AS units, sum(revenue)::text AS revenue, sum(royalties)::text AS royalties';
 const inRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';

@@ -1,13 +1,13 @@
 import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import fc from 'fast-check';
-import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
-import { loadRates } from '../exchange-rates/load-rates.js';
-import { orderHistory, orderStates, rates } from '../ledger/ledger.fixture.js';
-import { anItem, anOrder, type Item, paid } from '../orders/order-snapshot.fixture.js';
-import { rebuildBreakdown } from './rebuild-statistics.js';
+import { creatorApi, type CreatorApi, ownerClaims } from '../../test/creator-api.fixture.js';
+import { loadRates } from '../../exchange-rates/load-rates.js';
+import { orderHistory, orderStates, rates } from '../../ledger/ledger.fixture.js';
+import { anItem, anOrder, type Item, paid } from '../../orders/order-snapshot.fixture.js';
+import { rebuildBreakdown } from '../rebuild-statistics.js';
 import { dimensions } from './series.shapes.js';
-import { addUp, type Sums } from './sums.fixture.js';
+import { addUp, type Sums } from '../sums.fixture.js';
 
 const owner = ownerClaims('org_harbour');
 const months = ['2026-01', '2026-02', '2026-03'];

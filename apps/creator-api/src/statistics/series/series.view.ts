@@ -1,5 +1,5 @@
 import type { Currency } from '@fulfilment/contracts';
-import { exactSums, type SumsRow } from './exact-sums.js';
+import { exactSums, type SumsRow } from '../exact-sums.js';
 import type { MonthSums, SeriesView } from './series.shapes.js';
 
 type Sums = Omit<MonthSums, 'period'>;

@@ -1,6 +1,6 @@
 import { currencies, cursorPageShape, idShape } from '@fulfilment/contracts';
 import { z } from 'zod';
-import { monthPattern, sums } from './statistics.shapes.js';
+import { monthPattern, sums } from '../statistics.shapes.js';
 
 const amount = (meaning: string) => z.bigint().describe(`${meaning}, in minor units; negative for a refund`);
 const amounts = {
