@@ -4,12 +4,12 @@ import {
   type WebhookReceiver,
   webhookReceiver,
 } from '@fulfilment/testing';
-import { type Merchant, newMerchant, newProduct } from './suite/merchant.js';
-import { stack } from './suite/operator.js';
-import { quote, unitPrice } from './suite/orders.js';
-import { untilDependencyAccepts, untilReady } from './suite/readiness.js';
-import { SteadyShopper } from './suite/steady-shopper.js';
-import { isValidSignature } from './suite/signature.js';
+import { type Merchant, newMerchant, newProduct } from '../suite/merchant.js';
+import { stack } from '../suite/operator.js';
+import { quote, unitPrice } from '../suite/orders.js';
+import { untilDependencyAccepts, untilReady } from './readiness.js';
+import { SteadyShopper } from './steady-shopper.js';
+import { isValidSignature } from '../suite/signature.js';
 
 const secret = 'faults';
 const readyTimeoutMs = 10_000;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from './the-suite.js';
+import { root } from '../suite/the-suite.js';
 
 /** A fenced block of a page: ```` ```sh name="value" ````. */
 export interface CodeBlock {

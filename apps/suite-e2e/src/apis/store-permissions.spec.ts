@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { stateDir, suite } from './suite/the-suite.js';
+import { stateDir, suite } from '../suite/the-suite.js';
 
 const secrets = z
   .object({ storePasswords: z.record(z.enum(storeUsers), z.string()) })

@@ -1,10 +1,10 @@
 import { readDocument } from '@fulfilment/testing/reference';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { type ApiClient, bodyOf } from './suite/api-client.js';
-import { newMerchant, newProduct } from './suite/merchant.js';
-import { type OperationRequest, operationsWithFullPaths, requestsTo } from './suite/operation-requests.js';
-import { placeOrder } from './suite/orders.js';
+import { type ApiClient, bodyOf } from '../suite/api-client.js';
+import { newMerchant, newProduct } from '../suite/merchant.js';
+import { type OperationRequest, operationsWithFullPaths, requestsTo } from './operation-requests.js';
+import { placeOrder } from '../suite/orders.js';
 
 const requestsPerOperation = 10;
 const idsShape = z.object({

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { errorOf, fieldsOf } from './suite/error-envelope.js';
-import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
-import { operate } from './suite/operator.js';
-import { address, orderBody, placeOrder, quote, unitPrice } from './suite/orders.js';
+import { errorOf, fieldsOf } from '../suite/error-envelope.js';
+import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
+import { operate } from '../suite/operator.js';
+import { address, orderBody, placeOrder, quote, unitPrice } from '../suite/orders.js';
 
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const currencies = ['GBP', 'USD', 'EUR', 'JPY'];

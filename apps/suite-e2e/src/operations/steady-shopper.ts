@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { ApiClient } from './api-client.js';
-import { type Line, orderBody } from './orders.js';
+import type { ApiClient } from '../suite/api-client.js';
+import { type Line, orderBody } from '../suite/orders.js';
 
 const pauseMs = 60;
 const retryDelayMs = 200;

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { root, stateDir, suite } from './suite/the-suite.js';
+import { root, stateDir, suite } from '../suite/the-suite.js';
 
 const run = promisify(execFile);
 const programs = join(stateDir, 'rabbitmq');

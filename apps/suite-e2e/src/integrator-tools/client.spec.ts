@@ -2,8 +2,8 @@ import { AuthorizationServer, memoryTokenStore, SignInRequiredError } from '@ful
 import { ApiError, createStoreClient, listOrders, readConnectedCreator } from '@fulfilment/client/store';
 import { eventually } from '@fulfilment/testing';
 import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser';
-import { demoUser, suite } from './suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
+import { demoUser, suite } from '../suite/the-suite.js';
+import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
 
 const harbour = demoUser('owner@harbour.example');
 const redirectUri = 'https://merch-sync.example/callback';

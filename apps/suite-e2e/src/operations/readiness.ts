@@ -1,8 +1,8 @@
 import { eventually } from '@fulfilment/testing';
 import { connect } from 'node:net';
 import { z } from 'zod';
-import { send } from './api-client.js';
-import { suite } from './the-suite.js';
+import { send } from '../suite/api-client.js';
+import { suite } from '../suite/the-suite.js';
 
 const probeTimeoutMs = 2_000;
 const notReadyBody = z.object({ details: z.array(z.object({ field: z.string() })) });

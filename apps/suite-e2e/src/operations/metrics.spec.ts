@@ -8,7 +8,7 @@ import {
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { root, suite } from './suite/the-suite.js';
+import { root, suite } from '../suite/the-suite.js';
 
 const program = (process.env.PATH ?? '')
   .split(':')

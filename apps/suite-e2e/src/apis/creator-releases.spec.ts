@@ -1,14 +1,14 @@
 import { eventually } from '@fulfilment/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ApiClient } from './suite/api-client.js';
-import { serveAudio } from './suite/audio.js';
-import { errorOf, fieldsOf } from './suite/error-envelope.js';
-import { type Merchant, newMerchant, storeReleaseId } from './suite/merchant.js';
-import { operate } from './suite/operator.js';
-import { placeOrder } from './suite/orders.js';
-import { dashboardToken } from './suite/sign-in.js';
-import { demoUser, suite } from './suite/the-suite.js';
-import { closeConnections } from './suite/third-party-app.js';
+import { ApiClient } from '../suite/api-client.js';
+import { serveAudio } from './audio.js';
+import { errorOf, fieldsOf } from '../suite/error-envelope.js';
+import { type Merchant, newMerchant, storeReleaseId } from '../suite/merchant.js';
+import { operate } from '../suite/operator.js';
+import { placeOrder } from '../suite/orders.js';
+import { dashboardToken } from '../suite/sign-in.js';
+import { demoUser, suite } from '../suite/the-suite.js';
+import { closeConnections } from '../suite/third-party-app.js';
 
 const api = '/creator/api/v1';
 const releases = `${api}/releases`;

@@ -1,7 +1,7 @@
-import { ApiClient, send } from './suite/api-client.js';
-import { errorOf, fieldsOf } from './suite/error-envelope.js';
-import { dashboardToken } from './suite/sign-in.js';
-import { demoUser } from './suite/the-suite.js';
+import { ApiClient, send } from '../suite/api-client.js';
+import { errorOf, fieldsOf } from '../suite/error-envelope.js';
+import { dashboardToken } from '../suite/sign-in.js';
+import { demoUser } from '../suite/the-suite.js';
 
 const harbour = demoUser('owner@harbour.example');
 const routes = {

@@ -1,9 +1,9 @@
 import { eventually } from '@fulfilment/testing';
-import { ApiClient, send } from './suite/api-client.js';
-import { type Merchant, newMerchant } from './suite/merchant.js';
-import { type App, AuthorizationRequest, dashboard, signIn, tokenRequest } from './suite/sign-in.js';
-import { suite } from './suite/the-suite.js';
-import { closeConnections, ThirdPartyApp } from './suite/third-party-app.js';
+import { ApiClient, send } from '../suite/api-client.js';
+import { type Merchant, newMerchant } from '../suite/merchant.js';
+import { type App, AuthorizationRequest, dashboard, signIn, tokenRequest } from '../suite/sign-in.js';
+import { suite } from '../suite/the-suite.js';
+import { closeConnections, ThirdPartyApp } from '../suite/third-party-app.js';
 
 const scopes = ['openid', 'releases:read', 'webhooks:read'];
 const offline = [...scopes, 'offline_access'];

@@ -1,8 +1,8 @@
-import { ApiClient, send } from './suite/api-client.js';
-import { errorOf } from './suite/error-envelope.js';
-import { type Merchant, newMerchant } from './suite/merchant.js';
-import { AuthorizationRequest, dashboard, signIn } from './suite/sign-in.js';
-import { suite } from './suite/the-suite.js';
+import { ApiClient, send } from '../suite/api-client.js';
+import { errorOf } from '../suite/error-envelope.js';
+import { type Merchant, newMerchant } from '../suite/merchant.js';
+import { AuthorizationRequest, dashboard, signIn } from '../suite/sign-in.js';
+import { suite } from '../suite/the-suite.js';
 
 const issuer = `${suite.auth_url}/api/auth`;
 const endpoint = (path: string) => `${issuer}/oauth2/${path}`;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { ApiClient } from './suite/api-client.js';
-import { type Merchant, newMember, newMerchant, storeScopes } from './suite/merchant.js';
-import { operate, ops, runOps } from './suite/operator.js';
-import { dashboardToken, signIn, tokenRequest } from './suite/sign-in.js';
+import { ApiClient } from '../suite/api-client.js';
+import { type Merchant, newMember, newMerchant, storeScopes } from '../suite/merchant.js';
+import { operate, ops, runOps } from '../suite/operator.js';
+import { dashboardToken, signIn, tokenRequest } from '../suite/sign-in.js';
 
 /** A path of store-api, and one of webhook-worker. */
 const storePaths = ['/store/v1/creator', '/store/v1/webhooks'];

@@ -1,7 +1,7 @@
 import { eventually, type OtlpCollector, otlpCollector, webhookReceiver } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
-import { newMerchant, newProduct } from './suite/merchant.js';
-import { orderBody, quote } from './suite/orders.js';
+import { newMerchant, newProduct } from '../suite/merchant.js';
+import { orderBody, quote } from '../suite/orders.js';
 
 /** Port to which the services of the suite send their spans. */
 const collectorPort = Number(process.env.SUITE_COLLECTOR_PORT);

@@ -1,7 +1,7 @@
 import { eventually } from '@fulfilment/testing';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { root, stateDir, suite } from './the-suite.js';
+import { root, stateDir, suite } from '../suite/the-suite.js';
 
 export interface RunningCli {
   readonly output: () => string;

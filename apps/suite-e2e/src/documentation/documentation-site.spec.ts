@@ -2,8 +2,8 @@ import { openChromium } from '@fulfilment/testing/chromium';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { gunzipSync } from 'node:zlib';
-import { suite } from './suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
+import { suite } from '../suite/the-suite.js';
+import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
 
 const site = `${suite.base_url}/docs/`;
 const read = async (path: string): Promise<string> => (await fetchFromSuite(new URL(path, site))).text();

@@ -1,6 +1,6 @@
-import { startListener } from './suite/listener.js';
-import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
-import { placeOrder } from './suite/orders.js';
+import { startListener } from './listener.js';
+import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
+import { placeOrder } from '../suite/orders.js';
 
 const hooks = '/store/v1/webhooks';
 

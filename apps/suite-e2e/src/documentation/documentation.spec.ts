@@ -3,10 +3,10 @@ import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser'
 import { globSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CodeBlock, programBlocks } from './suite/documented-page.js';
-import { ShellSession } from './suite/shell-session.js';
-import { demoUser, root, stateDir, suite } from './suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
+import { type CodeBlock, programBlocks } from './documented-page.js';
+import { ShellSession } from './shell-session.js';
+import { demoUser, root, stateDir, suite } from '../suite/the-suite.js';
+import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
 
 /** The pages for integrators (docs/site/sections.json). Operator documents describe other machines. */
 const pages = [

@@ -5,12 +5,12 @@ import {
   webhookReceiver,
 } from '@fulfilment/testing';
 import { z } from 'zod';
-import { deliveryFaults } from './suite/documented.js';
-import { errorOf } from './suite/error-envelope.js';
-import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
-import { operate, ops } from './suite/operator.js';
-import { packageArguments, placeOrder } from './suite/orders.js';
-import { isValidSignature } from './suite/signature.js';
+import { deliveryFaults } from '../suite/documented.js';
+import { errorOf } from '../suite/error-envelope.js';
+import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
+import { operate, ops } from '../suite/operator.js';
+import { packageArguments, placeOrder } from '../suite/orders.js';
+import { isValidSignature } from '../suite/signature.js';
 
 const secret = 'ein Geheimnis 🎸 with spaces ';
 const hooks = '/store/v1/webhooks';

@@ -4,9 +4,9 @@ import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCli } from './suite/cli.js';
-import { demoUser, suite } from './suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
+import { runCli } from './cli.js';
+import { demoUser, suite } from '../suite/the-suite.js';
+import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
 
 const secret = 'a-long-secret-of-the-subscription';
 

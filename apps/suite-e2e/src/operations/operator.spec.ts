@@ -1,9 +1,9 @@
 import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { type Merchant, newMerchant, newProduct, type Product } from './suite/merchant.js';
-import { operate, ops, runOps } from './suite/operator.js';
-import { packageArguments, placeOrder } from './suite/orders.js';
+import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
+import { operate, ops, runOps } from '../suite/operator.js';
+import { packageArguments, placeOrder } from '../suite/orders.js';
 
 const queue = 'store-api.fulfilment';
 const deadLetters = z.object({

@@ -1,8 +1,8 @@
 import * as client from 'openid-client';
-import { ApiClient } from './suite/api-client.js';
-import { type Merchant, newMerchant } from './suite/merchant.js';
-import { suite } from './suite/the-suite.js';
-import { closeConnections, ThirdPartyApp } from './suite/third-party-app.js';
+import { ApiClient } from '../suite/api-client.js';
+import { type Merchant, newMerchant } from '../suite/merchant.js';
+import { suite } from '../suite/the-suite.js';
+import { closeConnections, ThirdPartyApp } from '../suite/third-party-app.js';
 
 /** Tests with openid-client, which knows only the RFCs and the metadata. */
 describe('a third-party relying party', () => {

@@ -1,14 +1,14 @@
 import { createCreatorClient, followOrders } from '@fulfilment/client/creator';
 import { eventually } from '@fulfilment/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ApiClient } from './suite/api-client.js';
-import { errorOf, fieldsOf } from './suite/error-envelope.js';
-import { type Merchant, newMember, newMerchant, newProduct, type Product } from './suite/merchant.js';
-import { operate } from './suite/operator.js';
-import { placeOrder, unitPrice } from './suite/orders.js';
-import { dashboardToken } from './suite/sign-in.js';
-import { demoUser, suite } from './suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from './suite/third-party-app.js';
+import { ApiClient } from '../suite/api-client.js';
+import { errorOf, fieldsOf } from '../suite/error-envelope.js';
+import { type Merchant, newMember, newMerchant, newProduct, type Product } from '../suite/merchant.js';
+import { operate } from '../suite/operator.js';
+import { placeOrder, unitPrice } from '../suite/orders.js';
+import { dashboardToken } from '../suite/sign-in.js';
+import { demoUser, suite } from '../suite/the-suite.js';
+import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
 
 const api = '/creator/api/v1';
 const currentMonth = () => new Date().toISOString().slice(0, 7);

@@ -1,9 +1,9 @@
 import { request as plainRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
-import { send } from './suite/api-client.js';
-import { envelope, errorOf } from './suite/error-envelope.js';
-import { certificateAuthority, suite } from './suite/the-suite.js';
+import { send } from '../suite/api-client.js';
+import { envelope, errorOf } from '../suite/error-envelope.js';
+import { certificateAuthority, suite } from '../suite/the-suite.js';
 
 /** Paths that no service serves, by what is wrong with them. */
 const unservedPaths = {

@@ -1,8 +1,8 @@
 import { eventually, webhookReceiver } from '@fulfilment/testing';
 import { z } from 'zod';
-import { bodyOf } from './suite/api-client.js';
-import { newMerchant, storeReleaseId } from './suite/merchant.js';
-import { placeOrder } from './suite/orders.js';
+import { bodyOf } from '../suite/api-client.js';
+import { newMerchant, storeReleaseId } from '../suite/merchant.js';
+import { placeOrder } from '../suite/orders.js';
 
 const release = z.object({ products: z.tuple([z.object({ id: z.string(), status: z.string() })]) });
 

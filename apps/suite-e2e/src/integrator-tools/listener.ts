@@ -1,7 +1,7 @@
 import { eventually } from '@fulfilment/testing';
 import { spawn } from 'node:child_process';
 import { z } from 'zod';
-import { root, stateDir } from './the-suite.js';
+import { root, stateDir } from '../suite/the-suite.js';
 
 const printedDelivery = z.object({
   event: z.string().nullable(),
