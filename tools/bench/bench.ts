@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
-import { Progress } from '../dev/progress.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { inSeparateSuite } from '../dev/separate-suite.ts';
 import { readSeparateSettings } from '../dev/settings.ts';
 import type { Suite } from '../dev/suite.ts';

@@ -2,16 +2,15 @@ import { certificatesIn } from '@fulfilment/testing/certificates';
 import { mkdirSync } from 'node:fs';
 import { unlimited } from '../bench/bench-context.ts';
 import { seed } from '../demo/seed.ts';
-import { createDatabases } from '../dev/databases.ts';
-import { endSuite } from '../dev/end-suite.ts';
-import { bareStack } from '../dev/addresses.ts';
+import { createDatabases } from '../dev/services/databases.ts';
+import { resetSuite } from '../dev/end-suite.ts';
+import { bareStack } from '../dev/services/addresses.ts';
 import { serviceNames } from '../dev/ports.ts';
-import { Progress } from '../dev/progress.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { findProgram, mustRun } from '../dev/run-program.ts';
-import { migrateService } from '../dev/services.ts';
+import { migrateService } from '../dev/services/services.ts';
 import type { Settings } from '../dev/settings.ts';
-import type { Stack } from '../dev/stack-file.ts';
-import { wipeState } from '../dev/wipe-state.ts';
+import type { Stack } from '../dev/state/stack-file.ts';
 import type { Targets } from './faults.ts';
 import { loadLimitedEdition } from './limited-edition.ts';
 import { Parts } from './parts.ts';
@@ -52,8 +51,7 @@ export async function inChaosSuite<Result>(
       RATE_LIMIT_ORDERS_CREATE: unlimited,
     },
   };
-  await endSuite(settings.stateDir); // left by an interrupted run
-  await wipeState(settings);
+  await resetSuite(settings);
   mkdirSync(settings.stateDir, { recursive: true });
   onStateWiped?.();
   const parts = new Parts(settings.stateDir, say);

@@ -1,7 +1,7 @@
-import { operatorAccess } from '../dev/addresses.ts';
+import { operatorAccess } from '../dev/services/addresses.ts';
 import { serviceNames, type ServiceName, portsFrom } from '../dev/ports.ts';
-import { type Secrets, secretsIn } from '../dev/secrets.ts';
-import { serviceEnvironment, type ServiceContext, storeUserUrl } from '../dev/services.ts';
+import { type Secrets, secretsIn } from '../dev/state/secrets.ts';
+import { serviceEnvironment, type ServiceContext, storeUserUrl } from '../dev/services/services.ts';
 import type { Settings } from '../dev/settings.ts';
 import type { OperatorAccess } from '../ops/operator-access.ts';
 

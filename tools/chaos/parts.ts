@@ -1,5 +1,5 @@
-import { LogFiles } from '../dev/logs.ts';
-import type { Say } from '../dev/progress.ts';
+import { LogFiles } from '../dev/output/logs.ts';
+import type { Say } from '../dev/output/progress.ts';
 import { reasonOf } from '../dev/failure.ts';
 import { ProcessPart, type ProcessPlan } from '../dev/supervisor/process-part.ts';
 import { Supervisor } from '../dev/supervisor/supervisor.ts';

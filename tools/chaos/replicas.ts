@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
-import { nodeArguments } from '../dev/services.ts';
+import { nodeArguments } from '../dev/services/services.ts';
 import { root } from '../dev/settings.ts';
 import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
 import type { Parts } from './parts.ts';

@@ -11,7 +11,7 @@ import { demoToken } from '../demo/demo-token.ts';
 import { unlimitedProduct } from '../demo/find-product.ts';
 import { shippingAddress } from '../demo/shipping-address.ts';
 import { Failure } from '../dev/failure.ts';
-import type { Stack } from '../dev/stack-file.ts';
+import type { Stack } from '../dev/state/stack-file.ts';
 
 export const orderEvents = ['order.created', 'order.processing'] as const;
 const concurrency = 16;

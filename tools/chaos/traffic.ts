@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ownerEmail } from '../demo/accounts.ts';
 import { openCreator } from '../demo/api.ts';
 import { Failure } from '../dev/failure.ts';
-import type { Stack } from '../dev/stack-file.ts';
+import type { Stack } from '../dev/state/stack-file.ts';
 import { openReceiver } from '../listen/receiver.ts';
 import type { ChaosSuite } from './chaos-suite.ts';
 import { initialStock } from './limited-edition.ts';

@@ -4,7 +4,7 @@ import { unlimited } from '../bench/bench-context.ts';
 import { buildAll } from '../dev/build.ts';
 import { runMain } from '../dev/failure.ts';
 import { serviceNames, type ServiceName } from '../dev/ports.ts';
-import { Progress } from '../dev/progress.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { inSeparateSuite } from '../dev/separate-suite.ts';
 import { readSeparateSettings, root } from '../dev/settings.ts';

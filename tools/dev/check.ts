@@ -1,6 +1,6 @@
-import { runChecks } from './checks.ts';
+import { runChecks } from './test-run/checks.ts';
 import { runMain } from './failure.ts';
-import { Progress } from './progress.ts';
+import { Progress } from './output/progress.ts';
 import { stopRunningPrograms } from './run-program.ts';
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

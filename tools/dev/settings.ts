@@ -110,3 +110,11 @@ function portSetting(environment: Environment, name: string, defaultPort: number
 export function stateDirHash(settings: Settings): string {
   return createHash('sha256').update(settings.stateDir).digest('hex').slice(0, 10);
 }
+
+/** Namespace of exchanges and queues, since an external broker may hold several suites. */
+export function rabbitmqNamespace(settings: Settings): string {
+  return (
+    settings.environment.RABBITMQ_NAMESPACE ||
+    (settings.externalUrls.rabbitmq === undefined ? 'suite' : stateDirHash(settings))
+  );
+}

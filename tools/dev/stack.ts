@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { alignColumns } from './align-columns.ts';
+import { alignColumns } from './output/align-columns.ts';
 import { Failure, runMain } from './failure.ts';
 import { notRunning, readSettings } from './settings.ts';
 import { control } from './supervisor/control.ts';

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { startDetached, notifyStarter } from './detached.ts';
 import { Failure, reasonOf, runMain } from './failure.ts';
-import { readableLine } from './log-lines.ts';
+import { readableLine } from './output/log-lines.ts';
 import { commandFor, root, readSettings, settingsHelp, type Settings } from './settings.ts';
-import { readStack } from './stack-file.ts';
+import { readStack } from './state/stack-file.ts';
 import { Suite } from './suite.ts';
-import { summary } from './summary.ts';
+import { summary } from './output/summary.ts';
 import { control } from './supervisor/control.ts';
 
 const help = `npm start: starts the whole suite on this machine, from a fresh clone.

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
-import { Progress } from '../dev/progress.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSettings, stateDirHash } from '../dev/settings.ts';
 import { provideBaseImages, pullBaseImages } from './substitutes.ts';

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { serviceNames } from '../dev/ports.ts';
-import { Progress } from '../dev/progress.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSeparateSettings } from '../dev/settings.ts';
 

@@ -11,7 +11,7 @@ import { demoToken } from '../../demo/demo-token.ts';
 import { limitedProduct, unlimitedProduct } from '../../demo/find-product.ts';
 import { shippingAddress } from '../../demo/shipping-address.ts';
 import { Failure } from '../../dev/failure.ts';
-import type { Stack } from '../../dev/stack-file.ts';
+import type { Stack } from '../../dev/state/stack-file.ts';
 import { callerCount } from '../store/store-callers.ts';
 import type { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { subscriptionSecret } from '../webhooks/receiver-secret.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { Failure } from './failure.ts';
-import { root } from './settings.ts';
+import { Failure } from '../failure.ts';
+import { root } from '../settings.ts';
 
 const names = z.record(z.string(), z.string()).optional();
 const lockSchema = z.object({

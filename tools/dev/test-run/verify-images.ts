@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { runProgram } from './run-program.ts';
-import { root } from './settings.ts';
+import { runProgram } from '../run-program.ts';
+import { root } from '../settings.ts';
 import type { Counts } from './test-results.ts';
 
 /**

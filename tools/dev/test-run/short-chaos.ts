@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { systemPackages } from './dependencies/choose.ts';
-import { runProgram } from './run-program.ts';
-import { root } from './settings.ts';
+import { systemPackages } from '../dependencies/choose.ts';
+import { runProgram } from '../run-program.ts';
+import { root } from '../settings.ts';
 import type { Counts } from './test-results.ts';
 
 /** The same faults in each run, so that a failure belongs to the change. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { emptyStateDir, whenRemoved } from './state-dir.ts';
-import { ProcessPart } from './supervisor/process-part.ts';
-import { Supervisor } from './supervisor/supervisor.ts';
+import { ProcessPart } from '../supervisor/process-part.ts';
+import { Supervisor } from '../supervisor/supervisor.ts';
 
 describe('a state directory', () => {
   const parent = mkdtempSync(join(tmpdir(), 'state-dir-'));

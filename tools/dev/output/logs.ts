@@ -8,7 +8,7 @@ import {
   type WriteStream,
 } from 'node:fs';
 import { join } from 'node:path';
-import { LineSplitter } from './run-program.ts';
+import { LineSplitter } from '../run-program.ts';
 
 const maxBytes = 20 * 1024 * 1024;
 const pollIntervalMs = 300;

@@ -1,12 +1,12 @@
 import type { BrokerUser } from '@fulfilment/contracts/permissions';
 import { join } from 'node:path';
 import { databaseOf, databaseUrl } from './databases.ts';
-import type { DependencyName } from './dependencies/dependency.ts';
-import type { Ports, ServiceName } from './ports.ts';
-import { mustRun } from './run-program.ts';
-import type { Secrets } from './secrets.ts';
-import { root, type Settings, stateDirHash } from './settings.ts';
-import type { ProcessPlan } from './supervisor/process-part.ts';
+import type { DependencyName } from '../dependencies/dependency.ts';
+import type { Ports, ServiceName } from '../ports.ts';
+import { mustRun } from '../run-program.ts';
+import type { Secrets } from '../state/secrets.ts';
+import { rabbitmqNamespace, root, type Settings } from '../settings.ts';
+import type { ProcessPlan } from '../supervisor/process-part.ts';
 
 export interface ServiceContext {
   readonly settings: Settings;
@@ -19,14 +19,6 @@ export interface ServiceContext {
 }
 
 const probeTimeoutMs = 3_000;
-
-/** Namespace of exchanges and queues, since an external broker may hold several suites. */
-export function rabbitmqNamespace(settings: Settings): string {
-  return (
-    settings.environment.RABBITMQ_NAMESPACE ||
-    (settings.externalUrls.rabbitmq === undefined ? 'suite' : stateDirHash(settings))
-  );
-}
 
 /** URL of a store for a user. An external store has only the user of its URL. */
 export function storeUserUrl(

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import { Failure, reasonOf } from './failure.ts';
+import { Failure, reasonOf } from '../failure.ts';
 import { readLockFile, requiredPackages } from './lock-file.ts';
-import { root } from './settings.ts';
+import { root } from '../settings.ts';
 import { isNeededAtRunTime } from './run-time-files.rules.ts';
 
 const manifestSchema = z.looseObject({

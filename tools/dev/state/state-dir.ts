@@ -1,6 +1,6 @@
 import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from './run-program.ts';
+import { namesIn } from '../run-program.ts';
 
 /**
  * Everything that a suite and `npm run tools -- cli` create in the state directory. Other files there, such

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { buildAll, runNx } from './build.ts';
-import { Failure } from './failure.ts';
-import type { Progress } from './progress.ts';
-import { type Outcome, runProgram } from './run-program.ts';
-import { root } from './settings.ts';
+import { buildAll, runNx } from '../build.ts';
+import { Failure } from '../failure.ts';
+import type { Progress } from '../output/progress.ts';
+import { type Outcome, runProgram } from '../run-program.ts';
+import { root } from '../settings.ts';
 
 const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
 const generator = join(root, 'tools', 'reference', 'generate.ts');

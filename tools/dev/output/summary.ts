@@ -1,5 +1,5 @@
-import { commandFor } from './settings.ts';
-import type { Stack } from './stack-file.ts';
+import { commandFor } from '../settings.ts';
+import type { Stack } from '../state/stack-file.ts';
 
 /** Returns the lines that `npm start` prints when the suite is ready: addresses, accounts, next steps. */
 export function summary(

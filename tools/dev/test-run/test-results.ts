@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { namesIn } from './run-program.ts';
-import { root } from './settings.ts';
+import { namesIn } from '../run-program.ts';
+import { root } from '../settings.ts';
 
 export interface Counts {
   readonly passed: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { portsFrom } from './ports.ts';
+import { portsFrom } from '../ports.ts';
 import { serviceEnvironment } from './services.ts';
-import { readSettings } from './settings.ts';
+import { readSettings } from '../settings.ts';
 
 const key = 'k';
 const secrets = {

@@ -1,7 +1,7 @@
 import * as bootstrap from '@fulfilment/bootstrap/databases';
-import { type ServiceName, serviceNames } from './ports.ts';
-import type { Secrets } from './secrets.ts';
-import { type Settings, stateDirHash } from './settings.ts';
+import { type ServiceName, serviceNames } from '../ports.ts';
+import type { Secrets } from '../state/secrets.ts';
+import { type Settings, stateDirHash } from '../settings.ts';
 
 export const databaseNames = ['store', 'creator', 'auth', 'webhooks'] as const;
 export type DatabaseName = (typeof databaseNames)[number];
