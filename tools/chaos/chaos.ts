@@ -7,7 +7,7 @@ import { isTaken } from '../dev/ports.ts';
 import { Progress } from '../dev/output/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSeparateSettings, type Settings } from '../dev/settings.ts';
-import { chaosPorts } from './context.ts';
+import { chaosPorts } from './suite/context.ts';
 import { seededTimeline, shortPace, type Step, timeline, usualPace } from './timeline.rules.ts';
 
 const help = `npm run chaos: are orders lost or doubled while parts of the suite fail?

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../dev/settings.ts';
-import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './chaos-suite.ts';
+import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './suite/chaos-suite.ts';
 import { runStep, type Targets } from './faults.ts';
-import { measureLoss } from './loss.ts';
-import type { Comparison } from './compare-with-accepted.ts';
+import { measureLoss } from './comparison/loss.ts';
+import type { Comparison } from './comparison/compare-with-accepted.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
-import { formatSets, isSame } from './sets.rules.ts';
-import { replicaNumbers } from './context.ts';
+import { formatSets, isSame } from './comparison/sets.rules.ts';
+import { replicaNumbers } from './suite/context.ts';
 import type { Shopper } from './shopper.ts';
 import { describeStep, partOf, type Step } from './timeline.rules.ts';
 import { compareUntilEqual, openTraffic, type Traffic } from './traffic.ts';

@@ -6,16 +6,16 @@ import { openCreator } from '../demo/api.ts';
 import { Failure } from '../dev/failure.ts';
 import type { Stack } from '../dev/state/stack-file.ts';
 import { openReceiver } from '../listen/receiver.ts';
-import type { ChaosSuite } from './chaos-suite.ts';
-import { initialStock } from './limited-edition.ts';
+import type { ChaosSuite } from './suite/chaos-suite.ts';
+import { initialStock } from './suite/limited-edition.ts';
 import {
   type Comparison,
   compareWithAccepted,
   type LostByRestore,
   nothingLost,
   type ReceivedDelivery,
-} from './compare-with-accepted.ts';
-import { isSame } from './sets.rules.ts';
+} from './comparison/compare-with-accepted.ts';
+import { isSame } from './comparison/sets.rules.ts';
 import { Shopper, signIn } from './shopper.ts';
 
 const webhookSecret = 'chaos-webhook-secret';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChaosSuite, inChaosSuite, say } from '../chaos/chaos-suite.ts';
+import { type ChaosSuite, inChaosSuite, say } from '../chaos/suite/chaos-suite.ts';
 import { eventually } from '../dev/eventually.ts';
-import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
-import { formatSets, isSame } from '../chaos/sets.rules.ts';
-import { adminUrlOf } from '../chaos/context.ts';
-import { runSql } from '../chaos/sql.ts';
+import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
+import { formatSets, isSame } from '../chaos/comparison/sets.rules.ts';
+import { adminUrlOf } from '../chaos/suite/context.ts';
+import { runSql } from '../chaos/suite/sql.ts';
 import { compareUntilEqual, openTraffic, type Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';

@@ -1,9 +1,9 @@
-import { operatorAccess } from '../dev/services/addresses.ts';
-import { serviceNames, type ServiceName, portsFrom } from '../dev/ports.ts';
-import { type Secrets, secretsIn } from '../dev/state/secrets.ts';
-import { serviceEnvironment, type ServiceContext, storeUserUrl } from '../dev/services/services.ts';
-import type { Settings } from '../dev/settings.ts';
-import type { OperatorAccess } from '../ops/operator-access.ts';
+import { operatorAccess } from '../../dev/services/addresses.ts';
+import { serviceNames, type ServiceName, portsFrom } from '../../dev/ports.ts';
+import { type Secrets, secretsIn } from '../../dev/state/secrets.ts';
+import { serviceEnvironment, type ServiceContext, storeUserUrl } from '../../dev/services/services.ts';
+import type { Settings } from '../../dev/settings.ts';
+import type { OperatorAccess } from '../../ops/operator-access.ts';
 
 /** Replicas of each service. */
 export const replicaNumbers = [1, 2] as const;

@@ -1,16 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeBrokerDefinitions } from '../dev/dependencies/store-users.ts';
+import { writeBrokerDefinitions } from '../../dev/dependencies/store-users.ts';
 import {
   commonConfiguration,
   epmdPlan,
   nodeEnvironment,
   rabbitmqProgram,
-} from '../dev/dependencies/rabbitmq.ts';
-import { rabbitmqResponds } from '../dev/dependencies/readiness.ts';
-import { Failure } from '../dev/failure.ts';
-import { findProgram } from '../dev/run-program.ts';
-import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
+} from '../../dev/dependencies/rabbitmq.ts';
+import { rabbitmqResponds } from '../../dev/dependencies/readiness.ts';
+import { Failure } from '../../dev/failure.ts';
+import { findProgram } from '../../dev/run-program.ts';
+import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';
 import type { Parts } from './parts.ts';
 import type { ChaosContext } from './context.ts';
 

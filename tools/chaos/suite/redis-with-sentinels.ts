@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { redisResponds } from '../dev/dependencies/readiness.ts';
-import { redisProgram } from '../dev/dependencies/redis.ts';
-import { writeRedisUsers } from '../dev/dependencies/store-users.ts';
-import { Failure } from '../dev/failure.ts';
-import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
-import { eventually } from '../dev/eventually.ts';
+import { redisResponds } from '../../dev/dependencies/readiness.ts';
+import { redisProgram } from '../../dev/dependencies/redis.ts';
+import { writeRedisUsers } from '../../dev/dependencies/store-users.ts';
+import { Failure } from '../../dev/failure.ts';
+import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';
+import { eventually } from '../../dev/eventually.ts';
 import type { Parts } from './parts.ts';
 import type { ChaosContext } from './context.ts';
 

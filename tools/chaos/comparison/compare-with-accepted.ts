@@ -1,10 +1,10 @@
 import { parsePublicId, publicId } from '@fulfilment/contracts';
-import { Failure } from '../dev/failure.ts';
-import type { ServiceName } from '../dev/ports.ts';
-import { adminUrlOf, type ChaosContext } from './context.ts';
+import { Failure } from '../../dev/failure.ts';
+import type { ServiceName } from '../../dev/ports.ts';
+import { adminUrlOf, type ChaosContext } from '../suite/context.ts';
 import { type ComparedSum, compareSet, countIds, type Found, type SetDifference } from './sets.rules.ts';
-import { type AcceptedOrder, orderEvents } from './shopper.ts';
-import { runSql } from './sql.ts';
+import { type AcceptedOrder, orderEvents } from '../shopper.ts';
+import { runSql } from '../suite/sql.ts';
 
 export interface ReceivedDelivery {
   readonly deliveryId: string;

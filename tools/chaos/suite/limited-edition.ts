@@ -1,8 +1,8 @@
-import { harbourLights } from '../demo/accounts.ts';
-import { demoCatalogue, stableUuid } from '../demo/catalogue.ts';
-import { Failure } from '../dev/failure.ts';
-import type { OperatorAccess } from '../ops/operator-access.ts';
-import { operate } from '../ops/operate.ts';
+import { harbourLights } from '../../demo/accounts.ts';
+import { demoCatalogue, stableUuid } from '../../demo/catalogue.ts';
+import { Failure } from '../../dev/failure.ts';
+import type { OperatorAccess } from '../../ops/operator-access.ts';
+import { operate } from '../../ops/operate.ts';
 
 export const initialStock = 1_000_000;
 

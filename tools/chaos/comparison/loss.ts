@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
-import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';
-import type { ChaosSuite } from './chaos-suite.ts';
+import { rebuildCreatorApi } from '../../ops/rebuild-creators.ts';
+import type { ChaosSuite } from '../suite/chaos-suite.ts';
 import {
   countDeliveries,
   eventsOf,
@@ -9,11 +9,11 @@ import {
   type ReceivedDelivery,
   uuidOf,
 } from './compare-with-accepted.ts';
-import { adminUrlOf, operatorAccessOf } from './context.ts';
-import { initialStock } from './limited-edition.ts';
+import { adminUrlOf, operatorAccessOf } from '../suite/context.ts';
+import { initialStock } from '../suite/limited-edition.ts';
 import { compareSet, type Found, formatSets, isSame } from './sets.rules.ts';
-import type { AcceptedOrder } from './shopper.ts';
-import { runSql } from './sql.ts';
+import type { AcceptedOrder } from '../shopper.ts';
+import { runSql } from '../suite/sql.ts';
 
 export interface Loss {
   /** Lines for people. */

@@ -1,8 +1,8 @@
-import { LogFiles } from '../dev/output/logs.ts';
-import type { Say } from '../dev/output/progress.ts';
-import { reasonOf } from '../dev/failure.ts';
-import { ProcessPart, type ProcessPlan } from '../dev/supervisor/process-part.ts';
-import { Supervisor } from '../dev/supervisor/supervisor.ts';
+import { LogFiles } from '../../dev/output/logs.ts';
+import type { Say } from '../../dev/output/progress.ts';
+import { reasonOf } from '../../dev/failure.ts';
+import { ProcessPart, type ProcessPlan } from '../../dev/supervisor/process-part.ts';
+import { Supervisor } from '../../dev/supervisor/supervisor.ts';
 
 /** Starts supervised processes, and stops them at the end. The next run stops what a killed run left. */
 export class Parts {

@@ -1,4 +1,4 @@
-import { alignColumns } from '../dev/output/align-columns.ts';
+import { alignColumns } from '../../dev/output/align-columns.ts';
 
 /** How often each id was found. */
 export type Found = ReadonlyMap<string, number>;

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { type ServiceName, serviceNames } from '../dev/ports.ts';
-import { nodeArguments } from '../dev/services/services.ts';
-import { root } from '../dev/settings.ts';
-import type { ProcessPart, ProcessPlan } from '../dev/supervisor/process-part.ts';
+import { type ServiceName, serviceNames } from '../../dev/ports.ts';
+import { nodeArguments } from '../../dev/services/services.ts';
+import { root } from '../../dev/settings.ts';
+import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';
 import type { Parts } from './parts.ts';
 import { type ChaosContext, replicaEnvironment, type ReplicaNumber, replicaNumbers } from './context.ts';
 
