@@ -83,7 +83,7 @@ async function runSuite(settings: Settings, options: Options): Promise<void> {
       if (isReady && !options.detached) console.log(readableLine(name, line, colours));
     },
   });
-  stopOnSignals(suite);
+  stopOnSignals(suite, () => isReady);
   try {
     say(`Starting the suite in ${settings.stateDir.replace(`${root}/`, '')}`);
     await suite.startDependencies({ gateway: !options.dependencies });
@@ -116,7 +116,7 @@ function sayAddresses(suite: Suite, say: (line: string) => void): void {
  * Stops the suite in order after the first signal, or if the terminal of `--detach` is closed before the
  * suite is ready. Ends this process when the suite is stopped.
  */
-function stopOnSignals(suite: Suite): void {
+function stopOnSignals(suite: Suite, isReady: () => boolean): void {
   const stop = (): void => {
     if (suite.isStopping) return;
     console.log('\nStopping …');
@@ -124,7 +124,7 @@ function stopOnSignals(suite: Suite): void {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   process.on('disconnect', () => {
-    if (!suite.isReady) stop(); // the waiting terminal is closed
+    if (!isReady()) stop(); // the waiting terminal is closed
   });
   // A closed terminal or pipe must not crash the suite.
   process.stdout.on('error', () => undefined);

@@ -95,10 +95,6 @@ export class Suite {
     return this.ending !== undefined;
   }
 
-  get isReady(): boolean {
-    return this.stack !== undefined;
-  }
-
   /** Time since it was opened, as text. */
   get elapsed(): string {
     return this.progress.elapsed;
