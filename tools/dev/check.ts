@@ -1,14 +1,8 @@
 import { runChecks } from './test-run/checks.ts';
 import { runMain } from './failure.ts';
 import { Progress } from './output/progress.ts';
-import { stopRunningPrograms } from './run-program.ts';
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    void stopRunningPrograms();
-    process.exit(130);
-  });
-}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
 const say = (line: string): void => console.log(line);
 runMain(async () => {

@@ -27,12 +27,10 @@ interface Options {
   readonly dependencies: boolean;
   /** Whether `--detach` started this process. */
   readonly detached: boolean;
-  readonly help: boolean;
 }
 
 async function main(): Promise<void> {
   const options = readOptions();
-  if (options.help) return console.log(help);
   const settings = readSettings();
   if (await reportRunning(settings)) return;
   if (options.detach && !options.detached) {
@@ -45,7 +43,7 @@ async function main(): Promise<void> {
 function readOptions(): Options {
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
-    options: { detach: flag, dependencies: flag, detached: flag, help: { ...flag, short: 'h' } },
+    options: { detach: flag, dependencies: flag, detached: flag },
   });
   return values;
 }

@@ -41,13 +41,8 @@ async function main(): Promise<number> {
     options: {
       only: { type: 'string' },
       images: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false, short: 'h' },
     },
   });
-  if (values.help) {
-    say(help);
-    return 0;
-  }
   const { only } = values;
   if (only !== undefined && only !== 'unit' && only !== 'e2e') throw new Failure(help);
   if (only !== undefined && values.images) throw new Failure('--images needs all tests.');

@@ -41,13 +41,8 @@ async function main(): Promise<number> {
       keep: flag,
       'if-possible': flag,
       tag: { type: 'string', default: 'local' },
-      help: { ...flag, short: 'h' },
     },
   });
-  if (values.help) {
-    say(help);
-    return 0;
-  }
   const options = {
     isBuilt: values.built,
     tag: values.tag,
