@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
@@ -82,8 +81,6 @@ async function main(): Promise<number> {
     isConcurrent: values.short,
     isRolling: values.rolling,
     isSynchronous: !values.asynchronous,
-    saveTimeline: () =>
-      writeFileSync(join(settings.stateDir, 'timeline.json'), `${JSON.stringify(steps, null, 2)}\n`),
   });
 }
 

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../dev/settings.ts';
 import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './suite/chaos-suite.ts';
@@ -30,16 +32,14 @@ export interface ChaosOptions {
   readonly isRolling: boolean;
   /** Whether a commit waits for the standby. If not, what a promotion loses is only reported. */
   readonly isSynchronous: boolean;
-  /** Saves the steps in the state directory, once it is empty. */
-  readonly saveTimeline: () => void;
 }
 
 /** Returns the exit status. */
 export function runChaos(settings: Settings, options: ChaosOptions): Promise<number> {
-  const { isSynchronous, saveTimeline } = options;
-  return inChaosSuite(settings, { isSynchronous, onStateWiped: saveTimeline }, (suite, cleanups) =>
-    runAndCompare(suite, options, cleanups),
-  );
+  return inChaosSuite(settings, options, (suite, cleanups) => {
+    writeFileSync(join(settings.stateDir, 'timeline.json'), `${JSON.stringify(options.steps, null, 2)}\n`);
+    return runAndCompare(suite, options, cleanups);
+  });
 }
 
 /** Places orders during the faults, then compares and prints what each part has. Returns the exit status. */

@@ -4,7 +4,7 @@ import { eventually } from '../dev/eventually.ts';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
 import { formatSets, isSame } from '../chaos/comparison/sets.rules.ts';
 import { adminUrlOf } from '../chaos/suite/context.ts';
-import { runSql } from '../chaos/suite/sql.ts';
+import { runSql } from '../dev/run-sql.ts';
 import { compareUntilEqual, openTraffic, type Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';

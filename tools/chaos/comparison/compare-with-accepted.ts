@@ -4,7 +4,7 @@ import type { ServiceName } from '../../dev/ports.ts';
 import { adminUrlOf, type ChaosContext } from '../suite/context.ts';
 import { type ComparedSum, compareSet, countIds, type Found, type SetDifference } from './sets.rules.ts';
 import { type AcceptedOrder, orderEvents } from '../shopper.ts';
-import { runSql } from '../suite/sql.ts';
+import { runSql } from '../../dev/run-sql.ts';
 
 export interface ReceivedDelivery {
   readonly deliveryId: string;

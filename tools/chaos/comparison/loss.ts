@@ -13,7 +13,7 @@ import { adminUrlOf, operatorAccessOf } from '../suite/context.ts';
 import { initialStock } from '../suite/limited-edition.ts';
 import { compareSet, type Found, formatSets, isSame } from './sets.rules.ts';
 import type { AcceptedOrder } from '../shopper.ts';
-import { runSql } from '../suite/sql.ts';
+import { runSql } from '../../dev/run-sql.ts';
 
 export interface Loss {
   /** Lines for people. */

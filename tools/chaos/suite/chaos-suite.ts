@@ -35,11 +35,10 @@ export const say = (line: string): void => console.log(line);
 /**
  * Starts a separate suite, with an address for each replica as if on several machines, and stops it after the
  * work.
- * @param onStateWiped called when the state directory is empty
  */
 export async function inChaosSuite<Result>(
   given: Settings,
-  { onStateWiped, ...options }: PostgresOptions & { readonly onStateWiped?: () => void },
+  options: PostgresOptions,
   work: (suite: ChaosSuite, cleanups: Cleanups) => Promise<Result>,
 ): Promise<Result> {
   const settings: Settings = {
@@ -53,7 +52,6 @@ export async function inChaosSuite<Result>(
   };
   await resetSuite(settings);
   mkdirSync(settings.stateDir, { recursive: true });
-  onStateWiped?.();
   const parts = new Parts(settings.stateDir, say);
   const cleanups: Cleanups = [() => parts.stop()];
   const end = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part
 import { eventually } from '../../dev/eventually.ts';
 import type { Parts } from './parts.ts';
 import { type ChaosContext, postgresPortOf } from './context.ts';
-import { runSql } from './sql.ts';
+import { runSql } from '../../dev/run-sql.ts';
 import { StableAddress } from './stable-address.ts';
 
 const replicationTimeoutMs = 60_000;

@@ -1,8 +1,9 @@
 import type { Certificates } from '@fulfilment/testing/certificates';
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, request } from 'undici';
+import { request } from 'undici';
+import { gatewayStatus } from '../../dev/gateway/gateway.ts';
 import { type ServiceName, serviceNames } from '../../dev/ports.ts';
 import { nodeArguments } from '../../dev/services/services.ts';
 import { root } from '../../dev/settings.ts';
@@ -75,7 +76,7 @@ export class Replicas {
       },
       stopSignal: 'SIGQUIT',
       stopTimeoutMs: 5_000,
-      ready: () => this.gatewayServes(certificates),
+      ready: async () => (await gatewayStatus(ports.gateway, '/store/health/ready', certificates)) === 200,
     });
   }
 
@@ -153,15 +154,5 @@ export class Replicas {
     const file = join(this.directory, 'names');
     writeFileSync(`${file}.new`, lines.join(''));
     renameSync(`${file}.new`, file);
-  }
-
-  private async gatewayServes({ caFile }: Certificates): Promise<boolean> {
-    const dispatcher = new Agent({ connect: { ca: readFileSync(caFile) }, headersTimeout: probeTimeoutMs });
-    try {
-      const url = `https://localhost:${this.context.ports.gateway}/store/health/ready`;
-      return (await request(url, { dispatcher })).statusCode === 200;
-    } finally {
-      await dispatcher.destroy();
-    }
   }
 }
