@@ -9,6 +9,11 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 /** The built documentation site, which the gateway serves. */
 export const siteDir = join(root, 'docs', 'site', 'dist');
 
+/** Arguments with which Node.js runs a file of `tools`, such as `dev/start.ts`. */
+export function toolArguments(file: string, ...args: readonly string[]): string[] {
+  return ['--disable-warning=ExperimentalWarning', join(root, 'tools', file), ...args];
+}
+
 /** Settings of `npm start` and related commands from the environment. */
 export interface Settings {
   readonly basePort: number;

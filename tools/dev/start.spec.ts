@@ -4,25 +4,21 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root } from './settings.ts';
+import { toolArguments } from './settings.ts';
 
 describe('npm start', () => {
   let stateDir = '';
   const run = (file: string, ...args: readonly string[]) =>
-    spawnSync(
-      process.execPath,
-      ['--disable-warning=ExperimentalWarning', join(root, 'tools', 'dev', file), ...args],
-      {
-        encoding: 'utf8',
-        env: {
-          ...process.env,
-          SUITE_DEV_DIR: stateDir,
-          POSTGRES_URL: storeUrl('TEST_POSTGRES_URL'),
-          REDIS_URL: storeUrl('TEST_REDIS_URL'),
-          RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
-        },
+    spawnSync(process.execPath, toolArguments(`dev/${file}`, ...args), {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        SUITE_DEV_DIR: stateDir,
+        POSTGRES_URL: storeUrl('TEST_POSTGRES_URL'),
+        REDIS_URL: storeUrl('TEST_REDIS_URL'),
+        RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
       },
-    );
+    });
 
   beforeEach(() => {
     stateDir = mkdtempSync(join(tmpdir(), 'start-'));

@@ -3,25 +3,21 @@ import { buildAll, runNx } from '../build.ts';
 import { Failure } from '../failure.ts';
 import type { Progress } from '../output/progress.ts';
 import { type Outcome, runProgram } from '../run-program.ts';
-import { root } from '../settings.ts';
+import { root, toolArguments } from '../settings.ts';
 
 const prettier = join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
-const generator = join(root, 'tools', 'reference', 'generate.ts');
-const wordCheck = join(root, 'tools', 'words', 'check-words.ts');
-const contractCheck = join(root, 'tools', 'compatibility', 'check-contracts.ts');
-const manifestCheck = join(root, 'tools', 'kubernetes', 'check-manifests.ts');
 
 /** The checks of `npm run check` by their name in the output. */
 const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
-  'Format (fix with: npm run format)': () => node(prettier, '--check', '--log-level=warn', '.'),
-  'Words (docs/glossary.md)': () => node(wordCheck),
-  'Contracts of the last release': () => node(contractCheck),
-  'Kubernetes manifests': () => node(manifestCheck),
+  'Format (fix with: npm run format)': () => node([prettier, '--check', '--log-level=warn', '.']),
+  'Words (docs/glossary.md)': () => node(toolArguments('words/check-words.ts')),
+  'Contracts of the last release': () => node(toolArguments('compatibility/check-contracts.ts')),
+  'Kubernetes manifests': () => node(toolArguments('kubernetes/check-manifests.ts')),
   'Lint and boundaries': () => runNx(['run-many', '--target=lint', '--outputStyle=static', '--parallel=2']),
   Types: () => runNx(['run-many', '--target=typecheck', '--outputStyle=static', '--parallel=2']),
   'Generated files are fresh': async () => {
     await buildAll(); // the generator reads the compiled code
-    return node(generator, '--check');
+    return node(toolArguments('reference/generate.ts', '--check'));
   },
 };
 
@@ -42,6 +38,6 @@ export async function runChecks(progress: Progress, say: (line: string) => void)
   return failed;
 }
 
-function node(...args: string[]): Promise<Outcome> {
-  return runProgram(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], { cwd: root });
+function node(args: readonly string[]): Promise<Outcome> {
+  return runProgram(process.execPath, args, { cwd: root });
 }

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { systemPackages } from '../dependencies/choose.ts';
 import { runProgram } from '../run-program.ts';
-import { root } from '../settings.ts';
+import { root, toolArguments } from '../settings.ts';
 import type { Counts } from './test-results.ts';
 
 /** The same faults in each run, so that a failure belongs to the change. */
@@ -28,11 +27,7 @@ export async function runShortChaos(): Promise<ChaosResult> {
   const startedAtMs = performance.now();
   const { code, output } = await runProgram(
     process.execPath,
-    [
-      '--disable-warning=ExperimentalWarning',
-      join(root, 'tools', 'chaos', 'chaos.ts'),
-      ...['--short', '--built', '--seed', String(seed)],
-    ],
+    toolArguments('chaos/chaos.ts', '--short', '--built', '--seed', String(seed)),
     { cwd: root, timeoutMs },
   );
   const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(0);

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { runProgram } from '../run-program.ts';
-import { root } from '../settings.ts';
+import { root, toolArguments } from '../settings.ts';
 import type { Counts } from './test-results.ts';
 
 /**
@@ -26,13 +25,12 @@ export function prepareImages(): { readonly verify: () => Promise<ImagesResult> 
     return { verify: () => Promise.resolve({ counts: { passed: 0, failed: 0 }, lines: [line] }) };
   }
   const { promise: inputEnds, resolve: endInput } = Promise.withResolvers<void>();
-  const program = join(root, 'tools', 'images', 'images.ts');
   const options = ['--verify', '--built', '--if-possible', '--after-input'];
-  const running = runProgram(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', program, ...options],
-    { cwd: root, cleansUp: true, inputEnds },
-  );
+  const running = runProgram(process.execPath, toolArguments('images/images.ts', ...options), {
+    cwd: root,
+    cleansUp: true,
+    inputEnds,
+  });
   return {
     verify: async () => {
       const startedAtMs = performance.now();
