@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import pg from 'pg';
+import { listenAndPrintPort } from '../listen-and-print-port.ts';
 
 // The baseline, in a separate process: node:http and pg, with the prepared statements of store-api in the
 // same transactions, and responses of the same size. It has no tokens, quotas, checks, published messages or
-// logs. Prints one line of JSON: its port.
+// logs.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
@@ -218,7 +219,4 @@ const server = createServer((request, response) => {
     },
   );
 });
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  console.log(JSON.stringify({ port: typeof address === 'object' ? address?.port : undefined }));
-});
+listenAndPrintPort(server);
