@@ -5,9 +5,8 @@ import type { Settings } from '../dev/settings.ts';
 import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './suite/chaos-suite.ts';
 import { runStep, type Targets } from './faults.ts';
 import { measureLoss } from './comparison/loss.ts';
-import type { Comparison } from './comparison/compare-with-accepted.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
-import { formatSets, isSame } from './comparison/sets.rules.ts';
+import { type Comparison, differencesIn, formatComparison } from './comparison/sets.rules.ts';
 import { replicaNumbers } from './suite/context.ts';
 import type { Shopper } from './shopper.ts';
 import { describeStep, partOf, type Step } from './timeline.rules.ts';
@@ -75,7 +74,7 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
   if (!options.isSynchronous) return reportLoss(suite, traffic);
   const comparison = await compareUntilEqual(() => traffic.compare());
   say(`Compared ${((performance.now() - placedAtMs) / 1_000).toFixed(0)} s after the last order.\n`);
-  for (const line of formatSets(comparison.sets, comparison.sums)) say(line);
+  for (const line of formatComparison(comparison)) say(line);
   const repeated = received.length - new Set(received.map(({ deliveryId }) => deliveryId)).size;
   say(`\nDeliveries that were sent again with the same id, which is allowed: ${repeated}`);
   return reportComparison(comparison, shopper, { ...options, invalid });
@@ -113,13 +112,7 @@ function reportComparison(
     `Failed attempts, which were repeated: ${[...counts].map(([reason, count]) => `${count} × ${reason}`).join(', ') || 'none'}`,
   );
   const problems = [
-    ...comparison.sets
-      .filter((set) => !isSame(set))
-      .map(({ name, missing, unexpected, doubled }) => {
-        const examples = [...missing, ...unexpected, ...doubled].slice(0, 3);
-        return `${name}: ${examples.join(', ')}`;
-      }),
-    ...comparison.sums.filter(({ expected, found }) => expected !== found).map(({ name }) => name),
+    ...differencesIn(comparison),
     ...rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
     ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
     ...(isRolling && failed.length > 0 ? [`${failed.length} requests failed during roll-outs`] : []),

@@ -9,13 +9,12 @@ import { openReceiver } from '../listen/receiver.ts';
 import type { ChaosSuite } from './suite/chaos-suite.ts';
 import { initialStock } from './suite/limited-edition.ts';
 import {
-  type Comparison,
   compareWithAccepted,
   type LostByRestore,
   nothingLost,
   type ReceivedDelivery,
 } from './comparison/compare-with-accepted.ts';
-import { isSame } from './comparison/sets.rules.ts';
+import { type Comparison, differencesIn } from './comparison/sets.rules.ts';
 import { Shopper, signIn } from './shopper.ts';
 
 const webhookSecret = 'chaos-webhook-secret';
@@ -73,13 +72,9 @@ export async function compareUntilEqual(compare: () => Promise<Comparison>): Pro
   const endsAtMs = performance.now() + convergenceTimeoutMs;
   for (;;) {
     const comparison = await compare();
-    if (isEqual(comparison) || performance.now() > endsAtMs) return comparison;
+    if (differencesIn(comparison).length === 0 || performance.now() > endsAtMs) return comparison;
     await sleep(pollIntervalMs);
   }
-}
-
-function isEqual({ sets, sums }: Comparison): boolean {
-  return sets.every(isSame) && sums.every(({ expected, found }) => expected === found);
 }
 
 async function readSoldUnits(stack: Stack): Promise<number> {

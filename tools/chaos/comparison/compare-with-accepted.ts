@@ -2,7 +2,14 @@ import { parsePublicId, publicId } from '@fulfilment/contracts';
 import { Failure } from '../../dev/failure.ts';
 import type { ServiceName } from '../../dev/ports.ts';
 import { adminUrlOf, type ChaosContext } from '../suite/context.ts';
-import { type ComparedSum, compareSet, countIds, type Found, type SetDifference } from './sets.rules.ts';
+import {
+  type ComparedSum,
+  type Comparison,
+  compareSet,
+  countIds,
+  type Found,
+  type SetDifference,
+} from './sets.rules.ts';
 import { type AcceptedOrder, orderEvents } from '../shopper.ts';
 import { runSql } from '../../dev/run-sql.ts';
 
@@ -10,11 +17,6 @@ export interface ReceivedDelivery {
   readonly deliveryId: string;
   readonly event: string;
   readonly orderId: string;
-}
-
-export interface Comparison {
-  readonly sets: readonly SetDifference[];
-  readonly sums: readonly ComparedSum[];
 }
 
 /** Data that a restored database no longer has, although other services, clients or receivers have it. */

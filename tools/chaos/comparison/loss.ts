@@ -11,7 +11,7 @@ import {
 } from './compare-with-accepted.ts';
 import { adminUrlOf, operatorAccessOf } from '../suite/context.ts';
 import { initialStock } from '../suite/limited-edition.ts';
-import { compareSet, type Found, formatSets, isSame } from './sets.rules.ts';
+import { compareSet, differencesIn, type Found, formatComparison } from './sets.rules.ts';
 import type { AcceptedOrder } from '../shopper.ts';
 import { runSql } from '../../dev/run-sql.ts';
 
@@ -86,12 +86,9 @@ export async function measureLoss(
       `  the receiver got webhooks of ${lost.filter(({ id }) => deliveredIds.has(id)).length}.`,
       '',
       'The orders that store-api has, after ops creator rebuild:',
-      ...formatSets([...sets, webhooks], [stock]),
+      ...formatComparison({ sets: [...sets, webhooks], sums: [stock] }),
     ],
     undelivered: webhooks.missing.length,
-    differences: [
-      ...sets.filter((set) => !isSame(set)).map(({ name }) => name),
-      ...(stock.expected === stock.found ? [] : [stock.name]),
-    ],
+    differences: differencesIn({ sets, sums: [stock] }),
   };
 }

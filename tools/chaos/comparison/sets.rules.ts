@@ -19,6 +19,11 @@ export interface SetDifference {
   readonly doubled: readonly string[];
 }
 
+export interface Comparison {
+  readonly sets: readonly SetDifference[];
+  readonly sums: readonly ComparedSum[];
+}
+
 export function countIds(ids: Iterable<string>): Found {
   const found = new Map<string, number>();
   for (const id of ids) found.set(id, (found.get(id) ?? 0) + 1);
@@ -42,12 +47,25 @@ export function compareSet(
   };
 }
 
-export function isSame({ missing, unexpected, doubled }: SetDifference): boolean {
+function isSame({ missing, unexpected, doubled }: SetDifference): boolean {
   return missing.length + unexpected.length + doubled.length === 0;
 }
 
+/** Returns the names of what differs, with examples. */
+export function differencesIn({ sets, sums }: Comparison): string[] {
+  return [
+    ...sets
+      .filter((set) => !isSame(set))
+      .map(({ name, missing, unexpected, doubled }) => {
+        const examples = [...missing, ...unexpected, ...doubled].slice(0, 3);
+        return `${name}: ${examples.join(', ')}`;
+      }),
+    ...sums.filter(({ expected, found }) => expected !== found).map(({ name }) => name),
+  ];
+}
+
 /** Returns the lines of the table that a run prints at its end. */
-export function formatSets(sets: readonly SetDifference[], sums: readonly ComparedSum[]): string[] {
+export function formatComparison({ sets, sums }: Comparison): string[] {
   const rows = [
     ['', 'expected', 'found', 'missing', 'unexpected', 'doubled', ''],
     ...sets.map((set) => [
