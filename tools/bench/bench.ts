@@ -52,17 +52,17 @@ interface BenchEntry {
 const benches: Readonly<Record<string, BenchEntry>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
   store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 0 },
-  reports: { load: async () => (await import('./reports/reports-bench.ts')).benchReports, rows: 20_000 },
+  reports: { load: async () => (await import('./store/reports-bench.ts')).benchReports, rows: 20_000 },
   creator: { load: async () => (await import('./creator/creator-bench.ts')).benchCreator, rows: 1_000_000 },
   webhooks: { load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks, rows: 0 },
-  traces: { load: async () => (await import('./traces/traces-bench.ts')).benchTraces, rows: 0 },
+  traces: { load: async () => (await import('./traces-bench.ts')).benchTraces, rows: 0 },
   replicas: { load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas, rows: 0 },
   growth: {
-    load: async () => (await import('./growth/growth-bench.ts')).benchGrowth,
+    load: async () => (await import('./growth-bench.ts')).benchGrowth,
     rows: 10_000_000,
   },
   snapshots: {
-    load: async () => (await import('./snapshots/snapshots-bench.ts')).benchSnapshots,
+    load: async () => (await import('./snapshots-bench.ts')).benchSnapshots,
     rows: 100_000,
   },
   suite: {

@@ -1,17 +1,17 @@
 import { topologyOf } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
-import { Failure } from '../../dev/failure.ts';
-import type { BenchContext } from '../bench-context.ts';
-import { CreatorData } from '../creator/creator-data.ts';
-import { measureProjection, messagesPerSample } from '../creator/projection.ts';
-import type { Figure } from '../figures.ts';
-import { type Caller, measureCallers, type Sample } from '../rounds.ts';
-import { ServiceProcess } from '../service-process.ts';
-import { Shop } from '../store/shop-data.ts';
-import { callerCount, requestSender, storeRequests } from '../store/store-callers.ts';
-import { integrationToken, createStoreProcess } from '../store/store-process.ts';
-import { DeliveringWorker, deliveriesPerSample } from '../webhooks/delivering-worker.ts';
-import { ReceiverProcess } from '../webhooks/receiver-process.ts';
+import { Failure } from '../dev/failure.ts';
+import type { BenchContext } from './bench-context.ts';
+import { CreatorData } from './creator/creator-data.ts';
+import { measureProjection, messagesPerSample } from './creator/projection.ts';
+import type { Figure } from './figures.ts';
+import { type Caller, measureCallers, type Sample } from './rounds.ts';
+import { ServiceProcess } from './service-process.ts';
+import { Shop } from './store/shop-data.ts';
+import { callerCount, requestSender, storeRequests } from './store/store-callers.ts';
+import { integrationToken, createStoreProcess } from './store/store-process.ts';
+import { DeliveringWorker, deliveriesPerSample } from './webhooks/delivering-worker.ts';
+import { ReceiverProcess } from './webhooks/receiver-process.ts';
 import {
   comparePaths,
   growthFigures,

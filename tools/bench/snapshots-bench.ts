@@ -1,12 +1,12 @@
 import { connect, type ConfirmChannel } from 'amqplib';
 import pg from 'pg';
-import type { BenchContext } from '../bench-context.ts';
-import type { Figure } from '../figures.ts';
-import { absoluteFigures, alternate, type AlternatingVariant, ratio } from '../rounds.ts';
-import { DeliveringWorker } from '../webhooks/delivering-worker.ts';
-import { startOutboxSender } from '../webhooks/outbox-sender.ts';
-import { ReceiverProcess } from '../webhooks/receiver-process.ts';
-import { measureRelay, relayedPerSample, relayNamespace } from '../webhooks/relay.ts';
+import type { BenchContext } from './bench-context.ts';
+import type { Figure } from './figures.ts';
+import { absoluteFigures, alternate, type AlternatingVariant, ratio } from './rounds.ts';
+import { DeliveringWorker } from './webhooks/delivering-worker.ts';
+import { startOutboxSender } from './webhooks/outbox-sender.ts';
+import { ReceiverProcess } from './webhooks/receiver-process.ts';
+import { measureRelay, relayedPerSample, relayNamespace } from './webhooks/relay.ts';
 
 const deliveriesPerSample = 3_000;
 const target = { atLeast: 0.8 };

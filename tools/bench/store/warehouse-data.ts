@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import { BenchDatabase } from '../bench-database.ts';
-import { creatorId } from '../store/shop-data.ts';
+import { creatorId } from './shop-data.ts';
 
 const insertOrders = `
   WITH placed AS (

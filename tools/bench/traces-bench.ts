@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import type { BenchContext } from '../bench-context.ts';
-import type { Figure } from '../figures.ts';
-import { absoluteFigures, measureInRounds, ratio, ratioPerCpuSecond } from '../rounds.ts';
-import type { ServiceProcess } from '../service-process.ts';
-import { callerCount, type StoreRequests, storeRequests } from '../store/store-callers.ts';
-import { addCatalogue, integrationToken, createStoreProcess } from '../store/store-process.ts';
+import type { BenchContext } from './bench-context.ts';
+import type { Figure } from './figures.ts';
+import { absoluteFigures, measureInRounds, ratio, ratioPerCpuSecond } from './rounds.ts';
+import type { ServiceProcess } from './service-process.ts';
+import { callerCount, type StoreRequests, storeRequests } from './store/store-callers.ts';
+import { addCatalogue, integrationToken, createStoreProcess } from './store/store-process.ts';
 
 /** A store-api under measurement, with requests to it. */
 interface MeasuredServer {

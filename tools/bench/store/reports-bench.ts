@@ -6,7 +6,7 @@ import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure } from '../figures.ts';
 import { alternate, makeSample, type Sample } from '../rounds.ts';
 import type { ServedProcess } from '../served-process.ts';
-import { addCatalogue, createStoreProcess } from '../store/store-process.ts';
+import { addCatalogue, createStoreProcess } from './store-process.ts';
 import { WarehouseData } from './warehouse-data.ts';
 
 /** Name of the database, and namespace of exchanges, queues and keys of Redis. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BenchDatabase } from '../bench-database.ts';
-import type { BenchContext } from '../bench-context.ts';
-import { figure, type Figure } from '../figures.ts';
-import { alternate, type Sample, ratio, type Rounds } from '../rounds.ts';
+import type { BenchDatabase } from './bench-database.ts';
+import type { BenchContext } from './bench-context.ts';
+import { figure, type Figure } from './figures.ts';
+import { alternate, type Sample, ratio, type Rounds } from './rounds.ts';
 
 /** PostgreSQL processes report the pages that they read after 10 s without work at the latest. */
 const statisticsDelayMs = 11_000;
