@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runNx } from './build.ts';
-import { runChecks } from './test-run/checks.ts';
-import { Failure, reasonOf, runMain } from './failure.ts';
-import { collectorOffset } from './ports.ts';
-import { Progress } from './output/progress.ts';
-import { inSeparateSuite } from './separate-suite.ts';
-import { runProgram } from './run-program.ts';
-import { readSeparateSettings, root, type Settings } from './settings.ts';
-import { runShortChaos } from './test-run/short-chaos.ts';
-import { stackFile } from './state/stack-file.ts';
-import type { Suite } from './suite.ts';
+import { runNx } from '../build.ts';
+import { runChecks } from './checks.ts';
+import { Failure, reasonOf, runMain } from '../failure.ts';
+import { collectorOffset } from '../ports.ts';
+import { Progress } from '../output/progress.ts';
+import { inSeparateSuite } from '../separate-suite.ts';
+import { runProgram } from '../run-program.ts';
+import { readSeparateSettings, root, type Settings } from '../settings.ts';
+import { runShortChaos } from './short-chaos.ts';
+import { stackFile } from '../state/stack-file.ts';
+import type { Suite } from '../suite.ts';
 import {
   concurrentJestArgs,
   countResults,
@@ -18,8 +18,8 @@ import {
   jestArgs,
   removeResults,
   addCounts,
-} from './test-run/test-results.ts';
-import { prepareImages } from './test-run/verify-images.ts';
+} from './test-results.ts';
+import { prepareImages } from './verify-images.ts';
 
 const help = `npm test: runs checks, unit and integration tests, end-to-end tests, and concurrently with these the short form
 of npm run chaos. It starts suites of its own and stops them at the end. The last line is "N passed, N failed".

@@ -1,6 +1,6 @@
-import { runChecks } from './test-run/checks.ts';
-import { runMain } from './failure.ts';
-import { Progress } from './output/progress.ts';
+import { runChecks } from './checks.ts';
+import { runMain } from '../failure.ts';
+import { Progress } from '../output/progress.ts';
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
