@@ -4,7 +4,7 @@ const { default: Sequencer } = createRequire(import.meta.resolve('jest'))('@jest
 
 /**
  * Runs faults.spec.ts last. Its time limits need a machine without other load. The short form of chaos, which
- * starts together with the end-to-end tests, has ended by then (tools/dev/short-chaos.ts).
+ * starts together with the end-to-end tests, has ended by then (tools/dev/test-run/short-chaos.ts).
  */
 export default class FaultsLast extends Sequencer {
   sort(tests) {

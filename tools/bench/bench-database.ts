@@ -1,15 +1,10 @@
 import pg from 'pg';
+import { runSql } from '../dev/run-sql.ts';
 
 /** Creates an empty database, in place of an earlier one of this name. @returns its URL */
 export async function createEmptyDatabase(serverUrl: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  try {
-    await client.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
-    await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
-  } finally {
-    await client.end();
-  }
+  await runSql(serverUrl, `DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
+  await runSql(serverUrl, `CREATE DATABASE ${pg.escapeIdentifier(name)}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;

@@ -1,10 +1,10 @@
 import { cpus, release, totalmem, type } from 'node:os';
 import { Redis } from 'ioredis';
-import pg from 'pg';
 import { z } from 'zod';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import prettier from 'prettier';
+import { runSql } from '../dev/run-sql.ts';
 import { root } from '../dev/settings.ts';
 import { table } from '../reference/markdown.ts';
 import type { BenchContext } from './bench-context.ts';
@@ -38,11 +38,8 @@ export async function describeConditions(context: Omit<BenchContext, 'step' | 's
 }
 
 async function postgresVersion(url: string): Promise<string> {
-  const client = new pg.Client(url);
-  await client.connect();
-  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
-  await client.end();
-  return rows[0]?.server_version ?? 'unknown';
+  const [row] = await runSql(url, 'SHOW server_version');
+  return String(row?.['server_version']);
 }
 
 async function redisVersion(url: string): Promise<string> {

@@ -2,11 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
-import { root } from '../dev/settings.ts';
+import { root, toolArguments } from '../dev/settings.ts';
 import { treeCpuMs } from '../dev/supervisor/process-tree.ts';
 
 const portLine = z.object({ port: z.number() });
@@ -22,8 +21,7 @@ export class ServedProcess {
 
   /** Starts a program of the benchmarks. @param file its path in tools/bench */
   static script(file: string, env: Readonly<Record<string, string>> = {}, ...args: string[]): ServedProcess {
-    const program = join(root, 'tools', 'bench', file);
-    return new ServedProcess(['--disable-warning=ExperimentalWarning', program, ...args], env);
+    return new ServedProcess(toolArguments(`bench/${file}`, ...args), env);
   }
 
   constructor(args: readonly string[], env: Readonly<Record<string, string>>) {

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { ServiceName } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
-import { mallocSettings, nodeArguments } from '../dev/services.ts';
+import { mallocSettings, nodeArguments } from '../dev/services/services.ts';
 import { root } from '../dev/settings.ts';
 import { type BenchContext, unlimited } from './bench-context.ts';
 import { figure, type Figure } from './figures.ts';

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { percentile } from '../bench/fixed-rate.ts';
 import { Failure } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
+import { wholeNumber } from '../dev/whole-number.ts';
 import { orderStations, simulatedMs, simulateOrders } from './drop-day.ts';
 import type { Station } from './queueing.ts';
 
@@ -38,12 +39,8 @@ export function predictLatencies(args: readonly string[]): void {
     },
   });
   if (values.help === true) return console.log(help);
-  const amount = (name: Exclude<keyof typeof values, 'help'>, min: number): number => {
-    const value = Number(values[name]);
-    if (!Number.isInteger(value) || value < min)
-      throw new Failure(`--${name} must be a whole number from ${min}.`);
-    return value;
-  };
+  const amount = (name: Exclude<keyof typeof values, 'help'>, min: number): number =>
+    wholeNumber(name, values[name], min);
   const stations = orderStations({
     storeApiMs: processorMs('store-api'),
     postgresMs: processorMs('postgres'),

@@ -1,13 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { isTaken } from '../dev/ports.ts';
-import { Progress } from '../dev/progress.ts';
-import { stopRunningPrograms } from '../dev/run-program.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { readSeparateSettings, type Settings } from '../dev/settings.ts';
-import { chaosPorts } from './context.ts';
+import { wholeNumber } from '../dev/whole-number.ts';
+import { chaosPorts } from './suite/context.ts';
 import { seededTimeline, shortPace, type Step, timeline, usualPace } from './timeline.rules.ts';
 
 const help = `npm run chaos: are orders lost or doubled while parts of the suite fail?
@@ -32,6 +31,7 @@ Settings (environment):
   SUITE_CHAOS_BASE_PORT   base port (default: 26443)
   SUITE_DEV_DIR           directory for state; it uses the subdirectory "chaos" (default: .dev)`;
 
+const maxNumber = 9_999_999;
 /** Duration in which faults begin, and orders a second. */
 const defaultLoad = { seconds: 180, perSecond: 20 };
 const shortLoad = { seconds: 20, perSecond: 10 }; // other tests run concurrently
@@ -49,19 +49,16 @@ async function main(): Promise<number> {
       timeline: { type: 'string' },
       rolling: flag,
       asynchronous: flag,
-      help: { ...flag, short: 'h' },
     },
   });
-  if (values.help) {
-    console.log(help);
-    return 0;
-  }
   const settings = await withFreePorts(readSeparateSettings('chaos'));
   const faultLoad = values.short ? shortLoad : defaultLoad;
   const load = values.rolling ? rollingLoad : faultLoad;
-  const seconds = wholeNumber('seconds', values.seconds) ?? load.seconds;
-  const seed = wholeNumber('seed', values.seed) ?? Math.floor(Math.random() * 1_000_000);
-  const orders = wholeNumber('orders', values.orders) ?? seconds * load.perSecond;
+  const number = (name: 'seconds' | 'seed' | 'orders', byDefault: number): number =>
+    wholeNumber(name, values[name] ?? String(byDefault), 1, maxNumber);
+  const seconds = number('seconds', load.seconds);
+  const seed = number('seed', 1 + Math.floor(Math.random() * maxNumber));
+  const orders = number('orders', seconds * load.perSecond);
   const steps =
     values.timeline === undefined
       ? seededTimeline(seed, {
@@ -84,8 +81,6 @@ async function main(): Promise<number> {
     isConcurrent: values.short,
     isRolling: values.rolling,
     isSynchronous: !values.asynchronous,
-    saveTimeline: () =>
-      writeFileSync(join(settings.stateDir, 'timeline.json'), `${JSON.stringify(steps, null, 2)}\n`),
   });
 }
 
@@ -101,18 +96,10 @@ async function withFreePorts(settings: Settings): Promise<Settings> {
   throw new Failure(`No free ports found from ${settings.basePort} upwards.`);
 }
 
-function wholeNumber(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,7}$/.test(text) || Number(text) < 1)
-    throw new Failure(`--${name} must be a whole number from 1.`);
-  return Number(text);
-}
-
 function readTimeline(file: string): Step[] {
   const parsed = timeline.safeParse(JSON.parse(readFileSync(file, 'utf8')));
   if (!parsed.success) throw new Failure(`${file} is not a timeline: ${parsed.error.message}`);
   return parsed.data;
 }
 
-process.once('exit', () => void stopRunningPrograms());
 runMain(main, help);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessPart } from '../dev/supervisor/process-part.ts';
-import type { PostgresPair } from './postgres-pair.ts';
-import type { RedisWithSentinels } from './redis-with-sentinels.ts';
-import type { Replicas } from './replicas.ts';
+import type { PostgresPair } from './suite/postgres-pair.ts';
+import type { RedisWithSentinels } from './suite/redis-with-sentinels.ts';
+import type { Replicas } from './suite/replicas.ts';
 import type { Step } from './timeline.rules.ts';
 
 export interface Targets {

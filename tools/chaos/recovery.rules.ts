@@ -1,4 +1,4 @@
-import { alignColumns } from '../dev/align-columns.ts';
+import { alignColumns } from '../dev/output/align-columns.ts';
 import type { AcceptedOrder, FailedAttempt } from './shopper.ts';
 
 export interface StepTimes {

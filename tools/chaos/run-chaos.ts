@@ -1,12 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../dev/settings.ts';
-import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './chaos-suite.ts';
+import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './suite/chaos-suite.ts';
 import { runStep, type Targets } from './faults.ts';
-import { measureLoss } from './loss.ts';
-import type { Comparison } from './compare-with-accepted.ts';
+import { measureLoss } from './comparison/loss.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
-import { formatSets, isSame } from './sets.rules.ts';
-import { replicaNumbers } from './context.ts';
+import { type Comparison, differencesIn, formatComparison } from './comparison/sets.rules.ts';
+import { replicaNumbers } from './suite/context.ts';
 import type { Shopper } from './shopper.ts';
 import { describeStep, partOf, type Step } from './timeline.rules.ts';
 import { compareUntilEqual, openTraffic, type Traffic } from './traffic.ts';
@@ -30,16 +31,14 @@ export interface ChaosOptions {
   readonly isRolling: boolean;
   /** Whether a commit waits for the standby. If not, what a promotion loses is only reported. */
   readonly isSynchronous: boolean;
-  /** Saves the steps in the state directory, once it is empty. */
-  readonly saveTimeline: () => void;
 }
 
 /** Returns the exit status. */
 export function runChaos(settings: Settings, options: ChaosOptions): Promise<number> {
-  const { isSynchronous, saveTimeline } = options;
-  return inChaosSuite(settings, { isSynchronous, onStateWiped: saveTimeline }, (suite, cleanups) =>
-    runAndCompare(suite, options, cleanups),
-  );
+  return inChaosSuite(settings, options, (suite, cleanups) => {
+    writeFileSync(join(settings.stateDir, 'timeline.json'), `${JSON.stringify(options.steps, null, 2)}\n`);
+    return runAndCompare(suite, options, cleanups);
+  });
 }
 
 /** Places orders during the faults, then compares and prints what each part has. Returns the exit status. */
@@ -75,7 +74,7 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
   if (!options.isSynchronous) return reportLoss(suite, traffic);
   const comparison = await compareUntilEqual(() => traffic.compare());
   say(`Compared ${((performance.now() - placedAtMs) / 1_000).toFixed(0)} s after the last order.\n`);
-  for (const line of formatSets(comparison.sets, comparison.sums)) say(line);
+  for (const line of formatComparison(comparison)) say(line);
   const repeated = received.length - new Set(received.map(({ deliveryId }) => deliveryId)).size;
   say(`\nDeliveries that were sent again with the same id, which is allowed: ${repeated}`);
   return reportComparison(comparison, shopper, { ...options, invalid });
@@ -113,13 +112,7 @@ function reportComparison(
     `Failed attempts, which were repeated: ${[...counts].map(([reason, count]) => `${count} × ${reason}`).join(', ') || 'none'}`,
   );
   const problems = [
-    ...comparison.sets
-      .filter((set) => !isSame(set))
-      .map(({ name, missing, unexpected, doubled }) => {
-        const examples = [...missing, ...unexpected, ...doubled].slice(0, 3);
-        return `${name}: ${examples.join(', ')}`;
-      }),
-    ...comparison.sums.filter(({ expected, found }) => expected !== found).map(({ name }) => name),
+    ...differencesIn(comparison),
     ...rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
     ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
     ...(isRolling && failed.length > 0 ? [`${failed.length} requests failed during roll-outs`] : []),

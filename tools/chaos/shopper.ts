@@ -1,4 +1,4 @@
-import { createWebhook, quoteRates } from '@fulfilment/client/store';
+import { createWebhook, type PlaceOrderRequest } from '@fulfilment/client/store';
 import { storeScopes } from '@fulfilment/contracts';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,9 +9,8 @@ import { ownerEmail } from '../demo/accounts.ts';
 import { openStore } from '../demo/api.ts';
 import { demoToken } from '../demo/demo-token.ts';
 import { unlimitedProduct } from '../demo/find-product.ts';
-import { shippingAddress } from '../demo/shipping-address.ts';
-import { Failure } from '../dev/failure.ts';
-import type { Stack } from '../dev/stack-file.ts';
+import { orderRequest } from '../demo/order-request.ts';
+import type { Stack } from '../dev/state/stack-file.ts';
 
 export const orderEvents = ['order.created', 'order.processing'] as const;
 const concurrency = 16;
@@ -39,13 +38,6 @@ export interface FailedAttempt {
   readonly reason: string;
 }
 
-/** The products of every order, and the rate that ships them. */
-interface OrderTemplate {
-  readonly limitedSku: string;
-  readonly sku: string;
-  readonly rateId: string;
-}
-
 /** An integration that places orders through the gateway and retries each with its own key. */
 export class Shopper {
   readonly accepted: AcceptedOrder[] = [];
@@ -54,7 +46,8 @@ export class Shopper {
   readonly rejected: string[] = [];
   private readonly stack: Stack;
   private readonly pool: Pool;
-  private readonly template: OrderTemplate;
+  /** A piece of a limited edition, and a piece of another product. */
+  private readonly order: PlaceOrderRequest;
   private token: Promise<string>;
   private tokenRenewalAtMs: number;
   private isClosed = false;
@@ -67,27 +60,17 @@ export class Shopper {
     const token = await signIn(stack);
     const client = openStore(stack, token);
     const sku = await unlimitedProduct(client);
-    const { data: rates } = await quoteRates({
-      client,
-      query: { currency: 'GBP' },
-      body: {
-        country_code: shippingAddress.country_code,
-        items: [
-          { sku: limitedSku, quantity: 1 },
-          { sku, quantity: 1 },
-        ],
-      },
-    });
-    const rateId = rates.data[0]?.id;
-    if (rateId === undefined)
-      throw new Failure(`No shipping service ships to ${shippingAddress.country_code}.`);
+    const order = await orderRequest(client, [
+      { sku: limitedSku, quantity: 1 },
+      { sku, quantity: 1 },
+    ]);
     await createWebhook({ client, body: { url: receiver, secret, events: [...orderEvents] } });
-    return new Shopper(stack, token, { limitedSku, sku, rateId });
+    return new Shopper(stack, token, order);
   }
 
-  private constructor(stack: Stack, token: string, template: OrderTemplate) {
+  private constructor(stack: Stack, token: string, order: PlaceOrderRequest) {
     this.stack = stack;
-    this.template = template;
+    this.order = order;
     this.token = Promise.resolve(token);
     this.tokenRenewalAtMs = performance.now() + tokenRenewalMs;
     this.pool = new Pool(stack.base_url, {
@@ -151,8 +134,7 @@ export class Shopper {
   }
 
   private async send(key: string, units: number): Promise<{ status: number; text: string }> {
-    const { limitedSku, sku, rateId } = this.template;
-    const price = { amount: 2999, currency: 'GBP' };
+    const [limited, other] = this.order.items;
     const response = await this.pool.request({
       method: 'POST',
       path: '/store/v1/orders',
@@ -161,14 +143,7 @@ export class Shopper {
         'content-type': 'application/json',
         'idempotency-key': key,
       },
-      body: JSON.stringify({
-        items: [
-          { sku: limitedSku, quantity: 1, unit_price: price },
-          { sku, quantity: units, unit_price: price },
-        ],
-        shipping_address: shippingAddress,
-        shipping_rate_id: rateId,
-      }),
+      body: JSON.stringify({ ...this.order, items: [limited, { ...other, quantity: units }] }),
     });
     return { status: response.statusCode, text: await response.body.text() };
   }

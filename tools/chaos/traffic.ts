@@ -4,18 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ownerEmail } from '../demo/accounts.ts';
 import { openCreator } from '../demo/api.ts';
 import { Failure } from '../dev/failure.ts';
-import type { Stack } from '../dev/stack-file.ts';
+import type { Stack } from '../dev/state/stack-file.ts';
 import { openReceiver } from '../listen/receiver.ts';
-import type { ChaosSuite } from './chaos-suite.ts';
-import { initialStock } from './limited-edition.ts';
+import type { ChaosSuite } from './suite/chaos-suite.ts';
+import { initialStock } from './suite/limited-edition.ts';
 import {
-  type Comparison,
   compareWithAccepted,
   type LostByRestore,
   nothingLost,
   type ReceivedDelivery,
-} from './compare-with-accepted.ts';
-import { isSame } from './sets.rules.ts';
+} from './comparison/compare-with-accepted.ts';
+import { type Comparison, differencesIn } from './comparison/sets.rules.ts';
 import { Shopper, signIn } from './shopper.ts';
 
 const webhookSecret = 'chaos-webhook-secret';
@@ -73,13 +72,9 @@ export async function compareUntilEqual(compare: () => Promise<Comparison>): Pro
   const endsAtMs = performance.now() + convergenceTimeoutMs;
   for (;;) {
     const comparison = await compare();
-    if (isEqual(comparison) || performance.now() > endsAtMs) return comparison;
+    if (differencesIn(comparison).length === 0 || performance.now() > endsAtMs) return comparison;
     await sleep(pollIntervalMs);
   }
-}
-
-function isEqual({ sets, sums }: Comparison): boolean {
-  return sets.every(isSame) && sums.every(({ expected, found }) => expected === found);
 }
 
 async function readSoldUnits(stack: Stack): Promise<number> {

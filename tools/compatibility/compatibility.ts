@@ -4,8 +4,7 @@ import { unlimited } from '../bench/bench-context.ts';
 import { buildAll } from '../dev/build.ts';
 import { runMain } from '../dev/failure.ts';
 import { serviceNames, type ServiceName } from '../dev/ports.ts';
-import { Progress } from '../dev/progress.ts';
-import { stopRunningPrograms } from '../dev/run-program.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { inSeparateSuite } from '../dev/separate-suite.ts';
 import { readSeparateSettings, root } from '../dev/settings.ts';
 import { contractFindings, contractsOfCommit, currentContracts } from './documents.ts';
@@ -36,13 +35,8 @@ async function main(): Promise<number> {
     options: {
       from: { type: 'string' },
       contracts: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false, short: 'h' },
     },
   });
-  if (options.help) {
-    say(help);
-    return 0;
-  }
   const commit = await releasedCommit(options.from);
   say(`Compares this repository with the release ${commit.slice(0, 12)}.`);
   const contracts = contractFindings(await contractsOfCommit(commit), currentContracts());
@@ -103,5 +97,4 @@ function rollOutInOrder(services: readonly ServiceName[], released: string): Pro
   });
 }
 
-process.once('exit', () => void stopRunningPrograms());
 runMain(main, help);

@@ -1,4 +1,4 @@
-import { alignColumns } from '../dev/align-columns.ts';
+import { alignColumns } from '../dev/output/align-columns.ts';
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
 
 const columns = ['HTTP', 'messages', 'schema', 'mixed'] as const;

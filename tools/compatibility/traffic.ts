@@ -6,7 +6,7 @@ import type { ReceiverProcess } from '../bench/webhooks/receiver-process.ts';
 import { ownerEmail } from '../demo/accounts.ts';
 import { demoToken } from '../demo/demo-token.ts';
 import { Failure } from '../dev/failure.ts';
-import type { Stack } from '../dev/stack-file.ts';
+import type { Stack } from '../dev/state/stack-file.ts';
 
 const callerCount = 4;
 const afterwardsMs = 3_000;

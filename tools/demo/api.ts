@@ -3,7 +3,7 @@ import { createStoreClient, type Client as StoreClient } from '@fulfilment/clien
 import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
 import { Failure, reasonOf } from '../dev/failure.ts';
-import type { Stack } from '../dev/stack-file.ts';
+import type { Stack } from '../dev/state/stack-file.ts';
 
 /** Fetches with trust in the suite's own certificate authority. */
 export function fetchTrusting(ca: string | undefined): typeof fetch {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Failure } from '../dev/failure.ts';
 import { notRunning, readSettings } from '../dev/settings.ts';
-import { readStack, type Stack } from '../dev/stack-file.ts';
+import { readStack, type Stack } from '../dev/state/stack-file.ts';
 import { control, notReady } from '../dev/supervisor/control.ts';
 import { authorizationCodeFlow } from './authorization.ts';
 

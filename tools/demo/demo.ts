@@ -19,7 +19,7 @@ import { openShopReceiver, type ShopReceiver } from './receiver.ts';
 import { expectEqual, expectThat, Steps } from './steps.ts';
 import { registerApp } from './third-party-app.ts';
 import { demoToken, runningStack } from './demo-token.ts';
-import { shippingAddress } from './shipping-address.ts';
+import { shippingAddress } from './order-request.ts';
 import { openCreator, openStore } from './api.ts';
 
 const arrivalTimeoutMs = 30_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Seeded } from '../dev/stack-file.ts';
+import type { Seeded } from '../dev/state/stack-file.ts';
 import type { OperatorAccess } from '../ops/operator-access.ts';
 import { operate } from '../ops/operate.ts';
 import { waitForOutcome } from '../ops/wait-for-outcome.ts';

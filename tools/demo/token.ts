@@ -15,7 +15,6 @@ const help = `npm run -s token: prints an access token of a demo account, obtain
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      help: { type: 'boolean', short: 'h' },
       email: { type: 'string', default: ownerEmail },
       password: { type: 'string' },
       scope: { type: 'string', default: `openid ${Object.keys(storeScopes).join(' ')}` },
@@ -23,7 +22,6 @@ async function main(): Promise<void> {
       'redirect-uri': { type: 'string' },
     },
   });
-  if (values.help === true) return console.log(help);
   const token = await demoToken(await runningStack(), {
     email: values.email,
     password: values.password,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { root, type Settings } from './settings.ts';
+import { root, type Settings, toolArguments } from './settings.ts';
 
 const messageSchema = z.object({ line: z.string().optional(), ready: z.boolean().optional() });
 type Message = z.infer<typeof messageSchema>;
@@ -20,16 +20,11 @@ export function startDetached(settings: Settings, args: readonly string[]): Prom
   const logs = join(settings.stateDir, 'logs');
   mkdirSync(logs, { recursive: true });
   const output = openSync(join(logs, 'supervisor.log'), 'a', 0o600);
-  const script = join(root, 'tools', 'dev', 'start.ts');
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', script, ...args, '--detached'],
-    {
-      cwd: root,
-      detached: true,
-      stdio: ['ignore', output, output, 'ipc'],
-    },
-  );
+  const child = spawn(process.execPath, toolArguments('dev/start.ts', ...args, '--detached'), {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', output, output, 'ipc'],
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => child.kill('SIGTERM'));
   return new Promise((resolve) => {

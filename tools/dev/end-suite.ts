@@ -1,5 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { dropDatabases } from './services/databases.ts';
+import { dockerResponds, removeContainers } from './dependencies/docker.ts';
+import { postgresHomes } from './dependencies/postgres.ts';
+import type { Settings } from './settings.ts';
+import { emptyStateDir } from './state/state-dir.ts';
 import { control } from './supervisor/control.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 
@@ -11,4 +17,15 @@ export async function endSuite(stateDir: string): Promise<boolean> {
     await sleep(50);
   const leftovers = existsSync(stateDir) ? await new Supervisor(stateDir).endLeftovers() : [];
   return ended !== undefined || leftovers.length > 0;
+}
+
+/** Stops a suite and deletes what it created, except in an external Redis or RabbitMQ. */
+export async function resetSuite(settings: Settings): Promise<void> {
+  await endSuite(settings.stateDir);
+  if (settings.externalUrls.postgres !== undefined)
+    await dropDatabases(settings.externalUrls.postgres, settings);
+  if (existsSync(settings.stateDir) && (await dockerResponds())) await removeContainers(settings);
+  emptyStateDir(settings.stateDir);
+  const [, outside] = postgresHomes(settings);
+  rmSync(dirname(outside), { recursive: true, force: true });
 }

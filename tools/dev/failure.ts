@@ -10,9 +10,11 @@ export function reasonOf(error: unknown): string {
 
 /**
  * Runs a program; its result is the exit status. Prints the reason of a failure.
- * @param help printed after a mistyped option
+ * @param help printed for `--help` and `-h` instead, and after a mistyped option
  */
 export function runMain(main: () => Promise<number | void>, help?: string): void {
+  if (help !== undefined && process.argv.some((argument) => argument === '--help' || argument === '-h'))
+    return console.log(help);
   main().then(
     (status) => {
       if (status !== undefined) process.exit(status);

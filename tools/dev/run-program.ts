@@ -31,10 +31,11 @@ export interface Outcome {
 
 const running = new Set<number>();
 const cleaningUp = new Set<Promise<Outcome>>();
+process.once('exit', endRunning);
 
 /** Stops the programs of `runProgram` with their children. Resolves when those with `cleansUp` have ended. */
 export async function stopRunningPrograms(): Promise<void> {
-  for (const pid of running) endGroup(pid);
+  endRunning();
   await Promise.all(cleaningUp);
 }
 
@@ -101,11 +102,13 @@ export function lastLines(text: string, count: number): string {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }
 
-function endGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGTERM');
-  } catch {
-    // It has already ended.
+function endRunning(): void {
+  for (const pid of running) {
+    try {
+      process.kill(-pid, 'SIGTERM');
+    } catch {
+      // It has already ended.
+    }
   }
 }
 

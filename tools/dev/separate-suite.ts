@@ -1,9 +1,8 @@
 import type { RequiredPrograms } from './dependencies/choose.ts';
-import { endSuite } from './end-suite.ts';
-import type { Say } from './progress.ts';
+import { resetSuite } from './end-suite.ts';
+import type { Say } from './output/progress.ts';
 import type { Settings } from './settings.ts';
 import { Suite } from './suite.ts';
-import { wipeState } from './wipe-state.ts';
 
 /** Runs the work with new, empty stores, and stops the suite afterwards or on a signal. */
 export async function inSeparateSuite<T>(
@@ -12,8 +11,7 @@ export async function inSeparateSuite<T>(
   say: Say,
   work: (suite: Suite) => Promise<T>,
 ): Promise<T> {
-  await endSuite(settings.stateDir); // left by an interrupted run
-  await wipeState(settings);
+  await resetSuite(settings);
   const suite = await Suite.open(settings, { say, log: () => undefined });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => void suite.stop().finally(() => process.exit(130)));

@@ -9,6 +9,11 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 /** The built documentation site, which the gateway serves. */
 export const siteDir = join(root, 'docs', 'site', 'dist');
 
+/** Arguments with which Node.js runs a file of `tools`, such as `dev/start.ts`. */
+export function toolArguments(file: string, ...args: readonly string[]): string[] {
+  return ['--disable-warning=ExperimentalWarning', join(root, 'tools', file), ...args];
+}
+
 /** Settings of `npm start` and related commands from the environment. */
 export interface Settings {
   readonly basePort: number;
@@ -109,4 +114,12 @@ function portSetting(environment: Environment, name: string, defaultPort: number
 /** Short hash of the state directory, for names in shared stores and containers. */
 export function stateDirHash(settings: Settings): string {
   return createHash('sha256').update(settings.stateDir).digest('hex').slice(0, 10);
+}
+
+/** Namespace of exchanges and queues, since an external broker may hold several suites. */
+export function rabbitmqNamespace(settings: Settings): string {
+  return (
+    settings.environment.RABBITMQ_NAMESPACE ||
+    (settings.externalUrls.rabbitmq === undefined ? 'suite' : stateDirHash(settings))
+  );
 }

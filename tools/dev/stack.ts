@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { alignColumns } from './align-columns.ts';
+import { alignColumns } from './output/align-columns.ts';
 import { Failure, runMain } from './failure.ts';
 import { notRunning, readSettings } from './settings.ts';
 import { control } from './supervisor/control.ts';
@@ -21,13 +21,9 @@ NAME: store-api, creator-api, auth-server, webhook-worker, gateway, postgres, re
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: {
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false, short: 'h' },
-    },
+    options: { json: { type: 'boolean', default: false } },
   });
   const [command = 'status', name, ...more] = positionals;
-  if (values.help) return console.log(help);
   const isVerb = verbs.some((verb) => verb === command);
   if ((!isVerb && command !== 'status') || isVerb !== (name !== undefined) || more.length > 0)
     throw new Failure(

@@ -1,17 +1,44 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { storeUrl } from '@fulfilment/testing';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root } from './settings.ts';
+import { toolArguments } from './settings.ts';
 
 describe('npm start', () => {
+  let stateDir = '';
+  const run = (file: string, ...args: readonly string[]) =>
+    spawnSync(process.execPath, toolArguments(`dev/${file}`, ...args), {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        SUITE_DEV_DIR: stateDir,
+        POSTGRES_URL: storeUrl('TEST_POSTGRES_URL'),
+        REDIS_URL: storeUrl('TEST_REDIS_URL'),
+        RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
+      },
+    });
+
+  beforeEach(() => {
+    stateDir = mkdtempSync(join(tmpdir(), 'start-'));
+  });
+  afterEach(() => {
+    run('stop.ts');
+    rmSync(stateDir, { recursive: true, force: true });
+  });
+
   it('lists its options when it gets an unknown one', () => {
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ['--disable-warning=ExperimentalWarning', join(root, 'tools/dev/start.ts'), '--bogus'],
-      { encoding: 'utf8' },
-    );
+    const { status, stderr } = run('start.ts', '--bogus');
     expect(status).toBe(1);
     expect(stderr).toContain("Unknown option '--bogus'");
     expect(stderr).toContain('npm start -- --detach');
+  });
+
+  it('keeps only the dependencies running in the background with --dependencies --detach', () => {
+    expect(run('start.ts', '--dependencies', '--detach')).toMatchObject({ status: 0 });
+    expect(JSON.parse(run('stack.ts', 'status', '--json').stdout)).toEqual(
+      ['postgres', 'redis', 'rabbitmq'].map((name) => expect.objectContaining({ name, state: 'given' })),
+    );
   });
 });

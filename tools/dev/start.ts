@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { startDetached, notifyStarter } from './detached.ts';
 import { Failure, reasonOf, runMain } from './failure.ts';
-import { readableLine } from './log-lines.ts';
+import { readableLine } from './output/log-lines.ts';
 import { commandFor, root, readSettings, settingsHelp, type Settings } from './settings.ts';
-import { readStack } from './stack-file.ts';
+import { readStack } from './state/stack-file.ts';
 import { Suite } from './suite.ts';
-import { summary } from './summary.ts';
+import { summary } from './output/summary.ts';
 import { control } from './supervisor/control.ts';
 
 const help = `npm start: starts the whole suite on this machine, from a fresh clone.
@@ -27,12 +27,10 @@ interface Options {
   readonly dependencies: boolean;
   /** Whether `--detach` started this process. */
   readonly detached: boolean;
-  readonly help: boolean;
 }
 
 async function main(): Promise<void> {
   const options = readOptions();
-  if (options.help) return console.log(help);
   const settings = readSettings();
   if (await reportRunning(settings)) return;
   if (options.detach && !options.detached) {
@@ -45,7 +43,7 @@ async function main(): Promise<void> {
 function readOptions(): Options {
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
-    options: { detach: flag, dependencies: flag, detached: flag, help: { ...flag, short: 'h' } },
+    options: { detach: flag, dependencies: flag, detached: flag },
   });
   return values;
 }
@@ -83,7 +81,7 @@ async function runSuite(settings: Settings, options: Options): Promise<void> {
       if (isReady && !options.detached) console.log(readableLine(name, line, colours));
     },
   });
-  stopOnSignals(suite);
+  stopOnSignals(suite, () => isReady);
   try {
     say(`Starting the suite in ${settings.stateDir.replace(`${root}/`, '')}`);
     await suite.startDependencies({ gateway: !options.dependencies });
@@ -116,7 +114,7 @@ function sayAddresses(suite: Suite, say: (line: string) => void): void {
  * Stops the suite in order after the first signal, or if the terminal of `--detach` is closed before the
  * suite is ready. Ends this process when the suite is stopped.
  */
-function stopOnSignals(suite: Suite): void {
+function stopOnSignals(suite: Suite, isReady: () => boolean): void {
   const stop = (): void => {
     if (suite.isStopping) return;
     console.log('\nStopping …');
@@ -124,7 +122,7 @@ function stopOnSignals(suite: Suite): void {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   process.on('disconnect', () => {
-    if (!suite.isReady) stop(); // the waiting terminal is closed
+    if (!isReady()) stop(); // the waiting terminal is closed
   });
   // A closed terminal or pipe must not crash the suite.
   process.stdout.on('error', () => undefined);

@@ -2,7 +2,7 @@ import { type Certificates, certificatesIn } from '@fulfilment/testing/certifica
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { buildAll, buildSite } from './build.ts';
-import { createDatabases } from './databases.ts';
+import { createDatabases } from './services/databases.ts';
 import {
   chooseDependencies,
   type Choice,
@@ -13,8 +13,8 @@ import type { DependencyName, DependencyContext } from './dependencies/dependenc
 import { checkExternal, externalStatus, isExternal } from './dependencies/external.ts';
 import { Failure, reasonOf } from './failure.ts';
 import { checkGatewayPort, prepareGateway } from './gateway/gateway.ts';
-import { followFile, LogFiles } from './logs.ts';
-import { bareStack, operatorAccess } from './addresses.ts';
+import { followFile, LogFiles } from './output/logs.ts';
+import { bareStack, operatorAccess } from './services/addresses.ts';
 import {
   portsFrom,
   type Ports,
@@ -23,13 +23,13 @@ import {
   withFreeDependencyPorts,
   withFreeServicePorts,
 } from './ports.ts';
-import { Progress, type Say } from './progress.ts';
+import { Progress, type Say } from './output/progress.ts';
 import { findProgram, mustRun, stopRunningPrograms } from './run-program.ts';
-import { type Secrets, secretsIn } from './secrets.ts';
-import { migrateService, servicePlan, type ServiceContext } from './services.ts';
+import { type Secrets, secretsIn } from './state/secrets.ts';
+import { migrateService, servicePlan, type ServiceContext } from './services/services.ts';
 import type { Settings } from './settings.ts';
-import { removeStack, type Stack, writeStack } from './stack-file.ts';
-import { whenRemoved } from './state-dir.ts';
+import { removeStack, type Stack, writeStack } from './state/stack-file.ts';
+import { whenRemoved } from './state/state-dir.ts';
 import { notReady, serveControl } from './supervisor/control.ts';
 import { type PartStatus, type Verb, verbs } from './supervisor/part.ts';
 import { ProcessPart, type ProcessPlan } from './supervisor/process-part.ts';
@@ -93,10 +93,6 @@ export class Suite {
 
   get isStopping(): boolean {
     return this.ending !== undefined;
-  }
-
-  get isReady(): boolean {
-    return this.stack !== undefined;
   }
 
   /** Time since it was opened, as text. */

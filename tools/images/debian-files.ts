@@ -4,7 +4,7 @@ import { installMissing } from '../dev/dependencies/debian-packages.ts';
 import { postgresPrograms } from '../dev/dependencies/postgres.ts';
 import { rabbitmqProgram } from '../dev/dependencies/rabbitmq.ts';
 import { redisProgram } from '../dev/dependencies/redis.ts';
-import type { Say } from '../dev/progress.ts';
+import type { Say } from '../dev/output/progress.ts';
 import { findProgram, mustRun } from '../dev/run-program.ts';
 
 /** What the containers run, by the Debian package that has it. */

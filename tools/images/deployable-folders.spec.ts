@@ -16,7 +16,7 @@ function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** The folders that the images contain (tools/dev/bundle.ts). */
+/** The folders that the images contain (tools/dev/bundle/bundle.ts). */
 describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) => {
   const files = filesBelow(folderOf(app));
 

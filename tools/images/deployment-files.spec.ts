@@ -166,7 +166,7 @@ describe('the Dockerfiles', () => {
   it('start node itself as process 1, with the heap sizes of npm start', () => {
     expect(dockerfile).toContain('ENTRYPOINT []\n');
     expect(dockerfile).toContain('CMD ["node", "--max-http-header-size=40960", "dist/main.js"]');
-    const developmentOptions = read('tools/dev/services.ts');
+    const developmentOptions = read('tools/dev/services/services.ts');
     for (const option of /NODE_OPTIONS="([^"]+)"/.exec(dockerfile)?.[1]?.split(' ') ?? ['missing'])
       expect(developmentOptions).toContain(`'${option}'`);
   });

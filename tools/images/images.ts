@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
-import { Progress } from '../dev/progress.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSettings, stateDirHash } from '../dev/settings.ts';
 import { provideBaseImages, pullBaseImages } from './substitutes.ts';
@@ -41,13 +41,8 @@ async function main(): Promise<number> {
       keep: flag,
       'if-possible': flag,
       tag: { type: 'string', default: 'local' },
-      help: { ...flag, short: 'h' },
     },
   });
-  if (values.help) {
-    say(help);
-    return 0;
-  }
   const options = {
     isBuilt: values.built,
     tag: values.tag,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readLockFile, requiredPackages } from '../dev/lock-file.ts';
+import { readLockFile, requiredPackages } from '../dev/bundle/lock-file.ts';
 import { root } from '../dev/settings.ts';
 
 const manifestSchema = z.object({

@@ -7,10 +7,10 @@ import type { OperatorAccess } from '../ops/operator-access.ts';
 import { eventually } from '../dev/eventually.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { serviceNames } from '../dev/ports.ts';
-import { Progress } from '../dev/progress.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { mustRun } from '../dev/run-program.ts';
-import { root } from '../dev/settings.ts';
-import { type BareStack, writeStack } from '../dev/stack-file.ts';
+import { toolArguments } from '../dev/settings.ts';
+import { type BareStack, writeStack } from '../dev/state/stack-file.ts';
 import { serveControl } from '../dev/supervisor/control.ts';
 import { Composition } from './composition.ts';
 import { checkRestrictions } from './container-rules.ts';
@@ -206,14 +206,10 @@ async function runDemo(
   });
   try {
     await at.progress.step('The demo succeeds through the gateway', (note) =>
-      mustRun(
-        process.execPath,
-        ['--disable-warning=ExperimentalWarning', join(root, 'tools', 'demo', 'demo.ts')],
-        {
-          env: { ...process.env, SUITE_DEV_DIR: at.stateDir, DEMO_RECEIVER_PORT: String(at.receiverPort) },
-          onLine: note,
-        },
-      ),
+      mustRun(process.execPath, toolArguments('demo/demo.ts'), {
+        env: { ...process.env, SUITE_DEV_DIR: at.stateDir, DEMO_RECEIVER_PORT: String(at.receiverPort) },
+        onLine: note,
+      }),
     );
   } finally {
     control.close();

@@ -2,6 +2,7 @@ import { isWebhookEvent, type WebhookEvent, webhookEvents } from '@fulfilment/co
 import { parseArgs } from 'node:util';
 import { ownerEmail } from '../demo/accounts.ts';
 import { Failure } from '../dev/failure.ts';
+import { wholeNumber } from '../dev/whole-number.ts';
 
 const program = 'npm run -s tools -- listen';
 
@@ -63,19 +64,19 @@ export function readListenOptions(args: readonly string[]): ListenOptions | unde
     },
   });
   if (values.help) return undefined;
-  const failures = values.fail === undefined ? undefined : number('fail', values.fail, 0, 1_000_000);
+  const failures = values.fail === undefined ? undefined : wholeNumber('fail', values.fail, 0, 1_000_000);
   return {
     events: readEvents(values.events),
     json: values.json,
-    port: number('port', values.port ?? '0', 0, 65_535),
+    port: wholeNumber('port', values.port ?? '0', 0, 65_535),
     secret: readSecret(values.secret),
     email: values.email,
     password: values.password,
     token: values.token,
     behaviour: {
       failures,
-      status: number('status', values.status ?? (failures === undefined ? '204' : '500'), 200, 599),
-      delayMs: number('delay', values.delay ?? '0', 0, 600_000),
+      status: wholeNumber('status', values.status ?? (failures === undefined ? '204' : '500'), 200, 599),
+      delayMs: wholeNumber('delay', values.delay ?? '0', 0, 600_000),
     },
   };
 }
@@ -97,10 +98,4 @@ function readEvents(lists: readonly string[] | undefined): readonly WebhookEvent
 function readSecret(secret: string | undefined): string | undefined {
   if (secret === '') throw new Failure('--secret must not be empty.');
   return secret;
-}
-
-function number(option: string, text: string, min: number, max: number): number {
-  const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new Failure(`--${option} must be a whole number from ${min} to ${max}.`);
 }

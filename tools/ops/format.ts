@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alignColumns } from '../dev/align-columns.ts';
+import { alignColumns } from '../dev/output/align-columns.ts';
 
 /** An object as a service's program prints it: the result of a command, or a row of a list. */
 type Row = Readonly<Record<string, unknown>>;

@@ -36,13 +36,8 @@ async function main(): Promise<number> {
       version: { type: 'string' },
       projects: { type: 'string' },
       'dry-run': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false, short: 'h' },
     },
   });
-  if (options.help) {
-    say(help);
-    return 0;
-  }
   if (!options['dry-run'] && (await git('status', '--porcelain')).trim() !== '')
     throw new Failure('There are uncommitted changes: commit them first.');
   const before = new Map(serviceNames.map((name) => [name, versionOf(name)]));

@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
-import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
-import { runSql } from '../chaos/sql.ts';
+import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
+import { runSql } from '../dev/run-sql.ts';
 import type { ServiceName } from '../dev/ports.ts';
 
 /** URLs for an administrator of one database as it was when the service stopped, and as it was restored. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { eventually } from '../dev/eventually.ts';
-import type { PostgresPair } from '../chaos/postgres-pair.ts';
-import { runSql } from '../chaos/sql.ts';
+import type { PostgresPair } from '../chaos/suite/postgres-pair.ts';
+import { runSql } from '../dev/run-sql.ts';
 
 /** Maximum time from a commit to the archiving of its segment. */
 export const archiveTimeoutSeconds = 10;

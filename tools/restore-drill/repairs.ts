@@ -1,8 +1,8 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { z } from 'zod';
-import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
-import { runSql } from '../chaos/sql.ts';
-import { adminUrlOf, type ChaosContext, operatorAccessOf } from '../chaos/context.ts';
+import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
+import { runSql } from '../dev/run-sql.ts';
+import { adminUrlOf, type ChaosContext, operatorAccessOf } from '../chaos/suite/context.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import { operate } from '../ops/operate.ts';
 import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';

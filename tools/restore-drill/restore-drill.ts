@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { serviceNames } from '../dev/ports.ts';
-import { Progress } from '../dev/progress.ts';
-import { stopRunningPrograms } from '../dev/run-program.ts';
+import { Progress } from '../dev/output/progress.ts';
 import { readSeparateSettings } from '../dev/settings.ts';
+import { wholeNumber } from '../dev/whole-number.ts';
 
 const help = `npm run restore-drill: restores the database of one service to an earlier time while the others keep running.
 
@@ -26,20 +26,14 @@ async function main(): Promise<number> {
     options: {
       service: { type: 'string', default: 'store-api' },
       seconds: { type: 'string', default: '20' },
-      help: { type: 'boolean', default: false, short: 'h' },
     },
   });
-  if (values.help) {
-    console.log(help);
-    return 0;
-  }
   const service = serviceNames.find((name) => name === values.service);
   if (service === undefined) throw new Failure(`--service must be one of ${serviceNames.join(', ')}.`);
-  if (!/^[1-9]\d{0,3}$/.test(values.seconds)) throw new Failure('--seconds must be a whole number from 1.');
+  const secondsAgo = wholeNumber('seconds', values.seconds, 1, 9_999);
   await new Progress(console.log).step('Build', buildAll);
   const { runDrill } = await import('./run-drill.ts'); // imported late, since it needs the compiled code
-  return runDrill(readSeparateSettings('restore-drill'), { service, secondsAgo: Number(values.seconds) });
+  return runDrill(readSeparateSettings('restore-drill'), { service, secondsAgo });
 }
 
-process.once('exit', () => void stopRunningPrograms());
 runMain(main, help);

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChaosSuite, inChaosSuite, say } from '../chaos/chaos-suite.ts';
+import { type ChaosSuite, inChaosSuite, say } from '../chaos/suite/chaos-suite.ts';
 import { eventually } from '../dev/eventually.ts';
-import type { LostByRestore } from '../chaos/compare-with-accepted.ts';
-import { formatSets, isSame } from '../chaos/sets.rules.ts';
-import { adminUrlOf } from '../chaos/context.ts';
-import { runSql } from '../chaos/sql.ts';
+import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
+import { differencesIn, formatComparison } from '../chaos/comparison/sets.rules.ts';
+import { adminUrlOf } from '../chaos/suite/context.ts';
+import { runSql } from '../dev/run-sql.ts';
 import { compareUntilEqual, openTraffic, type Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';
@@ -139,10 +139,9 @@ async function repairAndCompare(
   if (service === 'webhook-worker')
     say(`  Lost: ${lost.events.size} events, of which ${undelivered.length} never reached the receiver`);
   say('');
-  for (const line of formatSets(comparison.sets, comparison.sums)) say(line);
+  for (const line of formatComparison(comparison)) say(line);
   problems.push(
-    ...comparison.sets.filter((set) => !isSame(set)).map(({ name }) => name),
-    ...comparison.sums.filter(({ expected, found }) => expected !== found).map(({ name }) => name),
+    ...differencesIn(comparison),
     ...shopper.rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
     ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
   );

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import pg from 'pg';
+import { listenAndPrintPort } from '../listen-and-print-port.ts';
 
 // The baseline, in a separate process: node:http and pg, with the prepared statements of store-api in the
 // same transactions, and responses of the same size. It has no tokens, quotas, checks, published messages or
-// logs. Prints one line of JSON: its port.
+// logs.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
@@ -200,17 +201,12 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 
 async function respond(request: IncomingMessage): Promise<[status: number, body: unknown]> {
   const [, resource = '', creator = '', id = ''] = (request.url ?? '').split('/');
-  if (resource === 'orders' && request.method === 'GET')
-    return [200, (await run(pool, 'order', readOrder, [id, creator]))[0]];
   if (resource === 'releases')
     return [200, { data: await run(pool, 'releases', listReleases, [creator, 26]) }];
+  if (request.method === 'GET') return [200, (await run(pool, 'order', readOrder, [id, creator]))[0]];
   const body = await readBody(request);
-  if (resource === 'orders') return isOrderRequest(body) ? [201, await placeOrder(body)] : [400, {}];
-  if (resource === 'orders-at-once')
-    return isOrderRequest(body) ? [201, await placeOrderAtOnce(body)] : [400, {}];
-  // POST /stock/CREATOR/PRODUCT
-  await inTransaction((client) => run(client, 'take-stock', takeStock, [id, 1]));
-  return [201, {}];
+  if (!isOrderRequest(body)) return [400, {}];
+  return [201, await (resource === 'orders-at-once' ? placeOrderAtOnce(body) : placeOrder(body))];
 }
 
 const server = createServer((request, response) => {
@@ -223,7 +219,4 @@ const server = createServer((request, response) => {
     },
   );
 });
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  console.log(JSON.stringify({ port: typeof address === 'object' ? address?.port : undefined }));
-});
+listenAndPrintPort(server);

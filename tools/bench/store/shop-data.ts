@@ -13,8 +13,7 @@ export interface ShopData {
   readonly orderIds: readonly string[];
 }
 
-export const bigCreator = '01900000-0000-7000-8000-000000000001';
-export const smallCreator = '01900000-0000-7000-8000-000000000002';
+export const creatorId = '01900000-0000-7000-8000-000000000001';
 const productId = '01900000-0000-7000-8000-00000000000a';
 const limitedId = '01900000-0000-7000-8000-00000000000b';
 const serviceId = '01900000-0000-7000-8000-00000000000c';
@@ -26,13 +25,13 @@ const limitedPieceCount = 1_000_000_000;
 
 const insertCatalogue = `
   INSERT INTO creators (id, version, organisation_id, name, payment_method, payment_terms_accepted, tax_interview_completed, registered_at)
-  SELECT id, 1, 'org_bench', 'Bench', 'pm_ok', true, true, now() FROM unnest(ARRAY['${bigCreator}', '${smallCreator}']::uuid[]) AS id;
+  VALUES ('${creatorId}', 1, 'org_bench', 'Bench', 'pm_ok', true, true, now());
 
   INSERT INTO product_types (product_type, title, weight_grams, lead_time_days, royalty_rate, price_gbp, price_usd, price_eur, price_jpy)
   VALUES ('vinyl_12_lp', '12" LP', 500, 10, 1500, 2499, 2999, 2899, 4800);
 
   INSERT INTO releases (id, creator_id, name, artist_name, search_text, created_at)
-  SELECT gen_random_uuid(), '${bigCreator}', 'Release ' || n, 'Harbour Lights', 'release ' || n || ' harbour lights', now() - n * interval '1 minute'
+  SELECT gen_random_uuid(), '${creatorId}', 'Release ' || n, 'Harbour Lights', 'release ' || n || ' harbour lights', now() - n * interval '1 minute'
   FROM generate_series(1, 200) AS n;
 
   INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate,
@@ -42,7 +41,7 @@ const insertCatalogue = `
 
   INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate,
                         price_gbp, price_usd, price_eur, price_jpy, limited_edition, quantity)
-  SELECT product.id, release.id, '${bigCreator}', 4, 'Product', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, product.limited, product.quantity
+  SELECT product.id, release.id, '${creatorId}', 4, 'Product', 'vinyl_12_lp', 'available', 10, 1500, 2499, 2999, 2899, 4800, product.limited, product.quantity
   FROM (VALUES ('${productId}'::uuid, false, NULL::int), ('${limitedId}'::uuid, true, ${limitedPieceCount})) AS product (id, limited, quantity)
   CROSS JOIN LATERAL (SELECT id FROM releases LIMIT 1) AS release;
 
@@ -53,21 +52,21 @@ const insertCatalogue = `
 `;
 
 /**
- * Orders of one creator, at intervals of a second.
- * $1 creator, $2 number of orders, $3 age of the newest order in seconds, $4 whether they have lines
+ * Orders at intervals of a second.
+ * $1 number of orders, $2 age of the newest order in seconds, $3 whether they have lines
  */
 const insertOrders = `
   WITH placed AS (
     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
                         shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, charged_at, created_at)
-    SELECT gen_random_uuid(), $1, 'app', CASE n % 3 WHEN 0 THEN 'shipped' WHEN 1 THEN 'processing' ELSE 'delivered' END,
+    SELECT gen_random_uuid(), '${creatorId}', 'app', CASE n % 3 WHEN 0 THEN 'shipped' WHEN 1 THEN 'processing' ELSE 'delivered' END,
            CASE n % 2 WHEN 0 THEN 'shop' ELSE 'api' END, 'store-' || n % 7, 'external-' || n, 'GBP', 7847, 3, '${rateId}', 350,
            '{"full_name": "Aiko Mori", "address_line_1": "1 Quay Street", "city": "London", "postal_code": "N1 1AA", "country_code": "GB"}',
-           'GB', 'card', 'paid', 7847, now(), now() - (n + $3::int) * interval '1 second'
-    FROM generate_series(1, $2::int) AS n RETURNING id)
+           'GB', 'card', 'paid', 7847, now(), now() - (n + $2::int) * interval '1 second'
+    FROM generate_series(1, $1::int) AS n RETURNING id)
   INSERT INTO order_items (order_id, position, id, product_id, release_id, title, release_title, product_type, quantity, unit_amount, royalty_rate)
   SELECT placed.id, line, gen_random_uuid(), '${productId}', '${productId}', 'Product', 'Release 1', 'vinyl_12_lp', line, 2499, 1500
-  FROM placed CROSS JOIN generate_series(1, 2) AS line WHERE $4
+  FROM placed CROSS JOIN generate_series(1, 2) AS line WHERE $3
   RETURNING order_id`;
 
 /** The database of a Store API or bare server under measurement. */
@@ -75,15 +74,10 @@ export class Shop extends BenchDatabase {
   /** Adds a catalogue and 1000 orders. */
   async addCatalogue(): Promise<ShopData> {
     await this.client.query(insertCatalogue);
-    const { rows } = await this.client.query<{ order_id: string }>(insertOrders, [
-      bigCreator,
-      orderCount,
-      0,
-      true,
-    ]);
+    const { rows } = await this.client.query<{ order_id: string }>(insertOrders, [orderCount, 0, true]);
     await this.vacuum();
     return {
-      creatorId: bigCreator,
+      creatorId,
       productUuids: { unlimited: productId, limited: limitedId },
       sku: publicId('prod', productId),
       limitedSku: publicId('prod', limitedId),
@@ -91,15 +85,11 @@ export class Shop extends BenchDatabase {
     };
   }
 
-  /** Adds orders without lines, for lists, at intervals of a second. */
-  async addOrders(
-    creator: string,
-    count: number,
-    { newestAgeSeconds }: { readonly newestAgeSeconds: number },
-  ): Promise<void> {
+  /** Adds older orders without lines, for lists, at intervals of a second. */
+  async addOlderOrders(count: number): Promise<void> {
     for (let from = 0; from < count; from += ordersAtOnce) {
       const batch = Math.min(ordersAtOnce, count - from);
-      await this.client.query(insertOrders, [creator, batch, newestAgeSeconds + from, false]);
+      await this.client.query(insertOrders, [batch, orderCount + from, false]);
     }
     await this.vacuum();
   }

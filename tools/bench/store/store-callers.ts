@@ -1,8 +1,8 @@
+import { createStoreClient } from '@fulfilment/client/store';
 import { publicId } from '@fulfilment/contracts';
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
-import { z } from 'zod';
-import { shippingAddress } from '../../demo/shipping-address.ts';
+import { orderRequest, shippingAddress } from '../../demo/order-request.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { Caller } from '../rounds.ts';
 import { rateId, type ShopData } from './shop-data.ts';
@@ -18,44 +18,30 @@ export interface StoreRequests {
   readonly placeOrderAtOnce: Caller;
   /** Orders a piece of a limited edition, whose stock row all callers contend for. */
   readonly orderLimited: Caller;
-  /** The same as `orderLimited` at store-api. The bare server only updates the stock, with its guard. */
-  readonly updateLimitedStock: Caller;
   close(): Promise<void>;
 }
-
-const quotedRates = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 /** Requests of integrations of one creator to store-api. */
 export async function storeRequests(origin: string, data: ShopData, token: string): Promise<StoreRequests> {
   const send = requestSender(origin, { authorization: `Bearer ${token}` });
+  const client = createStoreClient({ baseUrl: `${origin}/store`, auth: token });
   const ids = data.orderIds.map((id) => publicId('ord', id));
-  const orderCaller = (sku: string, rate: string, quantities: readonly number[]) => () =>
-    send('POST', '/store/v1/orders', 201, orderBody(sku, rate, quantities), {
-      'idempotency-key': randomUUID(),
-    });
-  const rate = await quote(origin, token, data.sku, 3);
-  const limitedRate = await quote(origin, token, data.limitedSku, 1);
+  const orderCaller = async (sku: string, quantities: readonly number[]): Promise<Caller> => {
+    const order = await orderRequest(
+      client,
+      quantities.map((quantity) => ({ sku, quantity })),
+    );
+    return () => send('POST', '/store/v1/orders', 201, order, { 'idempotency-key': randomUUID() });
+  };
+  const placeOrder = await orderCaller(data.sku, [1, 2]);
   return {
     order: () => send('GET', `/store/v1/orders/${pickRandom(ids)}`, 200),
     releases: () => send('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
-    placeOrder: orderCaller(data.sku, rate, [1, 2]),
-    placeOrderAtOnce: orderCaller(data.sku, rate, [1, 2]),
-    orderLimited: orderCaller(data.limitedSku, limitedRate, [1]),
-    updateLimitedStock: orderCaller(data.limitedSku, limitedRate, [1]),
+    placeOrder,
+    placeOrderAtOnce: placeOrder,
+    orderLimited: await orderCaller(data.limitedSku, [1]),
     close: () => send.close(),
   };
-}
-
-/** Quotes the shipping of pieces of a product. @returns the id of the rate */
-async function quote(origin: string, token: string, sku: string, quantity: number): Promise<string> {
-  const response = await fetch(`${origin}/store/v1/shipping-rates?currency=GBP`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ country_code: 'GB', items: [{ sku, quantity }] }),
-  });
-  const [rate] = quotedRates.parse(await response.json()).data;
-  if (rate === undefined) throw new Failure('There is no shipping rate.');
-  return rate.id;
 }
 
 /** The requests to the bare server. */
@@ -70,7 +56,6 @@ export function baselineRequests(origin: string, data: ShopData): StoreRequests 
     placeOrder: () => send('POST', '/orders', 201, order()),
     placeOrderAtOnce: () => send('POST', '/orders-at-once', 201, order()),
     orderLimited: () => send('POST', '/orders', 201, { ...order(), product: limited, takenPieces: 1 }),
-    updateLimitedStock: () => send('POST', `/stock/${creator}/${limited}`, 201, {}),
     close: () => send.close(),
   };
 }
@@ -100,14 +85,6 @@ export function requestSender(origin: string, headers: Readonly<Record<string, s
       throw new Failure(`${method} ${path} responded with ${response.statusCode}: ${text.slice(0, 300)}`);
   };
   return Object.assign(send, { close: () => pool.close() });
-}
-
-function orderBody(sku: string, rate: string, quantities: readonly number[]): object {
-  return {
-    items: quantities.map((quantity) => ({ sku, quantity, unit_price: { amount: 2499, currency: 'GBP' } })),
-    shipping_address: shippingAddress,
-    shipping_rate_id: rate,
-  };
 }
 
 function pickRandom(values: readonly string[]): string {

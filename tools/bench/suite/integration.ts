@@ -1,4 +1,9 @@
-import { type Client, createWebhook, quoteRates, readConnectedCreator } from '@fulfilment/client/store';
+import {
+  type Client,
+  type PlaceOrderRequest,
+  createWebhook,
+  readConnectedCreator,
+} from '@fulfilment/client/store';
 import { parsePublicId, storeScopes } from '@fulfilment/contracts';
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -9,9 +14,9 @@ import { ownerEmail } from '../../demo/accounts.ts';
 import { openCreator, openStore } from '../../demo/api.ts';
 import { demoToken } from '../../demo/demo-token.ts';
 import { limitedProduct, unlimitedProduct } from '../../demo/find-product.ts';
-import { shippingAddress } from '../../demo/shipping-address.ts';
+import { orderRequest } from '../../demo/order-request.ts';
 import { Failure } from '../../dev/failure.ts';
-import type { Stack } from '../../dev/stack-file.ts';
+import type { Stack } from '../../dev/state/stack-file.ts';
 import { callerCount } from '../store/store-callers.ts';
 import type { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { subscriptionSecret } from '../webhooks/receiver-secret.ts';
@@ -40,7 +45,7 @@ interface Tokens {
 export class Integration {
   private readonly tokens: Tokens;
   private readonly client: Client;
-  private body: string;
+  private order: PlaceOrderRequest;
   private readonly receiver: ReceiverProcess;
   private readonly stack: Stack;
   private readonly storeApiPool: Pool;
@@ -56,7 +61,10 @@ export class Integration {
     const creatorToken = await demoToken(stack, { email: ownerEmail, scopes: ['openid', 'profile'] });
     const client = openStore(stack, storeToken);
     const sku = await unlimitedProduct(client);
-    const body = await orderBody(client, sku, [1, 2]);
+    const order = await orderRequest(client, [
+      { sku, quantity: 1 },
+      { sku, quantity: 2 },
+    ]);
     await createWebhook({
       client,
       body: {
@@ -65,18 +73,18 @@ export class Integration {
         events: ['order.processing'],
       },
     });
-    return new Integration(stack, ca, { storeToken, creatorToken }, { client, body, receiver });
+    return new Integration(stack, ca, { storeToken, creatorToken }, { client, order, receiver });
   }
 
   private constructor(
     stack: Stack,
     ca: string,
     tokens: Tokens,
-    { client, body, receiver }: { client: Client; body: string; receiver: ReceiverProcess },
+    { client, order, receiver }: { client: Client; order: PlaceOrderRequest; receiver: ReceiverProcess },
   ) {
     this.tokens = tokens;
     this.client = client;
-    this.body = body;
+    this.order = order;
     this.receiver = receiver;
     this.stack = stack;
     this.storeApiPool = new Pool(stack.base_url, { connections: callerCount, connect: { ca } });
@@ -85,7 +93,8 @@ export class Integration {
 
   /** Makes each further order one piece of a limited edition. @param pieces number that must be in stock */
   async orderLimitedEdition(pieces: number): Promise<void> {
-    this.body = await orderBody(this.client, await limitedProduct(this.client, pieces), [1]);
+    const sku = await limitedProduct(this.client, pieces);
+    this.order = await orderRequest(this.client, [{ sku, quantity: 1 }]);
   }
 
   /** @param retryMs how long it retries, with the same key, while the service is unavailable */
@@ -113,7 +122,7 @@ export class Integration {
         'content-type': 'application/json',
         'idempotency-key': key,
       },
-      body: this.body,
+      body: JSON.stringify(this.order),
     });
     return { status: response.statusCode, text: await response.body.text() };
   }
@@ -158,22 +167,4 @@ export class Integration {
   async close(): Promise<void> {
     await Promise.all([this.storeApiPool.close(), this.creatorApiPool.close()]);
   }
-}
-
-/** An order with one line for each quantity. */
-async function orderBody(client: Client, sku: string, quantities: readonly number[]): Promise<string> {
-  const items = quantities.map((quantity) => ({ sku, quantity }));
-  const { data: rates } = await quoteRates({
-    client,
-    query: { currency: 'GBP' },
-    body: { country_code: shippingAddress.country_code, items },
-  });
-  const rateId = rates.data[0]?.id;
-  if (rateId === undefined)
-    throw new Failure(`No shipping service ships to ${shippingAddress.country_code}.`);
-  return JSON.stringify({
-    items: items.map((item) => ({ ...item, unit_price: { amount: 2999, currency: 'GBP' } })),
-    shipping_address: shippingAddress,
-    shipping_rate_id: rateId,
-  });
 }

@@ -1,4 +1,4 @@
-import type { Stack } from '../../dev/stack-file.ts';
+import type { Stack } from '../../dev/state/stack-file.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { Integration } from './integration.ts';
 

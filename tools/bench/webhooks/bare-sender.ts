@@ -3,12 +3,12 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 import { createServer, type IncomingMessage } from 'node:http';
 import { Agent, request as send } from 'undici';
 import { z } from 'zod';
+import { listenAndPrintPort } from '../listen-and-print-port.ts';
 import { subscriptionSecret } from './receiver-secret.ts';
 
 // The baseline, in a separate process: signs bodies in memory and posts them with undici's `request` and the
 // headers of webhook-worker, at most 64 at a time. It has no database, and so no leases, history or retries,
 // and does not check addresses. PUT / stores bodies; POST / sends them, and responds when all were received.
-// Prints one line of JSON: its port.
 const maxConcurrent = 64;
 const workSchema = z.object({
   origin: z.string(),
@@ -81,7 +81,4 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
     (error: unknown) => response.writeHead(500).end(String(error)),
   );
 });
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  if (typeof address === 'object' && address !== null) console.log(JSON.stringify({ port: address.port }));
-});
+listenAndPrintPort(server);

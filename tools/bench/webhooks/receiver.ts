@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listenAndPrintPort } from '../listen-and-print-port.ts';
 import { subscriptionSecret } from './receiver-secret.ts';
 
 // The server of the subscribers, in a separate process, so that its processor time is not that of a sender.
 // POST /hook/N is a delivery to subscription N; POST /far/N gets its response after 100 ms; POST /dead/N
 // never gets one. It stores deliveries, and verifies their signatures only after the measurement.
 // GET /when?count=N responds once N deliveries have arrived; GET /deliveries returns and deletes them.
-// Prints one line of JSON: its port.
 
 interface StoredDelivery {
   readonly path: string;
@@ -69,7 +69,4 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
   response.end(JSON.stringify(stored.map(describeDelivery)));
   stored = [];
 });
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  if (typeof address === 'object' && address !== null) console.log(JSON.stringify({ port: address.port }));
-});
+listenAndPrintPort(server);

@@ -12,17 +12,16 @@ import { benchWindows } from './windows.ts';
 const warmUpSampleCount = 5;
 
 /**
- * Compares webhook-worker with bare undici, and with itself when it has past deliveries. Measures latency at
- * a fixed rate. Compares the outbox relay with bare publisher confirms.
+ * Compares webhook-worker with bare undici, and the outbox relay with bare publisher confirms. Measures
+ * latency at a fixed rate.
  */
 export async function benchWebhooks(context: BenchContext): Promise<readonly Figure[]> {
   const connection = await connect(context.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
   const receiver = await ReceiverProcess.start();
-  const connections = { receiver, channel };
   try {
     const worker = await context.step('webhook-worker', () =>
-      DeliveringWorker.start(context, 'bench_webhooks', connections),
+      DeliveringWorker.start(context, 'bench_webhooks', { receiver, channel }),
     );
     try {
       const figures = await context.step('Deliveries', () => compareWithBaseline(context, worker, receiver));
@@ -32,7 +31,6 @@ export async function benchWebhooks(context: BenchContext): Promise<readonly Fig
       figures.push(...(await context.step('Outbox relay', () => benchRelay(context, channel))));
       figures.push(...(await context.step('Fixed rates', () => benchLatency(context, worker, receiver))));
       await worker.checkHistory();
-      if (context.rowCount > 0) figures.push(...(await compareWithHistory(context, worker, connections)));
       figures.push(
         ...(await context.step('With unresponsive receivers', () =>
           benchWithUnresponsiveReceivers(context, worker, receiver),
@@ -89,45 +87,4 @@ function compareRates(name: string, rounds: Rounds, variant: string): Figure[] {
     ),
     ratio('  the same by throughput', rounds, { of: variant, to: 'bare' }),
   ];
-}
-
-/** Compares a webhook-worker with many past deliveries with the first one, alternately. */
-async function compareWithHistory(
-  context: BenchContext,
-  without: DeliveringWorker,
-  connections: Parameters<typeof DeliveringWorker.start>[2],
-): Promise<Figure[]> {
-  const { rowCount } = context;
-  const grown = await DeliveringWorker.start(context, 'bench_webhooks_grown', connections);
-  try {
-    // Warms it up like the first worker, so that the comparison shows only the effect of the history.
-    await grown.measureFromMessages();
-    for (let sample = 0; sample < warmUpSampleCount; sample += 1) await grown.measureFromBacklog();
-    await context.step(`${rowCount} past deliveries`, async () => {
-      await grown.data.addHistory(grown.subscribers, rowCount);
-      await grown.data.vacuum();
-      await without.data.vacuum();
-    });
-    const rounds = await context.step('Deliveries with this history', () =>
-      alternate(
-        [
-          { name: 'without', measure: () => without.measureFromBacklog() },
-          { name: 'with', measure: () => grown.measureFromBacklog() },
-        ],
-        context.rounds,
-      ),
-    );
-    const target = { atLeast: 0.9 };
-    return [
-      ratio(
-        `deliveries from a backlog with ${rowCount} past deliveries, ratio to without`,
-        rounds,
-        { of: 'with', to: 'without' },
-        target,
-      ),
-      ...ratioPerCpuSecond('  the same by processor time', rounds, { of: 'with', to: 'without' }),
-    ];
-  } finally {
-    await grown.stop();
-  }
 }

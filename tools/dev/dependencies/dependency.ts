@@ -1,5 +1,5 @@
 import type { Ports } from '../ports.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../state/secrets.ts';
 import type { Settings } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 

@@ -1,7 +1,7 @@
 import { brokerDefinitions, redisUsers } from '@fulfilment/bootstrap/store-users';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rabbitmqNamespace } from '../services.ts';
+import { rabbitmqNamespace } from '../settings.ts';
 import type { DependencyContext } from './dependency.ts';
 
 /** Containers read the files as other users. The files contain only hashes of random passwords. */

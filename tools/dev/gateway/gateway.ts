@@ -66,7 +66,8 @@ export async function prepareGateway(
       WEBHOOK_WORKER_SERVERS: server(ports.services['webhook-worker']),
     }),
   );
-  const ready = (): Promise<boolean> => gatewayResponds(ports.gateway, certificates.caFile);
+  // A path that belongs to no service, since the services may not be ready yet.
+  const ready = async (): Promise<boolean> => (await gatewayStatus(ports.gateway, '/', certificates)) === 404;
   if (source === 'docker') return containerPlan('gateway', { context, kind: 'service', ready });
   const args = ['-e', 'stderr', '-p', dir, '-c', config];
   return {
@@ -98,12 +99,10 @@ function loopbackAddresses(): string[] {
   return ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])];
 }
 
-/** Requests a path that belongs to no service, since the services may not be ready yet. */
-async function gatewayResponds(port: number, caFile: string): Promise<boolean> {
+export async function gatewayStatus(port: number, path: string, { caFile }: Certificates): Promise<number> {
   const dispatcher = new Agent({ connect: { ca: readFileSync(caFile) }, headersTimeout: probeTimeoutMs });
   try {
-    const { statusCode } = await request(`https://localhost:${port}/`, { dispatcher });
-    return statusCode === 404;
+    return (await request(`https://localhost:${port}${path}`, { dispatcher })).statusCode;
   } finally {
     await dispatcher.destroy();
   }

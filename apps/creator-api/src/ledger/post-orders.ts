@@ -113,14 +113,14 @@ interface PaidLineRow extends PaidLine {
  * closed, the first open month is used instead (ADR 28). Repeated calls post nothing twice. An order
  * whose creator or exchange rate is unknown waits as a whole. The caller must hold the row locks of the
  * orders.
- * @param orders with the ids of the refunded orders among them; by default all of them are checked
  */
 export async function postOrders(
   tx: Transaction,
-  orders: { readonly orderIds: readonly string[]; readonly refundedIds?: readonly string[] },
+  orders: readonly { readonly id: string; readonly refunded_at: string | Date | null }[],
 ): Promise<void> {
-  const { orderIds, refundedIds = orderIds } = orders;
-  if (orderIds.length === 0) return;
+  if (orders.length === 0) return;
+  const orderIds = orders.map(({ id }) => id);
+  const refundedIds = orders.filter(({ refunded_at }) => refunded_at !== null).map(({ id }) => id);
   const postAllRefunds = async (): Promise<PostedRow[]> =>
     refundedIds.length === 0 ? [] : tx.rows<PostedRow>(postRefunds, [refundedIds]);
   const [, sameCurrency, refundsBeforeConversion] = await pipelined([

@@ -62,7 +62,7 @@ export const readGroups = statement(
 // other.
 export const claimOrders = statement(
   'postings.claim',
-  `SELECT o.id FROM unnest($1::uuid[], $2::text[], $3::date[]) AS g(creator_id, currency, paid_on)
+  `SELECT o.id, o.refunded_at FROM unnest($1::uuid[], $2::text[], $3::date[]) AS g(creator_id, currency, paid_on)
    CROSS JOIN LATERAL (
      SELECT w.order_id FROM waiting_postings w
      WHERE w.creator_id = g.creator_id AND w.currency = g.currency AND w.paid_on = g.paid_on LIMIT ${ordersPerBatch}
@@ -144,12 +144,12 @@ export class WaitingOrders {
   private post(groups: readonly Group[]): Promise<number> {
     return this.database.transaction(async (tx) => {
       await useIndexPlans(tx);
-      const orders = await tx.rows<{ id: string }>(claimOrders, [
+      const orders = await tx.rows<{ id: string; refunded_at: Date | null }>(claimOrders, [
         groups.map((group) => group.creator_id),
         groups.map((group) => group.currency),
         groups.map((group) => group.paid_on),
       ]);
-      await postOrders(tx, { orderIds: orders.map((order) => order.id) });
+      await postOrders(tx, orders);
       return orders.length;
     });
   }

@@ -136,19 +136,14 @@ export async function projectOrders(
     changes.length > 0 && tx.run(changeCountsByApp, [JSON.stringify(changes)]),
   ]);
   // The ledger posts nothing twice, so an order that is only newly refunded is passed with its sale too.
-  const paidOrRefunded = [
+  await postOrders(tx, [
     ...added.filter((order) => order.charged_at !== null),
     ...updated
       .filter(({ before, after }) =>
         replay ? after.charged_at !== null : isNewlyPaidOrRefunded(before, after),
       )
       .map(({ after }) => after),
-  ];
-  const refunded = paidOrRefunded.filter((order) => order.refunded_at !== null);
-  await postOrders(tx, {
-    orderIds: paidOrRefunded.map(({ id }) => id),
-    refundedIds: refunded.map(({ id }) => id),
-  });
+  ]);
 }
 
 async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {

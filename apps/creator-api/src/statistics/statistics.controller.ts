@@ -3,8 +3,8 @@ import { AnyToken, type Caller, CurrentCaller, RateLimit } from '@fulfilment/htt
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from './exact-integers.interceptor.js';
 import { CreatorPath } from '../creators/creator-path.dto.js';
-import { ReadLedgerLines } from './read-ledger-lines.js';
-import { ReadSeries } from './read-series.js';
+import { ReadLedgerLines } from './ledger-lines/read-ledger-lines.js';
+import { ReadSeries } from './series/read-series.js';
 import { ReadStatistics } from './read-statistics.js';
 import { LedgerLinesQuery, PeriodQuery, SeriesQuery } from './statistics.dto.js';
 import * as reference from './statistics.reference.js';

@@ -8,7 +8,7 @@ import {
   ProductTypeFilter,
   ReleaseFilter,
 } from './breakdown-filters.js';
-import { dimensions, type Dimension } from './series.shapes.js';
+import { dimensions, type Dimension } from './series/series.shapes.js';
 import { monthPattern } from './statistics.shapes.js';
 
 function MonthParameter(): PropertyDecorator {

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ReadLedgerLines } from './read-ledger-lines.js';
-import { ReadSeries } from './read-series.js';
+import { ReadLedgerLines } from './ledger-lines/read-ledger-lines.js';
+import { ReadSeries } from './series/read-series.js';
 import { ReadStatistics } from './read-statistics.js';
 import { StatisticsController } from './statistics.controller.js';
 

@@ -1,7 +1,7 @@
 import type { OperationDoc } from '@fulfilment/api-reference';
 import { ValidationFailed } from '@fulfilment/error-envelope';
-import { ledgerLinesShape } from './ledger-lines.shapes.js';
-import { seriesShape } from './series.shapes.js';
+import { ledgerLinesShape } from './ledger-lines/ledger-lines.shapes.js';
+import { seriesShape } from './series/series.shapes.js';
 import { royaltiesShape, salesShape } from './statistics.shapes.js';
 import { notVisible } from '../visibility/not-visible.js';
 

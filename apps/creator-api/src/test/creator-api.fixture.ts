@@ -23,8 +23,8 @@ import { projectOrders } from '../orders/project-orders.js';
 import { LedgerPosting } from '../ledger/ledger-posting.job.js';
 import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
 import { ReadAudio } from '../track-uploads/audio/read-audio.js';
-import { UploadProcessing } from '../track-uploads/upload-processing.job.js';
-import { UploadQueue } from '../track-uploads/upload-queue.js';
+import { UploadProcessing } from '../track-uploads/processing/upload-processing.job.js';
+import { UploadQueue } from '../track-uploads/processing/upload-queue.js';
 
 /** A worker thread runs compiled code only. */
 const audioThread = pathToFileURL(

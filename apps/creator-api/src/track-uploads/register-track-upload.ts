@@ -11,7 +11,7 @@ import { organisationCreators } from './organisation-creators.sql.js';
 import type { RegisterTrackUploadDto } from './track-upload.dto.js';
 import type { RegistrationView } from './track-upload.shapes.js';
 import { registrationView, type TrackUploadRow } from './track-upload.view.js';
-import { UploadQueue } from './upload-queue.js';
+import { UploadQueue } from './processing/upload-queue.js';
 
 const maxOpenUploadsPerCreator = 1000;
 const maxTracksPerRelease = 500;

@@ -3,8 +3,8 @@ import { ReadAudio } from './audio/read-audio.js';
 import { ReadTrackUpload } from './read-track-upload.js';
 import { RegisterTrackUpload } from './register-track-upload.js';
 import { TrackUploadsController } from './track-uploads.controller.js';
-import { UploadProcessing } from './upload-processing.job.js';
-import { UploadQueue } from './upload-queue.js';
+import { UploadProcessing } from './processing/upload-processing.job.js';
+import { UploadQueue } from './processing/upload-queue.js';
 
 @Module({
   controllers: [TrackUploadsController],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Spool } from '../spool.js';
+import { Spool } from '../fetching/spool.js';
 import { InvalidAudio } from './invalid-audio.js';
 import { sample } from './audio-samples.fixture.js';
 import { describeAudio } from './describe-audio.js';

@@ -1,0 +1,110 @@
+import { type Statement, statement } from '@fulfilment/database';
+import type { Caller } from '@fulfilment/http-service';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { selectCreator } from '../../visibility/select-creator.js';
+import { Visibility } from '../../visibility/visibility.js';
+import { matchesFilters } from '../breakdown-filters.sql.js';
+import { requestedMonths } from '../months.rules.js';
+import { type Dimension, maxGroups, type SeriesView } from './series.shapes.js';
+import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
+import type { BreakdownFilters, SeriesQuery } from '../statistics.dto.js';
+
+const sums = 'sum(units)::text AS units, sum(revenue)::text AS revenue, sum(royalties)::text AS royalties';
+const inRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
+
+// Reads the same sums as the statistics of a month.
+const readMonths = statement(
+  'series.months',
+  `SELECT period, ${sums} FROM monthly_statistics WHERE ${inRange} GROUP BY period`,
+);
+const breakdown = `monthly_breakdown WHERE ${inRange} AND ${matchesFilters}`;
+// Used only for requests about apps, since it lacks the postings from before the upgrade that added it.
+const appBreakdown = `monthly_app_breakdown WHERE ${inRange} AND ${matchesFilters}
+     AND (:app::text IS NULL OR client_id = :app)`;
+/** @param rows a table with its WHERE clause */
+const filteredMonths = (name: string, rows: string): Statement =>
+  statement(name, `SELECT period, ${sums} FROM ${rows} GROUP BY period`);
+const readFilteredMonths = filteredMonths('series.filtered_months', breakdown);
+const readMonthsOfApp = filteredMonths('series.months_of_app', appBreakdown);
+
+const columns = {
+  release: 'release_id::text',
+  product_type: 'product_type',
+  country: 'country_code',
+  platform: 'platform',
+  app: 'client_id',
+} as const satisfies Record<Dimension, string>;
+/** @param rows a table with its WHERE clause */
+const groupStatement = (name: string, dimension: Dimension, rows: string): Statement => {
+  const key = columns[dimension];
+  return statement(
+    name,
+    `WITH cells AS MATERIALIZED (
+       SELECT ${key} AS key, period, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
+       FROM ${rows} AND ${key} <> '' GROUP BY 1, 2
+     ), highest AS (
+       SELECT key, sum(revenue) AS total FROM cells GROUP BY key ORDER BY total DESC, key LIMIT ${maxGroups}
+     )
+     SELECT key, period, units::text, revenue::text, royalties::text FROM highest JOIN cells USING (key)
+     ORDER BY total DESC, key, period`,
+  );
+};
+// Without filters it reads the sums of the months, which have far fewer rows than the breakdown.
+const readReleases = groupStatement('series.releases', 'release', `monthly_statistics WHERE ${inRange}`);
+const byDimension = (statementOf: (dimension: Dimension) => Statement) => ({
+  release: statementOf('release'),
+  product_type: statementOf('product_type'),
+  country: statementOf('country'),
+  platform: statementOf('platform'),
+  app: statementOf('app'),
+});
+const readGroups = byDimension((dimension) =>
+  groupStatement(`series.by_${dimension}`, dimension, dimension === 'app' ? appBreakdown : breakdown),
+);
+const readGroupsOfApp = byDimension((dimension) =>
+  groupStatement(`series.of_app_by_${dimension}`, dimension, appBreakdown),
+);
+
+/** Returns a creator's sales and royalties of several months, from sums that are updated with the ledger. */
+@Injectable()
+export class ReadSeries {
+  constructor(
+    private readonly visibility: Visibility,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @throws NotFound when the creator is not visible to the caller
+   * @throws ValidationFailed when the range is empty or too long
+   */
+  async run(caller: Caller, creatorId: string, query: SeriesQuery): Promise<SeriesView> {
+    const { range, months } = requestedMonths(query, this.clock());
+    const { group_by, release, product_type, country, platform, app } = query;
+    const filters = { release, product_type, country, platform, app };
+    const statements = seriesStatements(filters, group_by);
+    return this.visibility.replicaSnapshot(caller, async (tx) => {
+      const { currency } = await selectCreator(tx, creatorId);
+      const values = { creator: creatorId, currency, ...range, ...filters };
+      const [monthRows, groupRows] = await Promise.all([
+        tx.rows<MonthRow>(statements.months, values),
+        statements.groups && tx.rows<GroupRow>(statements.groups, values),
+      ]);
+      return seriesView({ months, currency, monthRows, groupRows });
+    });
+  }
+}
+
+function seriesStatements(
+  filters: BreakdownFilters,
+  groupBy: Dimension | undefined,
+): { months: Statement; groups: Statement | undefined } {
+  if (filters.app !== undefined)
+    return { months: readMonthsOfApp, groups: groupBy && readGroupsOfApp[groupBy] };
+  if (Object.values(filters).some((value) => value !== undefined))
+    return { months: readFilteredMonths, groups: groupBy && readGroups[groupBy] };
+  return {
+    months: readMonths,
+    groups: groupBy === 'release' ? readReleases : groupBy && readGroups[groupBy],
+  };
+}

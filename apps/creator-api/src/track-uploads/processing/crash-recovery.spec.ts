@@ -1,0 +1,265 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { eventually, storeUrl } from '@fulfilment/testing';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { creatorApi, type CreatorApi } from '../../test/creator-api.fixture.js';
+import { startCreatorProcess } from '../../test/creator-process.fixture.js';
+import { wave } from '../audio/audio-samples.fixture.js';
+import {
+  type AudioServer,
+  audioServer,
+  type UploadClient,
+  uploadClient,
+  workerSettings,
+} from '../track-uploads.fixture.js';
+import { uploadMetrics } from './upload-metrics.js';
+import { uploadQueueName } from './upload-queue.js';
+
+const loseLease = statement(
+  'test.lose-lease',
+  'UPDATE track_uploads SET lease_token = gen_random_uuid() WHERE id = $1',
+);
+const loseLeases = statement(
+  'test.lose-leases',
+  'UPDATE track_uploads SET lease_token = gen_random_uuid() WHERE lease_token IS NOT NULL',
+);
+const endLease = statement('test.end-lease', 'UPDATE track_uploads SET lease_until = now() WHERE id = $1');
+const readRow = statement(
+  'test.row',
+  `SELECT status, runs, failed_runs, lease_token IS NOT NULL AS leased, due_at <= now() AS due FROM track_uploads WHERE id = $1`,
+);
+
+/** Tests killed, paused, stopped and concurrent workers, and lost Redis data. */
+describe('a track upload', () => {
+  const directory = join(tmpdir(), `crash-recovery-${randomUUID()}`);
+  const settings = { TRACK_UPLOAD_LEASE_MS: 1_000, TRACK_UPLOAD_CONCURRENCY: 4 };
+  let api: CreatorApi;
+  let server: AudioServer;
+  let uploads: UploadClient;
+  let redis: Redis;
+  let started: { stop(): Promise<unknown> }[];
+  beforeAll(async () => {
+    await mkdir(directory);
+    server = await audioServer();
+    redis = new Redis(storeUrl('TEST_REDIS_URL'));
+    const environment = { TRACK_UPLOAD_LEASE_MS: '1000', TRACK_UPLOAD_DIRECTORY: directory };
+    api = await creatorApi({ ...workerSettings, ...environment, TRACK_UPLOAD_CONCURRENCY: '0' });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await server.stop();
+    redis.disconnect();
+    await rm(directory, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    started = [];
+    uploads = await uploadClient(api);
+  });
+  afterEach(async () => {
+    for (const worker of started) await worker.stop();
+  });
+
+  const startWorker = (changes: Parameters<CreatorApi['startProcessing']>[0] = {}) => {
+    const worker = api.startProcessing({ ...settings, ...changes });
+    started.push(worker);
+    return worker;
+  };
+  const startProcess = async () => {
+    const child = await startCreatorProcess(api, { TRACK_UPLOAD_DIRECTORY: directory });
+    started.push({ stop: child.kill });
+    return child;
+  };
+  const clearRedis = async () => {
+    const keys = await redis.keys(`${api.settings.TRACK_UPLOAD_QUEUE_PREFIX}:*`);
+    if (keys.length > 0) await redis.del(keys);
+  };
+  const row = (id: string) => api.database.row<Record<string, unknown>>(readRow, [id]);
+  /** Responds to every request with the beginning of a file only. Returns the open responses. */
+  const blockResponses = () => {
+    const openResponses = new Set<ServerResponse>();
+    server.respondWith((_request, response) => {
+      openResponses.add(response);
+      response.on('close', () => openResponses.delete(response));
+      response.write(wave().subarray(0, 100_000));
+    });
+    return openResponses;
+  };
+  const untilOpen = (responses: ReadonlySet<ServerResponse>, count: number) =>
+    eventually(
+      () => responses.size === count,
+      10_000,
+      () => `${responses.size} of ${count}`,
+    );
+  const publishedOnce = async (count: number) => {
+    await eventually(() => uploads.publishedTracks().length >= count);
+    expect(uploads.publishedTracks()).toHaveLength(count);
+  };
+
+  it('is completed by another process when its process is killed, and leaves no file on the disk', async () => {
+    const openResponses = blockResponses();
+    const dying = await startProcess();
+    const { id } = await uploads.register(server.url());
+    await untilOpen(openResponses, 1);
+    expect((await uploads.read(id)).status).toBe('processing');
+    expect(await dying.kill()).toBe('SIGKILL');
+    expect(await readdir(directory)).toEqual([]);
+    await untilOpen(openResponses, 0);
+    server.send(wave());
+    await startProcess();
+    // The lease, and BullMQ's lock (10 s) and its check (5 s), have to end first.
+    expect(await uploads.untilFinished(id, 28_000)).toMatchObject({ status: 'completed' });
+    await publishedOnce(1);
+    expect(await row(id)).toMatchObject({ runs: 2, failed_runs: 0 });
+  });
+
+  it('is abandoned by a paused process after another process took it over', async () => {
+    const openResponses = blockResponses();
+    const frozen = await startProcess();
+    const { id } = await uploads.register(server.url());
+    await untilOpen(openResponses, 1);
+    frozen.signal('SIGSTOP');
+    startWorker();
+    await clearRedis(); // else its BullMQ lock would have to expire first
+    await untilOpen(openResponses, 2);
+    frozen.signal('SIGCONT');
+    await untilOpen(openResponses, 1); // it has noticed the lost lease
+    for (const response of openResponses) response.end(wave().subarray(100_000));
+    expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
+    await publishedOnce(1);
+  });
+
+  it('is never processed by two workers at once, however many jobs it has', async () => {
+    const openResponses = blockResponses();
+    const before = server.requests();
+    for (const _ of [1, 2])
+      startWorker({ TRACK_UPLOAD_CONCURRENCY: 32, TRACK_UPLOAD_ORGANISATION_CONCURRENCY: 16 });
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, async () => (await uploads.register(server.url())).id),
+    );
+    await untilOpen(openResponses, 8);
+    const { REDIS_URL: url, TRACK_UPLOAD_QUEUE_PREFIX: prefix } = api.settings;
+    const queue = new Queue(uploadQueueName, { connection: { url }, prefix });
+    await queue.addBulk([...ids, ...ids].map((uploadId) => ({ name: 'process', data: { uploadId } })));
+    // The duplicate jobs are delayed, since a worker holds the lease.
+    await eventually(async () => (await queue.getDelayedCount()) === 16);
+    expect(openResponses.size).toBe(8);
+    for (const response of openResponses) response.end(wave().subarray(100_000));
+    for (const id of ids) expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
+    // All jobs have ended.
+    await eventually(async () => (await queue.getDelayedCount()) === 0);
+    await queue.close();
+    expect(server.requests()).toBe(before + 8);
+    await publishedOnce(8);
+  });
+
+  it('is processed when Redis has lost its job, before or during the processing', async () => {
+    const openResponses = blockResponses();
+    const waiting = await uploads.register(server.url());
+    await clearRedis();
+    startWorker();
+    await untilOpen(openResponses, 1);
+    await clearRedis(); // during the processing
+    for (const response of openResponses) response.end(wave().subarray(100_000));
+    expect(await uploads.untilFinished(waiting.id)).toMatchObject({ status: 'completed' });
+    await publishedOnce(1);
+  });
+
+  it('is restarted by another worker when its worker stops, and the run does not count', async () => {
+    const openResponses = blockResponses();
+    const worker = startWorker();
+    const { id } = await uploads.register(server.url());
+    await untilOpen(openResponses, 1);
+    await worker.stop();
+    await untilOpen(openResponses, 0);
+    expect(await row(id)).toEqual({
+      status: 'processing',
+      runs: 0,
+      failed_runs: 0,
+      leased: false,
+      due: true,
+    });
+    server.send(wave());
+    startWorker();
+    expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('gets no outcome from a worker that lost its lease', async () => {
+    const openResponses = blockResponses();
+    startWorker();
+    const { id } = await uploads.register(server.url());
+    await untilOpen(openResponses, 1);
+    await api.database.run(loseLease, [id]);
+    await untilOpen(openResponses, 0); // the worker stops
+    expect(await row(id)).toMatchObject({ status: 'processing', leased: true });
+    server.send(wave());
+    await api.database.run(endLease, [id]);
+    expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
+    await publishedOnce(1);
+  });
+
+  it.each([
+    ['completed', 200],
+    ['failed', 404],
+    ['postponed', 503],
+  ])(
+    'counts as a lost lease and not as %s when the loss is detected while the outcome is recorded',
+    async (_as, status) => {
+      const counted = async () => {
+        const [runs, lost] = [await uploadMetrics.runs.get(), await uploadMetrics.leasesLost.get()];
+        return [runs.values.reduce((sum, { value }) => sum + value, 0), lost.values[0]?.value ?? 0];
+      };
+      const [runsBefore = 0, lostBefore = 0] = await counted();
+      startWorker({ TRACK_UPLOAD_LEASE_MS: 60_000 }); // so that no renewal detects the loss
+      server.respondWith((_request, response) => {
+        void api.database.run(loseLeases).then(() => response.writeHead(status).end(wave()));
+      });
+      const { id } = await uploads.register(server.url());
+      await eventually(async () => (await counted())[1] === lostBefore + 1);
+      expect(await counted()).toEqual([runsBefore, lostBefore + 1]);
+      expect(await row(id)).toMatchObject({ status: 'processing', leased: true });
+    },
+  );
+
+  it('is not delayed by slow uploads of another organisation', async () => {
+    const openResponses = blockResponses();
+    startWorker({ TRACK_UPLOAD_ORGANISATION_CONCURRENCY: 2 });
+    for (let count = 0; count < 6; count += 1) await uploads.register(server.url());
+    await untilOpen(openResponses, 2);
+    const other = await uploadClient(api, 'org_other');
+    const { id } = await other.register(server.url());
+    await untilOpen(openResponses, 3);
+    const last = [...openResponses].at(-1);
+    last?.end(wave().subarray(100_000));
+    expect(await other.untilFinished(id)).toMatchObject({ status: 'completed' });
+    expect(openResponses.size).toBe(2);
+  });
+
+  it('fails after too many lost processes', async () => {
+    server.send(wave());
+    const { id } = await uploads.register(server.url());
+    const died = statement('test.died', 'UPDATE track_uploads SET runs = $2 WHERE id = $1');
+    await api.database.run(died, [id, 11]);
+    startWorker();
+    expect(await uploads.untilFinished(id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'internal_error' },
+    });
+  });
+
+  it('is published once per upload when the same track is uploaded twice', async () => {
+    server.send(wave());
+    startWorker();
+    const trackId = uuidv7();
+    for (const count of [1, 2]) {
+      await uploads.untilFinished((await uploads.register(server.url(), trackId)).id);
+      await publishedOnce(count);
+    }
+  });
+});

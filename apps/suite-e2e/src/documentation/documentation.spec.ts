@@ -1,0 +1,105 @@
+import { eventually, freePort } from '@fulfilment/testing';
+import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser';
+import { globSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CodeBlock, programBlocks } from './documented-page.js';
+import { ShellSession } from './shell-session.js';
+import { demoUser, root, stateDir, suite } from '../suite/the-suite.js';
+import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
+
+/** The pages for integrators (docs/site/sections.json). Operator documents describe other machines. */
+const pages = [
+  ...globSync('docs/site/pages/*.md', { cwd: root }).toSorted(),
+  'docs/client.md',
+  'docs/test-mode.md',
+  'docs/receiving-webhooks.md',
+].map((file) => ({ file, blocks: programBlocks(file) }));
+
+const runs = (block: CodeBlock): boolean => block.noRun === undefined;
+const withPrograms = pages.filter(({ blocks }) => blocks.some(runs));
+const isStart = ({ file }: { file: string }): boolean => file.includes('/start-');
+/** Pages that are read in one terminal, one after another: the guides continue the first order with curl. */
+const sessions = withPrograms
+  .filter(isStart)
+  .map((page) => [
+    page,
+    ...(page.file.endsWith('curl.md') ? withPrograms.filter((other) => !isStart(other)) : []),
+  ])
+  .map((inOrder) => ({ inOrder, files: inOrder.map(({ file }) => file).join(', ') }));
+/** Blocks with a reason why the tests do not run them. A change of this number is a decision. */
+const unrunBlockCount = 19;
+const port = await freePort();
+
+/** Replaces the addresses in code of the documentation by those of the suite under test. */
+function adaptToSuite(code: string): string {
+  return code
+    .replaceAll('https://localhost:8443', suite.base_url)
+    .replaceAll('../fulfilment-suite/.dev', stateDir)
+    .replaceAll('../fulfilment-suite', root)
+    .replaceAll(/\b3000\b/g, String(port));
+}
+
+/** Signs the demo account in whenever a program prints the URL of a sign-in. */
+async function signInAsPrinted(session: ShellSession, signedIn: Set<string>): Promise<void> {
+  const urls = [...session.output().matchAll(/^Open (\S+)$/gm)].map(([, url = '']) => url);
+  const url = urls.find((printed) => !signedIn.has(printed));
+  if (url === undefined) return;
+  signedIn.add(url);
+  const browser = new FormBrowser({ url: suite.auth_url, fetch: fetchFromSuite });
+  const back = await signInAndConsent(browser, url, demoUser('owner@harbour.example'));
+  await fetch(back.url);
+}
+
+describe('the documentation', () => {
+  let directory: string;
+  let session: ShellSession;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'documentation-'));
+    writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+    symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
+    session = new ShellSession(directory, { NODE_OPTIONS: '', SUITE_DEV_DIR: stateDir });
+  });
+  afterEach(async () => {
+    await session.stop();
+    rmSync(directory, { recursive: true });
+  });
+  afterAll(() => closeConnections());
+
+  it.each(sessions)('has code that works, block by block: $files', async ({ inOrder }) => {
+    const signedIn = new Set<string>();
+    const faults: unknown[] = [];
+    const signingIn = setInterval(() => {
+      signInAsPrinted(session, signedIn).catch((error: unknown) => faults.push(error));
+    }, 100);
+    try {
+      for (const { code, title, prints } of inOrder.flatMap(({ blocks }) => blocks).filter(runs)) {
+        if (title !== undefined) {
+          writeFileSync(join(directory, title), adaptToSuite(code));
+          continue;
+        }
+        const printed = session.output().length;
+        await session.run(adaptToSuite(code));
+        if (prints === undefined) continue;
+        const found = () => new RegExp(prints).test(session.output().slice(printed));
+        await eventually(found, 15_000, session.output);
+      }
+    } finally {
+      clearInterval(signingIn);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  it('has no program that is never run, unless it says why', () => {
+    const unused = pages.flatMap(({ file, blocks }) => {
+      const commands = blocks.filter((block) => block.language === 'sh' && runs(block));
+      const isUsed = ({ language, title }: CodeBlock): boolean =>
+        language === 'sh' || (title !== undefined && commands.some(({ code }) => code.includes(title)));
+      return blocks.filter((block) => runs(block) && !isUsed(block)).map(({ code }) => [file, code]);
+    });
+    expect(unused).toEqual([]);
+    expect(pages.flatMap(({ blocks }) => blocks).filter((block) => !runs(block))).toHaveLength(
+      unrunBlockCount,
+    );
+  });
+});

@@ -1,0 +1,138 @@
+import {
+  eventually,
+  type ReceivedDelivery,
+  type WebhookReceiver,
+  webhookReceiver,
+} from '@fulfilment/testing';
+import { type Merchant, newMerchant, newProduct } from '../suite/merchant.js';
+import { stack } from '../suite/operator.js';
+import { quote, unitPrice } from '../suite/orders.js';
+import { untilDependencyAccepts, untilReady } from './readiness.js';
+import { SteadyShopper } from './steady-shopper.js';
+import { isValidSignature } from '../suite/signature.js';
+
+const secret = 'faults';
+const readyTimeoutMs = 10_000;
+const dependencyBootTimeoutMs = 30_000; // for Erlang
+const reconnectTimeoutMs = 5_000;
+const settleTimeoutMs = 45_000;
+const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'];
+const dependencies = ['rabbitmq', 'redis', 'postgres'];
+const expectedEvents = ['order.created', 'order.processing'];
+
+/** Kills each service and store once during orders. Then orders, events and statistics must agree. */
+describe('the suite under continuous orders', () => {
+  let merchant: Merchant;
+  let receiver: WebhookReceiver;
+  let shopper: SteadyShopper;
+  let lines: readonly { sku: string; quantity: number }[];
+  beforeAll(async () => {
+    await untilReady(readyTimeoutMs);
+    merchant = await newMerchant();
+    lines = [{ sku: (await newProduct(merchant)).sku, quantity: 2 }];
+    receiver = await webhookReceiver();
+    await merchant.store
+      .post('/store/v1/webhooks', {
+        url: receiver.url,
+        secret,
+        events: [...expectedEvents, 'order.payment_failed'],
+      })
+      .expect(201);
+    const rate = await quote(merchant.store, lines);
+    shopper = new SteadyShopper({ store: merchant.store, lines, rateId: rate.id, concurrency: 3 });
+    await eventually(() => shopper.orders.size >= 3);
+  });
+  afterAll(async () => {
+    await shopper.stop();
+    await receiver.stop();
+  });
+
+  const untilOrdersContinue = () => {
+    const before = shopper.orders.size;
+    return eventually(() => shopper.orders.size >= before + 3, readyTimeoutMs);
+  };
+
+  it.each(services)(
+    'is ready within 10 s after a kill -9 of %s, and continues to accept orders',
+    async (name) => {
+      const killedAtMs = performance.now();
+      await stack('kill', name);
+      await untilReady(readyTimeoutMs - (performance.now() - killedAtMs));
+      await untilOrdersContinue();
+    },
+  );
+
+  it.each(dependencies)(
+    'is ready within 5 s after %s restarted from a kill -9, and continues to accept orders',
+    async (name) => {
+      await stack('kill', name);
+      await untilDependencyAccepts(name, dependencyBootTimeoutMs);
+      await untilReady(reconnectTimeoutMs);
+      await untilOrdersContinue();
+    },
+  );
+
+  describe('after the kills', () => {
+    beforeAll(() => shopper.stop());
+
+    const ordersInStore = async (): Promise<Map<string, string>> => {
+      const found = new Map<string, string>();
+      let cursor = '';
+      do {
+        const { body } = await merchant.store.get(`/store/v1/orders?limit=100${cursor}`).expect(200);
+        for (const { id, status } of body.data) found.set(id, status);
+        cursor = body.pagination.has_more ? `&cursor=${encodeURIComponent(body.pagination.next_cursor)}` : '';
+      } while (cursor !== '');
+      return found;
+    };
+
+    it('has exactly one order for every key', async () => {
+      expect(shopper.unexpected).toEqual([]);
+      const settled = await eventually(async () => {
+        const found = await ordersInStore();
+        return [...found.values()].includes('pending') ? undefined : found;
+      }, settleTimeoutMs);
+      const accepted = [...shopper.orders.values()];
+      expect(new Set(accepted).size).toBe(accepted.length);
+      expect([...settled.keys()].sort()).toEqual([...accepted].sort());
+      expect(new Set(settled.values())).toEqual(new Set(['processing']));
+    });
+
+    it('has delivered each event of every order, also if repeatedly with one id, and with a valid signature', async () => {
+      const nameOf = ({ event, data }: ReceivedDelivery['body']) => `${event} ${String(data.order_id)}`;
+      const accepted = [...shopper.orders.values()];
+      const expected = accepted.flatMap((id) => expectedEvents.map((event) => `${event} ${id}`)).sort();
+      const received = () => [...new Set(receiver.deliveries.map(({ body }) => nameOf(body)))].sort();
+      await eventually(
+        () => received().length >= expected.length,
+        settleTimeoutMs,
+        () => `${received().length} of ${expected.length} events were received`,
+      );
+      expect(received()).toEqual(expected);
+      const ids = new Map<string, Set<string>>();
+      for (const { body, headers } of receiver.deliveries) {
+        const eventOfOrder = nameOf(body);
+        const eventAndDelivery = `${body.id} ${String(headers['x-service-delivery'])}`;
+        ids.set(eventOfOrder, (ids.get(eventOfOrder) ?? new Set()).add(eventAndDelivery));
+      }
+      expect([...ids].filter(([, several]) => several.size !== 1)).toEqual([]);
+      expect(new Set([...ids.values()].flatMap((several) => [...several])).size).toBe(expected.length);
+      expect(receiver.deliveries.every((delivery) => isValidSignature(delivery, secret))).toBe(true);
+    });
+
+    it('has statistics that match the orders', async () => {
+      const period = new Date().toISOString().slice(0, 7);
+      const pieces = 2 * shopper.orders.size;
+      const path = `/creator/api/v1/creators/${merchant.creator.uuid}/stats/sales?period=${period}`;
+      const { totals } = await eventually(async () => {
+        const { body } = await merchant.dashboard.get(path).expect(200);
+        return body.totals.units >= pieces ? body : undefined;
+      }, settleTimeoutMs);
+      expect(totals).toEqual({ units: pieces, revenue: pieces * unitPrice.amount });
+      const { body } = await merchant.dashboard
+        .get(`/creator/api/v1/orders?creator=${merchant.creator.uuid}&per_page=1`)
+        .expect(200);
+      expect(body.meta.total).toBe(shopper.orders.size);
+    });
+  });
+});

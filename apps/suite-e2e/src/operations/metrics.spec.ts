@@ -1,0 +1,100 @@
+import {
+  eventually,
+  groupLabelsOf,
+  prometheusServer,
+  type PrometheusServer,
+  selectorsOf,
+} from '@fulfilment/testing';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { root, suite } from '../suite/the-suite.js';
+
+const program = (process.env.PATH ?? '')
+  .split(':')
+  .concat('/usr/bin', '/usr/local/bin')
+  .map((folder) => join(folder, 'prometheus'))
+  .find((path) => existsSync(path));
+const withPrometheus = program === undefined ? describe.skip : describe;
+const skipped = program === undefined ? " (SKIPPED: Debian's package prometheus is not installed)" : '';
+
+const observability = join(root, 'deploy', 'observability');
+const dashboardShape = z.object({
+  panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })).default([]) })),
+});
+/** The queries of the rules that Prometheus has loaded. */
+const ruleQueries = z
+  .object({ groups: z.array(z.object({ rules: z.array(z.object({ query: z.string() })) })) })
+  .transform(({ groups }) => groups.flatMap((group) => group.rules.map(({ query }) => query)));
+const dashboardQueries = globSync('dashboards/*.json', { cwd: observability }).flatMap((path) =>
+  dashboardShape
+    .parse(JSON.parse(readFileSync(join(observability, path), 'utf8')))
+    .panels.flatMap(({ targets }) => targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'))),
+);
+/** Metrics that Prometheus itself creates. */
+const ownSeries = new Set(['up', 'ALERTS']);
+
+const missingLabels = (labels: readonly string[], known: ReadonlySet<string>): string[] =>
+  labels.filter((label) => !known.has(label));
+
+withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
+  let prometheus: PrometheusServer;
+  let queries: readonly string[];
+  beforeAll(async () => {
+    const targets = Object.entries(suite.services).map(
+      ([name, { metrics_url }]) => [name, new URL(metrics_url).host] as const,
+    );
+    const ruleFiles = [join(observability, 'alerts.yaml')];
+    prometheus = await prometheusServer(program ?? '', Object.fromEntries(targets), ruleFiles);
+    await eventually(async () => {
+      const up = await prometheus.read('query', { query: 'count(up == 1) == 4' }).catch(() => undefined);
+      return z.object({ result: z.array(z.unknown()).nonempty() }).safeParse(up).success;
+    });
+    queries = [...new Set([...dashboardQueries, ...ruleQueries.parse(await prometheus.read('rules'))])];
+  });
+  afterAll(() => prometheus.stop());
+
+  it('evaluates every query of the dashboards and every alert', async () => {
+    const failures: string[] = [];
+    for (const query of queries) {
+      await prometheus
+        .read('query', { query })
+        .catch((error: unknown) => failures.push(`${query}: ${String(error)}`));
+    }
+    expect(queries.length).toBeGreaterThan(100);
+    expect(failures).toEqual([]);
+  });
+
+  it('has every metric of the dashboards and alerts, with the labels by which they select and group', async () => {
+    const declared = z.record(z.string(), z.unknown()).parse(await prometheus.read('metadata'));
+    const found = new Map<string, ReadonlySet<string>>();
+    const faults: string[] = [];
+    for (const query of queries) {
+      const selectors = selectorsOf(query).filter(({ metric }) => !ownSeries.has(metric));
+      for (const { metric, labels } of selectors) {
+        const series = found.get(metric) ?? (await labelsOf(metric));
+        found.set(metric, series);
+        // OpenMetrics declares a counter without `_total`.
+        const name = metric.replace(/_(total|count|sum|bucket)$/, '');
+        if (series.size > 0)
+          faults.push(...missingLabels(labels, series).map((label) => `no ${label} of ${metric}`));
+        else if (declared[metric] === undefined && declared[name] === undefined) faults.push(`no ${metric}`);
+      }
+      const ofQuery = selectors.map(({ metric }) => found.get(metric) ?? new Set<string>());
+      if (selectors.length > 0 && ofQuery.every((series) => series.size > 0)) {
+        const known = new Set(ofQuery.flatMap((series) => [...series]));
+        faults.push(
+          ...missingLabels(groupLabelsOf(query), known).map((label) => `${query} groups by ${label}`),
+        );
+      }
+    }
+    expect([...found.values()].filter((labels) => labels.size > 0).length).toBeGreaterThan(20);
+    expect(faults).toEqual([]);
+  });
+
+  /** The labels of all series of a metric; none if it has no samples yet. */
+  async function labelsOf(metric: string): Promise<ReadonlySet<string>> {
+    const data = await prometheus.read('series', { 'match[]': metric });
+    return new Set(z.array(z.record(z.string(), z.string())).parse(data).flatMap(Object.keys));
+  }
+});

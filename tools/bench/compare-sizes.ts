@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BenchDatabase } from './bench-database.ts';
+import type { BenchContext } from './bench-context.ts';
+import { figure, type Figure } from './figures.ts';
+import { alternate, type Sample, ratio, type Rounds } from './rounds.ts';
+
+/** PostgreSQL processes report the pages that they read after 10 s without work at the latest. */
+const statisticsDelayMs = 11_000;
+/** Maximum factor by which a path may be slower with many rows. */
+const maxSlowdown = 1.5;
+
+/** A value for the database with few rows, and one for the database with many. */
+export interface Sizes<Value> {
+  readonly small: Value;
+  readonly large: Value;
+}
+
+/**
+ * Measures a path once. @param onCompleted called with the number of requests that have completed since its
+ * last call
+ */
+export type MeasurePath = (onCompleted: (requests: number) => void) => Promise<Sample>;
+
+/** Measures each path with both databases, alternately. */
+export async function comparePaths(
+  context: BenchContext,
+  databases: Sizes<BenchDatabase>,
+  paths: Readonly<Record<string, Sizes<MeasurePath>>>,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const start = await idlePages(databases);
+  const { idle } = start;
+  let { before } = start;
+  for (const [name, { small, large }] of Object.entries(paths)) {
+    const requests = { small: 0, large: 0 };
+    const variants = [
+      { name: 'small', measure: () => small((count) => (requests.small += count)) },
+      { name: 'large', measure: () => large((count) => (requests.large += count)) },
+    ];
+    const rounds = await context.step(name, () => alternate(variants, context.rounds));
+    const after = await readPages(databases);
+    figures.push(...growthFigures(name, rounds, pagesPerRequest({ before, after, idle }, requests)));
+    before = after;
+  }
+  return figures;
+}
+
+/** Pages read before and after a measurement, and while idle, because services also poll. */
+interface Reads {
+  readonly before: Pages;
+  readonly after: Pages;
+  /** Pages per ms that are read without requests. */
+  readonly idle: Sizes<number>;
+}
+
+/** Returns the pages that were read per request. */
+export function pagesPerRequest({ before, after, idle }: Reads, requests: Sizes<number>): Sizes<number> {
+  const elapsedMs = after.atMs - before.atMs;
+  const pages = (size: keyof Sizes<number>): number =>
+    (after[size] - before[size] - idle[size] * elapsedMs) / requests[size];
+  return { small: pages('small'), large: pages('large') };
+}
+
+/** @param pages pages that PostgreSQL read per request, from memory or disk */
+export function growthFigures(name: string, rounds: Rounds, pages?: Sizes<number>): Figure[] {
+  const speed = ratio(name, rounds, { of: 'large', to: 'small' }, { atLeast: 1 / maxSlowdown });
+  if (pages === undefined) return [speed];
+  return [
+    speed,
+    // Without a target: background loops read pages too, which matters if there are few requests.
+    figure('  pages read per request, ratio to few rows', [pages.large / pages.small], 'x'),
+    figure('  pages read per request', [pages.large], 'pages'),
+  ];
+}
+
+export interface Pages extends Sizes<number> {
+  readonly atMs: number;
+}
+
+/** Returns how many pages statements have read so far, from memory or disk. */
+export async function readPages({ small, large }: Sizes<BenchDatabase>): Promise<Pages> {
+  await sleep(statisticsDelayMs);
+  return { small: await small.pagesRead(), large: await large.pagesRead(), atMs: performance.now() };
+}
+
+/** Measures the pages that are read per ms without requests. */
+export async function idlePages(databases: Sizes<BenchDatabase>): Promise<Pick<Reads, 'before' | 'idle'>> {
+  const first = await readPages(databases);
+  const before = await readPages(databases);
+  const elapsedMs = before.atMs - first.atMs;
+  const perMs = (size: keyof Sizes<number>): number => (before[size] - first[size]) / elapsedMs;
+  return { before, idle: { small: perMs('small'), large: perMs('large') } };
+}

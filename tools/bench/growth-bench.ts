@@ -1,0 +1,191 @@
+import { topologyOf } from '@fulfilment/contracts';
+import { connect } from 'amqplib';
+import { Failure } from '../dev/failure.ts';
+import type { BenchContext } from './bench-context.ts';
+import { CreatorData } from './creator/creator-data.ts';
+import { measureProjection, messagesPerSample } from './creator/projection.ts';
+import type { Figure } from './figures.ts';
+import { type Caller, measureCallers, type Sample } from './rounds.ts';
+import { ServiceProcess } from './service-process.ts';
+import { Shop } from './store/shop-data.ts';
+import { callerCount, requestSender, storeRequests } from './store/store-callers.ts';
+import { integrationToken, createStoreProcess } from './store/store-process.ts';
+import { DeliveringWorker, deliveriesPerSample } from './webhooks/delivering-worker.ts';
+import { ReceiverProcess } from './webhooks/receiver-process.ts';
+import {
+  comparePaths,
+  growthFigures,
+  idlePages,
+  type MeasurePath,
+  pagesPerRequest,
+  readPages,
+  type Sizes,
+} from './compare-sizes.ts';
+
+const smallRowCount = 100_000;
+const warmUpSampleCount = 3;
+
+/** Compares the hot paths of services with many rows with those of services with few. */
+export async function benchGrowth(context: BenchContext): Promise<readonly Figure[]> {
+  if (context.rowCount <= smallRowCount) throw new Failure(`--rows must be more than ${smallRowCount}.`);
+  const benches = {
+    'store-api': compareOrders,
+    'webhook-worker': compareDeliveries,
+    'creator-api': comparePostings,
+  };
+  const figures: Figure[] = [];
+  for (const [service, bench] of Object.entries(benches))
+    if (context.service === undefined || context.service === service) figures.push(...(await bench(context)));
+  return figures;
+}
+
+/** Prepares one service with few rows and one with many. */
+async function forSizes<Result>(
+  context: BenchContext,
+  rowsName: string,
+  fill: (name: keyof Sizes<Result>, rows: number) => Promise<Result>,
+): Promise<Sizes<Result>> {
+  const small = await context.step(`${smallRowCount} ${rowsName}`, () => fill('small', smallRowCount));
+  return {
+    small,
+    large: await context.step(`${context.rowCount} ${rowsName}`, () => fill('large', context.rowCount)),
+  };
+}
+
+async function compareOrders(context: BenchContext): Promise<Figure[]> {
+  const services = await forSizes(context, 'orders', async (name, rows) => {
+    const store = await createStoreProcess(context, `bench_growth_orders_${name}`);
+    const database = await Shop.open(store.databaseUrl);
+    const data = await database.addCatalogue();
+    await database.addOlderOrders(rows);
+    await store.start();
+    const token = await integrationToken(store, data.creatorId);
+    const requests = await storeRequests(store.origin, data, token);
+    const send = requestSender(store.origin, { authorization: `Bearer ${token}` });
+    return { store, database, requests, send };
+  });
+  type Service = typeof services.small;
+  const list =
+    (filter: string) =>
+    ({ send }: Service): Caller =>
+    () =>
+      send('GET', `/store/v1/orders?limit=25${filter}`, 200);
+  const paths: Readonly<Record<string, (service: Service) => Caller>> = {
+    'GET one order': ({ requests }) => requests.order,
+    'order list': list(''),
+    'order list by status': list('&status=shipped'),
+    'order list by platform': list('&platform=shop'),
+    'order list by store': list('&store_id=store-3'),
+    'order list by external id': list('&external_order_id=external-5'),
+    // Last, since the outbox relay publishes messages of these orders for a while, which also reads pages.
+    'POST order': ({ requests }) => requests.placeOrder,
+  };
+  const measurePath =
+    ({ store }: Service, call: Caller): MeasurePath =>
+    (onCompleted) => {
+      const countedCall: Caller = () => call().then(() => onCompleted(1));
+      const callers = Array.from({ length: callerCount }, () => countedCall);
+      return measureCallers({ callers, cpuMs: () => store.cpuMs() }, context.eachMs);
+    };
+  try {
+    return await comparePaths(
+      context,
+      { small: services.small.database, large: services.large.database },
+      Object.fromEntries(
+        Object.entries(paths).map(([name, callerOf]) => [
+          `${name} with ${context.rowCount} orders, ratio to ${smallRowCount}`,
+          {
+            small: measurePath(services.small, callerOf(services.small)),
+            large: measurePath(services.large, callerOf(services.large)),
+          },
+        ]),
+      ),
+    );
+  } finally {
+    for (const { store, database, requests, send } of [services.small, services.large]) {
+      await Promise.all([requests.close(), send.close(), database.close()]);
+      await store.stop();
+    }
+  }
+}
+
+async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
+  const connection = await connect(context.stores.rabbitmq);
+  const channel = await connection.createConfirmChannel();
+  const receivers: ReceiverProcess[] = [];
+  const workers = await forSizes(context, 'past deliveries', async (name, rows) => {
+    const receiver = await ReceiverProcess.start();
+    receivers.push(receiver);
+    const worker = await DeliveringWorker.start(context, `bench_growth_${name}`, { receiver, channel });
+    await worker.measureFromMessages();
+    for (let sample = 0; sample < warmUpSampleCount; sample += 1) await worker.measureFromBacklog();
+    await worker.data.addHistory(worker.subscribers, rows);
+    await worker.data.vacuum();
+    return worker;
+  });
+  const measurePath =
+    (measureDeliveries: () => Promise<Sample>): MeasurePath =>
+    async (onCompleted) => {
+      const sample = await measureDeliveries();
+      onCompleted(deliveriesPerSample);
+      return sample;
+    };
+  const { small, large } = workers;
+  const condition = `with ${context.rowCount} past deliveries, ratio to ${smallRowCount}`;
+  try {
+    return await comparePaths(
+      context,
+      { small: small.data, large: large.data },
+      {
+        [`deliveries from a backlog ${condition}`]: {
+          small: measurePath(() => small.measureFromBacklog()),
+          large: measurePath(() => large.measureFromBacklog()),
+        },
+        [`deliveries from messages ${condition}`]: {
+          small: measurePath(() => small.measureFromMessages()),
+          large: measurePath(() => large.measureFromMessages()),
+        },
+      },
+    );
+  } finally {
+    for (const receiver of receivers) await receiver.stop();
+    for (const worker of [small, large]) await worker.stop();
+    await connection.close();
+  }
+}
+
+async function comparePostings(context: BenchContext): Promise<Figure[]> {
+  const services = await forSizes(context, 'postings', async (name, rows) => {
+    const database = `bench_growth_ledger_${name}`;
+    const creator = await ServiceProcess.create(context, 'creator-api', database, () => ({}));
+    const data = await CreatorData.open(creator.databaseUrl);
+    await data.addPostings(rows);
+    await creator.start();
+    const queue = topologyOf(database).queue('creator-api.facts');
+    return { creator, projector: { name, queue, data, process: creator.process } };
+  });
+  // The past months have closed, so their statements are issued first. That happens once.
+  await context.step('Statements of past months', async () => {
+    for (const { projector } of [services.small, services.large]) await projector.data.waitForStatements();
+  });
+  const data = { small: services.small.projector.data, large: services.large.projector.data };
+  try {
+    const reads = await idlePages(data);
+    const { created, paid } = await context.step('Projection', () =>
+      measureProjection(context, [services.small.projector, services.large.projector]),
+    );
+    const after = await readPages(data);
+    const messages = 2 * (context.rounds + 1) * messagesPerSample;
+    const pages = pagesPerRequest({ ...reads, after }, { small: messages, large: messages });
+    const condition = `with ${context.rowCount} postings, ratio to ${smallRowCount}`;
+    return [
+      ...growthFigures(`new orders projected ${condition}`, created),
+      ...growthFigures(`payments posted ${condition}`, paid, pages),
+    ];
+  } finally {
+    for (const { creator, projector } of [services.small, services.large]) {
+      await projector.data.close();
+      await creator.stop();
+    }
+  }
+}

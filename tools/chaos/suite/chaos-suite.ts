@@ -1,0 +1,109 @@
+import { certificatesIn } from '@fulfilment/testing/certificates';
+import { mkdirSync } from 'node:fs';
+import { unlimited } from '../../bench/bench-context.ts';
+import { seed } from '../../demo/seed.ts';
+import { createDatabases } from '../../dev/services/databases.ts';
+import { resetSuite } from '../../dev/end-suite.ts';
+import { bareStack } from '../../dev/services/addresses.ts';
+import { serviceNames } from '../../dev/ports.ts';
+import { Progress } from '../../dev/output/progress.ts';
+import { findProgram, mustRun } from '../../dev/run-program.ts';
+import { migrateService } from '../../dev/services/services.ts';
+import type { Settings } from '../../dev/settings.ts';
+import type { Stack } from '../../dev/state/stack-file.ts';
+import type { Targets } from '../faults.ts';
+import { loadLimitedEdition } from './limited-edition.ts';
+import { Parts } from './parts.ts';
+import { PostgresPair, type PostgresOptions } from './postgres-pair.ts';
+import { startRabbitmqCluster } from './rabbitmq-cluster.ts';
+import { RedisWithSentinels } from './redis-with-sentinels.ts';
+import { Replicas } from './replicas.ts';
+import { type ChaosContext, chaosContext, operatorAccessOf } from './context.ts';
+
+/** Functions that are called in reverse order at the end. */
+export type Cleanups = (() => Promise<void>)[];
+
+export interface ChaosSuite {
+  readonly context: ChaosContext;
+  readonly stack: Stack;
+  readonly targets: Targets;
+  readonly limitedId: string;
+}
+
+export const say = (line: string): void => console.log(line);
+
+/**
+ * Starts a separate suite, with an address for each replica as if on several machines, and stops it after the
+ * work.
+ */
+export async function inChaosSuite<Result>(
+  given: Settings,
+  options: PostgresOptions,
+  work: (suite: ChaosSuite, cleanups: Cleanups) => Promise<Result>,
+): Promise<Result> {
+  const settings: Settings = {
+    ...given,
+    externalUrls: {},
+    environment: {
+      ...given.environment,
+      RATE_LIMIT_DEFAULT: unlimited,
+      RATE_LIMIT_ORDERS_CREATE: unlimited,
+    },
+  };
+  await resetSuite(settings);
+  mkdirSync(settings.stateDir, { recursive: true });
+  const parts = new Parts(settings.stateDir, say);
+  const cleanups: Cleanups = [() => parts.stop()];
+  const end = async (): Promise<void> => {
+    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void end().finally(() => process.exit(130)));
+  try {
+    return await work(await start(settings, options, parts, cleanups), cleanups);
+  } finally {
+    await end();
+  }
+}
+
+async function start(
+  settings: Settings,
+  options: PostgresOptions,
+  parts: Parts,
+  cleanups: Cleanups,
+): Promise<ChaosSuite> {
+  const progress = new Progress(say);
+  const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS, (args) =>
+    mustRun(findProgram('openssl') ?? 'openssl', args),
+  );
+  const context = chaosContext(settings, certificates.trustFile);
+  const [postgres, redis, brokers] = await progress.step(
+    'PostgreSQL × 2, Redis × 2, Sentinel × 3, RabbitMQ × 3',
+    () =>
+      Promise.all([
+        PostgresPair.start(context, parts, options),
+        RedisWithSentinels.start(context, parts),
+        startRabbitmqCluster(context, parts),
+      ]),
+  );
+  cleanups.unshift(() => postgres.stop()); // the last one: it deletes the data of ended processes
+  await progress.step('Databases and migrations', async () => {
+    await createDatabases(context.dependencyUrls.postgres, settings, context.secrets);
+    await Promise.all(serviceNames.map((name) => migrateService(name, context)));
+  });
+  const replicas = new Replicas(context, parts);
+  const bare = bareStack(context, certificates.caFile);
+  await progress.step('Two replicas of each service, and the gateway', async () => {
+    // Concurrently, because the services fetch the signing keys through the gateway.
+    await Promise.all([replicas.startServices(), replicas.startGateway(certificates)]);
+  });
+  const operator = operatorAccessOf(context);
+  const seeded = await progress.step('Demo data', () => seed(operator));
+  const limitedId = await loadLimitedEdition(operator);
+  return {
+    context,
+    stack: { ...bare, ...seeded },
+    targets: { replicas, brokers, redis, postgres },
+    limitedId,
+  };
+}

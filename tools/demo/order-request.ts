@@ -1,0 +1,31 @@
+import { type Client, type PlaceOrderRequest, quoteRates } from '@fulfilment/client/store';
+import { Failure } from '../dev/failure.ts';
+
+/** The address of every order that tools place. */
+export const shippingAddress = {
+  full_name: 'Aiko Mori',
+  address_line_1: '1 Quay Street',
+  city: 'London',
+  postal_code: 'N1 1AA',
+  country_code: 'GB',
+} as const;
+
+/** Quotes the shipping of these items. @returns an order of them with the first rate */
+export async function orderRequest(
+  client: Client,
+  items: readonly { readonly sku: string; readonly quantity: number }[],
+): Promise<PlaceOrderRequest> {
+  const { country_code } = shippingAddress;
+  const { data: rates } = await quoteRates({
+    client,
+    query: { currency: 'GBP' },
+    body: { country_code, items: [...items] },
+  });
+  const [rate] = rates.data;
+  if (rate === undefined) throw new Failure(`No shipping service ships to ${country_code}.`);
+  return {
+    items: items.map((item) => ({ ...item, unit_price: { amount: 2999, currency: 'GBP' } })),
+    shipping_address: shippingAddress,
+    shipping_rate_id: rate.id,
+  };
+}

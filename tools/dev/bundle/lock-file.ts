@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { Failure } from '../failure.ts';
+import { root } from '../settings.ts';
+
+const names = z.record(z.string(), z.string()).optional();
+const lockSchema = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string().optional(),
+      /** The project that a workspace link leads to. */
+      resolved: z.string().optional(),
+      link: z.boolean().optional(),
+      integrity: z.string().optional(),
+      dependencies: names,
+      optionalDependencies: names,
+      peerDependencies: names,
+      peerDependenciesMeta: z.record(z.string(), z.object({ optional: z.boolean().optional() })).optional(),
+    }),
+  ),
+});
+export type LockFile = z.infer<typeof lockSchema>;
+type LockedPackage = LockFile['packages'][string];
+
+export interface RequiredPackages {
+  /** Folders of the projects: the app and its libraries. */
+  readonly projects: readonly string[];
+  /** Folders of the installed packages, such as `node_modules/pg`. */
+  readonly packages: readonly string[];
+  /** Links in node_modules to libraries of the repository. */
+  readonly links: readonly { readonly path: string; readonly project: string }[];
+}
+
+export function readLockFile(): LockFile {
+  return lockSchema.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
+}
+
+/** Returns what a project needs at run time: its transitive dependencies, without those for development. */
+export function requiredPackages({ packages }: LockFile, project: string): RequiredPackages {
+  const projects = new Set<string>();
+  const installed = new Set<string>();
+  const links = new Map<string, string>();
+  const add = (path: string): void => {
+    if (projects.has(path) || installed.has(path)) return;
+    const locked = packages[path] ?? missing(path);
+    (path.includes('node_modules') ? installed : projects).add(path);
+    for (const { name, isOptional } of dependenciesOf(locked)) {
+      const found = resolve(packages, path, name);
+      if (found === undefined) {
+        if (isOptional) continue;
+        throw new Failure(`The lock file has no ${name}, which ${path} needs. Run npm install.`);
+      }
+      const { link, resolved } = packages[found] ?? missing(found);
+      if (link !== true || resolved === undefined) add(found);
+      else {
+        links.set(found, resolved);
+        add(resolved);
+      }
+    }
+  };
+  add(project);
+  return {
+    projects: [...projects].sort(),
+    packages: [...installed].sort(),
+    links: [...links].map(([path, to]) => ({ path, project: to })).sort((a, b) => (a.path < b.path ? -1 : 1)),
+  };
+}
+
+function dependenciesOf(locked: LockedPackage): { name: string; isOptional: boolean }[] {
+  const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = locked;
+  const peers = Object.keys(peerDependencies).filter(
+    (name) => locked.peerDependenciesMeta?.[name]?.optional !== true,
+  );
+  return [
+    ...[...Object.keys(dependencies), ...peers].map((name) => ({ name, isOptional: false })),
+    ...Object.keys(optionalDependencies).map((name) => ({ name, isOptional: true })),
+  ];
+}
+
+/** Finds a package as Node.js does: in the node_modules of the folder, then of each folder above it. */
+function resolve(packages: LockFile['packages'], from: string, name: string): string | undefined {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const path = folder === '.' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
+    if (path in packages) return path;
+    if (folder === '.') return undefined;
+  }
+}
+
+function missing(path: string): never {
+  throw new Failure(`The lock file has no ${path}. Run npm install.`);
+}

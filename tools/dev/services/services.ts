@@ -1,0 +1,138 @@
+import type { BrokerUser } from '@fulfilment/contracts/permissions';
+import { join } from 'node:path';
+import { databaseOf, databaseUrl } from './databases.ts';
+import type { DependencyName } from '../dependencies/dependency.ts';
+import type { Ports, ServiceName } from '../ports.ts';
+import { mustRun } from '../run-program.ts';
+import type { Secrets } from '../state/secrets.ts';
+import { rabbitmqNamespace, root, type Settings } from '../settings.ts';
+import type { ProcessPlan } from '../supervisor/process-part.ts';
+
+export interface ServiceContext {
+  readonly settings: Settings;
+  readonly ports: Ports;
+  readonly secrets: Secrets;
+  readonly dependencyUrls: Readonly<Record<DependencyName, string>>;
+  readonly trustFile: string;
+  /** Folder of the compiled code of a service, if not in this repository. */
+  readonly codeDirs: ReadonlyMap<ServiceName, string>;
+}
+
+const probeTimeoutMs = 3_000;
+
+/** URL of a store for a user. An external store has only the user of its URL. */
+export function storeUserUrl(
+  store: 'redis' | 'rabbitmq',
+  user: BrokerUser,
+  { settings, secrets, dependencyUrls }: Pick<ServiceContext, 'settings' | 'secrets' | 'dependencyUrls'>,
+): string {
+  if (settings.externalUrls[store] !== undefined) return dependencyUrls[store];
+  const url = new URL(dependencyUrls[store]);
+  url.username = user;
+  url.password = user === 'warehouse' ? secrets.warehousePassword : secrets.storePasswords[user];
+  return url.href;
+}
+
+export function baseUrl(ports: Ports): string {
+  return `https://localhost:${ports.gateway}`;
+}
+
+/** Path of a compiled program of a service, such as `migrate.js`. */
+export function servicePath(
+  name: ServiceName,
+  file: string,
+  { codeDirs }: Pick<ServiceContext, 'codeDirs'>,
+): string {
+  return join(codeDirs.get(name) ?? root, 'apps', name, 'dist', file);
+}
+
+/** Plans the process of a service, with its readiness probe. */
+export function servicePlan(name: ServiceName, context: ServiceContext): ProcessPlan {
+  return {
+    name,
+    kind: 'service',
+    program: process.execPath,
+    // Read at each start, since the code may be exchanged.
+    get args() {
+      return [...nodeArguments, servicePath(name, 'main.js', context)];
+    },
+    cwd: root,
+    env: serviceEnvironment(name, context),
+    stopTimeoutMs: 25_000, // more than its own 20 s
+    ready: () => isReady(context.ports.services[name]),
+  };
+}
+
+/** Runs the migrations of a service. */
+export async function migrateService(name: ServiceName, context: ServiceContext): Promise<void> {
+  await mustRun(process.execPath, [servicePath(name, 'migrate.js', context)], {
+    cwd: root,
+    env: serviceEnvironment(name, context),
+  });
+}
+
+/**
+ * Node options of a service. V8 defers garbage collection while memory is free: without the last two options,
+ * services under load would grow to 400 MB of short-lived objects.
+ */
+export const nodeArguments = [
+  '--enable-source-maps',
+  '--max-http-header-size=40960',
+  '--max-semi-space-size=16',
+  '--max-old-space-size=192',
+] as const;
+
+/**
+ * glibc would keep the 19 MiB of a password hash in each of the four threads that hash, for the next one: 78
+ * MB of auth-server. With a fixed threshold it returns all large blocks to the system.
+ */
+export const mallocSettings = { MALLOC_MMAP_THRESHOLD_: '1048576' } as const;
+
+/** Environment of a service. The caller's settings override defaults, but never the wiring. */
+export function serviceEnvironment(name: ServiceName, context: ServiceContext): Record<string, string> {
+  const { settings, ports, secrets, dependencyUrls } = context;
+  const defaults = {
+    ...mallocSettings,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'info',
+    ALLOW_LOOPBACK_TARGETS: 'true',
+    PAYMENT_PROVIDER: 'sandbox',
+    SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'false', // the demo operator signs in with only a password
+    CURSOR_SECRET: secrets.cursorSecret,
+    KEY_ENCRYPTION_KEY: secrets.keyEncryptionKey,
+    SECRET_ENCRYPTION_KEY: secrets.secretEncryptionKey,
+    QUOTE_SIGNING_KEY: secrets.quoteSigningKey,
+    COOKIE_KEYS: secrets.cookieKeys,
+  };
+  const wiring = {
+    HOST: '127.0.0.1',
+    PORT: String(ports.services[name]),
+    INTERNAL_HOST: '127.0.0.1',
+    INTERNAL_PORT: String(ports.internal[name]),
+    DATABASE_URL: databaseUrl(dependencyUrls.postgres, databaseOf[name], settings, secrets),
+    REDIS_URL: storeUserUrl('redis', name, context),
+    RABBITMQ_URL: storeUserUrl('rabbitmq', name, context),
+    RABBITMQ_NAMESPACE: rabbitmqNamespace(settings),
+    BASE_URL: baseUrl(ports),
+    AUTH_URL: baseUrl(ports),
+    JWKS_URL: `http://127.0.0.1:${ports.services['auth-server']}/api/auth/jwks`,
+    NODE_EXTRA_CA_CERTS: context.trustFile,
+  };
+  return { ...defaults, ...callersSettings(settings.environment), ...wiring };
+}
+
+/** Removes the variables of npm and of the suite's commands, and empty values, which mean the default. */
+function callersSettings(environment: Readonly<Record<string, string>>): Record<string, string> {
+  const isOurs = /^(npm_|SUITE_|NODE_OPTIONS$|(POSTGRES|REDIS|RABBITMQ)_URL$)/;
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name, value]) => value !== '' && !isOurs.test(name)),
+  );
+}
+
+async function isReady(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/health/ready`, {
+    signal: AbortSignal.timeout(probeTimeoutMs),
+  });
+  await response.body?.cancel();
+  return response.ok;
+}

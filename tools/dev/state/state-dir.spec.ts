@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { emptyStateDir, whenRemoved } from './state-dir.ts';
+import { ProcessPart } from '../supervisor/process-part.ts';
+import { Supervisor } from '../supervisor/supervisor.ts';
+
+describe('a state directory', () => {
+  const parent = mkdtempSync(join(tmpdir(), 'state-dir-'));
+  const first = join(parent, 'first');
+  beforeEach(() => makeSuite(first));
+  afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+  function makeSuite(dir: string): void {
+    mkdirSync(join(dir, 'logs'), { recursive: true });
+    writeFileSync(join(dir, 'logs', 'store-api.log'), '');
+    writeFileSync(join(dir, 'secrets.json'), '{}');
+  }
+
+  it('is deleted with everything that its suite created', () => {
+    emptyStateDir(first);
+    expect(existsSync(first)).toBe(false);
+  });
+
+  it.each(['second', 'test', 'redis'])('keeps another suite in its folder "%s"', (name) => {
+    makeSuite(join(first, name));
+    emptyStateDir(first);
+    expect(readdirSync(first)).toEqual([name]);
+    expect(readdirSync(join(first, name))).toEqual(['logs', 'secrets.json']);
+  });
+
+  it('keeps files that no suite created', () => {
+    writeFileSync(join(first, 'notes.txt'), '');
+    emptyStateDir(first);
+    expect(readdirSync(first)).toEqual(['notes.txt']);
+  });
+
+  it('reports its removal even if it was created again', async () => {
+    const removed = new Promise<string>((resolve) => whenRemoved(first, () => resolve('removed')));
+    rmSync(first, { recursive: true });
+    mkdirSync(first);
+    expect(await Promise.race([removed, sleep(5_000, 'unnoticed', { ref: false })])).toBe('removed');
+  });
+
+  it('can be removed: its supervisor still stops all processes that it started', async () => {
+    const supervisor = new Supervisor(first);
+    const part = new ProcessPart(
+      {
+        name: 'sample',
+        kind: 'service',
+        program: process.execPath,
+        args: ['-e', 'setInterval(() => {}, 1000)'],
+        env: {},
+        ready: () => Promise.resolve(true),
+      },
+      { line: () => undefined, notice: () => undefined, changed: () => supervisor.saveProcesses() },
+    );
+    await supervisor.startLayer([part]);
+    rmSync(first, { recursive: true });
+    await part.kill(); // the supervisor cannot write processes.json, and continues
+    await supervisor.stopAll(() => undefined);
+    expect(part.status()).toMatchObject({ state: 'stopped', pid: null });
+  });
+});

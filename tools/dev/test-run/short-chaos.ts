@@ -1,0 +1,37 @@
+import { systemPackages } from '../dependencies/choose.ts';
+import { runProgram } from '../run-program.ts';
+import { root, toolArguments } from '../settings.ts';
+import type { Counts } from './test-results.ts';
+
+/** The same faults in each run, so that a failure belongs to the change. */
+const seed = 281;
+/** More than twice the usual duration, so that a hanging run fails before CI's limit of 20 minutes. */
+const timeoutMs = 300_000;
+
+const { postgres, redis, rabbitmq, nginx } = systemPackages;
+
+/** The result of the short form of `npm run chaos`, and its output. */
+export interface ChaosResult {
+  readonly counts: Counts;
+  readonly lines: readonly string[];
+}
+
+/** Runs the short form of `npm run chaos` with the compiled code, where its programs are installed. */
+export async function runShortChaos(): Promise<ChaosResult> {
+  const missing = [postgres, redis, rabbitmq, nginx].filter(({ find }) => find() === undefined);
+  if (process.platform !== 'linux' || missing.length > 0) {
+    const packages = missing.map(({ debian }) => debian).join(', ');
+    const reason = missing.length > 0 ? `without ${packages}` : 'on this system';
+    return { counts: { passed: 0, failed: 0 }, lines: [`Faults under load: NOT RUN ${reason}.`] };
+  }
+  const startedAtMs = performance.now();
+  const { code, output } = await runProgram(
+    process.execPath,
+    toolArguments('chaos/chaos.ts', '--short', '--built', '--seed', String(seed)),
+    { cwd: root, timeoutMs },
+  );
+  const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(0);
+  const title = `Faults under load, during the end-to-end tests (npm run chaos -- --short): ${seconds} s`;
+  const counts = code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  return { counts, lines: [title, ...output.trimEnd().split('\n')] };
+}

@@ -1,0 +1,149 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runNx } from '../build.ts';
+import { runChecks } from './checks.ts';
+import { Failure, reasonOf, runMain } from '../failure.ts';
+import { collectorOffset } from '../ports.ts';
+import { Progress } from '../output/progress.ts';
+import { inSeparateSuite } from '../separate-suite.ts';
+import { runProgram } from '../run-program.ts';
+import { readSeparateSettings, root, type Settings } from '../settings.ts';
+import { runShortChaos } from './short-chaos.ts';
+import { stackFile } from '../state/stack-file.ts';
+import type { Suite } from '../suite.ts';
+import {
+  concurrentJestArgs,
+  countResults,
+  type Counts,
+  jestArgs,
+  removeResults,
+  addCounts,
+} from './test-results.ts';
+import { prepareImages } from './verify-images.ts';
+
+const help = `npm test: runs checks, unit and integration tests, end-to-end tests, and concurrently with these the short form
+of npm run chaos. It starts suites of its own and stops them at the end. The last line is "N passed, N failed".
+
+  npm test                   all tests
+  npm test -- --only unit    unit and integration tests, with private stores
+  npm test -- --only e2e     end-to-end tests, with a complete suite
+  npm test -- --images       all tests, then npm run images -- --verify where that is possible (CI)
+
+Settings (environment):
+  SUITE_TEST_BASE_PORT   port of the test suite's gateway (default: 18443); the other ports follow it
+  SUITE_DEV_DIR          directory for state; the test suite uses its subdirectory "test" (default: .dev)`;
+
+const say = (line: string): void => console.log(line);
+const siteSpec = 'documentation-site';
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string' },
+      images: { type: 'boolean', default: false },
+    },
+  });
+  const { only } = values;
+  if (only !== undefined && only !== 'unit' && only !== 'e2e') throw new Failure(help);
+  if (only !== undefined && values.images) throw new Failure('--images needs all tests.');
+
+  const counts: Counts[] = [];
+  if (only === undefined) {
+    say('Checks');
+    const failed = await runChecks(new Progress(say), say);
+    counts.push({ passed: 0, failed: failed.length });
+  }
+  counts.push(...(await testWithSuite(only, values.images)));
+  const { passed, failed } = addCounts(counts);
+  say(`${passed} passed, ${failed} failed`);
+  return failed > 0 || passed === 0 ? 1 : 0;
+}
+
+async function testWithSuite(only: 'unit' | 'e2e' | undefined, withImages: boolean): Promise<Counts[]> {
+  removeResults();
+  say('\nStores and suite for the tests');
+  const required = {
+    gateway: only !== 'unit',
+    nginx: only !== 'e2e',
+    browser: true,
+    replica: only !== 'e2e',
+    testPrograms: true,
+  };
+  try {
+    return await inSeparateSuite(testSettings(), required, say, (suite) => runTests(suite, only, withImages));
+  } catch (error) {
+    say(`\n${reasonOf(error)}`);
+    return [countResults(false)];
+  }
+}
+
+function testSettings(): Settings {
+  const settings = readSeparateSettings('test');
+  const tracing = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${settings.basePort + collectorOffset}`,
+    OTEL_BSP_SCHEDULE_DELAY: '200',
+  };
+  return { ...settings, environment: { ...settings.environment, ...tracing } };
+}
+
+async function runTests(
+  suite: Suite,
+  only: 'unit' | 'e2e' | undefined,
+  withImages: boolean,
+): Promise<Counts[]> {
+  const { stateDir, basePort } = suite.settings;
+  const { postgres, redis, rabbitmq } = suite.dependencyUrls();
+  const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
+  const unitPassed =
+    only === 'e2e' ||
+    (await runNxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=3'], stores));
+  if (only === 'unit') return [countResults(unitPassed)];
+  say('\nSuite for the end-to-end tests');
+  const stack = await suite.startAll();
+  const env = {
+    ...stores,
+    SUITE_STACK_FILE: stackFile(stateDir),
+    SUITE_DEV_DIR: stateDir, // so that the stack and ops commands reach this suite
+    SUITE_BASE_PORT: String(basePort),
+    NODE_EXTRA_CA_CERTS: stack.ca_file,
+    SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
+  };
+  // Runs concurrently with chaos, the build of images and the documentation site, because it mostly waits.
+  const e2e = runNxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, [
+    ...['/node_modules/', '/dist/', siteSpec].map((pattern) => `--testPathIgnorePatterns=${pattern}`),
+  ]);
+  const images = withImages ? prepareImages() : undefined;
+  const chaos = only === undefined ? await runShortChaos() : undefined;
+  const site = await runSiteTests(env);
+  const e2ePassed = await e2e;
+  const others = [chaos, await images?.verify()].filter((result) => result !== undefined);
+  for (const line of [...site.lines, ...others.flatMap(({ lines }) => lines)]) say(line);
+  const counts = countResults(unitPassed && e2ePassed && site.passed);
+  return [counts, ...others.map((result) => result.counts)];
+}
+
+/** Tests the documentation site in a browser. It does not depend on the data that other tests change. */
+async function runSiteTests(
+  env: Readonly<Record<string, string>>,
+): Promise<{ passed: boolean; lines: string[] }> {
+  const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+  const { code, output } = await runProgram(process.execPath, [jest, siteSpec, ...concurrentJestArgs], {
+    cwd: join(root, 'apps', 'suite-e2e'),
+    env: { ...process.env, ...env },
+  });
+  return { passed: code === 0, lines: ['\nDocumentation site', ...output.trimEnd().split('\n')] };
+}
+
+async function runNxTests(
+  title: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  extraJestArgs: readonly string[] = [],
+): Promise<boolean> {
+  say(`\n${title}`);
+  const nxArgs = [...args, '--outputStyle=static', '--', ...jestArgs, ...extraJestArgs];
+  const { code } = await runNx(nxArgs, { env, onLine: say });
+  return code === 0;
+}
+
+runMain(main, help);
