@@ -1,5 +1,5 @@
 import type { CreatorSnapshot, OrderSnapshot } from '@fulfilment/contracts';
-import { statement } from '@fulfilment/database';
+import { statement, type Transaction } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { recordCreators } from '../creators/record-creators.js';
@@ -37,13 +37,17 @@ describe('The projection of orders', () => {
   async function projectAll(orders: readonly OrderSnapshot[]): Promise<number[]> {
     const rowsRead: number[] = [];
     for (const snapshots of [orders, orders.map((order) => paid(order)), orders.map(cancelled)])
-      rowsRead.push(
-        await scratch.database.transaction(async (tx) => {
-          await projectOrders(tx, snapshots);
-          return (await tx.row<{ rows: number }>(countRowsRead, [tables]))?.rows ?? NaN;
-        }),
-      );
+      await scratch.database.transaction(async (tx) => {
+        // PostgreSQL may still count the rows of earlier transactions.
+        const rowsBefore = await readRowCount(tx);
+        await projectOrders(tx, snapshots);
+        rowsRead.push((await readRowCount(tx)) - rowsBefore);
+      });
     return rowsRead;
+  }
+
+  async function readRowCount(tx: Transaction): Promise<number> {
+    return (await tx.row<{ rows: number }>(countRowsRead, [tables]))?.rows ?? NaN;
   }
 
   it('reads as many rows for a batch after its tables have grown as when they were empty (ADR 3)', async () => {
