@@ -1,18 +1,18 @@
 import { type MessageQueue, messageQueues, type ShardedTopology } from '@fulfilment/contracts';
 import type { Database, ScanTimes } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
-import { Broker } from './broker.js';
-import { Consumer, type ConsumerSettings, type ConsumerTimes } from './consumer.js';
-import { Limit } from './limit.js';
-import type { ConsumerOptions } from './message-consumer.js';
-import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
-import { type HandlingOptions, MessageHandling, startCounting } from './message-handling.js';
-import { MoveToShards } from './move-to-shards.js';
-import { Outbox } from './outbox.js';
-import { OutboxRelay } from './outbox-relay.js';
-import { QueueGauges } from './queue-gauges.js';
-import type { QueueSource } from './queue-handover.js';
-import { RetryingPublisher } from './retrying-publisher.js';
+import { Broker } from './broker/broker.js';
+import { Consumer, type ConsumerSettings, type ConsumerTimes } from './consuming/consumer.js';
+import { Limit } from './consuming/limit.js';
+import type { ConsumerOptions } from './consuming/message-consumer.js';
+import type { HandlerCallbacks, MessageHandler } from './consuming/message-handler.js';
+import { type HandlingOptions, MessageHandling, startCounting } from './consuming/message-handling.js';
+import { MoveToShards } from './consuming/move-to-shards.js';
+import { Outbox } from './outbox/outbox.js';
+import { OutboxRelay } from './outbox/outbox-relay.js';
+import { QueueGauges } from './broker/queue-gauges.js';
+import type { QueueSource } from './consuming/queue-handover.js';
+import { RetryingPublisher } from './consuming/retrying-publisher.js';
 
 type Lane = ShardedTopology['lanes'][number];
 

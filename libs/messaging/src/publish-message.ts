@@ -1,7 +1,7 @@
 import { type Message, routingKeyOf, topologyOf } from '@fulfilment/contracts';
-import { close } from './close.js';
-import { connect } from './connect.js';
-import { ConfirmedPublisher } from './confirmed-publisher.js';
+import { close } from './broker/close.js';
+import { connect } from './broker/connect.js';
+import { ConfirmedPublisher } from './broker/confirmed-publisher.js';
 
 /**
  * Publishes one message over a connection of its own. Resolves when RabbitMQ has confirmed it.

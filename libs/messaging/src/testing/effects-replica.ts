@@ -1,6 +1,6 @@
 import { type Message, type MessageQueue, messages } from '@fulfilment/contracts';
 import { createDataSource, Database, statement, type Transaction } from '@fulfilment/database';
-import type { ConsumerTimes } from '../consumer.js';
+import type { ConsumerTimes } from '../consuming/consumer.js';
 import { createMessagingTables, forEachMessage, Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';

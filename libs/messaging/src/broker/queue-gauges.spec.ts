@@ -1,9 +1,9 @@
 import { topologyOf } from '@fulfilment/contracts';
-import { RejectedMessage } from './index.js';
+import { RejectedMessage } from '../index.js';
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'amqplib';
-import { stockCounts } from './testing/effects-replica.js';
-import { effectsTestbed } from './testing/effects-testbed.js';
+import { stockCounts } from '../testing/effects-replica.js';
+import { effectsTestbed } from '../testing/effects-testbed.js';
 import { eventually } from '@fulfilment/testing';
 
 const queue = 'store-api.fulfilment';

@@ -1,7 +1,7 @@
 import type { Message } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import { inContext, WorkContext } from '@fulfilment/runtime';
-import { traceOf } from './message-spans.js';
+import { traceOf } from '../message-spans.js';
 
 /**
  * Adapts a handler of single messages. Its log lines have the id and trace of the message; the messages that

@@ -1,11 +1,11 @@
 import { messages, type Message, topologyOf } from '@fulfilment/contracts';
-import { close } from './close.js';
-import { ConfirmedPublisher } from './confirmed-publisher.js';
-import { connect } from './connect.js';
-import { DeadLetterQueues, RejectedMessage } from './index.js';
+import { close } from '../broker/close.js';
+import { ConfirmedPublisher } from '../broker/confirmed-publisher.js';
+import { connect } from '../broker/connect.js';
+import { DeadLetterQueues, RejectedMessage } from '../index.js';
 import { deadLetterOf } from './dead-letter-message.js';
-import { appliedIds } from './testing/effects-replica.js';
-import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
+import { appliedIds } from '../testing/effects-replica.js';
+import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
 import { eventually, flakyProxy } from '@fulfilment/testing';
 
 const queue = 'store-api.fulfilment';

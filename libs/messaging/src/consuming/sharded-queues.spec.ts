@@ -1,7 +1,7 @@
 /** Tests of a queue that is divided into lanes and shards (ADR 44). */
 import { type Message, messages, publicId, shardOf, topologyOf, uuidv7 } from '@fulfilment/contracts';
 import { eventually, flakyProxy } from '@fulfilment/testing';
-import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
+import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
 
 const queue = 'store-api.fulfilment';
 const anyTime = { occurredAt: new Date() };

@@ -1,16 +1,16 @@
 /** Tests of messages that kill their process (ADR 23), with real processes. */
 import { type MessageQueue, messages, orderedQueues } from '@fulfilment/contracts';
-import { DeadLetterQueues } from './index.js';
+import { DeadLetterQueues } from '../index.js';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@fulfilment/testing';
-import { scratchBroker } from './testing/scratch-broker.js';
+import { scratchBroker } from '../testing/scratch-broker.js';
 import { scratchDatabase } from '@fulfilment/database/testing';
-import { appliedIds, EffectsTables1700000000000, stockSet } from './testing/effects-replica.js';
+import { appliedIds, EffectsTables1700000000000, stockSet } from '../testing/effects-replica.js';
 
-const program = fileURLToPath(new URL('../dist/testing/dying-replica.js', import.meta.url));
+const program = fileURLToPath(new URL('../../dist/testing/dying-replica.js', import.meta.url));
 const clientDeleted = (n: number) =>
   messages.clientDeleted.make({ client_id: `client_${n}` }, { occurredAt: new Date() });
 

@@ -4,11 +4,11 @@
  */
 import { messages, type Message } from '@fulfilment/contracts';
 import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
-import { Messaging } from './index.js';
+import { Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
-import { EffectsTables1700000000000, stockCounts, stockSet } from './testing/effects-replica.js';
+import { EffectsTables1700000000000, stockCounts, stockSet } from '../testing/effects-replica.js';
 import { eventually } from '@fulfilment/testing';
-import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
+import { type ScratchBroker, scratchBroker } from '../testing/scratch-broker.js';
 import {
   blocksRead,
   executedPlan,

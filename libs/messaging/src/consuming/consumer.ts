@@ -3,7 +3,7 @@ import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { type Logger, resolveWithin } from '@fulfilment/runtime';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Broker } from './broker.js';
+import type { Broker } from '../broker/broker.js';
 import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
 import type { HandlingTimes } from './message-handling.js';
 import { QueueHandover, type QueueSource } from './queue-handover.js';

@@ -1,9 +1,9 @@
 import { type MessageQueue, type ShardedTopology, shardOf } from '@fulfilment/contracts';
 import { Counter } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
-import type { OutgoingMessage } from './confirmed-publisher.js';
+import type { OutgoingMessage } from '../broker/confirmed-publisher.js';
 import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
-import { isReplayed, deadLetterOf, replayHeaders } from './dead-letter-message.js';
+import { isReplayed, deadLetterOf, replayHeaders } from '../dead-letters/dead-letter-message.js';
 import type { RetryingPublisher } from './retrying-publisher.js';
 
 const moved = new Counter({

@@ -1,8 +1,8 @@
 import type { MessageQueue, Topology } from '@fulfilment/contracts';
 import type { Logger } from '@fulfilment/runtime';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Broker } from './broker.js';
-import { ConfirmedPublisher, type OutgoingMessage } from './confirmed-publisher.js';
+import type { Broker } from '../broker/broker.js';
+import { ConfirmedPublisher, type OutgoingMessage } from '../broker/confirmed-publisher.js';
 
 const retryDelayMs = 200;
 

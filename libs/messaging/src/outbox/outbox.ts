@@ -1,7 +1,7 @@
 import { type Message, routingKeyOf } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { currentContext, isTracing } from '@fulfilment/runtime';
-import { recordCreation } from './message-spans.js';
+import { recordCreation } from '../message-spans.js';
 
 // The column `type` holds the routing key, which differs from the message's type for test orders (ADR 66).
 const insertMessages = statement(

@@ -1,9 +1,9 @@
 import { type Database, ScanStart, type ScanTimes, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, Counter, Gauge, isTracing, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
-import type { Broker } from './broker.js';
-import { recordSending } from './message-spans.js';
-import { waitForConfirmation } from './wait-for-confirmation.js';
+import type { Broker } from '../broker/broker.js';
+import { recordSending } from '../message-spans.js';
+import { waitForConfirmation } from '../broker/wait-for-confirmation.js';
 import type { Outbox } from './outbox.js';
 
 const batchSize = 500;

@@ -2,10 +2,10 @@
 import { type Message, parseMessage, topologyOf } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
-import { close } from './close.js';
+import { close } from '../broker/close.js';
 import { eventually } from '@fulfilment/testing';
-import { appliedIds, stockCounts } from './testing/effects-replica.js';
-import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
+import { appliedIds, stockCounts } from '../testing/effects-replica.js';
+import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
 
 const queue = 'store-api.fulfilment';
 const claim = statement(

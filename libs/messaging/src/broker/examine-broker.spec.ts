@@ -1,7 +1,7 @@
 import { topologyOf } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import { examineBroker } from './examine-broker.js';
-import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
+import { type ScratchBroker, scratchBroker } from '../testing/scratch-broker.js';
 
 describe('examineBroker', () => {
   let broker: ScratchBroker;

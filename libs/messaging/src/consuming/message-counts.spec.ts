@@ -1,7 +1,7 @@
 import { createDataSource, Database } from '@fulfilment/database';
 import { createLogger, metrics } from '@fulfilment/runtime';
 import { forEachMessage } from './for-each-message.js';
-import { Messaging } from './messaging.js';
+import { Messaging } from '../messaging.js';
 
 describe('the count of handled messages', () => {
   it('starts at 0 with the consumer of a queue, so that alerts see its first message', async () => {

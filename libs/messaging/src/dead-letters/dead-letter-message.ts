@@ -1,6 +1,6 @@
 import type { MessageQueue, Topology } from '@fulfilment/contracts';
 import type { ConsumeMessage } from 'amqplib';
-import type { OutgoingMessage } from './confirmed-publisher.js';
+import type { OutgoingMessage } from '../broker/confirmed-publisher.js';
 
 /** Header with the reason for the rejection. */
 export const rejectionReasonHeader = 'x-refusal-reason';

@@ -2,8 +2,8 @@
 import type { Message } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
-import { stockCounts, stockSet } from './testing/effects-replica.js';
-import { type EffectsTestbed, effectsTestbed } from './testing/effects-testbed.js';
+import { stockCounts, stockSet } from '../testing/effects-replica.js';
+import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
 
 const queue = 'store-api.fulfilment';
 const retryDelayMs = { min: 1, max: 20 };

@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Limit } from './limit.js';
 import type { ConsumerOptions } from './message-consumer.js';
 import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
-import { inMessageSpans } from './message-spans.js';
-import { isReplayed, deadLetterOf } from './dead-letter-message.js';
+import { inMessageSpans } from '../message-spans.js';
+import { isReplayed, deadLetterOf } from '../dead-letters/dead-letter-message.js';
 import type { RetryingPublisher } from './retrying-publisher.js';
-import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } from './inbox.js';
+import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } from '../inbox/inbox.js';
 
 const defaultRetryDelayMs = { min: 100, max: 5_000 };
 const defaultReturnAfterMs = 15_000;

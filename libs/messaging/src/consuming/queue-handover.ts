@@ -1,5 +1,5 @@
 import type { ChannelModel, Replies } from 'amqplib';
-import { onOwnChannel } from './topology.js';
+import { onOwnChannel } from '../broker/topology.js';
 
 /** The consumer, as the handover from retired queues to the current one controls it. */
 export interface QueueReader {

@@ -9,15 +9,15 @@ import {
   findOutcome,
   InboxPartitions,
   RejectedMessage,
-} from './index.js';
+} from '../index.js';
 import { firstIdOf } from './inbox-partitions.js';
 import {
   appliedIds,
   EffectsTables1700000000000,
   type Replica,
   startReplica,
-} from './testing/effects-replica.js';
-import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
+} from '../testing/effects-replica.js';
+import { type ScratchBroker, scratchBroker } from '../testing/scratch-broker.js';
 
 const queue = 'store-api.fulfilment';
 const insert = statement(

@@ -1,9 +1,9 @@
 import { type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
 import type { Channel, ChannelModel, ConfirmChannel, GetMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
-import { close } from './close.js';
-import { connect } from './connect.js';
-import { ConfirmedPublisher } from './confirmed-publisher.js';
+import { close } from '../broker/close.js';
+import { connect } from '../broker/connect.js';
+import { ConfirmedPublisher } from '../broker/confirmed-publisher.js';
 import { type DeadLetter, describeDeadLetter } from './dead-letter.js';
 import { replayHeaders } from './dead-letter-message.js';
 
