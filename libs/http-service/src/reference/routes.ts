@@ -25,9 +25,9 @@ import {
   type RateLimitName,
   scopesMetadata,
 } from '../access/access-rules.js';
-import { bodyLimitOf } from '../body-limit.js';
-import { idempotencyKeyHeader, readIdempotencyKey } from '../dto/idempotency-key.js';
-import { isRetriedOnlyWithKey } from '../retry-only-with-key.js';
+import { bodyLimitOf } from '../request-bodies/body-limit.js';
+import { idempotencyKeyHeader, readIdempotencyKey } from '../idempotency/idempotency-key.js';
+import { isRetriedOnlyWithKey } from '../idempotency/retry-only-with-key.js';
 import type { RouteTargets } from '../route-targets.js';
 import { apiSettings, operationQuotaSettings, quotasOf } from '../settings.js';
 

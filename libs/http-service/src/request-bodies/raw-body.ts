@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import type { RouteTargets } from './route-targets.js';
+import type { RouteTargets } from '../route-targets.js';
 
 const rawBodyKey = 'request:raw-body';
 

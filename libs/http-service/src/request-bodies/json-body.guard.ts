@@ -5,7 +5,7 @@ import express, { type Request, type Response } from 'express';
 import { isUtf8 } from 'node:buffer';
 import { bodyLimitOf } from './body-limit.js';
 import { readsRawBody } from './raw-body.js';
-import { routeTargets } from './route-targets.js';
+import { routeTargets } from '../route-targets.js';
 
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
 type Parse = ReturnType<typeof express.json>;

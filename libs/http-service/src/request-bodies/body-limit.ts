@@ -1,6 +1,6 @@
 import { SetMetadata } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
-import type { RouteTargets } from './route-targets.js';
+import type { RouteTargets } from '../route-targets.js';
 
 const bodyLimitKey = 'request:body-limit';
 

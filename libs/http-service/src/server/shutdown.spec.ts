@@ -3,7 +3,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import request from 'supertest';
 import { eventually } from '@fulfilment/testing';
-import { type SmallApi, smallApi } from './small-api.fixture.js';
+import { type SmallApi, smallApi } from '../small-api.fixture.js';
 
 describe('the shutdown of an API', () => {
   let api: SmallApi;

@@ -2,7 +2,7 @@ import { metrics } from '@fulfilment/runtime';
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
-import { type SmallApi, smallApi } from './small-api.fixture.js';
+import { type SmallApi, smallApi } from '../small-api.fixture.js';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;

@@ -1,4 +1,4 @@
-import { RateLimiter, RedisConnection } from './index.js';
+import { RateLimiter, RedisConnection } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';

@@ -2,8 +2,8 @@ import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
-import { addEntityTag, hasEntityTag } from './entity-tag.js';
-import { ResponseWithHeaders } from './response-with-headers.js';
+import { addEntityTag, hasEntityTag } from '../responses/entity-tag.js';
+import { ResponseWithHeaders } from '../responses/response-with-headers.js';
 
 /** Nest's adapter for Express, with less work for each request (ADR 60). */
 export class ServiceAdapter extends ExpressAdapter {
