@@ -11,11 +11,11 @@ import {
   type Transaction,
   type Values,
 } from './sql.js';
-import type { BeginOptions } from './begin-transaction.js';
+import type { BeginOptions } from './transactions/begin-transaction.js';
 import { translateAndThrow } from './driver-errors.js';
-import { poolOf } from './pg-internals.js';
-import { measurePool } from './pool-gauges.js';
-import { PoolTransaction } from './pool-transaction.js';
+import { poolOf } from './connection/pg-internals.js';
+import { measurePool } from './connection/pool-gauges.js';
+import { PoolTransaction } from './transactions/pool-transaction.js';
 import { type Queryable, rows, run } from './queryable.js';
 import { inStatementSpan, transactionSpan } from './spans.js';
 

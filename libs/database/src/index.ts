@@ -11,9 +11,9 @@ export {
 export { RowParameters } from './row-parameters.js';
 export { BatchLoader } from './batch-loader.js';
 export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
-export { ReadDatabase, type ReadReplica } from './read-database.js';
-export { createDataSource, type DataSourceSettings } from './data-source.js';
-export { migrate } from './migrate.js';
+export { ReadDatabase, type ReadReplica } from './read-replica/read-database.js';
+export { createDataSource, type DataSourceSettings } from './connection/data-source.js';
+export { migrate } from './migrations/migrate.js';
 export {
   addDays,
   changePartitions,
@@ -30,7 +30,7 @@ export {
   changeBriefly,
   dropConcurrently,
   shardsPurpose,
-} from './online-changes.js';
+} from './migrations/online-changes.js';
 export { ScanStart, type ScanTimes } from './scan-start.js';
 export {
   connectProgram,
@@ -39,6 +39,6 @@ export {
   UnsuitableConnection,
   verifyNamedStatements,
   verifyOwnSession,
-} from './connect.js';
-export { pipelined } from './pipelined.js';
+} from './connection/connect.js';
+export { pipelined } from './transactions/pipelined.js';
 export { isErrorResponse, timeoutName } from './driver-errors.js';

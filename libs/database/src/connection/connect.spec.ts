@@ -1,4 +1,4 @@
-import { fakePooler, type FakePooler, type FakePoolerOptions, scratchDatabase } from './testing/index.js';
+import { fakePooler, type FakePooler, type FakePoolerOptions, scratchDatabase } from '../testing/index.js';
 import { flakyProxy } from '@fulfilment/testing';
 import type { DataSource } from 'typeorm';
 import {
@@ -10,7 +10,7 @@ import {
   UnsuitableConnection,
   verifyNamedStatements,
   verifyOwnSession,
-} from './index.js';
+} from '../index.js';
 
 const programOptions = { statementTimeoutMs: 0 };
 const serviceOptions = { forceGenericPlan: true };

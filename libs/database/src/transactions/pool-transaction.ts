@@ -1,11 +1,11 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { pipelined } from './pipelined.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
-import { isConnectionFailure, isReadOnlyServer, translateAndThrow } from './driver-errors.js';
-import { sendInOnePacket } from './pg-internals.js';
-import { type NamedQuery, type Queryable, rows, run } from './queryable.js';
-import type { TransactionSpan } from './spans.js';
-import type { CommitProbe, OpenTransaction, Statement, Transaction, Values } from './sql.js';
+import { isConnectionFailure, isReadOnlyServer, translateAndThrow } from '../driver-errors.js';
+import { sendInOnePacket } from '../connection/pg-internals.js';
+import { type NamedQuery, type Queryable, rows, run } from '../queryable.js';
+import type { TransactionSpan } from '../spans.js';
+import type { CommitProbe, OpenTransaction, Statement, Transaction, Values } from '../sql.js';
 
 /** Whether a transaction whose connection was lost at COMMIT was committed. */
 export type WasCommitted = (id: string, probe: CommitProbe) => Promise<boolean>;

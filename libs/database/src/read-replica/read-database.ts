@@ -1,10 +1,10 @@
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { Counter } from '@fulfilment/runtime';
-import { BatchLoader } from './batch-loader.js';
-import type { Database } from './database.js';
-import { timeoutName } from './driver-errors.js';
+import { BatchLoader } from '../batch-loader.js';
+import type { Database } from '../database.js';
+import { timeoutName } from '../driver-errors.js';
 import { ReplicaLag } from './replica-lag.js';
-import { type Statement, statement } from './sql.js';
+import { type Statement, statement } from '../sql.js';
 
 const reads = new Counter({
   name: 'read_replica_reads_total',

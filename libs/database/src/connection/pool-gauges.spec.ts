@@ -1,6 +1,6 @@
 import { metrics } from '@fulfilment/runtime';
-import { createDataSource, Database, statement } from './index.js';
-import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
+import { createDataSource, Database, statement } from '../index.js';
+import { type ScratchDatabase, scratchDatabase } from '../testing/scratch-database.js';
 
 const selectOne = statement('test.one', 'SELECT 1 AS value');
 const pool = 'pool-gauges';

@@ -6,10 +6,10 @@ import {
   migrate,
   shardsPurpose,
   statement,
-} from './index.js';
+} from '../index.js';
 import { randomUUID } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { scratchDatabase, type ScratchDatabase, untilLockWaits } from './testing/index.js';
+import { scratchDatabase, type ScratchDatabase, untilLockWaits } from '../testing/index.js';
 
 const insertNumber = statement('test.insert-number', 'INSERT INTO numbers (id) VALUES ($1)');
 

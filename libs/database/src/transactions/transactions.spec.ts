@@ -1,13 +1,13 @@
 import { eventually, flakyProxy, type FlakyProxy } from '@fulfilment/testing';
-import { pipelined, createDataSource, Database, statement } from './index.js';
+import { pipelined, createDataSource, Database, statement } from '../index.js';
 import {
   countPrepared,
   insertNumber,
   Numbers1700000000000,
   readNumber,
   readNumbers,
-} from './numbers.fixture.js';
-import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
+} from '../numbers.fixture.js';
+import { type ScratchDatabase, scratchDatabase } from '../testing/scratch-database.js';
 
 describe('a transaction', () => {
   let scratch: ScratchDatabase;

@@ -1,9 +1,9 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from './database.js';
-import { hasSqlState, isRejectedStartupParameter } from './driver-errors.js';
+import type { Database } from '../database.js';
+import { hasSqlState, isRejectedStartupParameter } from '../driver-errors.js';
 import { type SessionOptions, sessionSettings } from './session-settings.js';
-import { statement } from './sql.js';
+import { statement } from '../sql.js';
 
 const retryDelayMs = 500;
 /** A single check on a busy pooler may miss that two connections share a session of the server. */
