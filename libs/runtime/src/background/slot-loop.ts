@@ -1,5 +1,5 @@
 import { BackgroundLoop } from './background-loop.js';
-import type { Logger } from './logger.js';
+import type { Logger } from '../logger.js';
 import { PollLimit } from './poll-limit.js';
 
 export interface SlotLoopOptions<Item> {

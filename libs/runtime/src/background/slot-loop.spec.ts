@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createLogger } from './logger.js';
+import { createLogger } from '../logger.js';
 import { SlotLoop } from './slot-loop.js';
 
 const logger = createLogger('test', 'silent');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { secret } from '../secret-files.js';
+import { secret } from './secret-files.js';
 
 const parentBasedPrefix = 'parentbased_';
 const fixedRatios: Readonly<Record<string, number>> = { always_on: 1, always_off: 0 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readSecretFiles, secret } from './secret-files.js';
 import { brokerUrls, redisSettings } from './store-addresses.js';
-import { tracingSettings } from './tracing/settings.js';
+import { tracingSettings } from './tracing-settings.js';
 
 /** Exit status of a process whose configuration is invalid: EX_CONFIG of sysexits.h. */
 export const exitCodeConfig = 78;

@@ -1,5 +1,5 @@
-import { createLogger } from './logger.js';
-import { metrics } from './metrics.js';
+import { createLogger } from '../logger.js';
+import { metrics } from '../metrics.js';
 import { hasLoopbackHost, relaxedServiceSettings, reportRelaxedSettings } from './relaxed-settings.js';
 
 const relaxedMetric = async () => (await metrics.getSingleMetric('relaxed_settings')?.get())?.values;

@@ -1,5 +1,5 @@
 import { BackgroundTask } from './background-task.js';
-import type { Logger } from './logger.js';
+import type { Logger } from '../logger.js';
 
 export interface BackgroundLoopOptions {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { brokerNodes, serviceSettings } from './index.js';
+import { brokerNodes, serviceSettings } from '../index.js';
 
 const stores = serviceSettings.pick({
   RABBITMQ_URL: true,

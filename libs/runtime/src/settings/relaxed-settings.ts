@@ -1,6 +1,6 @@
 import type { ServiceSettings } from './config.js';
-import type { Logger } from './logger.js';
-import { Gauge } from './metrics.js';
+import type { Logger } from '../logger.js';
+import { Gauge } from '../metrics.js';
 
 /** A setting whose value switches off a protection of production. */
 export interface RelaxedSetting {

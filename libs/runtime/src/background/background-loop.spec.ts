@@ -1,5 +1,5 @@
 import { BackgroundLoop } from './background-loop.js';
-import { createLogger } from './logger.js';
+import { createLogger } from '../logger.js';
 
 const logger = createLogger('test', 'fatal');
 
