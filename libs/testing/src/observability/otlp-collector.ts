@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { listen } from './listen.js';
+import { listen } from '../listen.js';
 import { type OtlpSpan, readOtlpSpans } from './otlp-spans.js';
 
 export interface OtlpCollector {

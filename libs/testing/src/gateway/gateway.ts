@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Agent } from 'undici';
-import { certificatesIn } from './certificates.js';
-import { eventually } from './eventually.js';
+import { certificatesIn } from '../certificates.js';
+import { eventually } from '../eventually.js';
 import { fillTemplate } from './fill-template.js';
-import { freePort } from './free-port.js';
+import { freePort } from '../free-port.js';
 
-const template = fileURLToPath(new URL('../../../deploy/gateway/nginx.conf.template', import.meta.url));
+const template = fileURLToPath(new URL('../../../../deploy/gateway/nginx.conf.template', import.meta.url));
 const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin:/usr/local/bin`;
 const run = promisify(execFile);
 

@@ -3,9 +3,9 @@
  * (deploy/gateway/nginx.conf.template).
  */
 import { createServer, type ServerResponse } from 'node:http';
-import { eventually } from './eventually.js';
+import { eventually } from '../eventually.js';
 import { type TestGateway, testGateway } from './gateway.js';
-import { listen } from './listen.js';
+import { listen } from '../listen.js';
 
 describe('the limits of the gateway', () => {
   let service: Awaited<ReturnType<typeof listen>>;

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'undici';
 import { type TestGateway, testGateway } from './gateway.js';
-import { listen } from './listen.js';
+import { listen } from '../listen.js';
 
 let service: Awaited<ReturnType<typeof listen>>;
 let gateway: TestGateway;
