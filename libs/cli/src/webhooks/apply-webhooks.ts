@@ -5,7 +5,7 @@ import {
   listWebhooks,
   updateWebhook,
 } from '@fulfilment/client/store';
-import { printable, type Terminal } from './terminal.js';
+import { printable, type Terminal } from '../terminal.js';
 import { type Change, planChanges, type WantedWebhook } from './webhooks-file.js';
 
 export interface ApplyOptions {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryDir } from './fake-suite.fixture.js';
+import { temporaryDir } from '../fake-suite.fixture.js';
 import { PrivateFiles } from './private-files.js';
 
 let dir: ReturnType<typeof temporaryDir>;

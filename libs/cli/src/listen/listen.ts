@@ -1,12 +1,12 @@
 import { readConnectedCreator } from '@fulfilment/client/store';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventFilter } from './event-filter.js';
+import { eventFilter } from '../webhooks/event-filter.js';
 import { followFeed } from './follow-feed.js';
 import { type ForwardAttempt, Forwarder } from './forwarder.js';
-import type { PrivateFiles } from './private-files.js';
-import { openStore, type Suite } from './session.js';
-import { printable, type Terminal } from './terminal.js';
+import type { PrivateFiles } from '../session/private-files.js';
+import { openStore, type Suite } from '../session/session.js';
+import { printable, type Terminal } from '../terminal.js';
 
 export interface ListenOptions {
   /** URL of the receiver. Without it, events are only printed. */

@@ -1,6 +1,6 @@
 import type { WebhookSubscription } from '@fulfilment/client/store';
 import { describe, expect, it } from '@jest/globals';
-import { UsageError } from './terminal.js';
+import { UsageError } from '../terminal.js';
 import { planChanges, readWebhooksFile } from './webhooks-file.js';
 
 const file = `

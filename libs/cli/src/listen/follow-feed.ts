@@ -1,6 +1,6 @@
 import { ApiError, type Client, ConnectionError, readEvents } from '@fulfilment/client/store';
 import type { FeedEvent } from './forward.js';
-import { Failure } from './terminal.js';
+import { Failure } from '../terminal.js';
 
 /** Time for which the suite holds a request without new events (long polling). */
 const longPollSeconds = 20;

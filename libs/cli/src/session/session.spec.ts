@@ -1,6 +1,6 @@
 import { SignInRequiredError } from '@fulfilment/client/oauth';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FakeSuite, type LocalServer, temporaryDir } from './fake-suite.fixture.js';
+import { FakeSuite, type LocalServer, temporaryDir } from '../fake-suite.fixture.js';
 import { login, openSuite, savedSession, type Suite } from './session.js';
 
 let dir: ReturnType<typeof temporaryDir>;

@@ -1,5 +1,5 @@
 import { webhookEventNames } from '@fulfilment/client/webhooks';
-import { printable, UsageError } from './terminal.js';
+import { printable, UsageError } from '../terminal.js';
 
 /** Names of events, and the patterns that a subscription takes too. */
 export const eventPatterns = [...webhookEventNames, '*', 'order.*', 'product.*'] as const;

@@ -9,10 +9,10 @@ import {
   type ReceivedRequest,
   serve,
   temporaryDir,
-} from './fake-suite.fixture.js';
+} from '../fake-suite.fixture.js';
 import { followFeed } from './follow-feed.js';
 import { listen, type ListenOptions } from './listen.js';
-import { openSuite } from './session.js';
+import { openSuite } from '../session/session.js';
 
 let dir: ReturnType<typeof temporaryDir>;
 let suite: FakeSuite & LocalServer;

@@ -2,7 +2,7 @@ import type { WebhookSubscription } from '@fulfilment/client/store';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { eventPatterns } from './event-filter.js';
-import { UsageError } from './terminal.js';
+import { UsageError } from '../terminal.js';
 
 const entrySchema = z.strictObject({
   url: z.url(),
