@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryDir } from '../fake-suite.fixture.js';
 import { PrivateFiles } from './private-files.js';
 
@@ -45,5 +46,28 @@ describe('private files', () => {
     files.write('any', ''); // creates the directory
     writeFileSync(join(path, 'session.lock'), String(pid));
     expect(await files.exclusively('session', () => Promise.resolve('done'))).toBe('done');
+  });
+
+  it('do not take over an abandoned lock that another process has just taken over', async () => {
+    files.write('session.lock', '1');
+    const takeOverFirst = jest.spyOn(process, 'kill').mockImplementationOnce(() => {
+      files.write('session.lock', String(process.pid));
+      throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
+    });
+    let hasBegun = false;
+    const work = files.exclusively('session', () => {
+      hasBegun = true;
+    });
+    await delay(200);
+    expect(hasBegun).toBe(false);
+    takeOverFirst.mockRestore();
+    rmSync(join(path, 'session.lock'));
+    await work;
+    expect(readdirSync(path)).toEqual([]);
+  });
+
+  it('leave a lock that another process has taken over because of its age', async () => {
+    await files.exclusively('session', () => files.write('session.lock', 'another process'));
+    expect(files.read('session.lock')).toBe('another process');
   });
 });

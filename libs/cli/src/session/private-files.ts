@@ -29,17 +29,21 @@ export class PrivateFiles {
   }
 
   /** Runs the work under a lock between processes. Takes over the lock of a process that has ended. */
-  async exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    const lock = join(this.dir, `${name}.lock`);
+  async exclusively<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
+    const lockName = `${name}.lock`;
+    const lock = join(this.dir, lockName);
+    const owner = `${process.pid} ${randomUUID()}`;
     mkdirSync(this.dir, { recursive: true, mode: 0o700 });
-    while (!createFile(lock, String(process.pid))) {
-      if (isAbandoned(lock)) rmSync(lock, { force: true });
+    while (!createFile(lock, owner)) {
+      // Another process may take over the lock after the first check, so the second is itself under a lock.
+      if (isAbandoned(lock))
+        await this.exclusively(lockName, () => isAbandoned(lock) && rmSync(lock, { force: true }));
       else await delay(lockPollIntervalMs);
     }
     try {
       return await work();
     } finally {
-      rmSync(lock, { force: true });
+      if (this.read(lockName) === owner) rmSync(lock, { force: true }); // else taken over for its age
     }
   }
 }
@@ -57,7 +61,7 @@ function createFile(path: string, text: string): boolean {
 function isAbandoned(lock: string): boolean {
   try {
     if (Date.now() - statSync(lock).mtimeMs > maxLockAgeMs) return true;
-    process.kill(Number(readFileSync(lock, 'utf8')), 0); // signal 0 only checks that the process exists
+    process.kill(parseInt(readFileSync(lock, 'utf8')), 0); // signal 0 only checks that the process exists
     return false;
   } catch (error) {
     return codeOf(error) === 'ESRCH'; // no such process; another error does not show that it has ended
