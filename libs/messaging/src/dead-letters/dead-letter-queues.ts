@@ -13,6 +13,8 @@ const maxListed = 1000;
 /** Long enough for another operator's scan of many dead letters. */
 const lockTimeoutMs = 60_000;
 const retryDelayMs = 100;
+/** RabbitMQ's reply code RESOURCE_LOCKED: another connection holds the exclusive queue. */
+const resourceLocked = 405;
 
 /** What `scan` does with a dead letter. */
 type Action = 'keep' | 'remove';
@@ -166,12 +168,13 @@ export class DeadLetterQueues {
   private async acquireLock(lock: string): Promise<Channel> {
     for (let waitedMs = 0; ; waitedMs += retryDelayMs) {
       const channel = await this.connection.createChannel();
-      channel.on('error', () => undefined); // RESOURCE_LOCKED closes it
+      channel.on('error', () => undefined); // the call below rejects
       try {
         await channel.assertQueue(lock, { exclusive: true, durable: false });
         return channel;
       } catch (error) {
-        if (waitedMs >= lockTimeoutMs) throw error;
+        const isLocked = error instanceof Error && 'code' in error && error.code === resourceLocked;
+        if (!isLocked || waitedMs >= lockTimeoutMs) throw error;
       }
       await delay(retryDelayMs);
     }

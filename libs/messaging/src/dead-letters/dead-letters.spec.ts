@@ -173,4 +173,10 @@ describe('dead letters', () => {
     expect(await letters.discard(queue, one.id)).toEqual([]);
     expect(await effects()).toEqual([]);
   });
+
+  it('are not scanned, and this fails at once, when RabbitMQ does not permit the lock', async () => {
+    const forbidden = await DeadLetterQueues.open({ url: broker.url, namespace: 'amq' }); // a reserved prefix
+    await expect(forbidden.list(queue)).rejects.toThrow('ACCESS_REFUSED');
+    await forbidden.close();
+  }, 30_000);
 });
