@@ -14,16 +14,14 @@ export async function publishMessage(
   const connection = await connect(url).catch((error: unknown) => {
     throw new Error('RabbitMQ is unreachable.', { cause: error });
   });
-  connection.on('error', () => undefined);
   try {
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined); // the confirmation fails
     const publisher = new ConfirmedPublisher(channel);
-    const content = Buffer.from(JSON.stringify(message));
     publisher.publish({
       exchange: topologyOf(namespace).factsExchange,
       routingKey: routingKeyOf(message),
-      content,
+      content: Buffer.from(JSON.stringify(message)),
       messageId: message.id,
     });
     const isRouted = await publisher.confirm().catch((error: unknown) => {

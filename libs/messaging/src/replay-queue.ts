@@ -39,7 +39,6 @@ export class ReplayQueue {
     queue: MessageQueue,
   ): Promise<ReplayQueue> {
     const connection = await connect(settings.url);
-    connection.on('error', () => undefined);
     const channel = await connection.createConfirmChannel();
     const { stallTimeoutMs = defaultStallTimeoutMs } = settings;
     const name = topologyOf(settings.namespace).queue(queue);

@@ -1,5 +1,7 @@
+import { resolveWithin } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
-import { waitForConfirmation } from './wait-for-confirmation.js';
+
+const confirmTimeoutMs = 10_000;
 
 export interface OutgoingMessage {
   /** '' for the exchange that routes to the queue with the name of the routing key. */
@@ -48,4 +50,11 @@ export class ConfirmedPublisher {
       this.hasReturned = false;
     }
   }
+}
+
+/** Resolves when RabbitMQ has confirmed all messages of the channel. Rejects on a nack, and after 10 s. */
+export async function waitForConfirmation(channel: ConfirmChannel): Promise<void> {
+  await resolveWithin(confirmTimeoutMs, channel.waitForConfirms(), () => {
+    throw new Error('RabbitMQ did not confirm in time.');
+  });
 }

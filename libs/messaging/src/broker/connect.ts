@@ -11,7 +11,7 @@ export interface ConnectOptions {
 
 /**
  * Connects to one node of the cluster: to a random one, so that connections spread, and if it cannot be used
- * to the next.
+ * to the next. The caller needs no listener for `error`: calls in progress reject.
  * @param urls value of `RABBITMQ_URL`
  * @throws Error of the only node, or AggregateError if none of several can be used
  */
@@ -21,10 +21,11 @@ export async function connect(urls: string, options: ConnectOptions = {}): Promi
   const errors: unknown[] = [];
   for (const node of [...nodes.slice(first), ...nodes.slice(0, first)]) {
     try {
-      return await connectToNode(withHeartbeat(node, options), {
+      const connection = await connectToNode(withHeartbeat(node, options), {
         timeout: timeoutMs,
         ...(options.name !== undefined && { clientProperties: { connection_name: options.name } }),
       });
+      return connection.on('error', () => undefined);
     } catch (error) {
       errors.push(error);
     }

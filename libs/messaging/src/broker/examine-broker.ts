@@ -27,7 +27,6 @@ export async function examineBroker(
 ): Promise<BrokerFindings> {
   const topology = topologyOf(namespace);
   const connection = await connect(url);
-  connection.on('error', () => undefined); // the current call rejects
   try {
     const missing: string[] = [];
     const different: string[] = [];
@@ -57,7 +56,6 @@ async function examineNodes(clusterUrl: string): Promise<Pick<BrokerFindings, 'u
   for (const url of brokerNodes(clusterUrl)) {
     try {
       const connection = await connect(url);
-      connection.on('error', () => undefined);
       clusters.add(String(Reflect.get(connection.connection.serverProperties, 'cluster_name')));
       await close(connection);
     } catch (error) {

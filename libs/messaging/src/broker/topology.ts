@@ -49,7 +49,6 @@ export async function declareQueuesOf(
   const names = queuesOf(service);
   const topology = topologyOf(namespace);
   const connection = await connect(url);
-  connection.on('error', () => undefined); // the current call rejects
   try {
     await ensureFactsExchange(connection, topology);
     await declareQueues(connection, topology, names);
@@ -149,8 +148,12 @@ export async function onOwnChannel<Result>(
     await close(channel);
     return result;
   } catch (error) {
-    if (typeof error === 'object' && error !== null && Reflect.get(error, 'code') === notFound)
-      return undefined;
+    if (hasReplyCode(error, notFound)) return undefined;
     throw error;
   }
+}
+
+/** Whether RabbitMQ closed the channel or the connection with this code (AMQP 0-9-1 §1.2). */
+export function hasReplyCode(error: unknown, code: number): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -1,6 +1,5 @@
 import type { Message, MessageQueue } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
-import type { HandleMessages } from './message-handling.js';
 
 export interface ConsumerOptions {
   readonly queue: MessageQueue;
@@ -10,7 +9,7 @@ export interface ConsumerOptions {
    * Applies messages in order, in the same transaction as their inbox rows. Gets only messages that were not
    * handled before, so the list may be empty.
    */
-  readonly handle: HandleMessages;
+  readonly handle: (tx: Transaction, messages: readonly Message[]) => Promise<void>;
   /** Whether a message may share its transaction with other messages. By default, all may. */
   readonly joinsBatch?: (message: Message) => boolean;
 }

@@ -1,5 +1,5 @@
 import { InvalidMessage, type Message, type MessageQueue, parseMessage } from '@fulfilment/contracts';
-import { type Database, timeoutName, type Transaction } from '@fulfilment/database';
+import { type Database, timeoutName } from '@fulfilment/database';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { Counter, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
@@ -42,8 +42,6 @@ export class RejectedMessage extends Error {
 export class NeedsOwnTransaction extends Error {
   override readonly name = 'NeedsOwnTransaction';
 }
-
-export type HandleMessages = (tx: Transaction, messages: readonly Message[]) => Promise<void>;
 
 export interface HandlingTimes {
   /**

@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { close } from '../broker/close.js';
 import { connect } from '../broker/connect.js';
 import { ConfirmedPublisher } from '../broker/confirmed-publisher.js';
-import { type DeadLetter, describeDeadLetter } from './dead-letter.js';
+import { hasReplyCode } from '../broker/topology.js';
+import { type DeadLetter, describeDeadLetter } from './describe-dead-letter.js';
 import { replayHeaders } from './dead-letter-message.js';
 
 /** Maximum number of dead letters that a scan takes from the queue before it acknowledges them. */
@@ -38,7 +39,6 @@ export class DeadLetterQueues {
     readonly namespace: string;
   }): Promise<DeadLetterQueues> {
     const connection = await connect(settings.url);
-    connection.on('error', () => undefined);
     const channel = await connection.createConfirmChannel();
     return new DeadLetterQueues(connection, channel, topologyOf(settings.namespace));
   }
@@ -173,8 +173,7 @@ export class DeadLetterQueues {
         await channel.assertQueue(lock, { exclusive: true, durable: false });
         return channel;
       } catch (error) {
-        const isLocked = error instanceof Error && 'code' in error && error.code === resourceLocked;
-        if (!isLocked || waitedMs >= lockTimeoutMs) throw error;
+        if (!hasReplyCode(error, resourceLocked) || waitedMs >= lockTimeoutMs) throw error;
       }
       await delay(retryDelayMs);
     }

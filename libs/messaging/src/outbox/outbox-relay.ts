@@ -3,7 +3,7 @@ import { BackgroundLoop, Counter, Gauge, isTracing, type Logger } from '@fulfilm
 import type { ConfirmChannel } from 'amqplib';
 import type { Broker } from '../broker/broker.js';
 import { recordSending } from '../message-spans.js';
-import { waitForConfirmation } from '../broker/wait-for-confirmation.js';
+import { waitForConfirmation } from '../broker/confirmed-publisher.js';
 import type { Outbox } from './outbox.js';
 
 const batchSize = 500;
