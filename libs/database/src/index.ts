@@ -1,7 +1,6 @@
 export {
   ofTable,
   statement,
-  type OpenTransaction,
   type Sql,
   type Statement,
   type CommitProbe,
@@ -41,4 +40,5 @@ export {
   verifyOwnSession,
 } from './connection/connect.js';
 export { pipelined } from './transactions/pipelined.js';
+export type { OpenTransaction } from './transactions/open-transaction.js';
 export { isErrorResponse, timeoutName } from './driver-errors.js';

@@ -1,5 +1,6 @@
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasSqlState } from '../driver-errors.js';
 
 // Every later statement on the table waits behind a pending lock request. The request therefore times out
 // soon and is retried, so that other statements proceed in between. The last attempts wait longer than
@@ -9,7 +10,7 @@ const attemptSeries = [
   { maxAttempts: 10, lockTimeout: '1500ms' },
 ];
 const retryDelayMs = 300;
-const lockConflictCodes = new Set(['55P03', '40P01']); // lock_not_available, deadlock_detected
+const lockConflictCodes = ['55P03', '40P01']; // lock_not_available, deadlock_detected
 
 /** Maximum time that a statement of a migration waits for a lock, unless it sets another limit. */
 export const maxLockTimeout = '1500ms';
@@ -57,8 +58,5 @@ async function attempt<Result>(
 }
 
 function isLockConflict(error: unknown): boolean {
-  if (!(error instanceof QueryFailedError)) return false;
-  const cause: unknown = error.driverError;
-  if (typeof cause !== 'object' || cause === null) return false;
-  return 'code' in cause && typeof cause.code === 'string' && lockConflictCodes.has(cause.code);
+  return error instanceof QueryFailedError && hasSqlState(error.driverError, lockConflictCodes);
 }

@@ -5,10 +5,7 @@ import { isConnectionFailure, isReadOnlyServer, translateAndThrow } from '../dri
 import { sendInOnePacket } from '../connection/pg-internals.js';
 import { type NamedQuery, type Queryable, rows, run } from '../queryable.js';
 import type { TransactionSpan } from '../spans.js';
-import type { CommitProbe, OpenTransaction, Statement, Transaction, Values } from '../sql.js';
-
-/** Whether a transaction whose connection was lost at COMMIT was committed. */
-export type WasCommitted = (id: string, probe: CommitProbe) => Promise<boolean>;
+import type { CommitProbe, Statement, Transaction, Values } from '../sql.js';
 
 /** A statement failed but the caller swallowed its error, so PostgreSQL rolled the transaction back. */
 class TransactionRolledBack extends Error {
@@ -17,8 +14,11 @@ class TransactionRolledBack extends Error {
   }
 }
 
-/** A transaction on a connection of a pool, which it returns to the pool when it ends. */
-export class PoolTransaction implements OpenTransaction {
+/**
+ * A transaction that its caller ends, by exactly one call of `commit` or `rollback`. Its connection then returns
+ * to the pool.
+ */
+export class OpenTransaction {
   readonly tx: Transaction;
   private readonly afterCommit: (() => void)[] = [];
   /** Results of the statements that are sent together with COMMIT. */
@@ -32,7 +32,8 @@ export class PoolTransaction implements OpenTransaction {
     private readonly client: PoolClient,
     private readonly options: BeginOptions,
     readonly span: TransactionSpan | undefined,
-    private readonly wasCommitted: WasCommitted,
+    /** Finds out whether it was committed, after its connection was lost at COMMIT. */
+    private readonly wasCommitted: (id: string, probe: CommitProbe) => Promise<boolean>,
   ) {
     // pg emits an event when a connection dies between two statements. Unhandled, it would end the process.
     client.on('error', this.markBroken);
@@ -41,6 +42,10 @@ export class PoolTransaction implements OpenTransaction {
     this.tx = this.newTransaction();
   }
 
+  /**
+   * Rolls back and rejects when it fails.
+   * @param probe run if the connection is lost at COMMIT; without it, the commit then counts as failed
+   */
   async commit(probe?: CommitProbe): Promise<void> {
     if (probe !== undefined && this.options.returnId !== true)
       throw new Error('A commit probe requires a transaction with `returnId`.');
