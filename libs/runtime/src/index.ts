@@ -1,16 +1,13 @@
+export { exitCodeConfig, readConfig } from './settings/read-config.js';
+export { CONFIG, serviceSettings, type ServiceSettings } from './settings/service-settings.js';
 export {
-  CONFIG,
   delaysSetting,
-  exitCodeConfig,
   flag,
   integerSetting,
   keyPrefix,
   keyring,
   poolSize,
-  readConfig,
-  serviceSettings,
-  type ServiceSettings,
-} from './settings/config.js';
+} from './settings/setting-types.js';
 export { secret } from './settings/secret-files.js';
 export {
   brokerNodes,

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { z } from 'zod';
-import { exitCodeConfig, readConfig } from './config.js';
+import { exitCodeConfig, readConfig } from './read-config.js';
 
 /** Returns what a program with invalid settings prints before it exits. */
 export function printedProblems(schema: z.ZodType, environment: Readonly<Record<string, string>>): string {

@@ -1,4 +1,4 @@
-import type { ServiceSettings } from './config.js';
+import type { ServiceSettings } from './service-settings.js';
 import type { Logger } from '../logger.js';
 import { Gauge } from '../metrics.js';
 

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readConfig, serviceSettings } from './config.js';
+import { readConfig } from './read-config.js';
+import { serviceSettings } from './service-settings.js';
 import { printedProblems } from './printed-problems.fixture.js';
 import { secret, secretNames } from './secret-files.js';
 

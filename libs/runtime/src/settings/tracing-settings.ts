@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { secret } from './secret-files.js';
+import { integerSetting } from './setting-types.js';
 
 const parentBasedPrefix = 'parentbased_';
 const fixedRatios: Readonly<Record<string, number>> = { always_on: 1, always_off: 0 };
@@ -50,22 +51,12 @@ export const tracingSettings = z.object({
     .max(1)
     .default(1)
     .describe('Share of the traces that a `traceidratio` sampler records, from 0 to 1'),
-  OTEL_BSP_MAX_QUEUE_SIZE: z.coerce
-    .number()
-    .int()
-    .min(512)
-    .max(65_536)
-    .default(4_096)
-    .describe(
-      'Maximum number of spans that wait for the collector, about 2 kB each; further ones are dropped and counted in `trace_spans_dropped_total`',
-    ),
-  OTEL_BSP_SCHEDULE_DELAY: z.coerce
-    .number()
-    .int()
-    .min(10)
-    .max(60_000)
-    .default(5_000)
-    .describe('Maximum time in milliseconds until spans are sent; a full batch of 512 is sent at once'),
+  OTEL_BSP_MAX_QUEUE_SIZE: integerSetting({ min: 512, max: 65_536, default: 4_096 }).describe(
+    'Maximum number of spans that wait for the collector, about 2 kB each; further ones are dropped and counted in `trace_spans_dropped_total`',
+  ),
+  OTEL_BSP_SCHEDULE_DELAY: integerSetting({ min: 10, max: 60_000, default: 5_000 }).describe(
+    'Maximum time in milliseconds until spans are sent; a full batch of 512 is sent at once',
+  ),
 });
 export type TracingSettings = z.output<typeof tracingSettings>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { flag, keyring, readConfig } from './config.js';
+import { readConfig } from './read-config.js';
+import { flag, keyring } from './setting-types.js';
 import { printedProblems } from './printed-problems.fixture.js';
 
 const schema = z.object({
