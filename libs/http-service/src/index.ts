@@ -18,9 +18,14 @@ export { apiSettings, operationQuotaSettings, quotaSetting } from './settings.js
 export { ApiModule } from './api.module.js';
 export { HttpModule } from './http.module.js';
 export { HTTP_OPTIONS, type HttpOptions, startHttp } from './start-http.js';
-export type { RawHandler } from './server/raw-http.js';
 export { nameRoute } from './server/request-metrics.js';
-export { callerAddress, jsonResponse, type PlainResponse, sendPlain } from './server/plain-http.js';
+export {
+  callerAddress,
+  jsonResponse,
+  type PlainResponse,
+  type RawHandler,
+  sendPlain,
+} from './server/before-express.js';
 export { clientNetwork, widerNetworkFactor } from './client-network.rules.js';
 export { READINESS_CHECKS, type ReadinessChecks } from './server/health.js';
 export { IntegerField, IntegerParameter } from './dto/integers.js';
@@ -39,10 +44,10 @@ export {
   deleteExpiredIdempotencyKeys,
   type CreatedOnce,
   type KeyedRequest,
+  type KeyScope,
 } from './idempotency/create-once.js';
 export { fingerprint, keyedFingerprint } from './idempotency/fingerprint.rules.js';
 export { keyMismatch, keyConflicts, replayHeaders, keyInUse } from './idempotency/key-conflicts.js';
-export type { KeyScope } from './idempotency/key-scope.js';
 export { NumberedPageDto } from './dto/numbered-page.dto.js';
 export { DateTimeField } from './dto/date-times.js';
 export { UuidField } from './dto/uuids.js';

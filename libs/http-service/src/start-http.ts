@@ -13,7 +13,7 @@ import express, { type Request, type Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type RawHandler, handleBeforeExpress } from './server/raw-http.js';
+import { type RawHandler, handleBeforeExpress } from './server/before-express.js';
 import { decodablePath } from './server/decodable-path.js';
 import { DirectRoutes } from './server/direct-routes.js';
 import {

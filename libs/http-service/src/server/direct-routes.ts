@@ -1,8 +1,7 @@
 import { toErrorResponse } from '@fulfilment/error-envelope';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { jsonResponse, sendPlain } from './plain-http.js';
-import type { RawHandler } from './raw-http.js';
+import { jsonResponse, type RawHandler, sendPlain } from './before-express.js';
 
 interface DirectRoute {
   /** The path as it is declared, for metrics. */

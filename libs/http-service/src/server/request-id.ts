@@ -9,10 +9,10 @@ const wellFormed = /^[\w.:/+=-]{1,128}$/;
  * formed, else a new one.
  */
 export function requestContext(request: IncomingMessage, response: ServerResponse): WorkContext {
-  const { 'x-request-id': requested } = request.headers;
+  const { 'x-request-id': requested, traceparent } = request.headers;
   const id = typeof requested === 'string' && wellFormed.test(requested) ? requested : randomUUID();
   response.setHeader('X-Request-Id', id);
-  const received = single(request.headers['traceparent']);
+  const received = typeof traceparent === 'string' ? traceparent : undefined;
   return new WorkContext(
     { request_id: id },
     received,
@@ -28,8 +28,4 @@ function traceOf({ method = '', url = '' }: IncomingMessage, id: string, receive
     { name: method, kind: 'server', attributes },
     { received, originId: id, isTrusted: false },
   );
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : undefined;
 }
