@@ -1,7 +1,7 @@
 export { Messaging } from './messaging.js';
 export { Outbox, outboxRow } from './outbox/outbox.js';
 export { MessageConsumer } from './consuming/message-consumer.js';
-export { NeedsOwnTransaction, RejectedMessage } from './consuming/message-handling.js';
+export { NeedsOwnTransaction, RejectedMessage } from './consuming/apply-messages.js';
 export { forEachMessage } from './consuming/for-each-message.js';
 export { deleteExpiredInboxRows, InboxPartitions } from './inbox/inbox-partitions.js';
 export { findOutcome, messageOutcomes, recordOutcome } from './inbox/inbox.js';

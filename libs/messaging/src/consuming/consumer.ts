@@ -5,7 +5,7 @@ import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Broker } from '../broker/broker.js';
 import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
-import type { HandlingTimes } from './message-handling.js';
+import type { HandlingTimes } from './apply-messages.js';
 import { QueueHandover, type QueueSource } from './queue-handover.js';
 import { TimeSlice } from './time-slice.js';
 

@@ -13,7 +13,12 @@ describe('the count of handled messages', () => {
       createLogger('test', 'fatal'),
     );
     const queue = 'creator-api.facts';
-    messaging.consume({ queue, batchSize: 1, handle: forEachMessage(() => Promise.resolve()) });
+    messaging.consume({
+      queue,
+      batchSize: 1,
+      joinsBatch: () => true,
+      handle: forEachMessage(() => Promise.resolve()),
+    });
     const values = (await metrics.getSingleMetric('messages_handled_total')?.get())?.values ?? [];
     expect(values.filter(({ labels }) => labels['queue'] === queue)).toMatchObject([
       { labels: { outcome: 'applied' }, value: 0 },

@@ -68,6 +68,7 @@ export async function startReplica(settings: ReplicaSettings): Promise<Replica> 
   messaging.consume({
     queue,
     batchSize,
+    joinsBatch: () => true,
     handle: forEachMessage(async (tx, message) => {
       await onHandle?.(tx, message);
       await tx.run(insertEffect, [message.id]);

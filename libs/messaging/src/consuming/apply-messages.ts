@@ -5,7 +5,7 @@ import { Counter, type Logger } from '@fulfilment/runtime';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Limit } from './limit.js';
-import type { ConsumerOptions } from './message-consumer.js';
+import type { MessageConsumer } from './message-consumer.js';
 import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
 import { inMessageSpans } from '../message-spans.js';
 import { isReplayed, deadLetterOf } from '../dead-letters/dead-letter-message.js';
@@ -67,12 +67,12 @@ interface Delivery {
  * Applies messages in batches. Retries the messages of a failed batch in smaller parts, then alone. Rejects a
  * message that fails too often alone: it is dead-lettered with a reason.
  */
-export class MessageHandling implements MessageHandler {
+export class ApplyMessages implements MessageHandler {
   /** Start of the first transaction that met the current outage (`performance.now()`). */
   private outageSinceMs: number | undefined;
 
   constructor(
-    private readonly consumer: ConsumerOptions,
+    private readonly consumer: MessageConsumer,
     private readonly database: Database,
     private readonly publisher: RetryingPublisher,
     private readonly logger: Logger,
@@ -100,11 +100,10 @@ export class MessageHandling implements MessageHandler {
 
   /** Divides messages into those of one transaction each. */
   private partsOf(deliveries: readonly Delivery[]): Delivery[][] {
-    const { joinsBatch = () => true } = this.consumer;
     const parts: Delivery[][] = [];
     let acceptsMore = false; // whether the last part does
     for (const delivery of deliveries) {
-      const joins = joinsBatch(delivery.message);
+      const joins = this.consumer.joinsBatch(delivery.message);
       if (joins && acceptsMore) parts.at(-1)?.push(delivery);
       else parts.push([delivery]);
       acceptsMore = joins;
