@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -11,16 +10,10 @@ import { certificatesIn } from '../certificates.js';
 import { eventually } from '../eventually.js';
 import { fillTemplate } from './fill-template.js';
 import { freePort } from '../free-port.js';
+import { watchedProcess } from '../watched-process.js';
 
 const template = fileURLToPath(new URL('../../../../deploy/gateway/nginx.conf.template', import.meta.url));
-const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin:/usr/local/bin`;
 const run = promisify(execFile);
-
-/**
- * Runs nginx until the standard input closes, so it stops and deletes its files even if the test run is
- * killed. Stops it by process id with SIGTERM, its signal for a fast shutdown.
- */
-const watched = `nginx "$@" & nginx=$!; read -r _; kill -TERM "$nginx"; wait "$nginx"; rm -rf "$GATEWAY_DIR"`;
 
 type Upstream =
   'STORE_API_ADDRESS' | 'CREATOR_API_ADDRESS' | 'AUTH_SERVER_ADDRESS' | 'WEBHOOK_WORKER_ADDRESS';
@@ -74,16 +67,18 @@ export async function testGateway(
       ...variables,
     }),
   );
-  const nginx = spawn(
-    'sh',
-    ['-c', watched, 'gateway', '-e', 'stderr', '-p', dir, '-c', config, '-g', 'daemon off;'],
-    {
-      env: { PATH: path, GATEWAY_DIR: dir },
-      stdio: ['pipe', 'ignore', 'inherit'],
-      detached: true, // Ctrl-C in a terminal must only reach the tests, which stop nginx
-    },
-  );
-  const ended = once(nginx, 'exit');
+  // SIGTERM is the signal of nginx for a fast shutdown.
+  const endNginx = watchedProcess(dir, [
+    'nginx',
+    '-e',
+    'stderr',
+    '-p',
+    dir,
+    '-c',
+    config,
+    '-g',
+    'daemon off;',
+  ]);
   const ca = readFileSync(certificates.caFile, 'utf8');
   await eventually(() => responds(port, ca));
   const trusting = fetchTrusting(ca);
@@ -93,8 +88,7 @@ export async function testGateway(
     fetch: trusting.fetch,
     stop: async () => {
       await trusting.close();
-      nginx.stdin.end();
-      await ended;
+      await endNginx();
     },
   };
 }

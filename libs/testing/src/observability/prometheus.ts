@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../free-port.js';
-
-/** Runs until the standard input closes, so that it ends even if the test run is killed. */
-const watched = `"$@" & child=$!; read -r _; kill -TERM "$child"; wait "$child"; rm -rf "$PROMETHEUS_DIR"`;
+import { watchedProcess } from '../watched-process.js';
 
 /** A Prometheus that scrapes services every second. */
 export interface PrometheusServer {
@@ -39,21 +35,13 @@ export async function prometheusServer(
     JSON.stringify({ global: { scrape_interval: '1s' }, scrape_configs: jobs, rule_files: ruleFiles }),
   );
   const address = `127.0.0.1:${await freePort()}`;
-  const options = [
+  const stop = watchedProcess(dir, [
+    program,
     `--config.file=${config}`,
     `--storage.tsdb.path=${join(dir, 'data')}`,
     '--log.level=error',
-  ];
-  const child = spawn(
-    'sh',
-    ['-c', watched, 'prometheus', program, ...options, `--web.listen-address=${address}`],
-    {
-      env: { PATH: process.env['PATH'] ?? '', PROMETHEUS_DIR: dir },
-      stdio: ['pipe', 'ignore', 'inherit'],
-      detached: true, // Ctrl-C in a terminal must only reach the tests, which stop it
-    },
-  );
-  const ended = once(child, 'exit');
+    `--web.listen-address=${address}`,
+  ]);
   return {
     read: async (path, parameters = {}) => {
       const query = new URLSearchParams(parameters).toString();
@@ -62,9 +50,6 @@ export async function prometheusServer(
       if (body instanceof Object && 'data' in body && response.ok && !('warnings' in body)) return body.data;
       throw new Error(JSON.stringify(body));
     },
-    stop: async () => {
-      child.stdin.end();
-      await ended;
-    },
+    stop,
   };
 }
