@@ -30,7 +30,7 @@ export async function forward(
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: signedHeaders({ event, body, secret, attempt, unixSeconds: Math.floor(Date.now() / 1000) }),
+      headers: signedHeaders(event, body, attempt, secret),
       body,
       redirect: 'manual',
       signal: AbortSignal.any([signal, timeout]),
@@ -43,22 +43,17 @@ export async function forward(
   }
 }
 
-interface SignedRequest {
-  readonly event: FeedEvent;
-  readonly body: string;
-  readonly secret: string;
-  readonly attempt: number;
-  /** The time of the signature. */
-  readonly unixSeconds: number;
-}
-
 /**
  * Returns the headers of docs/receiving-webhooks.md, without `traceparent`. No delivery exists, so its id is
  * derived from that of the event.
  */
-function signedHeaders(request: SignedRequest): Record<string, string> {
-  const { body, secret, attempt, unixSeconds } = request;
-  const { id, event } = request.event;
+function signedHeaders(
+  { id, event }: FeedEvent,
+  body: string,
+  attempt: number,
+  secret: string,
+): Record<string, string> {
+  const unixSeconds = Math.floor(Date.now() / 1000);
   const hmac = (key: string | Buffer, prefix: string) =>
     createHmac('sha256', key).update(`${prefix}${unixSeconds}.${body}`);
   return {
