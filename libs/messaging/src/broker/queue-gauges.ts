@@ -25,8 +25,7 @@ const nonEmptySeconds = new Gauge({
  * Reports how many messages wait in each queue that a service consumes, by passive declarations. A sharded
  * queue is reported as one: its intakes and shards together.
  */
-export class QueueGauges {
-  private readonly loop: BackgroundLoop;
+export class QueueGauges extends BackgroundLoop {
   /** When this replica first saw the current dead letters of a queue (`performance.now()`). */
   private readonly nonEmptySinceMs = new Map<MessageQueue, number>();
 
@@ -36,22 +35,14 @@ export class QueueGauges {
     logger: Logger,
     intervalMs: number = defaultIntervalMs,
   ) {
-    this.loop = new BackgroundLoop({ name: 'queue-gauges', intervalMs, logger, round: () => this.round() });
-  }
-
-  start(): void {
-    if (this.queues.length > 0) this.loop.start();
-  }
-
-  stop(): Promise<void> {
-    return this.loop.stop();
+    super({ name: 'queue-gauges', intervalMs, logger, round: () => this.round() });
   }
 
   /**
    * Updates the values. They stay unchanged while RabbitMQ is unreachable; readiness and the outbox metrics
    * report the outage.
    */
-  private async round(): Promise<boolean> {
+  private async round(): Promise<void> {
     for (const queue of this.queues) {
       const { topology } = this.broker;
       const waiting = await this.countAll(queuesBehind(topology, queue));
@@ -59,7 +50,6 @@ export class QueueGauges {
       if (waiting !== undefined) depth.set({ queue }, waiting);
       if (dead !== undefined) this.setDeadLetters(queue, dead.messageCount);
     }
-    return false;
   }
 
   /** Returns the messages of all these queues; undefined while the number of one is not known. */

@@ -41,7 +41,7 @@ export class InboxPartitions extends BackgroundLoop {
     super({ name: 'inbox-partitions', intervalMs, logger, round: () => this.round() });
   }
 
-  async round(): Promise<boolean> {
+  async round(): Promise<void> {
     const today = await currentDay(this.database);
     const names = await partitionsOf(this.database, table);
     for (let ahead = 0; ahead <= daysAhead; ahead += 1) {
@@ -49,7 +49,6 @@ export class InboxPartitions extends BackgroundLoop {
       if (!names.has(dayPartition(table, day))) await this.tryChange(day, () => this.create(day));
     }
     for (const day of expiredDays(names, today)) await this.tryChange(day, () => this.drop(day));
-    return false;
   }
 
   private async tryChange(day: string, work: () => Promise<unknown>): Promise<void> {

@@ -8,8 +8,8 @@ export interface BackgroundLoopOptions {
   /** Pause after a round that left no work; default 0. All wake-ups during the pause cause one round. */
   readonly pauseMs?: number;
   readonly logger: Logger;
-  /** Does the work of one round. Returns whether there is more. */
-  readonly round: () => Promise<boolean>;
+  /** Does the work of one round. Returns true if there is more. */
+  readonly round: () => Promise<boolean | void>;
 }
 
 /**
@@ -59,7 +59,7 @@ export class BackgroundLoop extends BackgroundTask {
 
   async #tryRound(): Promise<boolean> {
     try {
-      return await this.#options.round();
+      return (await this.#options.round()) === true;
     } catch (error) {
       this.#options.logger.error({ error, loop: this.#options.name }, 'Background job failed; will retry.');
       if (!this.#stopping) await this.#sleep(this.#options.intervalMs);
