@@ -2,10 +2,10 @@ import { DataSource, type MigrationInterface } from 'typeorm';
 import { setColumnTypes } from './column-types.js';
 import { primaryOnly } from './primary-client.js';
 import {
+  defaultStatementTimeoutMs,
   type SessionOptions,
   sessionSettings,
   startupOptions,
-  effectiveTimeoutMs,
 } from './session-settings.js';
 
 /**
@@ -30,7 +30,7 @@ export interface DataSourceSettings extends SessionOptions {
  */
 export function createDataSource(settings: DataSourceSettings): DataSource {
   const { url, poolSize, applicationName, migrations, readsStandby = false } = settings;
-  const timeoutMs = effectiveTimeoutMs(settings);
+  const { statementTimeoutMs = defaultStatementTimeoutMs } = settings;
   setColumnTypes();
   return new DataSource({
     type: 'postgres',
@@ -52,7 +52,7 @@ export function createDataSource(settings: DataSourceSettings): DataSource {
       keepAlive: true,
       options: startupOptions(sessionSettings(settings)),
       // Covers a silently lost network, over which PostgreSQL's own timeout error never arrives.
-      ...(timeoutMs === 0 ? {} : { query_timeout: timeoutMs * clientTimeoutFactor }),
+      ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs * clientTimeoutFactor }),
     },
     poolErrorHandler: () => undefined, // the pool replaces a dead idle connection on the next use
   });

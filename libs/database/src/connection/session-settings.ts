@@ -8,8 +8,8 @@ const genericPlans = { plan_cache_mode: 'force_generic_plan' };
 /** An abandoned transaction must not keep its locks. */
 const idleInTransactionTimeoutMs = 30_000;
 
-/** The default is well below the gateway's request timeout. */
-const defaultStatementTimeoutMs = 8_000;
+/** Well below the gateway's request timeout. */
+export const defaultStatementTimeoutMs = 8_000;
 
 export interface SessionOptions {
   /** Limit of one statement; 0 means none, for migrations and operator commands. */
@@ -24,24 +24,17 @@ export interface SessionOptions {
   readonly forceGenericPlan?: boolean | undefined;
 }
 
-/** Settings of PostgreSQL that every connection needs, with their values as in `pg_settings`. */
-export type SessionSettings = Readonly<Record<string, string>>;
-
-/** Returns the statement timeout of the options, or the default. */
-export function effectiveTimeoutMs({
+/** Returns the settings of PostgreSQL that every connection needs, with their values as in `pg_settings`. */
+export function sessionSettings({
   statementTimeoutMs = defaultStatementTimeoutMs,
-}: SessionOptions): number {
-  return statementTimeoutMs;
-}
-
-/** Returns the settings of every connection with these options. */
-export function sessionSettings(options: SessionOptions): SessionSettings {
-  const timeoutMs = effectiveTimeoutMs(options);
+  forceGenericPlan = false,
+}: SessionOptions): Readonly<Record<string, string>> {
+  const hasTimeout = statementTimeoutMs > 0;
   return {
-    statement_timeout: String(timeoutMs),
+    statement_timeout: String(statementTimeoutMs),
     idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
-    ...(timeoutMs === 0 ? {} : indexPlans),
-    ...(timeoutMs !== 0 && options.forceGenericPlan === true ? genericPlans : {}),
+    ...(hasTimeout && indexPlans),
+    ...(hasTimeout && forceGenericPlan && genericPlans),
   };
 }
 
@@ -49,7 +42,7 @@ export function sessionSettings(options: SessionOptions): SessionSettings {
  * Returns the settings as the start-up parameter `options`, which costs no round trip. All of them are in
  * this one parameter, so that it is the only one that a connection pooler has to ignore.
  */
-export function startupOptions(settings: SessionSettings): string {
+export function startupOptions(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
