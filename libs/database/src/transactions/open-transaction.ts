@@ -15,8 +15,8 @@ class TransactionRolledBack extends Error {
 }
 
 /**
- * A transaction that its caller ends, by exactly one call of `commit` or `rollback`. Its connection then returns
- * to the pool.
+ * A transaction that its caller ends, by exactly one call of `commit` or `rollback`. Its connection then
+ * returns to the pool.
  */
 export class OpenTransaction {
   readonly tx: Transaction;
