@@ -19,9 +19,9 @@ const shutdownMs = Number(
     .exec(readText('libs/service-host/src/run-service.ts'))?.[1]
     ?.replace('_', ''),
 );
-const healthPaths = [...readText('libs/http-service/src/health.ts').matchAll(/router\.get\('([^']+)'/g)].map(
-  ([, path]) => `/health${path}`,
-);
+const healthPaths = [
+  ...readText('libs/http-service/src/server/health.ts').matchAll(/router\.get\('([^']+)'/g),
+].map(([, path]) => `/health${path}`);
 
 const nameOf = ({ spec }: Workload): string => spec.template.spec.containers[0].name;
 const isDeployment = ({ kind }: Workload): boolean => kind === 'Deployment';

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { FeedEvent } from './forward.js';
+import type { FeedEvent } from './listen/forward.js';
 
 export interface ReceivedRequest {
   readonly method: string;

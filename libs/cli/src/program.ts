@@ -1,15 +1,15 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { webhookEventNames } from '@fulfilment/client/webhooks';
 import { readFileSync } from 'node:fs';
-import { applyWebhooks } from './apply-webhooks.js';
+import { applyWebhooks } from './webhooks/apply-webhooks.js';
 import { completionScript, shells } from './completion.js';
-import { listen, type ListenOptions } from './listen.js';
+import { listen, type ListenOptions } from './listen/listen.js';
 import { openBrowser } from './open-browser.js';
 import { operatorIn } from './operate.js';
-import { login, logout, openStore, openSuite } from './session.js';
+import { login, logout, openStore, openSuite } from './session/session.js';
 import { type Terminal, UsageError } from './terminal.js';
 import { trigger } from './trigger.js';
-import { readWebhooksFile } from './webhooks-file.js';
+import { readWebhooksFile } from './webhooks/webhooks-file.js';
 
 export interface Host {
   readonly terminal: Terminal;

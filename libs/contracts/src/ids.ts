@@ -2,8 +2,7 @@ import { v7 } from 'uuid';
 import { z } from 'zod';
 
 /** Prefixes of the Store API's identifiers: `prod` is that of products and of releases. */
-export const idPrefixes = ['prod', 'ord', 'rate', 'whk', 'whd', 'whr', 'crt', 'evt', 'svc'] as const;
-export type IdPrefix = (typeof idPrefixes)[number];
+export type IdPrefix = 'prod' | 'ord' | 'rate' | 'whk' | 'whd' | 'whr' | 'crt' | 'evt' | 'svc';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford base32, lower case
 const encodedLength = 26; // 128 bits in 5-bit digits

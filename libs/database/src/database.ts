@@ -11,11 +11,11 @@ import {
   type Transaction,
   type Values,
 } from './sql.js';
-import type { BeginOptions } from './begin-transaction.js';
-import { translateAndThrow } from './driver-errors.js';
-import { poolOf } from './pg-internals.js';
-import { measurePool } from './pool-gauges.js';
-import { PoolTransaction } from './pool-transaction.js';
+import type { BeginOptions } from './transactions/begin-transaction.js';
+import { hasSqlState, translateAndThrow } from './driver-errors.js';
+import { poolOf } from './connection/pg-internals.js';
+import { measurePool } from './connection/pool-gauges.js';
+import { OpenTransaction } from './transactions/open-transaction.js';
 import { type Queryable, rows, run } from './queryable.js';
 import { inStatementSpan, transactionSpan } from './spans.js';
 
@@ -152,13 +152,13 @@ export class Database implements Sql {
    * @param options with `returnId`, `commit(probe)` can determine the outcome when the connection is lost;
    *   the others as in `transaction`
    */
-  async begin(options: BeginOptions & Pick<TransactionOptions, 'span'> = {}): Promise<PoolTransaction> {
+  async begin(options: BeginOptions & Pick<TransactionOptions, 'span'> = {}): Promise<OpenTransaction> {
     const span = transactionSpan(options.span);
     const client = await this.pool.connect().catch((error: unknown) => {
       span?.rolledBack();
       return translateAndThrow(error);
     });
-    return new PoolTransaction(client, options, span, (id, probe) => this.wasCommitted(id, probe));
+    return new OpenTransaction(client, options, span, (id, probe) => this.wasCommitted(id, probe));
   }
 
   /**
@@ -184,8 +184,8 @@ export class Database implements Sql {
     try {
       return (await this.row<{ status: string | null }>(readTransactionStatus, [id]))?.status;
     } catch (error) {
-      const isUnknownId = error instanceof Error && Reflect.get(error, 'code') === invalidParameterValue;
-      return isUnknownId ? null : undefined; // after a crash the id is not assigned yet
+      const isUnknownId = hasSqlState(error, [invalidParameterValue]); // after a crash it is not assigned yet
+      return isUnknownId ? null : undefined;
     }
   }
 }

@@ -1,7 +1,6 @@
 export {
   ofTable,
   statement,
-  type OpenTransaction,
   type Sql,
   type Statement,
   type CommitProbe,
@@ -11,9 +10,9 @@ export {
 export { RowParameters } from './row-parameters.js';
 export { BatchLoader } from './batch-loader.js';
 export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
-export { ReadDatabase, type ReadReplica } from './read-database.js';
-export { createDataSource, type DataSourceSettings } from './data-source.js';
-export { migrate } from './migrate.js';
+export { ReadDatabase, type ReadReplica } from './read-replica/read-database.js';
+export { createDataSource, type DataSourceSettings } from './connection/data-source.js';
+export { migrate } from './migrations/migrate.js';
 export {
   addDays,
   changePartitions,
@@ -30,7 +29,7 @@ export {
   changeBriefly,
   dropConcurrently,
   shardsPurpose,
-} from './online-changes.js';
+} from './migrations/online-changes.js';
 export { ScanStart, type ScanTimes } from './scan-start.js';
 export {
   connectProgram,
@@ -39,6 +38,7 @@ export {
   UnsuitableConnection,
   verifyNamedStatements,
   verifyOwnSession,
-} from './connect.js';
-export { pipelined } from './pipelined.js';
+} from './connection/connect.js';
+export { pipelined } from './transactions/pipelined.js';
+export type { OpenTransaction } from './transactions/open-transaction.js';
 export { isErrorResponse, timeoutName } from './driver-errors.js';

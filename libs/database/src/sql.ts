@@ -81,14 +81,3 @@ export interface CommitProbe {
   readonly statement: Statement;
   readonly values: Values;
 }
-
-/** A transaction that its caller ends, by exactly one call of `commit` or `rollback`. */
-export interface OpenTransaction {
-  readonly tx: Transaction;
-  /**
-   * Rolls back and rejects when it fails.
-   * @param probe run if the connection is lost at COMMIT; without it, the commit then counts as failed
-   */
-  commit(probe?: CommitProbe): Promise<void>;
-  rollback(): Promise<void>;
-}

@@ -4,15 +4,9 @@ import { isIP } from 'node:net';
 import { type AddressRule, addressRule } from './address.rules.js';
 import { type Exchange, ExchangeHandler, type ExchangeOptions } from './exchange.js';
 import { guardedConnector } from './guarded-connector.js';
-import {
-  type ResolveAddresses,
-  resolveByNameServer,
-  resolveBySystem,
-  type ResolvedAddress,
-} from './resolve-addresses.js';
+import { type ResolveAddresses, resolveByNameServer, resolveBySystem } from './resolve-addresses.js';
 import { hostAndPort, hostOf, targetUrlProblem, type TargetPolicy } from './target-url.rules.js';
 
-const connectTimeoutMs = 3_000;
 const nameCheckTimeoutMs = 2_000;
 const maxHeaderBytes = 16 * 1024;
 const idleConnectionTimeoutMs = 4_000;
@@ -55,11 +49,7 @@ export class GuardedClient {
       ownHosts: new Set(ownUrls.map((url) => hostAndPort(new URL(url)))),
     };
     this.agent = new Agent({
-      connect: guardedConnector({
-        isAllowedAddress: this.isAllowedAddress,
-        resolve: this.resolve,
-        connectTimeoutMs,
-      }),
+      connect: guardedConnector(this.resolve, this.isAllowedAddress),
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: 0, // the deadline of the exchange applies instead
       bodyTimeout: 0,
@@ -82,7 +72,7 @@ export class GuardedClient {
     if (problem !== undefined) return problem;
     const host = hostOf(new URL(url));
     if (isIP(host) !== 0) return undefined;
-    const addresses = await this.resolveWithTimeout(host);
+    const addresses = await resolveWithin(nameCheckTimeoutMs, this.resolve(host), () => []).catch(() => []);
     const blocked = addresses.some(({ address }) => !this.isAllowedAddress(address));
     return blocked ? 'must not resolve to a private or reserved address' : undefined;
   }
@@ -112,10 +102,5 @@ export class GuardedClient {
   /** Waits for running exchanges, then closes the connections. */
   async close(): Promise<void> {
     await this.agent.close();
-  }
-
-  /** Returns no addresses if the name does not resolve in time. */
-  private resolveWithTimeout(host: string): Promise<ResolvedAddress[]> {
-    return resolveWithin(nameCheckTimeoutMs, this.resolve(host), () => []).catch(() => []);
   }
 }

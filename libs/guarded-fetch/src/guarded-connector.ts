@@ -5,22 +5,19 @@ import type { AddressRule } from './address.rules.js';
 import { BlockedAddress } from './outcome.rules.js';
 import type { ResolveAddresses, ResolvedAddress } from './resolve-addresses.js';
 
-export interface ConnectorSettings {
-  readonly isAllowedAddress: AddressRule;
-  readonly resolve: ResolveAddresses;
-  readonly connectTimeoutMs: number;
-}
+const connectTimeoutMs = 3_000;
+/** Shorter than the connect timeout, so that a silent name server is not attributed to the host. */
+const resolveTimeoutMs = 2_500;
 
 /**
  * Opens connections to allowed addresses only. A name is resolved once, and all of its addresses must be
  * allowed. The connection uses exactly these addresses, so that a second lookup cannot return others (DNS
  * rebinding). The address of the connected peer is checked as well.
  */
-export function guardedConnector({
-  isAllowedAddress,
-  resolve,
-  connectTimeoutMs,
-}: ConnectorSettings): buildConnector.connector {
+export function guardedConnector(
+  resolve: ResolveAddresses,
+  isAllowedAddress: AddressRule,
+): buildConnector.connector {
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     lookup: pinnedLookup(resolve, isAllowedAddress),
@@ -47,9 +44,6 @@ export function guardedConnector({
     });
   };
 }
-
-/** Shorter than the connect timeout, so that a silent name server is not attributed to the host. */
-const resolveTimeoutMs = 2_500;
 
 class NameServerTimeout extends Error {
   readonly code = 'ETIMEOUT';

@@ -4,34 +4,39 @@ export { AnyToken, Public, RateLimit, Scopes } from './access/access-rules.js';
 export type { Quota } from './access/quota-share.js';
 export type { Quotas } from './access/rate-limiter.js';
 export { RateLimiter } from './access/rate-limiter.js';
-export { RedisConnection } from './redis.js';
-export { redisOptions } from './redis-options.js';
-export { primariesBySentinel, type SentinelReply } from './sentinels.js';
-export { BodyLimit } from './body-limit.js';
-export { RawBody, ReadRawBody } from './raw-body.js';
+export { RedisConnection } from './redis/redis.js';
+export { redisOptions } from './redis/redis-options.js';
+export { primariesBySentinel, type SentinelReply } from './redis/sentinels.js';
+export { BodyLimit } from './request-bodies/body-limit.js';
+export { RawBody, ReadRawBody } from './request-bodies/raw-body.js';
 export { ConcurrencyLimit } from './concurrency-limit.js';
 export { FailureThrottle } from './failure-throttle.js';
-export { RetryOnlyWithKey } from './retry-only-with-key.js';
+export { RetryOnlyWithKey } from './idempotency/retry-only-with-key.js';
 export { RevokedTokens } from './access/revoked-tokens.js';
 export { SignedCursors, type CursorKey } from './signed-cursors.js';
 export { apiSettings, operationQuotaSettings, quotaSetting } from './settings.js';
 export { ApiModule } from './api.module.js';
 export { HttpModule } from './http.module.js';
 export { HTTP_OPTIONS, type HttpOptions, startHttp } from './start-http.js';
-export type { RawHandler } from './raw-http.js';
-export { nameRoute } from './request-metrics.js';
-export { callerAddress, jsonResponse, type PlainResponse, sendPlain } from './plain-http.js';
+export { nameRoute } from './server/request-metrics.js';
+export {
+  callerAddress,
+  jsonResponse,
+  type PlainResponse,
+  type RawHandler,
+  sendPlain,
+} from './server/before-express.js';
 export { clientNetwork, widerNetworkFactor } from './client-network.rules.js';
-export { READINESS_CHECKS, type ReadinessChecks } from './health.js';
+export { READINESS_CHECKS, type ReadinessChecks } from './server/health.js';
 export { IntegerField, IntegerParameter } from './dto/integers.js';
 export { TextField } from './dto/texts.js';
 export { TextMapField } from './dto/text-map.js';
 export { StorePageDto } from './dto/store-page.dto.js';
-export { ResponseWithHeaders } from './response-with-headers.js';
-export { Disconnect } from './disconnect.js';
-export { sendDownload, sendEvents } from './send-download.js';
-export { EntityTag } from './entity-tag.js';
-export { IdempotencyKey } from './dto/idempotency-key.js';
+export { ResponseWithHeaders } from './responses/response-with-headers.js';
+export { Disconnect } from './responses/disconnect.js';
+export { sendDownload, sendEvents } from './responses/send-download.js';
+export { EntityTag } from './responses/entity-tag.js';
+export { IdempotencyKey } from './idempotency/idempotency-key.js';
 export {
   createIdempotencyKeys,
   createOnce,
@@ -39,14 +44,14 @@ export {
   deleteExpiredIdempotencyKeys,
   type CreatedOnce,
   type KeyedRequest,
+  type KeyScope,
 } from './idempotency/create-once.js';
 export { fingerprint, keyedFingerprint } from './idempotency/fingerprint.rules.js';
 export { keyMismatch, keyConflicts, replayHeaders, keyInUse } from './idempotency/key-conflicts.js';
-export type { KeyScope } from './idempotency/key-scope.js';
 export { NumberedPageDto } from './dto/numbered-page.dto.js';
 export { DateTimeField } from './dto/date-times.js';
 export { UuidField } from './dto/uuids.js';
 export { BodyCheckedBy, type BodyCheck } from './dto/body-check.js';
 export { ObjectField, ObjectList } from './dto/object-list.js';
-export { Html, html, type Part } from './html.js';
+export { Html, html, type Part } from './responses/html.js';
 export { routesOf } from './reference/routes.js';

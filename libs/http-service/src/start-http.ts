@@ -13,18 +13,18 @@ import express, { type Request, type Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type RawHandler, handleBeforeExpress } from './raw-http.js';
-import { decodablePath } from './decodable-path.js';
-import { DirectRoutes } from './direct-routes.js';
+import { type RawHandler, handleBeforeExpress } from './server/before-express.js';
+import { decodablePath } from './server/decodable-path.js';
+import { DirectRoutes } from './server/direct-routes.js';
 import {
   currentResponse,
   endConnectionWhenClosing,
   endSilentConnectionsWhenClosing,
-} from './close-connections.js';
-import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './health.js';
-import { requestContext } from './request-id.js';
-import { measureRequest } from './request-metrics.js';
-import { ServiceAdapter } from './service-adapter.js';
+} from './server/close-connections.js';
+import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './server/health.js';
+import { requestContext } from './server/request-id.js';
+import { measureRequest } from './server/request-metrics.js';
+import { ServiceAdapter } from './server/service-adapter.js';
 
 // Longer than the gateway's, so that the gateway never sends on a connection that this service closes.
 const keepAliveMs = 75_000;

@@ -1,18 +1,18 @@
 import { type MessageQueue, messageQueues, type ShardedTopology } from '@fulfilment/contracts';
 import type { Database, ScanTimes } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
-import { Broker } from './broker.js';
-import { Consumer, type ConsumerSettings, type ConsumerTimes } from './consumer.js';
-import { Limit } from './limit.js';
-import type { ConsumerOptions } from './message-consumer.js';
-import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
-import { type HandlingOptions, MessageHandling, startCounting } from './message-handling.js';
-import { MoveToShards } from './move-to-shards.js';
-import { Outbox } from './outbox.js';
-import { OutboxRelay } from './outbox-relay.js';
-import { QueueGauges } from './queue-gauges.js';
-import type { QueueSource } from './queue-handover.js';
-import { RetryingPublisher } from './retrying-publisher.js';
+import { Broker } from './broker/broker.js';
+import { Consumer, type ConsumerSettings, type ConsumerTimes } from './consuming/consumer.js';
+import { Limit } from './consuming/limit.js';
+import type { MessageConsumer } from './consuming/message-consumer.js';
+import type { HandlerCallbacks, MessageHandler } from './consuming/message-handler.js';
+import { ApplyMessages, type HandlingOptions, startCounting } from './consuming/apply-messages.js';
+import { MoveToShards } from './consuming/move-to-shards.js';
+import { Outbox } from './outbox/outbox.js';
+import { OutboxRelay } from './outbox/outbox-relay.js';
+import { QueueGauges } from './broker/queue-gauges.js';
+import type { QueueSource } from './consuming/queue-handover.js';
+import { RetryingPublisher } from './consuming/retrying-publisher.js';
 
 type Lane = ShardedTopology['lanes'][number];
 
@@ -67,7 +67,7 @@ export class Messaging {
   }
 
   /** Registers a consumer. Call before `start`. */
-  consume(consumer: ConsumerOptions): void {
+  consume(consumer: MessageConsumer): void {
     const { queue, batchSize } = consumer;
     this.queues.push(queue);
     startCounting(queue);
@@ -76,7 +76,7 @@ export class Messaging {
     const sharded = topology.sharded(queue);
     if (sharded === undefined) {
       const source = this.sourceOf(queue, topology.queue(queue));
-      this.addConsumer({ queue, source, batchSize }, (callbacks) => this.newHandling(consumer, callbacks));
+      this.addConsumer({ queue, source, batchSize }, (callbacks) => this.newHandler(consumer, callbacks));
     } else for (const lane of sharded.lanes) this.consumeLane(consumer, sharded, lane);
   }
 
@@ -98,7 +98,7 @@ export class Messaging {
   }
 
   /** Moves the messages of an intake to its shards, and handles those of the shards. */
-  private consumeLane(consumer: ConsumerOptions, sharded: ShardedTopology, lane: Lane): void {
+  private consumeLane(consumer: MessageConsumer, sharded: ShardedTopology, lane: Lane): void {
     const { queue, batchSize } = consumer;
     this.addConsumer(
       { queue, source: this.sourceOf(queue, lane.intake), batchSize: movedAtOnce },
@@ -109,7 +109,7 @@ export class Messaging {
     for (const shard of lane.shards)
       this.addConsumer(
         { queue, source: { current: shard, retired: [], patterns: [] }, batchSize, timeSliceMs },
-        (callbacks) => this.newHandling(consumer, { ...callbacks, limit }),
+        (callbacks) => this.newHandler(consumer, { ...callbacks, limit }),
       );
   }
 
@@ -127,9 +127,9 @@ export class Messaging {
     this.consumers.push(new Consumer({ ...settings, ping }, this.consuming, this.logger, makeHandler));
   }
 
-  private newHandling(consumer: ConsumerOptions, options: HandlingOptions): MessageHandling {
+  private newHandler(consumer: MessageConsumer, options: HandlingOptions): ApplyMessages {
     const publisher = this.newPublisher(consumer.queue);
-    return new MessageHandling(consumer, this.database, publisher, this.logger, {
+    return new ApplyMessages(consumer, this.database, publisher, this.logger, {
       ...this.settings.consumerTimes,
       ...options,
     });

@@ -1,7 +1,7 @@
 import { type Message, routingKeyOf, topologyOf } from '@fulfilment/contracts';
-import { close } from './close.js';
-import { connect } from './connect.js';
-import { ConfirmedPublisher } from './confirmed-publisher.js';
+import { close } from './broker/close.js';
+import { connect } from './broker/connect.js';
+import { ConfirmedPublisher } from './broker/confirmed-publisher.js';
 
 /**
  * Publishes one message over a connection of its own. Resolves when RabbitMQ has confirmed it.
@@ -14,16 +14,14 @@ export async function publishMessage(
   const connection = await connect(url).catch((error: unknown) => {
     throw new Error('RabbitMQ is unreachable.', { cause: error });
   });
-  connection.on('error', () => undefined);
   try {
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined); // the confirmation fails
     const publisher = new ConfirmedPublisher(channel);
-    const content = Buffer.from(JSON.stringify(message));
     publisher.publish({
       exchange: topologyOf(namespace).factsExchange,
       routingKey: routingKeyOf(message),
-      content,
+      content: Buffer.from(JSON.stringify(message)),
       messageId: message.id,
     });
     const isRouted = await publisher.confirm().catch((error: unknown) => {

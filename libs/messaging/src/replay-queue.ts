@@ -1,9 +1,9 @@
 import { type Message, type MessageQueue, topologyOf } from '@fulfilment/contracts';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { setTimeout as delay } from 'node:timers/promises';
-import { close } from './close.js';
-import { connect } from './connect.js';
-import { ConfirmedPublisher } from './confirmed-publisher.js';
+import { close } from './broker/close.js';
+import { connect } from './broker/connect.js';
+import { ConfirmedPublisher } from './broker/confirmed-publisher.js';
 
 /**
  * `write` waits while the queue has this many messages: seconds of work for the consumer, and little memory
@@ -39,7 +39,6 @@ export class ReplayQueue {
     queue: MessageQueue,
   ): Promise<ReplayQueue> {
     const connection = await connect(settings.url);
-    connection.on('error', () => undefined);
     const channel = await connection.createConfirmChannel();
     const { stallTimeoutMs = defaultStallTimeoutMs } = settings;
     const name = topologyOf(settings.namespace).queue(queue);

@@ -6,7 +6,7 @@ import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { forEachMessage, Messaging } from './index.js';
-import type { HandleMessages } from './message-handling.js';
+import type { MessageConsumer } from './consuming/message-consumer.js';
 import { EffectsTables1700000000000 } from './testing/effects-replica.js';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 
@@ -25,7 +25,7 @@ describe('the trace of a message', () => {
   let broker: ScratchBroker;
   let messaging: Messaging;
   let recorded: RecordedSpans;
-  let handle: HandleMessages;
+  let handle: MessageConsumer['handle'];
   let traceIds: string[];
 
   beforeAll(async () => {
@@ -39,6 +39,7 @@ describe('the trace of a message', () => {
     messaging.consume({
       queue: 'store-api.fulfilment',
       batchSize: 50,
+      joinsBatch: () => true,
       handle: (tx, batch) => handle(tx, batch),
     });
     messaging.start();

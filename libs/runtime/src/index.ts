@@ -1,18 +1,20 @@
+export { exitCodeConfig, readConfig } from './settings/read-config.js';
+export { CONFIG, serviceSettings, type ServiceSettings } from './settings/service-settings.js';
 export {
-  CONFIG,
   delaysSetting,
-  exitCodeConfig,
   flag,
   integerSetting,
   keyPrefix,
   keyring,
   poolSize,
-  readConfig,
-  serviceSettings,
-  type ServiceSettings,
-} from './config.js';
-export { secret } from './secret-files.js';
-export { brokerNodes, redisSettings, type RedisSettings, type StoreAddress } from './store-addresses.js';
+} from './settings/setting-types.js';
+export { secret } from './settings/secret-files.js';
+export {
+  brokerNodes,
+  redisSettings,
+  type RedisSettings,
+  type StoreAddress,
+} from './settings/store-addresses.js';
 export { currentContext, inContext, WorkContext } from './work-context.js';
 export { nextTraceparent } from './tracing/traceparent.js';
 export { endFailed, Span, type SpanStart } from './tracing/span.js';
@@ -34,14 +36,14 @@ export {
   relaxedServiceSettings,
   reportRelaxedSettings,
   type RelaxedSetting,
-} from './relaxed-settings.js';
-export { es256FromDer, es256ToDer } from './es256-signature.js';
-export { SecretBox } from './secret-box.js';
+} from './settings/relaxed-settings.js';
+export { es256FromDer, es256ToDer } from './cryptography/es256-signature.js';
+export { SecretBox } from './cryptography/secret-box.js';
 export { Attached } from './attached.js';
 export { WarningLimit } from './warning-limit.js';
 export { resolveWithin } from './resolve-within.js';
-export { BackgroundTask } from './background-task.js';
-export { BackgroundLoop } from './background-loop.js';
-export { PollLimit } from './poll-limit.js';
-export { SlotLoop } from './slot-loop.js';
+export { BackgroundTask } from './background/background-task.js';
+export { BackgroundLoop } from './background/background-loop.js';
+export { PollLimit } from './background/poll-limit.js';
+export { SlotLoop } from './background/slot-loop.js';
 export { CLOCK, systemClock, type Clock } from './clock.js';

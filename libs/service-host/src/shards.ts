@@ -1,5 +1,5 @@
 import { type Database, type OpenTransaction, statement } from '@fulfilment/database';
-import { BackgroundLoop, BackgroundTask, Gauge, type Logger } from '@fulfilment/runtime';
+import { BackgroundLoop, Gauge, type Logger } from '@fulfilment/runtime';
 
 const shardCount = 16;
 export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
@@ -56,8 +56,7 @@ export function shardSql(uuid: string): string {
  * Ownership divides work, but does not protect it: a previous owner may still be working when the next one
  * begins. Each job must be safe when two replicas do the same work.
  */
-export class Shards extends BackgroundTask {
-  private readonly loop: BackgroundLoop;
+export class Shards extends BackgroundLoop {
   private transaction: OpenTransaction | undefined;
   private shards: readonly number[] = [];
   private readonly listeners: (() => void)[] = [];
@@ -68,19 +67,10 @@ export class Shards extends BackgroundTask {
     logger: Logger,
     private readonly settings: ShardSettings = {},
   ) {
-    super();
     const { first = Math.floor(Math.random() * shardCount) } = settings;
     // Replicas prefer different shards, so that they rarely try to take the same one.
     const preferred = [...allShards.slice(first), ...allShards.slice(0, first)];
-    this.loop = new BackgroundLoop({
-      name: 'shards',
-      intervalMs,
-      logger,
-      round: async () => {
-        await this.renew(preferred);
-        return false;
-      },
-    });
+    super({ name: 'shards', intervalMs, logger, round: () => this.renew(preferred) });
   }
 
   /** Shards whose work this replica does, in ascending order. */
@@ -93,17 +83,8 @@ export class Shards extends BackgroundTask {
     this.listeners.push(listener);
   }
 
-  start(): void {
-    this.loop.start();
-  }
-
-  /** Starts the next round now, not at the end of the interval. */
-  wake(): void {
-    this.loop.wake();
-  }
-
-  async stop(): Promise<void> {
-    await this.loop.stop();
+  override async stop(): Promise<void> {
+    await super.stop();
     await this.release();
     this.own([]);
   }

@@ -1,9 +1,11 @@
 import { SetMetadata } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
 import type { StoreScope } from '@fulfilment/contracts';
+import type { RouteTargets } from '../route-targets.js';
 
-export const scopesMetadata = 'access:scopes';
-export const publicRouteMetadata = 'access:public';
-export const rateLimitMetadata = 'access:rate-limit';
+const scopesMetadata = 'access:scopes';
+const publicRouteMetadata = 'access:public';
+const rateLimitMetadata = 'access:rate-limit';
 
 /** Declares the scopes that a token needs. Every route has `@Scopes()`, `@AnyToken()` or `@Public()`. */
 export const Scopes = (...scopes: readonly [StoreScope, ...StoreScope[]]) =>
@@ -19,3 +21,18 @@ export type RateLimitName = 'default' | 'orders-create' | 'quotes' | 'stats';
 
 /** Declares the quota that the route uses instead of `default`. */
 export const RateLimit = (name: RateLimitName) => SetMetadata(rateLimitMetadata, name);
+
+/**
+ * Returns the scopes and the quota of a route, or that it is public.
+ * @throws Error if the route declares neither
+ */
+export function accessRulesOf(
+  reflector: Reflector,
+  targets: RouteTargets,
+): 'public' | { readonly scopes: readonly string[]; readonly quota: RateLimitName } {
+  const read = <Value>(key: string) => reflector.getAllAndOverride<Value | undefined>(key, targets);
+  if (read<boolean>(publicRouteMetadata) === true) return 'public';
+  const scopes = read<readonly string[]>(scopesMetadata);
+  if (scopes === undefined) throw new Error('A route has neither @Scopes(), @AnyToken() nor @Public().');
+  return { scopes, quota: read<RateLimitName>(rateLimitMetadata) ?? 'default' };
+}

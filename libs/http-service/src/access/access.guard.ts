@@ -2,12 +2,7 @@ import { Forbidden, RateLimited, Unauthorized } from '@fulfilment/error-envelope
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import {
-  type RateLimitName,
-  publicRouteMetadata,
-  rateLimitMetadata,
-  scopesMetadata,
-} from './access-rules.js';
+import { accessRulesOf, type RateLimitName } from './access-rules.js';
 import { type Caller, callerKey, setCaller } from './caller.js';
 import { challengeOf, type Credentials, credentialsOf } from './credentials.js';
 import { DpopProofs } from './dpop-proofs.js';
@@ -47,19 +42,13 @@ export class AccessGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const targets = routeTargets(context);
-    if (this.reflector.getAllAndOverride<boolean | undefined>(publicRouteMetadata, targets) === true)
-      return true;
-    const scopes = this.reflector.getAllAndOverride<readonly string[] | undefined>(scopesMetadata, targets);
-    if (scopes === undefined) throw new Error('A route has neither @Scopes(), @AnyToken() nor @Public().');
-    const quota =
-      this.reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitMetadata, targets) ?? 'default';
-
+    const rules = accessRulesOf(this.reflector, routeTargets(context));
+    if (rules === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     const credentials = credentialsOf(request.headers.authorization);
-    const caller = await this.authenticate(request, response, quota, credentials);
-    this.requireScopes(caller, scopes, credentials?.scheme ?? 'Bearer');
+    const caller = await this.authenticate(request, response, rules.quota, credentials);
+    this.requireScopes(caller, rules.scopes, credentials?.scheme ?? 'Bearer');
     setCaller(request, caller);
     return true;
   }
@@ -71,7 +60,7 @@ export class AccessGuard implements CanActivate {
     quota: RateLimitName,
     credentials: Credentials | undefined,
   ): Promise<Caller> {
-    if (credentials === undefined) return this.reject(request, undefined);
+    if (credentials === undefined) return this.reject(request);
     const caller = await this.verifyCredentials(request, credentials);
     if (typeof caller === 'string') return this.reject(request, credentials.scheme, caller);
     // The quota of a frequent caller usually needs no request to Redis (docs/adr/0019).
@@ -110,7 +99,7 @@ export class AccessGuard implements CanActivate {
    */
   private async reject(
     request: Request,
-    scheme: Credentials['scheme'] | undefined,
+    scheme: Credentials['scheme'] = 'Bearer',
     error?: AccessError,
   ): Promise<never> {
     const decision = await this.limiter.takeByAddress('anonymous', request.ip);
@@ -118,7 +107,7 @@ export class AccessGuard implements CanActivate {
       this.exhausted.add(request.ip, decision);
       this.rejectAnonymous(decision);
     }
-    const challenge = challengeOf(scheme ?? 'Bearer', {
+    const challenge = challengeOf(scheme, {
       resource_metadata: this.resourceMetadataUrl,
       ...(error === undefined ? {} : { error }),
     });

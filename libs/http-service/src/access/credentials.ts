@@ -6,19 +6,16 @@ export interface Credentials {
   readonly token: string;
 }
 
-const bearer = /^Bearer +([\w.~+/-]+=*)$/i;
-const dpop = /^DPoP +([\w.~+/-]+=*)$/i;
+const form = /^(Bearer|DPoP) +([\w.~+/-]+=*)$/i;
 
 /**
  * Reads an `Authorization` header (RFC 6750 §2.1, RFC 9449 §7.1). Scheme names are case-insensitive (RFC 9110
  * §11.1). Returns undefined if there is no header, or one of another form.
  */
 export function credentialsOf(header: string | undefined): Credentials | undefined {
-  if (header === undefined) return undefined;
-  const token = bearer.exec(header)?.[1];
-  if (token !== undefined) return { scheme: 'Bearer', token };
-  const bound = dpop.exec(header)?.[1];
-  return bound === undefined ? undefined : { scheme: 'DPoP', token: bound };
+  const [, scheme, token] = form.exec(header ?? '') ?? [];
+  if (scheme === undefined || token === undefined) return undefined;
+  return { scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token };
 }
 
 /** Returns the value of `WWW-Authenticate`, in the scheme of the request (RFC 6750 §3, RFC 9449 §7.1). */

@@ -2,7 +2,7 @@ import { dpopSigningAlgorithms } from '@fulfilment/contracts';
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { RedisConnection } from '../redis.js';
+import type { RedisConnection } from '../redis/redis.js';
 
 /** Allowed distance of a proof's `iat` from now; the authorization server allows the same. */
 const windowSeconds = 300;

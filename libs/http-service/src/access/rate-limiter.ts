@@ -1,7 +1,7 @@
 import type { Result } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { clientNetwork, widerNetworkFactor } from '../client-network.rules.js';
-import type { RedisConnection } from '../redis.js';
+import type { RedisConnection } from '../redis/redis.js';
 import type { RateLimitName } from './access-rules.js';
 import {
   type GrantedPermits,

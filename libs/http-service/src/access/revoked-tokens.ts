@@ -1,6 +1,6 @@
 import { revokedTokenKey } from '@fulfilment/contracts';
 import { LRUCache } from 'lru-cache';
-import type { RedisConnection } from '../redis.js';
+import type { RedisConnection } from '../redis/redis.js';
 
 const maxCachedResults = 20_000;
 /** A revoked token must be rejected within a second; a cached result may be this old. */

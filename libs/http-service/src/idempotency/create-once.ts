@@ -1,6 +1,12 @@
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { keyMismatch, replayHeaders, keyInUse } from './key-conflicts.js';
-import type { KeyScope } from './key-scope.js';
+
+/** The scope of an `idempotency-key`: clients of one creator may use the same text. */
+export interface KeyScope {
+  readonly creatorId: string;
+  readonly clientId: string;
+  readonly key: string;
+}
 
 /** A request with an `idempotency-key` that creates a resource in one transaction. */
 export interface KeyedRequest {

@@ -19,15 +19,10 @@ import {
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { MetadataScanner, Reflector } from '@nestjs/core';
 import { z } from 'zod';
-import {
-  publicRouteMetadata,
-  rateLimitMetadata,
-  type RateLimitName,
-  scopesMetadata,
-} from '../access/access-rules.js';
-import { bodyLimitOf } from '../body-limit.js';
-import { idempotencyKeyHeader, readIdempotencyKey } from '../dto/idempotency-key.js';
-import { isRetriedOnlyWithKey } from '../retry-only-with-key.js';
+import { accessRulesOf } from '../access/access-rules.js';
+import { bodyLimitOf } from '../request-bodies/body-limit.js';
+import { idempotencyKeyHeader, readIdempotencyKey } from '../idempotency/idempotency-key.js';
+import { isRetriedOnlyWithKey } from '../idempotency/retry-only-with-key.js';
 import type { RouteTargets } from '../route-targets.js';
 import { apiSettings, operationQuotaSettings, quotasOf } from '../settings.js';
 
@@ -105,15 +100,11 @@ function methodOf(handler: Handler): Method {
 }
 
 function accessOf(targets: RouteTargets): Route['access'] {
-  if (reflector.getAllAndOverride<boolean | undefined>(publicRouteMetadata, targets) === true)
-    return 'public';
-  const quota =
-    reflector.getAllAndOverride<RateLimitName | undefined>(rateLimitMetadata, targets) ?? 'default';
+  const rules = accessRulesOf(reflector, targets);
+  if (rules === 'public') return 'public';
+  const { scopes, quota } = rules;
   const { requests, windowSeconds } = defaultQuotas[quota];
-  return {
-    scopes: reflector.getAllAndOverride<readonly string[]>(scopesMetadata, targets),
-    rateLimit: { quota, requests, window_seconds: windowSeconds },
-  };
+  return { scopes, rateLimit: { quota, requests, window_seconds: windowSeconds } };
 }
 
 /**

@@ -5,7 +5,7 @@ import { marked } from 'marked';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { entityTagOf } from '../entity-tag.js';
+import { entityTagOf } from '../responses/entity-tag.js';
 import { style } from './style.js';
 
 const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;

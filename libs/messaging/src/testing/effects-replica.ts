@@ -1,6 +1,6 @@
 import { type Message, type MessageQueue, messages } from '@fulfilment/contracts';
 import { createDataSource, Database, statement, type Transaction } from '@fulfilment/database';
-import type { ConsumerTimes } from '../consumer.js';
+import type { ConsumerTimes } from '../consuming/consumer.js';
 import { createMessagingTables, forEachMessage, Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -68,6 +68,7 @@ export async function startReplica(settings: ReplicaSettings): Promise<Replica> 
   messaging.consume({
     queue,
     batchSize,
+    joinsBatch: () => true,
     handle: forEachMessage(async (tx, message) => {
       await onHandle?.(tx, message);
       await tx.run(insertEffect, [message.id]);

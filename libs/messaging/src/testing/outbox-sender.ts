@@ -8,7 +8,8 @@ import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { createDataSource, Database, migrate } from '@fulfilment/database';
 import { createMessagingTables, declareQueuesOf, Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { z } from 'zod';
 import { eventually, listen } from '@fulfilment/testing';
@@ -63,14 +64,8 @@ async function publishCreated(snapshots: readonly OrderSnapshot[]): Promise<numb
   return committedAtMs;
 }
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
-  return JSON.parse(Buffer.concat(chunks).toString());
-}
-
 const server = createServer((request, response) => {
-  readBody(request)
+  json(request)
     .then((body) => publishCreated(orders.parse(body)))
     .then((committedAtMs) => response.writeHead(201).end(JSON.stringify({ committed_at_ms: committedAtMs })))
     .catch((error: unknown) => response.writeHead(500).end(String(error)));

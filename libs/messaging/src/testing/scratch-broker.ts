@@ -7,7 +7,7 @@ import {
   type Topology,
   topologyOf,
 } from '@fulfilment/contracts';
-import { declareQueues, ensureFactsExchange, queueNames, queuesBehind } from '../topology.js';
+import { declareQueues, ensureFactsExchange, queueNames, queuesBehind } from '../broker/topology.js';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { storeUrl, uniqueName } from '@fulfilment/testing';
 

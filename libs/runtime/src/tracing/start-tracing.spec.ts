@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { createLogger } from '../logger.js';
 import { metrics } from '../metrics.js';
 import { inSpan } from './in-span.js';
-import { tracingSettings } from './settings.js';
+import { tracingSettings } from '../settings/tracing-settings.js';
 import { startTracing } from './start-tracing.js';
 import { isTracing } from './tracer.js';
 

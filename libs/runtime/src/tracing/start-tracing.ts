@@ -3,7 +3,12 @@ import type { Logger } from '../logger.js';
 import { Counter } from '../metrics.js';
 import { resolveWithin } from '../resolve-within.js';
 import { WarningLimit } from '../warning-limit.js';
-import { collectorHeaders, collectorUrl, samplerOf, type TracingSettings } from './settings.js';
+import {
+  collectorHeaders,
+  collectorUrl,
+  samplerOf,
+  type TracingSettings,
+} from '../settings/tracing-settings.js';
 import { setTracer } from './tracer.js';
 
 const batchSize = 512;

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { temporaryDir } from '../fake-suite.fixture.js';
+import { PrivateFiles } from './private-files.js';
+
+let dir: ReturnType<typeof temporaryDir>;
+let path: string;
+let files: PrivateFiles;
+beforeEach(() => {
+  dir = temporaryDir();
+  path = join(dir.path, 'suite');
+  files = new PrivateFiles(path);
+});
+afterEach(() => dir.remove());
+
+describe('private files', () => {
+  it('can be read only by this account, also after a replacement, and leave no draft', () => {
+    expect(files.read('session.json')).toBeUndefined();
+    files.write('session.json', 'one');
+    files.write('session.json', 'two');
+    expect(files.read('session.json')).toBe('two');
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+    expect(statSync(join(path, 'session.json')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(path)).toEqual(['session.json']);
+  });
+
+  it('run exclusive work one after another, and unlock after a failure', async () => {
+    const log: string[] = [];
+    const work = (name: string) =>
+      files.exclusively('session', async () => {
+        log.push(`${name} begins`);
+        await new Promise((resolve) => setImmediate(resolve));
+        log.push(`${name} ends`);
+        throw new Error(name);
+      });
+    await Promise.allSettled([work('first'), work('second')]);
+    expect(log).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);
+    expect(readdirSync(path)).toEqual([]);
+  });
+
+  it('take over the lock of a process that has ended', async () => {
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    files.write('any', ''); // creates the directory
+    writeFileSync(join(path, 'session.lock'), String(pid));
+    expect(await files.exclusively('session', () => Promise.resolve('done'))).toBe('done');
+  });
+
+  it('do not take over an abandoned lock that another process has just taken over', async () => {
+    files.write('session.lock', '1');
+    const takeOverFirst = jest.spyOn(process, 'kill').mockImplementationOnce(() => {
+      files.write('session.lock', String(process.pid));
+      throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
+    });
+    let hasBegun = false;
+    const work = files.exclusively('session', () => {
+      hasBegun = true;
+    });
+    await delay(200);
+    expect(hasBegun).toBe(false);
+    takeOverFirst.mockRestore();
+    rmSync(join(path, 'session.lock'));
+    await work;
+    expect(readdirSync(path)).toEqual([]);
+  });
+
+  it('leave a lock that another process has taken over because of its age', async () => {
+    await files.exclusively('session', () => files.write('session.lock', 'another process'));
+    expect(files.read('session.lock')).toBe('another process');
+  });
+});

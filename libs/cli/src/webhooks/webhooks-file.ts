@@ -1,0 +1,100 @@
+import type { WebhookSubscription } from '@fulfilment/client/store';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { eventPatterns } from './event-filter.js';
+import { UsageError } from '../terminal.js';
+
+const entrySchema = z.strictObject({
+  url: z.url(),
+  events: z.array(z.enum(eventPatterns)).min(1),
+  /** The variable with the secret. The file has no secrets, so that it can be committed. */
+  secret_env: z.string().min(1),
+  status: z.enum(['active', 'disabled']).default('active'),
+  max_in_flight: z.int().min(1).max(64).optional(),
+  signature: z.enum(['v1', 'v1a']).optional(),
+});
+const fileSchema = z.strictObject({ webhooks: z.array(entrySchema) });
+
+/** A subscription as it should be. */
+export type WantedWebhook = Omit<z.output<typeof entrySchema>, 'secret_env'> & { readonly secret: string };
+
+/** @throws UsageError that names what is wrong */
+export function readWebhooksFile(
+  text: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly WantedWebhook[] {
+  const { data, error } = fileSchema.safeParse(parseYaml(text));
+  if (error !== undefined) throw new UsageError(z.prettifyError(error));
+  const urls = new Set<string>();
+  return data.webhooks.map(({ secret_env: variable, ...entry }) => {
+    const secret = environment[variable];
+    if (secret === undefined || secret === '')
+      throw new UsageError(
+        `The environment variable ${variable} with the secret of ${entry.url} is not set.`,
+      );
+    const url = new URL(entry.url).href;
+    if (urls.has(url)) throw new UsageError(`${url} is there twice: one subscription for each URL.`);
+    urls.add(url);
+    return { ...entry, url, secret };
+  });
+}
+
+function parseYaml(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new UsageError(`The file is not YAML: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+export type Change =
+  | { readonly action: 'create'; readonly wanted: WantedWebhook }
+  | {
+      readonly action: 'update' | 'keep';
+      readonly id: string;
+      readonly wanted: WantedWebhook;
+      /** Names of the members that differ. The secret cannot be compared. */
+      readonly members: readonly string[];
+    }
+  | { readonly action: 'delete' | 'ignore'; readonly id: string; readonly url: string };
+
+/**
+ * Compares by URL. Subscriptions of another URL, and further ones of the same URL, are deleted if `deletes`,
+ * otherwise ignored.
+ */
+export function planChanges(
+  wanted: readonly WantedWebhook[],
+  existing: readonly WebhookSubscription[],
+  deletes: boolean,
+): readonly Change[] {
+  const currentByUrl = new Map(
+    wanted.map(({ url }) => [url, existing.find((subscription) => urlOf(subscription) === url)]),
+  );
+  const matchedIds = new Set([...currentByUrl.values()].map((subscription) => subscription?.id));
+  return [
+    ...wanted.map((webhook): Change => {
+      const current = currentByUrl.get(webhook.url);
+      if (current === undefined) return { action: 'create', wanted: webhook };
+      const members = differences(webhook, current);
+      return { action: members.length > 0 ? 'update' : 'keep', id: current.id, wanted: webhook, members };
+    }),
+    ...existing
+      .filter(({ id }) => !matchedIds.has(id))
+      .map(({ id, url }): Change => ({ action: deletes ? 'delete' : 'ignore', id, url })),
+  ];
+}
+
+function differences(wanted: WantedWebhook, current: WebhookSubscription): readonly string[] {
+  const sorted = (events: readonly string[]) => [...new Set(events)].toSorted().join();
+  const { max_in_flight: limit, signature } = wanted;
+  return [
+    ...(sorted(wanted.events) === sorted(current.events) ? [] : ['events']),
+    ...(limit === undefined || limit === current.max_in_flight ? [] : ['max_in_flight']),
+    ...(signature === undefined || signature === current.signature ? [] : ['signature']),
+    ...(wanted.status === current.status ? [] : ['status']),
+  ];
+}
+
+function urlOf({ url }: WebhookSubscription): string {
+  return new URL(url).href;
+}

@@ -1,0 +1,59 @@
+import { DataSource, type MigrationInterface } from 'typeorm';
+import { setColumnTypes } from './column-types.js';
+import { primaryOnly } from './primary-client.js';
+import {
+  defaultStatementTimeoutMs,
+  type SessionOptions,
+  sessionSettings,
+  startupOptions,
+} from './session-settings.js';
+
+/**
+ * The client waits longer than PostgreSQL's own statement_timeout, so that PostgreSQL normally reports it
+ * first.
+ */
+const clientTimeoutFactor = 1.2;
+
+export interface DataSourceSettings extends SessionOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  readonly migrations: readonly (new () => MigrationInterface)[];
+  /** Whether the pool may connect to a standby; by default it connects only to a primary. */
+  readonly readsStandby?: boolean;
+}
+
+/**
+ * TypeORM's data source: the connection pool and the migrations. Not connected yet. Also sets pg's type
+ * parsers, which are process-wide.
+ */
+export function createDataSource(settings: DataSourceSettings): DataSource {
+  const { url, poolSize, applicationName, migrations, readsStandby = false } = settings;
+  const { statementTimeoutMs = defaultStatementTimeoutMs } = settings;
+  setColumnTypes();
+  return new DataSource({
+    type: 'postgres',
+    url,
+    poolSize,
+    applicationName,
+    migrations: [...migrations],
+    migrationsTableName: 'schema_migrations',
+    migrationsTransactionMode: 'each',
+    entities: [],
+    logging: false,
+    connectTimeoutMS: 3_000,
+    extra: {
+      // Statements are sent without waiting for the results of earlier ones; each still awaits its own
+      // result.
+      pipeline: true,
+      ...(readsStandby ? {} : primaryOnly),
+      // A lost network must not block a request for ever.
+      keepAlive: true,
+      options: startupOptions(sessionSettings(settings)),
+      // Covers a silently lost network, over which PostgreSQL's own timeout error never arrives.
+      ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs * clientTimeoutFactor }),
+    },
+    poolErrorHandler: () => undefined, // the pool replaces a dead idle connection on the next use
+  });
+}

@@ -1,0 +1,49 @@
+import { metrics } from '@fulfilment/runtime';
+import { createDataSource, Database, statement } from '../index.js';
+import { type ScratchDatabase, scratchDatabase } from '../testing/scratch-database.js';
+
+const selectOne = statement('test.one', 'SELECT 1 AS value');
+const pool = 'pool-gauges';
+
+describe('the gauges of connection pools', () => {
+  let scratch: ScratchDatabase;
+  beforeAll(async () => {
+    scratch = await scratchDatabase([]);
+  });
+  afterAll(() => scratch.drop());
+
+  it('count the connections in use, and the statements that wait for one', async () => {
+    const settings = { url: scratch.url, poolSize: 1, applicationName: pool, migrations: [] };
+    const dataSource = await createDataSource(settings).initialize();
+    try {
+      const database = new Database(dataSource);
+      const [begun, ended] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+      const transaction = database.transaction(async (tx) => {
+        await tx.rows(selectOne);
+        begun.resolve(undefined);
+        await ended.promise;
+      });
+      await begun.promise;
+      const waiting = database.rows(selectOne);
+      expect(await readGauges()).toEqual({ used: 1, max: 1, waiting: 1 });
+      ended.resolve(undefined);
+      await Promise.all([transaction, waiting]);
+      expect(await readGauges()).toEqual({ used: 0, max: 1, waiting: 0 });
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+});
+
+async function readGauges(): Promise<object> {
+  return {
+    used: await valueOf('database_pool_connections_used'),
+    max: await valueOf('database_pool_connections_max'),
+    waiting: await valueOf('database_pool_requests_waiting'),
+  };
+}
+
+async function valueOf(name: string): Promise<number | undefined> {
+  const values = (await metrics.getSingleMetric(name)?.get())?.values ?? [];
+  return values.find(({ labels }) => labels['pool'] === pool)?.value;
+}

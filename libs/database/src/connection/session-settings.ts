@@ -1,0 +1,49 @@
+/**
+ * A named statement keeps its plan until its tables are analysed. A plan made while a table is nearly empty
+ * would use a sequential scan and keep it as the table grows. JIT compilation never pays off for the
+ * statements of a service.
+ */
+const indexPlans = { enable_seqscan: 'off', jit: 'off' };
+const genericPlans = { plan_cache_mode: 'force_generic_plan' };
+/** An abandoned transaction must not keep its locks. */
+const idleInTransactionTimeoutMs = 30_000;
+
+/** Well below the gateway's request timeout. */
+export const defaultStatementTimeoutMs = 8_000;
+
+export interface SessionOptions {
+  /** Limit of one statement; 0 means none, for migrations and operator commands. */
+  readonly statementTimeoutMs?: number | undefined;
+  /**
+   * Makes PostgreSQL use one generic plan per statement and connection. Otherwise it may plan each execution,
+   * if it estimates a gain. The estimate is wrong for tables with many partitions (with a month of daily
+   * partitions, planning takes twenty times as long as the statement) and for array parameters (an array
+   * shorter than assumed looks like a gain, but planning costs twice as much as the lookup). Ignored without
+   * a statement timeout.
+   */
+  readonly forceGenericPlan?: boolean | undefined;
+}
+
+/** Returns the settings of PostgreSQL that every connection needs, with their values as in `pg_settings`. */
+export function sessionSettings({
+  statementTimeoutMs = defaultStatementTimeoutMs,
+  forceGenericPlan = false,
+}: SessionOptions): Readonly<Record<string, string>> {
+  const hasTimeout = statementTimeoutMs > 0;
+  return {
+    statement_timeout: String(statementTimeoutMs),
+    idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
+    ...(hasTimeout && indexPlans),
+    ...(hasTimeout && forceGenericPlan && genericPlans),
+  };
+}
+
+/**
+ * Returns the settings as the start-up parameter `options`, which costs no round trip. All of them are in
+ * this one parameter, so that it is the only one that a connection pooler has to ignore.
+ */
+export function startupOptions(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
+}

@@ -1,0 +1,121 @@
+import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { pipelined } from './pipelined.js';
+import { beginTransaction, type BeginOptions } from './begin-transaction.js';
+import { isConnectionFailure, isReadOnlyServer, translateAndThrow } from '../driver-errors.js';
+import { sendInOnePacket } from '../connection/pg-internals.js';
+import { type NamedQuery, type Queryable, rows, run } from '../queryable.js';
+import type { TransactionSpan } from '../spans.js';
+import type { CommitProbe, Statement, Transaction, Values } from '../sql.js';
+
+/** A statement failed but the caller swallowed its error, so PostgreSQL rolled the transaction back. */
+class TransactionRolledBack extends Error {
+  constructor() {
+    super('The transaction was rolled back because one of its statements failed.');
+  }
+}
+
+/**
+ * A transaction that its caller ends, by exactly one call of `commit` or `rollback`. Its connection then
+ * returns to the pool.
+ */
+export class OpenTransaction {
+  readonly tx: Transaction;
+  private readonly afterCommit: (() => void)[] = [];
+  /** Results of the statements that are sent together with COMMIT. */
+  private readonly finalResults: Promise<unknown>[] = [];
+  /** Resolves when BEGIN has succeeded, to the id of the transaction if `returnId` is set. */
+  private readonly began: Promise<string | undefined>;
+  private isBroken = false;
+
+  /** Sends BEGIN together with the statements of the same tick. */
+  constructor(
+    private readonly client: PoolClient,
+    private readonly options: BeginOptions,
+    readonly span: TransactionSpan | undefined,
+    /** Finds out whether it was committed, after its connection was lost at COMMIT. */
+    private readonly wasCommitted: (id: string, probe: CommitProbe) => Promise<boolean>,
+  ) {
+    // pg emits an event when a connection dies between two statements. Unhandled, it would end the process.
+    client.on('error', this.markBroken);
+    this.began = sendInOnePacket(client, () => beginTransaction(client, options));
+    this.began.catch(this.markBroken); // the first statement fails for the same reason
+    this.tx = this.newTransaction();
+  }
+
+  /**
+   * Rolls back and rejects when it fails.
+   * @param probe run if the connection is lost at COMMIT; without it, the commit then counts as failed
+   */
+  async commit(probe?: CommitProbe): Promise<void> {
+    if (probe !== undefined && this.options.returnId !== true)
+      throw new Error('A commit probe requires a transaction with `returnId`.');
+    let id: string | undefined;
+    try {
+      id = await this.began.catch(translateAndThrow);
+      await this.sendCommit();
+      this.release();
+      this.span?.committed();
+    } catch (error) {
+      // Has no effect after a lost connection, at which the server may have committed.
+      await this.rollback();
+      if (error instanceof TransactionRolledBack || id === undefined || probe === undefined) throw error;
+      if (!(await this.wasCommitted(id, probe))) throw error;
+    }
+    for (const callback of this.afterCommit) callback();
+  }
+
+  async rollback(): Promise<void> {
+    if (!this.isBroken) await this.client.query('ROLLBACK').catch(this.markBroken);
+    this.release();
+    this.span?.rolledBack();
+  }
+
+  private newTransaction(): Transaction {
+    const client: Queryable = { query: (config) => this.query(config) };
+    return {
+      rows: (statement, values = []) => rows(client, statement, values),
+      row: async <Row>(statement: Statement, values: Values = []) =>
+        (await rows<Row>(client, statement, values))[0],
+      run: (statement, values = []) => run(client, statement, values),
+      sendWithCommit: (...results) => {
+        for (const result of results) result.catch(() => undefined); // the commit reports the failure
+        this.finalResults.push(...results);
+      },
+      afterCommit: (callback) => this.afterCommit.push(callback),
+    };
+  }
+
+  private query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>> {
+    this.span?.add(config.name);
+    return sendInOnePacket(this.client, () => this.client.query<Row>(config)).catch(this.failStatement);
+  }
+
+  private async sendCommit(): Promise<void> {
+    const committing = sendInOnePacket(this.client, () => this.client.query('COMMIT')).catch(
+      this.failStatement,
+    );
+    await pipelined([...this.finalResults, committing]);
+    // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
+    if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
+  }
+
+  /**
+   * A failed connection must not be used again: after a client-side timeout, later statements would wait for
+   * the missing response. Nor may one to a server that has become read-only.
+   */
+  private readonly failStatement = (error: unknown): never => {
+    const isReadOnlyByOption = this.options.snapshot === true;
+    if (isReadOnlyByOption && isReadOnlyServer(error)) throw error;
+    this.isBroken ||= isConnectionFailure(error) || isReadOnlyServer(error);
+    return translateAndThrow(error);
+  };
+
+  private readonly markBroken = (): void => {
+    this.isBroken = true;
+  };
+
+  private release(): void {
+    this.client.off('error', this.markBroken);
+    this.client.release(this.isBroken);
+  }
+}

@@ -1,0 +1,32 @@
+import { omitRetryAfter } from '@fulfilment/error-envelope';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { routeTargets, type RouteTargets } from '../route-targets.js';
+
+const metadataKey = 'request:retry-only-with-key';
+
+/**
+ * A repeated request without an `idempotency-key` may do its work twice. So error responses to requests
+ * without one have no `Retry-After`, which generic clients take as permission to repeat the request. The
+ * gateway does the same.
+ */
+export const RetryOnlyWithKey = () => SetMetadata(metadataKey, true);
+
+export function isRetriedOnlyWithKey(reflector: Reflector, targets: RouteTargets): boolean {
+  return reflector.getAllAndOverride<boolean | undefined>(metadataKey, targets) === true;
+}
+
+/** Rejects nothing. It is the first guard, because it also applies to the errors of the other guards. */
+@Injectable()
+export class RetryAfterGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const http = context.switchToHttp();
+    const hasKey = http.getRequest<Request>().headers['idempotency-key'] !== undefined;
+    if (!hasKey && isRetriedOnlyWithKey(this.reflector, routeTargets(context)))
+      omitRetryAfter(http.getResponse<Response>());
+    return true;
+  }
+}

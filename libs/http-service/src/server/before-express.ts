@@ -1,0 +1,52 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+
+/** Handles a request before Express, or passes it on by calling `express`. */
+export type RawHandler = (request: IncomingMessage, response: ServerResponse, express: () => void) => void;
+
+/**
+ * Passes every request to `handler` before Express, which walks through its layers one by one. Code that does
+ * not need Express runs before it (ADR 20, ADR 60).
+ */
+export function handleBeforeExpress(server: Server, handler: RawHandler): void {
+  const listeners = server.listeners('request');
+  server.removeAllListeners('request');
+  server.on('request', (request: IncomingMessage, response: ServerResponse) =>
+    handler(request, response, () => {
+      for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
+    }),
+  );
+}
+
+/** A complete response that is sent without Express. */
+export interface PlainResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Sends a response. Headers that are already set stay. */
+export function sendPlain(response: ServerResponse, { status, headers, body }: PlainResponse): void {
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
+}
+
+export function jsonResponse(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: object,
+): PlainResponse {
+  return {
+    status,
+    headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' },
+    body: JSON.stringify(body),
+  };
+}
+
+/**
+ * The address of the gateway's client: the last in `X-Forwarded-For`, as Express' `request.ip` with one
+ * trusted proxy.
+ */
+export function callerAddress(request: IncomingMessage): string {
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '');
+  const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
+  return last === '' ? (request.socket.remoteAddress ?? 'unknown') : last;
+}

@@ -1,0 +1,31 @@
+import { isTracing, startTrace, type Trace, WorkContext } from '@fulfilment/runtime';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const wellFormed = /^[\w.:/+=-]{1,128}$/;
+
+/**
+ * Creates the context of a request, and adds `X-Request-Id` to its response: the client's if it is well
+ * formed, else a new one.
+ */
+export function requestContext(request: IncomingMessage, response: ServerResponse): WorkContext {
+  const { 'x-request-id': requested, traceparent } = request.headers;
+  const id = typeof requested === 'string' && wellFormed.test(requested) ? requested : randomUUID();
+  response.setHeader('X-Request-Id', id);
+  const received = typeof traceparent === 'string' ? traceparent : undefined;
+  return new WorkContext(
+    { request_id: id },
+    received,
+    isTracing() ? traceOf(request, id, received) : undefined,
+  );
+}
+
+/** Starts the span of a request. Its route is known only at the end of the request. */
+function traceOf({ method = '', url = '' }: IncomingMessage, id: string, received?: string): Trace {
+  if (url.includes('/health/')) return 'unsampled';
+  const attributes = { 'http.request.method': method };
+  return startTrace(
+    { name: method, kind: 'server', attributes },
+    { received, originId: id, isTrusted: false },
+  );
+}

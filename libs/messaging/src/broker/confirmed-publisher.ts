@@ -1,0 +1,60 @@
+import { resolveWithin } from '@fulfilment/runtime';
+import type { ConfirmChannel } from 'amqplib';
+
+const confirmTimeoutMs = 10_000;
+
+export interface OutgoingMessage {
+  /** '' for the exchange that routes to the queue with the name of the routing key. */
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly content: Buffer;
+  readonly messageId?: unknown;
+  readonly headers?: object;
+}
+
+/**
+ * Publishes JSON on a channel, and detects messages that no queue receives. Only one publisher uses the
+ * channel, since RabbitMQ confirms by channel.
+ */
+export class ConfirmedPublisher {
+  /** Whether RabbitMQ returned a message since the last `confirm`, because no queue receives it. */
+  private hasReturned = false;
+  private readonly channel: ConfirmChannel;
+
+  constructor(channel: ConfirmChannel) {
+    this.channel = channel;
+    channel.on('return', () => {
+      this.hasReturned = true;
+    });
+  }
+
+  publish({ exchange, routingKey, content, messageId, headers }: OutgoingMessage): void {
+    this.channel.publish(exchange, routingKey, content, {
+      persistent: true,
+      mandatory: true,
+      contentType: 'application/json',
+      ...(headers !== undefined && { headers }),
+      ...(typeof messageId === 'string' && { messageId }),
+    });
+  }
+
+  /**
+   * Resolves when RabbitMQ has confirmed what was published. Returns whether each message is in a queue.
+   * @throws Error when RabbitMQ does not confirm within 10 s
+   */
+  async confirm(): Promise<boolean> {
+    try {
+      await waitForConfirmation(this.channel); // returned messages arrive before their confirmation
+      return !this.hasReturned;
+    } finally {
+      this.hasReturned = false;
+    }
+  }
+}
+
+/** Resolves when RabbitMQ has confirmed all messages of the channel. Rejects on a nack, and after 10 s. */
+export async function waitForConfirmation(channel: ConfirmChannel): Promise<void> {
+  await resolveWithin(confirmTimeoutMs, channel.waitForConfirms(), () => {
+    throw new Error('RabbitMQ did not confirm in time.');
+  });
+}

@@ -1,0 +1,37 @@
+import { topologyOf } from '@fulfilment/contracts';
+import { connect } from 'amqplib';
+import { examineBroker } from './examine-broker.js';
+import { type ScratchBroker, scratchBroker } from '../testing/scratch-broker.js';
+
+describe('examineBroker', () => {
+  let broker: ScratchBroker;
+  beforeEach(async () => {
+    broker = await scratchBroker(['webhook-worker.clients']);
+  });
+  afterEach(() => broker.drop());
+
+  it('names queues that do not exist, and declares none', async () => {
+    const missing = ['webhook-worker.events.v2', 'webhook-worker.events.dead'].map(
+      (queue) => `${broker.namespace}.${queue}`,
+    );
+    for (const _round of [1, 2])
+      expect(await examineBroker('webhook-worker', broker)).toMatchObject({ missing, different: [] });
+  });
+
+  it('names a queue whose arguments differ', async () => {
+    const topology = topologyOf(broker.namespace);
+    const connection = await connect(broker.url);
+    const channel = await connection.createChannel();
+    await channel.assertQueue(topology.queue('webhook-worker.events'), { durable: true });
+    await channel.assertQueue(topology.deadLetterQueue('webhook-worker.events'), { durable: true });
+    await connection.close();
+    const found = await examineBroker('webhook-worker', broker);
+    expect(found).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+/),
+      missing: [],
+      different: ['webhook-worker.events'],
+      unusableNodes: [],
+      clusters: [expect.any(String)],
+    });
+  });
+});

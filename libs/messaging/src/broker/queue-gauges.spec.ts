@@ -1,0 +1,49 @@
+import { topologyOf } from '@fulfilment/contracts';
+import { RejectedMessage } from '../index.js';
+import { metrics } from '@fulfilment/runtime';
+import { connect } from 'amqplib';
+import { stockCounts } from '../testing/effects-replica.js';
+import { effectsTestbed } from '../testing/effects-testbed.js';
+import { eventually } from '@fulfilment/testing';
+
+const queue = 'store-api.fulfilment';
+const gauge = async (name: string): Promise<number | undefined> =>
+  (await metrics.getSingleMetric(name)?.get())?.values.find(({ labels }) => labels.queue === queue)?.value;
+
+describe('the queue gauges', () => {
+  it('report waiting messages, and dead letters from the service or another publisher', async () => {
+    const testbed = await effectsTestbed(queue);
+    const { broker } = testbed;
+    const released = Promise.withResolvers<void>();
+    const sent = stockCounts(10);
+    await testbed.start({
+      batchSize: 1,
+      gaugeIntervalMs: 20,
+      onHandle: (_, { id }) => {
+        if (id === sent[0]?.id) throw new RejectedMessage('not now');
+        return released.promise;
+      },
+    });
+    try {
+      await broker.publish(...sent);
+      // Of ten messages, one is dead-lettered and two are unacknowledged.
+      await eventually(async () => (await gauge('messaging_queue_messages')) === 7);
+      await eventually(async () => (await gauge('messaging_dead_letters')) === 1);
+      await eventually(async () => ((await gauge('messaging_dead_letters_waiting_seconds')) ?? 0) > 0);
+      const connection = await connect(broker.url);
+      const channel = await connection.createConfirmChannel();
+      const topology = topologyOf(broker.namespace);
+      channel.sendToQueue(topology.deadLetterQueue(queue), Buffer.from('{}'));
+      await channel.waitForConfirms();
+      await connection.close();
+      await eventually(async () => (await gauge('messaging_dead_letters')) === 2);
+      released.resolve();
+      await eventually(async () => (await gauge('messaging_queue_messages')) === 0);
+      await broker.takeDeadLetters(queue);
+      await eventually(async () => (await gauge('messaging_dead_letters_waiting_seconds')) === 0);
+    } finally {
+      released.resolve();
+      await testbed.stop();
+    }
+  });
+});

@@ -1,0 +1,74 @@
+import type { MessageQueue } from '@fulfilment/contracts';
+import { BackgroundLoop, Gauge, type Logger } from '@fulfilment/runtime';
+import type { Broker } from './broker.js';
+import { queuesBehind } from './topology.js';
+
+const defaultIntervalMs = 15_000;
+
+const depth = new Gauge({
+  name: 'messaging_queue_messages',
+  help: 'Messages that wait in a queue. Each replica of the service reports the same queues, so use the maximum.',
+  labelNames: ['queue'],
+});
+const deadLetters = new Gauge({
+  name: 'messaging_dead_letters',
+  help: 'Messages in the dead-letter queue of a queue, moved there by a service or by RabbitMQ.',
+  labelNames: ['queue'],
+});
+const nonEmptySeconds = new Gauge({
+  name: 'messaging_dead_letters_waiting_seconds',
+  help: 'Time for which this replica has continuously seen dead letters of a queue; 0 if there are none.',
+  labelNames: ['queue'],
+});
+
+/**
+ * Reports how many messages wait in each queue that a service consumes, by passive declarations. A sharded
+ * queue is reported as one: its intakes and shards together.
+ */
+export class QueueGauges extends BackgroundLoop {
+  /** When this replica first saw the current dead letters of a queue (`performance.now()`). */
+  private readonly nonEmptySinceMs = new Map<MessageQueue, number>();
+
+  constructor(
+    private readonly broker: Broker,
+    private readonly queues: readonly MessageQueue[],
+    logger: Logger,
+    intervalMs: number = defaultIntervalMs,
+  ) {
+    super({ name: 'queue-gauges', intervalMs, logger, round: () => this.round() });
+  }
+
+  /**
+   * Updates the values. They stay unchanged while RabbitMQ is unreachable; readiness and the outbox metrics
+   * report the outage.
+   */
+  private async round(): Promise<void> {
+    for (const queue of this.queues) {
+      const { topology } = this.broker;
+      const waiting = await this.countAll(queuesBehind(topology, queue));
+      const dead = await this.broker.inspect(topology.deadLetterQueue(queue));
+      if (waiting !== undefined) depth.set({ queue }, waiting);
+      if (dead !== undefined) this.setDeadLetters(queue, dead.messageCount);
+    }
+  }
+
+  /** Returns the messages of all these queues; undefined while the number of one is not known. */
+  private async countAll(names: readonly string[]): Promise<number | undefined> {
+    let sum = 0;
+    for (const name of names) {
+      const queue = await this.broker.inspect(name);
+      if (queue === undefined) return undefined;
+      sum += queue.messageCount;
+    }
+    return sum;
+  }
+
+  private setDeadLetters(queue: MessageQueue, count: number): void {
+    const nowMs = performance.now();
+    const sinceMs = count === 0 ? undefined : (this.nonEmptySinceMs.get(queue) ?? nowMs);
+    if (sinceMs === undefined) this.nonEmptySinceMs.delete(queue);
+    else this.nonEmptySinceMs.set(queue, sinceMs);
+    deadLetters.set({ queue }, count);
+    nonEmptySeconds.set({ queue }, sinceMs === undefined ? 0 : (nowMs - sinceMs) / 1000);
+  }
+}

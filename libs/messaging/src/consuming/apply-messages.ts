@@ -1,0 +1,269 @@
+import { InvalidMessage, type Message, type MessageQueue, parseMessage } from '@fulfilment/contracts';
+import { type Database, timeoutName } from '@fulfilment/database';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
+import { Counter, type Logger } from '@fulfilment/runtime';
+import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Limit } from './limit.js';
+import type { MessageConsumer } from './message-consumer.js';
+import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
+import { inMessageSpans } from '../message-spans.js';
+import { isReplayed, deadLetterOf } from '../dead-letters/dead-letter-message.js';
+import type { RetryingPublisher } from './retrying-publisher.js';
+import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } from '../inbox/inbox.js';
+
+const defaultRetryDelayMs = { min: 100, max: 5_000 };
+const defaultReturnAfterMs = 15_000;
+/** Attempts of one message that fail with the same kind of error before it is rejected. */
+const maxUnexpectedErrors = 5;
+/** More than for other errors: an outage or another transaction may cause a timeout, too. */
+const maxTimeouts = 12;
+
+const handled = new Counter({
+  name: 'messages_handled_total',
+  help: 'Messages consumed from a queue, by outcome.',
+  labelNames: ['queue', 'outcome'],
+});
+
+/** Starts the counters at 0, so that the first message is an increase, which alerts need. */
+export function startCounting(queue: MessageQueue): void {
+  for (const outcome of ['applied', 'refused']) handled.inc({ queue, outcome }, 0);
+}
+
+/** Thrown by a handler to reject a message: it is dead-lettered with the reason and not retried. */
+export class RejectedMessage extends Error {
+  override readonly name = 'RejectedMessage';
+}
+
+/**
+ * Thrown by a handler that got several messages, when one of them must not share its transaction. They are
+ * then handled one by one.
+ */
+export class NeedsOwnTransaction extends Error {
+  override readonly name = 'NeedsOwnTransaction';
+}
+
+export interface HandlingTimes {
+  /**
+   * Time without its database after which a replica returns its messages to RabbitMQ, for another replica.
+   * By default 15 s: together with a running statement (9.6 s) and a ping (3 s), less than 30 s.
+   */
+  readonly returnAfterMs?: number;
+  /** Delays between two attempts to handle a message, doubled each time. Default: 100 ms to 5 s. */
+  readonly retryDelayMs?: { readonly min: number; readonly max: number };
+}
+
+export interface HandlingOptions extends HandlerCallbacks, HandlingTimes {
+  /** Limits the concurrent transactions of a lane: the consumers of its shards share it. */
+  readonly limit?: Limit | undefined;
+}
+
+interface Delivery {
+  readonly raw: ConsumeMessage;
+  readonly message: Message;
+}
+
+/**
+ * Applies messages in batches. Retries the messages of a failed batch in smaller parts, then alone. Rejects a
+ * message that fails too often alone: it is dead-lettered with a reason.
+ */
+export class ApplyMessages implements MessageHandler {
+  /** Start of the first transaction that met the current outage (`performance.now()`). */
+  private outageSinceMs: number | undefined;
+
+  constructor(
+    private readonly consumer: MessageConsumer,
+    private readonly database: Database,
+    private readonly publisher: RetryingPublisher,
+    private readonly logger: Logger,
+    private readonly options: HandlingOptions,
+  ) {}
+
+  async handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
+    const deliveries: Delivery[] = [];
+    for (const raw of batch) {
+      try {
+        deliveries.push({ raw, message: parseMessage(raw.content) });
+      } catch (error) {
+        if (!(error instanceof InvalidMessage)) throw error;
+        await this.reject(channel, raw, error.message, error.messageId);
+      }
+    }
+    for (const part of this.partsOf(deliveries)) {
+      if (this.options.isOpen(channel)) await this.handleBatch(channel, part);
+    }
+  }
+
+  async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
+    await this.reject(channel, raw, reason, idOf(raw));
+  }
+
+  /** Divides messages into those of one transaction each. */
+  private partsOf(deliveries: readonly Delivery[]): Delivery[][] {
+    const parts: Delivery[][] = [];
+    let acceptsMore = false; // whether the last part does
+    for (const delivery of deliveries) {
+      const joins = this.consumer.joinsBatch(delivery.message);
+      if (joins && acceptsMore) parts.at(-1)?.push(delivery);
+      else parts.push([delivery]);
+      acceptsMore = joins;
+    }
+    return parts;
+  }
+
+  private async handleBatch(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
+    try {
+      await this.apply(deliveries);
+    } catch (error) {
+      if (deliveries.length > 1 && !(error instanceof NeedsOwnTransaction))
+        this.logger.warn(
+          { error, queue: this.consumer.queue },
+          'A batch of messages failed; retrying them in smaller parts.',
+        );
+      return error instanceof DependencyUnavailable
+        ? this.handleAfterOutage(channel, deliveries)
+        : this.handleEach(channel, deliveries);
+    }
+    await this.acknowledge(channel, deliveries);
+  }
+
+  /**
+   * Retries the first message until the outage is over. The others follow in two halves, since the batch may
+   * have been too large for a timeout of PostgreSQL.
+   */
+  private async handleAfterOutage(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
+    await this.handleEach(channel, deliveries.slice(0, 1));
+    const middle = Math.ceil((deliveries.length + 1) / 2);
+    for (const part of [deliveries.slice(1, middle), deliveries.slice(middle)]) {
+      if (part.length > 0 && this.options.isOpen(channel)) await this.handleBatch(channel, part);
+    }
+  }
+
+  private async handleEach(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
+    for (const delivery of deliveries) await this.handleSingle(channel, delivery);
+  }
+
+  /** Retries one message until it is applied, dead-lettered or returned, or its channel is closed. */
+  private async handleSingle(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
+    const { min, max } = this.options.retryDelayMs ?? defaultRetryDelayMs;
+    const failures = { unexpected: 0, timeouts: 0 };
+    for (let delayMs = min; this.options.isOpen(channel); delayMs = Math.min(delayMs * 2, max)) {
+      const error = await this.trySingle(channel, delivery);
+      if (error === undefined) return;
+      const reason = reasonToReject(error, failures);
+      if (reason !== undefined) return this.reject(channel, delivery.raw, reason, delivery.message.id);
+      this.logger.error(
+        { error, queue: this.consumer.queue, message_id: delivery.message.id },
+        'A message could not be handled; will retry.',
+      );
+      if (this.isOutageTooLong && (await this.options.returnMessages())) return;
+      await delay(delayMs);
+    }
+  }
+
+  /** @returns the error; undefined when the message is applied */
+  private async trySingle(channel: ConfirmChannel, delivery: Delivery): Promise<object | undefined> {
+    try {
+      await this.apply([delivery]);
+    } catch (error) {
+      return typeof error === 'object' && error !== null ? error : new Error(String(error));
+    }
+    await this.acknowledge(channel, [delivery]);
+    return undefined;
+  }
+
+  private get isOutageTooLong(): boolean {
+    const { returnAfterMs = defaultReturnAfterMs } = this.options;
+    return this.outageSinceMs !== undefined && performance.now() - this.outageSinceMs >= returnAfterMs;
+  }
+
+  private async apply(deliveries: readonly Delivery[]): Promise<void> {
+    const startedAtMs = performance.now();
+    const { limit } = this.options;
+    const work = () => this.applyInTransaction(deliveries);
+    try {
+      await (limit === undefined ? work() : limit.run(work));
+      this.outageSinceMs = undefined;
+    } catch (error) {
+      if (error instanceof DependencyUnavailable) this.outageSinceMs ??= startedAtMs;
+      else this.outageSinceMs = undefined;
+      throw error;
+    }
+  }
+
+  private async applyInTransaction(deliveries: readonly Delivery[]): Promise<void> {
+    const received = new Map(deliveries.map(({ message }) => [message.id, message]));
+    const { queue } = this.consumer;
+    await inMessageSpans(queue, [...received.values()], (messages, span) =>
+      this.database.transaction(
+        async (tx) => {
+          const notReplayed = deliveries.filter(({ raw }) => !isReplayed(raw));
+          if (await hasDroppedMessages(tx, queue, idsOf(notReplayed)))
+            throw deliveries.length > 1 ? new NeedsOwnTransaction() : new RejectedMessage(olderThanInbox);
+          const newIds = await claimMessages(tx, queue, idsOf(deliveries));
+          await this.consumer.handle(
+            tx,
+            messages.filter((message) => newIds.has(message.id)),
+          );
+        },
+        { span },
+      ),
+    );
+  }
+
+  private async acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
+    handled.inc({ queue: this.consumer.queue, outcome: 'applied' }, deliveries.length);
+    const last = deliveries.at(-1);
+    // Messages are handled in order, so no message before the last one is still in work.
+    if (last !== undefined) await this.options.acknowledge(channel, last.raw, { andAllBefore: true });
+  }
+
+  private async reject(
+    channel: ConfirmChannel,
+    raw: ConsumeMessage,
+    reason: string,
+    messageId?: string,
+  ): Promise<void> {
+    const { queue } = this.consumer;
+    this.logger.error({ queue, message_id: messageId, reason }, 'A message was rejected.');
+    handled.inc({ queue, outcome: 'refused' });
+    const isOpen = () => this.options.isOpen(channel);
+    const deadLetter = deadLetterOf(this.publisher.topology, queue, raw, reason);
+    if (!(await this.publisher.publish([deadLetter], isOpen))) return;
+    if (messageId !== undefined) await recordRejection(this.database, queue, messageId, reason);
+    await this.options.acknowledge(channel, raw);
+  }
+}
+
+/**
+ * Counts a failure, unless it is an outage.
+ * @returns the reason to reject the message; undefined if it is to be retried
+ */
+function reasonToReject(
+  error: object,
+  failures: { unexpected: number; timeouts: number },
+): string | undefined {
+  if (error instanceof RejectedMessage) return error.message;
+  const timeout = timeoutName(error);
+  if (timeout !== undefined) {
+    failures.timeouts += 1;
+    return failures.timeouts < maxTimeouts
+      ? undefined
+      : `took too long: ${timeout} in ${maxTimeouts} attempts`;
+  }
+  if (error instanceof DependencyUnavailable) return undefined;
+  failures.unexpected += 1;
+  return failures.unexpected < maxUnexpectedErrors ? undefined : 'failed; see the logs of the service';
+}
+
+function idsOf(deliveries: readonly Delivery[]): string[] {
+  return deliveries.map(({ message }) => message.id);
+}
+
+function idOf(raw: ConsumeMessage): string | undefined {
+  try {
+    return parseMessage(raw.content).id;
+  } catch (error) {
+    return error instanceof InvalidMessage ? error.messageId : undefined;
+  }
+}

@@ -1,0 +1,112 @@
+/** Tests of consumers while PostgreSQL is down or full, or while the work of a message is slow. */
+import type { Message } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
+import { stockCounts, stockSet } from '../testing/effects-replica.js';
+import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
+
+const queue = 'store-api.fulfilment';
+const retryDelayMs = { min: 1, max: 20 };
+
+describe('a consumer', () => {
+  let testbed: EffectsTestbed;
+  let proxy: FlakyProxy;
+  beforeEach(async () => {
+    testbed = await effectsTestbed(queue);
+    proxy = await flakyProxy(testbed.scratch.url);
+  });
+  afterEach(async () => {
+    await testbed.stop();
+    await proxy.stop();
+  });
+
+  const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
+
+  it.each([
+    ['is closed', (toDatabase: FlakyProxy) => toDatabase.disconnect()],
+    ['goes silent', (toDatabase: FlakyProxy) => toDatabase.discardData()],
+  ])(
+    'returns its messages when its connection to PostgreSQL %s, and another replica applies them in order',
+    async (_, interrupt) => {
+      await testbed.start({
+        databaseUrl: proxy.url,
+        statementTimeoutMs: 500,
+        times: { returnAfterMs: 300, retryDelayMs },
+      });
+      const before = stockCounts(5);
+      await testbed.broker.publish(...before);
+      await testbed.untilApplied(5); // the first replica is the active one
+      await testbed.start();
+      interrupt(proxy);
+      const during = stockCounts(20);
+      await testbed.broker.publish(...during);
+      expect(await testbed.untilApplied(25)).toEqual(ids([...before, ...during]));
+      proxy.restore();
+    },
+    60_000,
+  );
+
+  it('is not ready while its database is down, and applies the messages when it is back', async () => {
+    const { messaging } = await testbed.start({
+      databaseUrl: proxy.url,
+      times: { returnAfterMs: 100, retryDelayMs },
+    });
+    proxy.disconnect();
+    const sent = stockCounts(3);
+    await testbed.broker.publish(...sent);
+    // It disconnects from RabbitMQ to return the messages.
+    await eventually(() => !messaging.connected);
+    proxy.restore();
+    expect(await testbed.untilApplied(3)).toEqual(ids(sent));
+    expect(await testbed.broker.takeDeadLetters(queue)).toEqual([]);
+  });
+
+  const diskFull = statement('test.disk-full', `DO $$ BEGIN RAISE disk_full; END $$`);
+  it('retries its messages and dead-letters none while PostgreSQL reports a full disk', async () => {
+    let remainingFailures = 40;
+    const onHandle = async (tx: Transaction) => {
+      if (remainingFailures === 0) return;
+      remainingFailures -= 1;
+      await tx.run(diskFull);
+    };
+    await testbed.start({ times: { returnAfterMs: 1, retryDelayMs }, onHandle });
+    const sent = stockCounts(3);
+    await testbed.broker.publish(...sent);
+    expect(await testbed.untilApplied(3)).toEqual(ids(sent));
+    expect(await testbed.broker.takeDeadLetters(queue)).toEqual([]);
+  });
+
+  const shortStatementTimeout = statement('test.statement-timeout', `SET LOCAL statement_timeout = '20ms'`);
+  const shortLockTimeout = statement('test.lock-timeout', `SET LOCAL lock_timeout = '20ms'`);
+  const sleep = statement('test.sleep', 'SELECT pg_sleep(30)');
+  const lock = statement('test.lock', 'LOCK TABLE locked_table');
+  it.each([
+    ['statement timeout', shortStatementTimeout, sleep],
+    ['lock timeout', shortLockTimeout, lock],
+  ])(
+    'dead-letters a message whose work meets the %s each time, and applies its neighbours',
+    async (timeout, setShortTimeout, work) => {
+      await testbed.scratch.dataSource.query('CREATE TABLE locked_table ()');
+      const blocker = await testbed.scratch.database.begin();
+      await blocker.tx.run(lock);
+      const slow = stockSet(13);
+      let attempts = 0;
+      const onHandle = async (tx: Transaction, message: Message) => {
+        if (message.id !== slow.id) return;
+        attempts += 1;
+        await tx.run(setShortTimeout);
+        await tx.run(work);
+      };
+      await testbed.start({ times: { retryDelayMs }, onHandle });
+      const [before, after] = [stockCounts(7), stockCounts(7)];
+      await testbed.broker.publish(...before, slow, ...after);
+      expect(await testbed.untilApplied(14)).toEqual(ids([...before, ...after]));
+      await blocker.rollback();
+      expect(attempts).toBeGreaterThanOrEqual(12);
+      expect(await eventually(async () => (await testbed.broker.takeDeadLetters(queue))[0])).toBe(
+        `took too long: ${timeout} in 12 attempts`,
+      );
+    },
+    30_000,
+  );
+});

@@ -1,0 +1,263 @@
+import { type MessageQueue, orderedQueues } from '@fulfilment/contracts';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
+import { type Logger, resolveWithin } from '@fulfilment/runtime';
+import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Broker } from '../broker/broker.js';
+import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
+import type { HandlingTimes } from './apply-messages.js';
+import { QueueHandover, type QueueSource } from './queue-handover.js';
+import { TimeSlice } from './time-slice.js';
+
+const handoverPollIntervalMs = 500;
+/** Long, since only a replica that starts late with the previous release leaves such a queue. */
+const abandonedQueuePollIntervalMs = 600_000;
+const pingTimeoutMs = 3_000;
+/**
+ * Below the broker's delivery limit (20), at which RabbitMQ would also dead-letter the messages that return
+ * with the crashing one.
+ */
+const maxDeliveriesInOrder = 10;
+
+export interface ConsumerSettings {
+  readonly queue: MessageQueue;
+  /** The RabbitMQ queues to read: a shard or an intake of the queue, or the queue itself. */
+  readonly source: QueueSource;
+  /** Maximum number of messages that are handled at one time. Twice as many are prefetched. */
+  readonly batchSize: number;
+  /** Rejects while the database is unreachable. */
+  readonly ping: () => Promise<void>;
+  /** About the time for which a consumer with a backlog stays the active one. Default: no limit. */
+  readonly timeSliceMs?: number | undefined;
+}
+
+export interface ConsumerTimes extends HandlingTimes {
+  /** About the time for which a replica consumes a shard with a backlog before the next one. Default: 5 s. */
+  readonly timeSliceMs?: number;
+}
+
+/**
+ * Consumes a queue. A message is acknowledged after its handler is done, so it may arrive twice or late; its
+ * effect happens once.
+ *
+ * A message that crashes its consumer affects no other message (ADR 23):
+ * - A redelivered message is handled alone.
+ * - On a shared queue the consumer prefetches one message at a time after it connects, until one arrives that
+ *   was never delivered before. So a crashing message returns to RabbitMQ alone, and no other's delivery
+ *   count grows.
+ * - On an ordered queue the prefetch count must not change, because RabbitMQ would return messages in another
+ *   order. So several messages return with the crashing one, and all their delivery counts grow. The first of
+ *   them was being handled, since all messages before it were acknowledged. It is dead-lettered once it was
+ *   delivered too often.
+ *
+ * After its time slice, a consumer of a shard gives way to the next replica (ADR 44). It does so when all
+ * messages that RabbitMQ may send are handled, so no other replica handles newer ones earlier.
+ */
+export class Consumer {
+  /** Messages that were received and are not in work yet. */
+  private waiting: ConsumeMessage[] = [];
+  private channel: ConfirmChannel | undefined;
+  private working: Promise<void> | undefined;
+  private stopping = false;
+  /** The RabbitMQ queue that is read: the current version of the queue or a retired one. */
+  private readQueue = '';
+  /** Whether the queue is ordered and no message was handled since the last subscription to it. */
+  private isFirstInOrder = false;
+  private readonly isOrdered: boolean;
+  /** Undefined while the consumer is not subscribed. `isSerial`: one message is prefetched at a time. */
+  private subscription: { readonly tag: string; readonly isSerial: boolean } | undefined;
+  private readonly handler: MessageHandler;
+  private readonly slice: TimeSlice<ConsumeMessage>;
+
+  constructor(
+    private readonly options: ConsumerSettings,
+    private readonly broker: Broker,
+    private readonly logger: Logger,
+    makeHandler: (callbacks: HandlerCallbacks) => MessageHandler,
+  ) {
+    this.isOrdered = orderedQueues.has(options.queue);
+    this.slice = new TimeSlice(this.prefetch, options.timeSliceMs);
+    this.handler = makeHandler({
+      acknowledge: (channel, raw, scope) => this.acknowledge(channel, raw, scope),
+      isOpen: (channel) => !this.stopping && this.channel === channel,
+      returnMessages: () => this.returnMessages(),
+    });
+    broker.use((channel, connection) => this.open(channel, connection));
+  }
+
+  /** Accepts no more messages, and resolves when those in work are done. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.waiting = [];
+    await this.working;
+  }
+
+  private async open(channel: ConfirmChannel, connection: ChannelModel): Promise<void> {
+    this.channel = channel;
+    this.subscription = undefined;
+    this.slice.begin();
+    channel.on('close', () => {
+      if (this.channel === channel) this.channel = undefined;
+    });
+    this.waiting = []; // unacknowledged on the old channel, so the broker redelivers them
+    const { factsExchange } = this.broker.topology;
+    const handover = new QueueHandover(connection, factsExchange, this.options.source, {
+      isIdle: () => this.waiting.length === 0 && this.working === undefined,
+      subscribe: (queue) => {
+        this.readQueue = queue;
+        return this.subscribe(channel, { isSerial: !this.isOrdered });
+      },
+      unsubscribe: () => this.unsubscribe(channel),
+    });
+    await handover.step();
+    void this.watchRetiredQueues(channel, handover);
+  }
+
+  /**
+   * Completes the handover, then looks for a retired queue that was re-created, and reconnects to read it.
+   * Ends when the channel closes or the consumer stops.
+   */
+  private async watchRetiredQueues(channel: ConfirmChannel, handover: QueueHandover): Promise<void> {
+    try {
+      for (;;) {
+        const intervalMs = handover.isOver ? abandonedQueuePollIntervalMs : handoverPollIntervalMs;
+        await delay(intervalMs, undefined, { ref: false });
+        if (this.channel !== channel || this.stopping) return;
+        if (!handover.isOver) await handover.step();
+        else if (await handover.hasAbandonedRetiredQueue()) return this.broker.reconnect();
+      }
+    } catch (error) {
+      if (this.channel !== channel) return;
+      this.logger.warn(
+        { error, queue: this.options.queue },
+        'Retired queues could not be inspected or read; reconnecting.',
+      );
+      this.broker.reconnect();
+    }
+  }
+
+  private async subscribe(channel: ConfirmChannel, { isSerial }: { isSerial: boolean }): Promise<void> {
+    this.isFirstInOrder = this.isOrdered;
+    await channel.prefetch(isSerial ? 1 : this.prefetch);
+    const { consumerTag: tag } = await channel.consume(this.readQueue, (raw) => {
+      // RabbitMQ has cancelled the subscription, e.g. because the queue moved to another node.
+      if (raw === null) return this.broker.reconnect();
+      if (this.stopping || this.channel !== channel) return;
+      this.waiting.push(raw);
+      this.slice.received(raw);
+      this.working ??= this.work().finally(() => {
+        this.working = undefined;
+      });
+    });
+    this.subscription = { tag, isSerial };
+  }
+
+  private async unsubscribe(channel: ConfirmChannel): Promise<void> {
+    if (this.subscription !== undefined) await channel.cancel(this.subscription.tag);
+    this.subscription = undefined;
+  }
+
+  private async work(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve)); // messages that arrive together make one batch
+    while (this.waiting.length > 0) {
+      const channel = this.channel;
+      const batch = this.waiting.splice(0, this.nextBatchSize());
+      if (channel !== undefined) await this.handleOrReconnect(channel, batch);
+    }
+  }
+
+  /** A redelivered message may have crashed its consumer, so it gets a batch of its own. */
+  private nextBatchSize(): number {
+    const { batchSize } = this.options;
+    const redelivered = this.waiting.slice(0, batchSize).findIndex((raw) => raw.fields.redelivered);
+    return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
+  }
+
+  /** Handles messages. If the rejection of one cannot be recorded, all are redelivered. */
+  private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
+    try {
+      const [first] = batch;
+      if (this.isFirstInOrder && first !== undefined && deliveryCountOf(first) >= maxDeliveriesInOrder)
+        await this.handler.deadLetter(
+          channel,
+          first,
+          `its consumer stopped ${deliveryCountOf(first)} times while handling it`,
+        );
+      else await this.handler.handle(channel, batch);
+      this.isFirstInOrder = false;
+    } catch (error) {
+      this.logger.error(
+        { error, queue: this.options.queue },
+        'A rejected message could not be recorded; all messages in hand will be redelivered.',
+      );
+      this.waiting = [];
+      // Each return raises the delivery count of all messages in hand, so during a database outage they
+      // return once.
+      this.broker.reconnect(error instanceof DependencyUnavailable ? () => this.ping() : undefined);
+    }
+  }
+
+  /**
+   * Returns the messages if this replica cannot reach the database, since another one may. If the database
+   * responds to a ping, other replicas would have the same problem, so the messages stay.
+   */
+  private async returnMessages(): Promise<boolean> {
+    const responds = await this.ping().then(
+      () => true,
+      () => false,
+    );
+    if (responds) return false;
+    this.logger.error(
+      { queue: this.options.queue },
+      'The database is unreachable; messages are returned to RabbitMQ until it is available.',
+    );
+    this.waiting = [];
+    this.broker.reconnect(() => this.ping());
+    return true;
+  }
+
+  private get prefetch(): number {
+    return this.options.batchSize * 2;
+  }
+
+  private ping(): Promise<void> {
+    return resolveWithin(pingTimeoutMs, this.options.ping(), () => {
+      throw new Error('The database did not respond to a ping.');
+    });
+  }
+
+  /**
+   * Acknowledges a message. On a closed channel it does nothing: the broker redelivers the message, and the
+   * inbox ignores it.
+   */
+  private async acknowledge(
+    channel: ConfirmChannel,
+    raw: ConsumeMessage,
+    { andAllBefore = false } = {},
+  ): Promise<void> {
+    if (this.channel !== channel) return;
+    try {
+      const endsSerial = this.subscription?.isSerial === true && !raw.fields.redelivered;
+      const decision = this.slice.acknowledge(raw, { andAllBefore });
+      if (decision.isWithheld) return;
+      // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise RabbitMQ
+      // could give the next message to another replica while this one still handles a prefetched message.
+      const resubscribes = endsSerial || decision.endsSlice;
+      if (resubscribes) await this.unsubscribe(channel);
+      if (decision.withheld !== undefined) channel.ack(decision.withheld, true);
+      channel.ack(raw, andAllBefore);
+      if (resubscribes) await this.subscribe(channel, { isSerial: false });
+    } catch (error) {
+      this.logger.warn(
+        { error, queue: this.options.queue },
+        'A handled message could not be acknowledged, or its queue not be subscribed to again.',
+      );
+    }
+  }
+}
+
+/** Returns how often RabbitMQ delivered the message before and got no acknowledgement. */
+function deliveryCountOf(raw: ConsumeMessage): number {
+  const count: unknown = raw.properties.headers?.['x-delivery-count'];
+  return typeof count === 'number' ? count : 0;
+}

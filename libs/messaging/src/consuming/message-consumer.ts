@@ -1,0 +1,20 @@
+import type { Message, MessageQueue } from '@fulfilment/contracts';
+import type { Transaction } from '@fulfilment/database';
+
+/** Consumer of one queue. A service consumes with each of its Nest providers that extends this class. */
+export abstract class MessageConsumer {
+  abstract readonly queue: MessageQueue;
+  /** Maximum number of messages handled in one transaction. */
+  abstract readonly batchSize: number;
+
+  /** Whether a message may share its transaction with other messages. */
+  joinsBatch(_message: Message): boolean {
+    return true;
+  }
+
+  /**
+   * Applies messages in order, in the same transaction as their inbox rows. Gets only messages that were not
+   * handled before, so the list may be empty.
+   */
+  abstract handle(tx: Transaction, messages: readonly Message[]): Promise<void>;
+}

@@ -1,0 +1,160 @@
+/** Tests a change of queue arguments while replicas of the previous release still run (ADR 23). */
+import { type Message, parseMessage, topologyOf } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
+import { type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
+import { close } from '../broker/close.js';
+import { eventually } from '@fulfilment/testing';
+import { appliedIds, stockCounts } from '../testing/effects-replica.js';
+import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
+
+const queue = 'store-api.fulfilment';
+const claim = statement(
+  'test.claim',
+  `INSERT INTO inbox (message_id, queue, outcome) VALUES ($1, '${queue}', 'applied') ON CONFLICT DO NOTHING`,
+);
+const insertEffect = statement('test.effect', 'INSERT INTO effects (message_id) VALUES ($1)');
+
+describe('a queue of the previous release, with other arguments', () => {
+  let testbed: EffectsTestbed;
+  let connection: ChannelModel;
+  let oldConnections: ChannelModel[];
+  let retired: string;
+
+  beforeEach(async () => {
+    testbed = await effectsTestbed(queue);
+    const { broker } = testbed;
+    connection = await connect(testbed.broker.url);
+    oldConnections = [];
+    const topology = topologyOf(broker.namespace);
+    [retired = ''] = topology.retiredQueues(queue);
+    const channel = await connection.createChannel();
+    await channel.deleteQueue(topology.queue(queue)); // the new release has never run
+    await channel.close();
+  });
+  afterEach(async () => {
+    for (const old of oldConnections) await close(old).catch(() => undefined); // the test may have closed it
+    const channel = await connection.createChannel();
+    await channel.deleteExchange(`${testbed.broker.namespace}.dead-letters`);
+    await connection.close();
+    await testbed.stop();
+  });
+
+  /** Declares the queue like the previous release, at each start. */
+  const declareRetired = async (owner: ChannelModel) => {
+    const channel = await owner.createChannel();
+    const deadLetterExchange = `${testbed.broker.namespace}.dead-letters`;
+    await channel.assertExchange(deadLetterExchange, 'direct', { durable: true });
+    await channel.assertQueue(retired, {
+      durable: true,
+      deadLetterExchange,
+      deadLetterRoutingKey: retired,
+      arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': 20, 'x-single-active-consumer': true },
+    });
+    await channel.bindQueue(retired, `${testbed.broker.namespace}.facts`, 'fulfilment.*');
+    return channel;
+  };
+  /** A replica of the previous release, with its own connection and the same inbox. */
+  const startOldReplica = async () => {
+    const oldConnection = await connect(testbed.broker.url);
+    oldConnections.push(oldConnection);
+    const channel = await declareRetired(oldConnection);
+    await channel.prefetch(2);
+    let last: Promise<void> = Promise.resolve();
+    const apply = async (raw: ConsumeMessage) => {
+      const { id } = parseMessage(raw.content);
+      await testbed.scratch.database.transaction(async (tx) => {
+        if ((await tx.run(claim, [id])) > 0) await tx.run(insertEffect, [id]);
+      });
+      channel.ack(raw);
+    };
+    await channel.consume(retired, (raw) => {
+      if (raw !== null) last = last.then(() => apply(raw)).catch(() => undefined);
+    });
+    return { stop: () => oldConnection.close() };
+  };
+  const untilApplied = async (sent: readonly Message[]) => {
+    let state = '';
+    return eventually(
+      async () => {
+        const found = await appliedIds(testbed.scratch.database);
+        if (found.length >= sent.length) return found;
+        state = `${found.length} of ${sent.length} effects; ${await describeQueues()}`;
+        return undefined;
+      },
+      20_000,
+      () => state,
+    );
+  };
+  const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
+  /** Undefined when the queue is gone. */
+  const inspect = async (name = retired) => {
+    const channel = await connection.createChannel();
+    channel.on('error', () => undefined);
+    const found = await channel.checkQueue(name).catch(() => undefined);
+    if (found !== undefined) await channel.close();
+    return found;
+  };
+  /** One intake for each lane. Each lane decides for itself which queue it reads. */
+  const inspectIntakes = () => {
+    const { lanes = [] } = topologyOf(testbed.broker.namespace).sharded(queue) ?? {};
+    return Promise.all(lanes.map(({ intake }) => inspect(intake)));
+  };
+  const describeQueues = async () =>
+    `retired queue and current intakes: ${JSON.stringify([await inspect(), ...(await inspectIntakes())])}`;
+
+  /** The handover of a lane ends up to 500 ms after another lane has deleted the retired queue. */
+  const untilHandedOver = async () => {
+    let state = '';
+    await eventually(
+      async () => {
+        const intakes = await inspectIntakes();
+        state = `intakes: ${JSON.stringify(intakes)}`;
+        return intakes.every((intake) => intake?.consumerCount === 1);
+      },
+      20_000,
+      () => state,
+    );
+  };
+
+  it('is emptied by the new release, in order and without loss, and deleted', async () => {
+    await declareRetired(connection);
+    const before = stockCounts(30);
+    await testbed.broker.publish(...before);
+    await Promise.all([testbed.start(), testbed.start()]);
+    const after = stockCounts(10);
+    await testbed.broker.publish(...after);
+    expect(await untilApplied([...before, ...after])).toEqual(ids([...before, ...after]));
+    await eventually(async () => (await inspect()) === undefined);
+  });
+
+  it('is consumed by old replicas while one runs, then by the new release, each message once and in order', async () => {
+    const sent: Message[] = [];
+    const publish = async (count: number) => {
+      const more = stockCounts(count);
+      sent.push(...more);
+      await testbed.broker.publish(...more);
+    };
+    await declareRetired(connection);
+    await publish(10);
+    const old = await startOldReplica();
+    await testbed.start();
+    await publish(10); // to both queues
+    expect(await untilApplied(sent)).toEqual(ids(sent));
+    expect(await inspect()).toMatchObject({ consumerCount: 1 });
+
+    const publishing = publish(100);
+    await old.stop(); // with unacknowledged messages
+    await publishing;
+    await publish(10);
+    expect(await untilApplied(sent)).toEqual(ids(sent));
+    await untilHandedOver();
+    expect(await inspect()).toBeUndefined();
+
+    const late = await startOldReplica(); // stops late, and declares its queue again
+    await publish(10);
+    expect(await untilApplied(sent)).toEqual(ids(sent));
+    await late.stop();
+    await publish(10);
+    expect(await untilApplied(sent)).toEqual(ids(sent));
+  });
+});

@@ -1,0 +1,68 @@
+import type { MessageQueue, Topology } from '@fulfilment/contracts';
+import type { Logger } from '@fulfilment/runtime';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Broker } from '../broker/broker.js';
+import { ConfirmedPublisher, type OutgoingMessage } from '../broker/confirmed-publisher.js';
+
+const retryDelayMs = 200;
+
+/**
+ * Publishes what a consumer moves to other queues, and waits as long as RabbitMQ accepts no messages. The
+ * consumer publishes one batch at a time.
+ */
+export class RetryingPublisher {
+  readonly topology: Topology;
+  /** Undefined while the publishing connection is closed. */
+  private publisher: ConfirmedPublisher | undefined;
+
+  /**
+   * @param publishing a connection on which nothing is consumed: RabbitMQ does not read from it while it is
+   * short of memory or disk
+   * @param queue queue of the consumer, for the log
+   */
+  constructor(
+    private readonly publishing: Broker,
+    private readonly queue: MessageQueue,
+    private readonly logger: Logger,
+  ) {
+    this.topology = publishing.topology;
+    publishing.use((channel) => {
+      const publisher = new ConfirmedPublisher(channel);
+      this.publisher = publisher;
+      channel.on('close', () => {
+        if (this.publisher === publisher) this.publisher = undefined;
+      });
+      return Promise.resolve();
+    });
+  }
+
+  /**
+   * Publishes messages until RabbitMQ has confirmed all of them, each in a queue. A message may be published
+   * several times.
+   * @param isWanted asked before each attempt
+   * @returns false if the messages were no longer wanted before they were confirmed
+   */
+  async publish(messages: readonly OutgoingMessage[], isWanted: () => boolean): Promise<boolean> {
+    while (isWanted()) {
+      try {
+        if (await this.tryPublish(messages)) return true;
+      } catch (error) {
+        this.logger.warn({ error, queue: this.queue }, 'Messages could not be published; will retry.');
+      }
+      await delay(retryDelayMs, undefined, { ref: false });
+    }
+    return false;
+  }
+
+  /**
+   * @returns true when each message is confirmed in a queue; false while nothing can be published
+   * @throws Error when a message is not confirmed, or no queue receives it
+   */
+  private async tryPublish(messages: readonly OutgoingMessage[]): Promise<boolean> {
+    const { publisher } = this;
+    if (publisher === undefined || this.publishing.blocked) return false;
+    for (const message of messages) publisher.publish(message);
+    if (await publisher.confirm()) return true;
+    throw new Error('No queue receives a message.');
+  }
+}

@@ -1,0 +1,198 @@
+import { type MessageQueue, type Topology, topologyOf } from '@fulfilment/contracts';
+import type { Channel, ChannelModel, ConfirmChannel, GetMessage } from 'amqplib';
+import { setTimeout as delay } from 'node:timers/promises';
+import { close } from '../broker/close.js';
+import { connect } from '../broker/connect.js';
+import { ConfirmedPublisher } from '../broker/confirmed-publisher.js';
+import { hasReplyCode } from '../broker/topology.js';
+import { type DeadLetter, describeDeadLetter } from './describe-dead-letter.js';
+import { replayHeaders } from './dead-letter-message.js';
+
+/** Maximum number of dead letters that a scan takes from the queue before it acknowledges them. */
+const pageSize = 500;
+const maxListed = 1000;
+/** Long enough for another operator's scan of many dead letters. */
+const lockTimeoutMs = 60_000;
+const retryDelayMs = 100;
+/** RabbitMQ's reply code RESOURCE_LOCKED: another connection holds the exclusive queue. */
+const resourceLocked = 405;
+
+/** What `scan` does with a dead letter. */
+type Action = 'keep' | 'remove';
+
+/** Rejected messages, for an operator. Close it after use. */
+export class DeadLetterQueues {
+  private readonly publisher: ConfirmedPublisher;
+
+  private constructor(
+    private readonly connection: ChannelModel,
+    private readonly channel: ConfirmChannel,
+    private readonly topology: Topology,
+  ) {
+    this.publisher = new ConfirmedPublisher(channel);
+    channel.on('error', () => undefined); // the current call rejects
+  }
+
+  /** @throws Error when the broker is unreachable */
+  static async open(settings: {
+    readonly url: string;
+    readonly namespace: string;
+  }): Promise<DeadLetterQueues> {
+    const connection = await connect(settings.url);
+    const channel = await connection.createConfirmChannel();
+    return new DeadLetterQueues(connection, channel, topologyOf(settings.namespace));
+  }
+
+  async close(): Promise<void> {
+    await close(this.channel); // flushes its acknowledgements, unlike closing the connection
+    await close(this.connection);
+  }
+
+  /** Returns the number of dead letters. */
+  async count(queue: MessageQueue): Promise<number> {
+    return (await this.channel.checkQueue(this.topology.deadLetterQueue(queue))).messageCount;
+  }
+
+  /** Returns the oldest dead letters, at most 1000, by the time of their rejection. */
+  async list(queue: MessageQueue): Promise<DeadLetter[]> {
+    let letters: DeadLetter[] = [];
+    await this.scan(queue, (letter) => {
+      letters.push(letter);
+      if (letters.length === 2 * maxListed) letters = oldest(letters); // bounds the memory
+      return 'keep';
+    });
+    return oldest(letters);
+  }
+
+  /** Finds a dead letter by id, at any position of the queue. */
+  async find(queue: MessageQueue, id: string): Promise<DeadLetter | undefined> {
+    let found: DeadLetter | undefined;
+    await this.scan(queue, (letter) => {
+      if (letter.id === id) found = letter;
+      return 'keep';
+    });
+    return found;
+  }
+
+  /**
+   * Publishes rejected messages to the queue whose consumer rejected them, and to no other, under their own
+   * ids, so that the consumer's inbox ignores those it already applied. A message is removed from the
+   * dead letters after RabbitMQ has confirmed it, so a crash may send it twice but never loses it.
+   * @param id the message to replay; by default all current ones are replayed
+   * @returns the ids of the replayed messages; empty if there is none
+   */
+  replay(queue: MessageQueue, id?: string): Promise<string[]> {
+    return this.removeMatching(queue, id, (raw) =>
+      this.send(this.topology.queue(queue), raw, replayHeaders()),
+    );
+  }
+
+  /**
+   * Deletes a rejected message.
+   * @returns its id, or an empty array when it does not exist
+   */
+  discard(queue: MessageQueue, id: string): Promise<string[]> {
+    return this.removeMatching(queue, id, () => undefined);
+  }
+
+  private async removeMatching(
+    queue: MessageQueue,
+    id: string | undefined,
+    publish: (raw: GetMessage) => void,
+  ): Promise<string[]> {
+    const removed: string[] = [];
+    await this.scan(queue, (letter, raw) => {
+      if (id !== undefined && letter.id !== id) return 'keep';
+      publish(raw);
+      removed.push(letter.id);
+      return 'remove';
+    });
+    return removed;
+  }
+
+  /**
+   * Goes once through all current dead letters. Kept ones are republished to the end of the queue before they
+   * are acknowledged at its head, so that the order is the same afterwards. They are not requeued, because
+   * RabbitMQ 4 counts that as a delivery and drops the message at its limit. Duplicates, left by a crash in
+   * between, are merged.
+   */
+  private async scan(
+    queue: MessageQueue,
+    decide: (letter: DeadLetter, raw: GetMessage) => Action,
+  ): Promise<void> {
+    const name = this.topology.deadLetterQueue(queue);
+    await this.withExclusiveLock(`${name}.in-hand`, async () => {
+      const seenIds = new Set<string>();
+      let remaining = await this.count(queue);
+      while (remaining > 0) {
+        const inHand = await this.getMessages(name, Math.min(remaining, pageSize));
+        if (inHand.length === 0) return;
+        remaining -= inHand.length;
+        for (const raw of inHand) {
+          const letter = describeDeadLetter(queue, raw);
+          if (!seenIds.has(letter.id) && decide(letter, raw) === 'keep')
+            this.send(name, raw, raw.properties.headers ?? {});
+          seenIds.add(letter.id);
+        }
+        if (!(await this.publisher.confirm()))
+          throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);
+        for (const raw of inHand) this.channel.ack(raw);
+      }
+    });
+  }
+
+  private async getMessages(name: string, limit: number): Promise<GetMessage[]> {
+    const inHand: GetMessage[] = [];
+    while (inHand.length < limit) {
+      const raw = await this.channel.get(name);
+      if (raw === false) break;
+      inHand.push(raw);
+    }
+    return inHand;
+  }
+
+  /**
+   * Holds an exclusive queue during the work, which the broker grants to one connection at a time. Two
+   * concurrent scans would take each other's republished messages for their own.
+   */
+  private async withExclusiveLock(lock: string, work: () => Promise<void>): Promise<void> {
+    const channel = await this.acquireLock(lock);
+    try {
+      await work();
+    } finally {
+      await channel.deleteQueue(lock).catch(() => undefined); // closing the connection deletes it as well
+      await close(channel).catch(() => undefined);
+    }
+  }
+
+  private async acquireLock(lock: string): Promise<Channel> {
+    for (let waitedMs = 0; ; waitedMs += retryDelayMs) {
+      const channel = await this.connection.createChannel();
+      channel.on('error', () => undefined); // the call below rejects
+      try {
+        await channel.assertQueue(lock, { exclusive: true, durable: false });
+        return channel;
+      } catch (error) {
+        if (!hasReplyCode(error, resourceLocked) || waitedMs >= lockTimeoutMs) throw error;
+      }
+      await delay(retryDelayMs);
+    }
+  }
+
+  private send(queue: string, raw: GetMessage, headers: object): void {
+    this.publisher.publish({
+      exchange: '',
+      routingKey: queue,
+      content: raw.content,
+      messageId: raw.properties.messageId,
+      headers,
+    });
+  }
+}
+
+/** Returns the first 1000 by time of rejection. RabbitMQ's own dead letters have no time and come first. */
+function oldest(letters: readonly DeadLetter[]): DeadLetter[] {
+  // words: member of the command's output
+  const rejectedAtMs = ({ refused_at }: DeadLetter) => Date.parse(refused_at ?? '') || 0;
+  return letters.toSorted((a, b) => rejectedAtMs(a) - rejectedAtMs(b)).slice(0, maxListed);
+}

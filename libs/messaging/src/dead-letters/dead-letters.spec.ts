@@ -1,0 +1,182 @@
+import { messages, type Message, topologyOf } from '@fulfilment/contracts';
+import { close } from '../broker/close.js';
+import { ConfirmedPublisher } from '../broker/confirmed-publisher.js';
+import { connect } from '../broker/connect.js';
+import { DeadLetterQueues, RejectedMessage } from '../index.js';
+import { deadLetterOf } from './dead-letter-message.js';
+import { appliedIds } from '../testing/effects-replica.js';
+import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
+import { eventually, flakyProxy } from '@fulfilment/testing';
+
+const queue = 'store-api.fulfilment';
+const cancelled = (): Message =>
+  messages.fulfilmentCancelled.make(
+    { order_id: 'ord_1', reason: 'Aiko Mori of 1 Quay Street asked for it' },
+    { occurredAt: new Date() },
+  );
+
+describe('dead letters', () => {
+  let testbed: EffectsTestbed;
+  let broker: EffectsTestbed['broker'];
+  let letters: DeadLetterQueues;
+  let onHandle: (message: Message) => void;
+
+  beforeAll(async () => {
+    testbed = await effectsTestbed(queue);
+    ({ broker } = testbed);
+    letters = await DeadLetterQueues.open(broker);
+    await testbed.start({ batchSize: 100, onHandle: (_, message) => onHandle(message) });
+  });
+  beforeEach(() => {
+    onHandle = () => {
+      throw new RejectedMessage('not now');
+    };
+  });
+  afterEach(async () => {
+    await broker.takeDeadLetters(queue);
+    await testbed.scratch.dataSource.query('DELETE FROM effects');
+  });
+  afterAll(async () => {
+    await letters.close();
+    await testbed.stop();
+  });
+
+  const untilCount = (count: number) => eventually(async () => (await letters.count(queue)) === count);
+  const effects = async () => (await appliedIds(testbed.scratch.database)).sort();
+  const reject = async (...sent: Message[]) => {
+    await broker.publish(...sent);
+    await untilCount(sent.length);
+  };
+  /** Writes dead letters as a consumer does. This is faster than to let a consumer reject them one by one. */
+  const writeDeadLetters = async (sent: readonly Message[]) => {
+    const connection = await connect(broker.url);
+    const channel = await connection.createConfirmChannel();
+    const topology = topologyOf(broker.namespace);
+    const publisher = new ConfirmedPublisher(channel);
+    for (const message of sent) {
+      const raw = { content: Buffer.from(JSON.stringify(message)), properties: {} };
+      publisher.publish(deadLetterOf(topology, queue, raw, 'not now'));
+    }
+    expect(await publisher.confirm()).toBe(true);
+    await close(connection);
+  };
+
+  it('show type, id and reason of a message, and no personal data', async () => {
+    const message = cancelled();
+    await reject(message);
+    const [letter, ...others] = await letters.list(queue);
+    expect(letter).toEqual({
+      queue,
+      id: message.id,
+      type: 'fulfilment.cancelled',
+      reason: 'not now',
+      // words: name of a member
+      refused_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      occurred_at: message.occurred_at,
+      bytes: expect.any(Number),
+      about: { order_id: 'ord_1' },
+    });
+    expect(others).toEqual([]);
+  });
+
+  it('remain when they are listed, in the same order each time', async () => {
+    const sent = Array.from({ length: 5 }, cancelled);
+    await reject(...sent);
+    await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
+    await untilCount(6);
+    const first = await letters.list(queue);
+    expect(first.slice(0, 5).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
+    expect(first[5]).toMatchObject({ id: expect.stringMatching(/^sha256-/), type: null, reason: 'not JSON' });
+    // More often than RabbitMQ delivers a message that returns to its queue (20 times).
+    for (let times = 0; times < 25; times += 1) expect(await letters.list(queue)).toEqual(first);
+  });
+
+  it('are listed in order up to 1000, and found, discarded and replayed by id beyond that', async () => {
+    const sent = Array.from({ length: 1_020 }, cancelled);
+    const ids = sent.map(({ id }) => id);
+    await writeDeadLetters(sent);
+    const listed = async () => (await letters.list(queue)).map(({ id }) => id);
+    expect(await listed()).toEqual(ids.slice(0, 1000));
+    const last = ids.at(-1) ?? '';
+    expect(await letters.find(queue, last)).toMatchObject({ id: last, reason: 'not now' });
+    expect(await letters.discard(queue, last)).toEqual([last]);
+    onHandle = () => undefined;
+    expect(await letters.replay(queue, ids[1_010])).toEqual([ids[1_010]]);
+    expect(await letters.count(queue)).toBe(1_018);
+    expect(await listed()).toEqual(ids.slice(0, 1000));
+    expect(await letters.replay(queue)).toHaveLength(1_018);
+    await eventually(async () => (await effects()).length === 1_019);
+  });
+
+  it('remain, each once, after concurrent listings', async () => {
+    const sent = Array.from({ length: 8 }, cancelled);
+    await reject(...sent);
+    const listOnConnection = async () => {
+      const queues = await DeadLetterQueues.open(broker);
+      await queues.list(queue);
+      await queues.close();
+    };
+    for (let times = 0; times < 3; times += 1)
+      await Promise.all([listOnConnection(), listOnConnection(), listOnConnection()]);
+    expect(await letters.count(queue)).toBe(8);
+    expect((await letters.list(queue)).map(({ id }) => id).sort()).toEqual(sent.map(({ id }) => id).sort());
+  });
+
+  it('are replayed with their ids to their own queue, one or all', async () => {
+    const publishedBefore = broker.published.length;
+    const sent = Array.from({ length: 3 }, cancelled);
+    await reject(...sent);
+    onHandle = () => undefined;
+    const [one = ''] = sent.map(({ id }) => id);
+    expect(await letters.replay(queue, one)).toEqual([one]);
+    await eventually(async () => (await effects()).length === 1);
+    expect(await letters.count(queue)).toBe(2);
+    expect(await letters.replay(queue)).toHaveLength(2);
+    await eventually(async () => (await effects()).length === 3);
+    expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
+    expect([await letters.count(queue), await letters.replay(queue, one)]).toEqual([0, []]);
+    // The replays did not go through the exchange.
+    expect(broker.published.slice(publishedBefore).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
+  });
+
+  it('return, and are listed once, when they are rejected again', async () => {
+    await reject(cancelled(), cancelled());
+    expect(await letters.replay(queue)).toHaveLength(2);
+    await untilCount(2);
+    expect(await letters.list(queue)).toHaveLength(2);
+  });
+
+  it('are neither lost nor applied twice when the connection of a replay is cut', async () => {
+    const sent = Array.from({ length: 10 }, cancelled);
+    await reject(...sent);
+    const proxy = await flakyProxy(broker.url);
+    let handled = 0;
+    onHandle = () => {
+      handled += 1;
+      if (handled === 1) proxy.sever();
+    };
+    const interrupted = await DeadLetterQueues.open({ url: proxy.url, namespace: broker.namespace });
+    await interrupted.replay(queue).catch(() => undefined); // cut before or after the broker's confirmation
+    await eventually(async () => {
+      await letters.replay(queue);
+      return (await effects()).length === 10 && (await letters.count(queue)) === 0;
+    });
+    expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
+    await proxy.stop();
+  });
+
+  it('are deleted when they are discarded', async () => {
+    const [one, other] = [cancelled(), cancelled()];
+    await reject(one, other);
+    expect(await letters.discard(queue, one.id)).toEqual([one.id]);
+    expect((await letters.list(queue)).map(({ id }) => id)).toEqual([other.id]);
+    expect(await letters.discard(queue, one.id)).toEqual([]);
+    expect(await effects()).toEqual([]);
+  });
+
+  it('are not scanned, and this fails at once, when RabbitMQ does not permit the lock', async () => {
+    const forbidden = await DeadLetterQueues.open({ url: broker.url, namespace: 'amq' }); // a reserved prefix
+    await expect(forbidden.list(queue)).rejects.toThrow('ACCESS_REFUSED');
+    await forbidden.close();
+  }, 30_000);
+});

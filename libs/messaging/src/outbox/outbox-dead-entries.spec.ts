@@ -1,0 +1,109 @@
+/**
+ * Tests of where the outbox relay starts to read, also while a transaction such as that of pg_dump keeps
+ * deleted rows in the index.
+ */
+import { messages, type Message } from '@fulfilment/contracts';
+import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { Messaging } from '../index.js';
+import { createLogger } from '@fulfilment/runtime';
+import { EffectsTables1700000000000, stockCounts, stockSet } from '../testing/effects-replica.js';
+import { eventually } from '@fulfilment/testing';
+import { type ScratchBroker, scratchBroker } from '../testing/scratch-broker.js';
+import {
+  blocksRead,
+  executedPlan,
+  type ScratchDatabase,
+  scratchDatabase,
+} from '@fulfilment/database/testing';
+
+const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
+
+/** Records how many buffers each poll of the outbox reads. */
+class ObservedDatabase extends Database {
+  readonly buffers: number[] = [];
+
+  override transaction<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    options?: Parameters<Database['transaction']>[1],
+  ): Promise<Result> {
+    return super.transaction((tx) => {
+      const rows: Sql['rows'] = async (query, values) => {
+        if (query.name === 'outbox.lock-batch') {
+          const [root] = await executedPlan(tx, query, values);
+          this.buffers.push(blocksRead(root));
+        }
+        return tx.rows(query, values);
+      };
+      return work({ ...tx, rows });
+    }, options);
+  }
+}
+
+describe('the outbox relay', () => {
+  let scratch: ScratchDatabase;
+  let broker: ScratchBroker;
+  let database: ObservedDatabase;
+  let messaging: Messaging | undefined;
+
+  /** Starts a service that only sends. */
+  const start = (outboxTimes: { lagMs: number; fullScanMs: number }): Messaging => {
+    messaging = new Messaging(
+      { url: broker.url, service: 'test', namespace: broker.namespace, outboxTimes },
+      database,
+      createLogger('test', 'silent'),
+    );
+    messaging.start();
+    return messaging;
+  };
+  const add = ({ outbox }: Messaging, ...sent: readonly Message[]) =>
+    scratch.database.transaction((tx) => outbox.add(tx, ...sent));
+  const untilEmpty = () =>
+    eventually(
+      async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0,
+      30_000,
+      () => 'the outbox is not empty',
+    );
+
+  beforeEach(async () => {
+    scratch = await scratchDatabase([EffectsTables1700000000000]);
+    broker = await scratchBroker([]);
+    database = new ObservedDatabase(scratch.dataSource);
+  });
+  afterEach(async () => {
+    await messaging?.stop();
+    await broker.drop();
+    await scratch.drop();
+  });
+
+  it('does not read index entries of sent messages while an old snapshot keeps them', async () => {
+    const snapshot = await scratch.database.begin({ snapshot: true });
+    await snapshot.tx.row(countOutbox);
+    const sender = start({ lagMs: 20, fullScanMs: 600_000 });
+    for (let round = 0; round < 8; round += 1) {
+      await add(sender, ...stockCounts(1000));
+      await untilEmpty();
+    }
+    const before = database.buffers.length;
+    // Two rounds without messages.
+    await eventually(() => database.buffers.length > before + 2);
+    await add(sender, stockSet(1));
+    await untilEmpty();
+    await snapshot.rollback();
+    // To read the entries of all 8,000 sent messages would take thousands of buffers.
+    expect(Math.min(...database.buffers.slice(before))).toBeLessThan(50);
+    expect(database.buffers.at(-1)).toBeLessThan(100);
+  });
+
+  it('finds a message with a lower position that commits long after higher ones were sent', async () => {
+    const sender = start({ lagMs: 20, fullScanMs: 300 });
+    const slow = await scratch.database.begin();
+    const late = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 1 }, { occurredAt: new Date() });
+    await sender.outbox.add(slow.tx, late);
+    for (let round = 0; round < 5; round += 1) {
+      await add(sender, stockSet(round));
+      await eventually(() => broker.published.length > round);
+    }
+    await slow.commit();
+    await eventually(() => broker.published.at(-1)?.id === late.id);
+  });
+});

@@ -1,0 +1,80 @@
+import { BackgroundTask } from './background-task.js';
+import type { Logger } from '../logger.js';
+
+export interface BackgroundLoopOptions {
+  readonly name: string;
+  /** Time between rounds without a wake-up, and before the round after a failed one. */
+  readonly intervalMs: number;
+  /** Pause after a round that left no work; default 0. All wake-ups during the pause cause one round. */
+  readonly pauseMs?: number;
+  readonly logger: Logger;
+  /** Does the work of one round. Returns true if there is more. */
+  readonly round: () => Promise<boolean | void>;
+}
+
+/**
+ * Runs rounds: at once while there is more work, else after the interval or a wake-up. A failed round is
+ * logged, and the next one runs after the interval or a wake-up. Its private members have `#`, so that
+ * subclasses may use the same names.
+ */
+export class BackgroundLoop extends BackgroundTask {
+  readonly #options: BackgroundLoopOptions;
+  #stopping = false;
+  #woken = false;
+  #wakeSleeper: (() => void) | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: BackgroundLoopOptions) {
+    super();
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Starts the next round now, or after the pause. A wake-up during a round causes another round. */
+  wake(): void {
+    this.#woken = true;
+    this.#wakeSleeper?.();
+  }
+
+  /** Resolves when the current round has ended. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#wakeSleeper?.();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      this.#woken = false;
+      const more = await this.#tryRound();
+      if (more || this.#stopping) continue;
+      const { intervalMs, pauseMs = 0 } = this.#options;
+      if (pauseMs > 0) await this.#sleep(pauseMs, { wakeable: false });
+      if (!this.#woken && !this.#stopping) await this.#sleep(intervalMs);
+    }
+  }
+
+  async #tryRound(): Promise<boolean> {
+    try {
+      return (await this.#options.round()) === true;
+    } catch (error) {
+      this.#options.logger.error({ error, loop: this.#options.name }, 'Background job failed; will retry.');
+      if (!this.#stopping) await this.#sleep(this.#options.intervalMs);
+      return true;
+    }
+  }
+
+  #sleep(ms: number, { wakeable } = { wakeable: true }): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wakeSleeper = () => {
+        if (!wakeable && !this.#stopping) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

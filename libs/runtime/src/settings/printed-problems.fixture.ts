@@ -1,0 +1,20 @@
+import { jest } from '@jest/globals';
+import type { z } from 'zod';
+import { exitCodeConfig, readConfig } from './read-config.js';
+
+/** Returns what a program with invalid settings prints before it exits. */
+export function printedProblems(schema: z.ZodType, environment: Readonly<Record<string, string>>): string {
+  const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
+    throw new Error('exited');
+  });
+  const written: string[] = [];
+  const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  expect(() => readConfig(schema, environment)).toThrow('exited');
+  expect(exit).toHaveBeenCalledWith(exitCodeConfig);
+  exit.mockRestore();
+  stderr.mockRestore();
+  return written.join('');
+}

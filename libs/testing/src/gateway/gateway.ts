@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Agent } from 'undici';
+import { certificatesIn } from '../certificates.js';
+import { eventually } from '../eventually.js';
+import { fillTemplate } from './fill-template.js';
+import { freePort } from '../free-port.js';
+import { watchedProcess } from '../watched-process.js';
+
+const template = fileURLToPath(new URL('../../../../deploy/gateway/nginx.conf.template', import.meta.url));
+const run = promisify(execFile);
+
+type Upstream =
+  'STORE_API_ADDRESS' | 'CREATOR_API_ADDRESS' | 'AUTH_SERVER_ADDRESS' | 'WEBHOOK_WORKER_ADDRESS';
+
+export interface TestGateway {
+  /** `https://localhost:<port>` */
+  readonly url: string;
+  /** The certificate authority of the gateway, PEM. */
+  readonly ca: string;
+  /** Fetches from the gateway, and trusts no other certificate authority. */
+  readonly fetch: typeof fetch;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the real gateway, deploy/gateway/nginx.conf.template, with its own port and certificate. Requests to
+ * a service without an address get 503.
+ * @param services `host:port` of each running service
+ * @param variables other values for variables of the template
+ */
+export async function testGateway(
+  services: Readonly<Partial<Record<Upstream, string>>>,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<TestGateway> {
+  const dir = mkdtempSync(join(tmpdir(), 'gateway-'));
+  const certificates = await certificatesIn(dir, undefined, (args) => run('openssl', [...args]));
+  const port = await freePort();
+  const url = `https://localhost:${port}`;
+  const runDir = join(dir, 'run');
+  const config = join(dir, 'nginx.conf');
+  mkdirSync(runDir);
+  writeFileSync(
+    config,
+    fillTemplate(readFileSync(template, 'utf8'), {
+      GATEWAY_USER_LINE: process.getuid?.() === 0 ? 'user root;' : '',
+      GATEWAY_RUN_DIR: runDir,
+      GATEWAY_ACCESS_LOG: join(dir, 'access.log'),
+      GATEWAY_CERTIFICATE: certificates.certificateFile,
+      GATEWAY_CERTIFICATE_KEY: certificates.keyFile,
+      GATEWAY_LISTEN_LINES: `    listen 127.0.0.1:${port} ssl;`,
+      GATEWAY_PUBLIC_HOST: `localhost:${port}`,
+      GATEWAY_HSTS_SECONDS: '0',
+      STORE_API_SERVERS: serverLine(services.STORE_API_ADDRESS),
+      CREATOR_API_SERVERS: serverLine(services.CREATOR_API_ADDRESS),
+      AUTH_SERVER_SERVERS: serverLine(services.AUTH_SERVER_ADDRESS),
+      WEBHOOK_WORKER_SERVERS: serverLine(services.WEBHOOK_WORKER_ADDRESS),
+      GATEWAY_REAL_IP_LINES: '',
+      GATEWAY_KEEPALIVE_LINES: '',
+      GATEWAY_SITE_DIR: join(dir, 'site'),
+      ...limitsForTests,
+      ...variables,
+    }),
+  );
+  // SIGTERM is the signal of nginx for a fast shutdown.
+  const endNginx = watchedProcess(dir, [
+    'nginx',
+    '-e',
+    'stderr',
+    '-p',
+    dir,
+    '-c',
+    config,
+    '-g',
+    'daemon off;',
+  ]);
+  const ca = readFileSync(certificates.caFile, 'utf8');
+  await eventually(() => responds(port, ca));
+  const trusting = fetchTrusting(ca);
+  return {
+    url,
+    ca,
+    fetch: trusting.fetch,
+    stop: async () => {
+      await trusting.close();
+      await endNginx();
+    },
+  };
+}
+
+/** Returns the line of an upstream server. Nothing listens at the default address. */
+function serverLine(address = '127.0.0.1:1'): string {
+  return `server ${address};`;
+}
+
+/** High limits, since all clients of the tests share one address. */
+const limitsForTests = {
+  GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
+  GATEWAY_REQUESTS_PER_SECOND: '100000',
+  GATEWAY_REQUEST_BURST: '100000',
+};
+
+/** Fetches over TLS, and trusts only this certificate authority (PEM). */
+export function fetchTrusting(ca: string): { readonly fetch: typeof fetch; close(): Promise<void> } {
+  const dispatcher = new Agent({ connect: { ca, family: 4 } });
+  return { fetch: (input, init) => fetch(input, { ...init, dispatcher }), close: () => dispatcher.destroy() };
+}
+
+/** Whether the gateway responds with 404 to a path of no service. Needs no running service. */
+function responds(port: number, ca: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = request({ host: 'localhost', port, path: '/', ca, family: 4, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 404);
+    });
+    probe.once('error', () => resolve(false));
+    probe.end();
+  });
+}

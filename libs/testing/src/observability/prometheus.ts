@@ -1,0 +1,55 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../free-port.js';
+import { watchedProcess } from '../watched-process.js';
+
+/** A Prometheus that scrapes services every second. */
+export interface PrometheusServer {
+  /**
+   * Returns `data` of the response of `/api/v1/<path>`.
+   * @throws Error with the response if it is an error or has warnings
+   */
+  read(path: string, parameters?: Readonly<Record<string, string>>): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts Prometheus.
+ * @param targets `host:port` of each job
+ * @param ruleFiles paths of alerting rules
+ */
+export async function prometheusServer(
+  program: string,
+  targets: Readonly<Record<string, string>>,
+  ruleFiles: readonly string[],
+): Promise<PrometheusServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'prometheus-'));
+  const config = join(dir, 'prometheus.json'); // JSON is YAML
+  const jobs = Object.entries(targets).map(([job_name, target]) => ({
+    job_name,
+    static_configs: [{ targets: [target] }],
+  }));
+  writeFileSync(
+    config,
+    JSON.stringify({ global: { scrape_interval: '1s' }, scrape_configs: jobs, rule_files: ruleFiles }),
+  );
+  const address = `127.0.0.1:${await freePort()}`;
+  const stop = watchedProcess(dir, [
+    program,
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${join(dir, 'data')}`,
+    '--log.level=error',
+    `--web.listen-address=${address}`,
+  ]);
+  return {
+    read: async (path, parameters = {}) => {
+      const query = new URLSearchParams(parameters).toString();
+      const response = await fetch(`http://${address}/api/v1/${path}?${query}`);
+      const body: unknown = await response.json();
+      if (body instanceof Object && 'data' in body && response.ok && !('warnings' in body)) return body.data;
+      throw new Error(JSON.stringify(body));
+    },
+    stop,
+  };
+}
