@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import type { CleanupJob } from '@fulfilment/service-host';
 import type { StoreApiSettings } from './config.js';
 import { IdempotencyKeys } from './orders/idempotency-keys.js';
-import { redactOldAddresses } from './orders/redact-orders.js';
+import { redactOldAddresses } from './orders/maintenance/redact-orders.js';
 
 const intervalMs = 10_000;
 

@@ -26,7 +26,7 @@ import { storeApiSettings } from './config.js';
 import { creatorSnapshot } from './connected-creator/snapshots.fixture.js';
 import { migrations } from './migrations/index.js';
 import { RefundCharges } from './billing/refund-charges.js';
-import { OrderCompleter } from './orders/order-completer.js';
+import { OrderCompleter } from './orders/settling/order-completer.js';
 import { loadShipping } from './shipping/load-shipping.js';
 import { StoreApiModule } from './store-api.module.js';
 

@@ -2,7 +2,7 @@ import { statement } from '@fulfilment/database';
 import { Stock } from '../catalogue/stock.js';
 import { type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
-import { redactOrder } from '../orders/redact-orders.js';
+import { redactOrder } from '../orders/maintenance/redact-orders.js';
 import { RechargeOrder } from './recharge-order.js';
 import { rechargeOrders } from './recharge-orders.js';
 

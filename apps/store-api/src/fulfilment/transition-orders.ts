@@ -2,7 +2,7 @@ import { messages, type Message } from '@fulfilment/contracts';
 import { pipelined, statement, type Transaction, ofTable } from '@fulfilment/database';
 import { CLOCK, type Clock, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { CancelLockedOrder } from '../orders/cancel-locked-order.js';
+import { CancelLockedOrder } from '../orders/cancelling/cancel-locked-order.js';
 import {
   type ItemRow,
   itemsOfOrders,

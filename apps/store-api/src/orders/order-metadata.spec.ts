@@ -8,7 +8,7 @@ import {
   type Creator,
 } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
-import { redactOrder } from './redact-orders.js';
+import { redactOrder } from './maintenance/redact-orders.js';
 
 const keys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`key ${n}`, 'x']));

@@ -1,5 +1,6 @@
 import { Database, statement } from '@fulfilment/database';
 import { ResponseWithHeaders, type Caller, fingerprint, replayHeaders } from '@fulfilment/http-service';
+import { Counter } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { ChargeOrder } from '../billing/charge-order.js';
 import { openChargeColumns } from '../billing/open-charge.js';
@@ -8,18 +9,23 @@ import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
 import { IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
-import type { NewOrder } from './new-order.js';
-import { ordersPlaced } from './measure-orders.js';
+import type { NewOrder } from './placing/new-order.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
-import { newPlacement, type Placement } from './placement.js';
-import { PriceOrder } from './price-order.js';
-import { currentStatus, SettleOrder } from './settle-order.js';
-import { WriteOrder } from './write-order.js';
+import { newPlacement, type Placement } from './placing/placement.js';
+import { PriceOrder } from './pricing/price-order.js';
+import { currentStatus, SettleOrder } from './settling/settle-order.js';
+import { WriteOrder } from './placing/write-order.js';
 
 const readOpenCharge = statement(
   'orders.open-charge',
   `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1 AND status = 'pending'`,
 );
+
+const ordersPlaced = new Counter<'outcome'>({
+  name: 'orders_placed_total',
+  help: 'Orders placed, by the status in the response; pending orders are settled later.',
+  labelNames: ['outcome'],
+});
 
 /**
  * Places an order in atomic phases: claim the key, price, write, charge, settle. No transaction is open while
@@ -55,7 +61,7 @@ export class PlaceOrder {
 
   private async priceAndWrite(placement: Placement): Promise<NewOrder> {
     try {
-      const priced = await this.priceOrder.run(placement);
+      const priced = await this.priceOrder.run(placement.creatorId, placement.order);
       return await this.writeOrder.run(placement, priced);
     } catch (error) {
       // A product became a limited edition after the order was priced. That happens at most once per product,

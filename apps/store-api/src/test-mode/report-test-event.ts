@@ -9,7 +9,7 @@ import { maxPackageEvents } from '../fulfilment/order-events.js';
 import { HandleFulfilmentEvents } from '../fulfilment/handle-fulfilment-events.js';
 import { IdempotencyKeys } from '../orders/idempotency-keys.js';
 import type { OrderView } from '../orders/order.shapes.js';
-import { ReadOrders } from '../orders/read-orders.js';
+import { ReadOrders } from '../orders/reading/read-orders.js';
 import { simulatedEvent, statusesForEvent } from './simulated-events.rules.js';
 import type { WarehouseEvent } from './test-orders.dto.js';
 
