@@ -13,7 +13,7 @@ import {
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
-import { Stock } from './catalogue/stock.js';
+import { Stock } from './catalogue/stock/stock.js';
 import { warehouseCommands } from './operator/warehouse-commands.js';
 import { migrations } from './migrations/index.js';
 import { replayOrders } from './orders/maintenance/replay-orders.js';

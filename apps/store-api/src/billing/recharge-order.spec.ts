@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
-import { Stock } from '../catalogue/stock.js';
+import { Stock } from '../catalogue/stock/stock.js';
 import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';

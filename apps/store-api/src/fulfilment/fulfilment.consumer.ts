@@ -3,9 +3,9 @@ import type { Transaction } from '@fulfilment/database';
 import { forEachMessage, MessageConsumer } from '@fulfilment/messaging';
 import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
-import { ApproveRelease } from '../catalogue/approve-release.js';
-import { ChangeProducts } from '../catalogue/change-products.js';
-import { ApplyStockEvents, type StockEvent } from '../catalogue/apply-stock-events.js';
+import { ApproveRelease } from '../catalogue/publishing/approve-release.js';
+import { ChangeProducts } from '../catalogue/publishing/change-products.js';
+import { ApplyStockEvents, type StockEvent } from '../catalogue/stock/apply-stock-events.js';
 import { HandleFulfilmentEvents } from './handle-fulfilment-events.js';
 
 /** Consumes events of the pressing plant and the warehouse, and of operators on their behalf. */

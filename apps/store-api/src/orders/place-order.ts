@@ -4,7 +4,7 @@ import { Counter } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { ChargeOrder } from '../billing/charge-order.js';
 import { openChargeColumns } from '../billing/open-charge.js';
-import { BecameLimited } from '../catalogue/stock.js';
+import { BecameLimited } from '../catalogue/stock/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';

@@ -2,7 +2,7 @@ import { messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { z } from 'zod';
-import { Stock } from '../../catalogue/stock.js';
+import { Stock } from '../../catalogue/stock/stock.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
 import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
 

@@ -1,7 +1,7 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { Conflict, NotFound } from '@fulfilment/error-envelope';
-import { Stock } from '../../catalogue/stock.js';
+import { Stock } from '../../catalogue/stock/stock.js';
 import { cancelled } from '../../fulfilment/fulfilment.fixture.js';
 import { address, type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';

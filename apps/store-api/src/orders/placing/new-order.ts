@@ -2,7 +2,7 @@ import { type Message, publicId, uuidv7 } from '@fulfilment/contracts';
 import { type Sql, statement } from '@fulfilment/database';
 import { outboxRow } from '@fulfilment/messaging';
 import type { SellableLine } from '../../catalogue/sellable-products.js';
-import { lockUnlimitedSql } from '../../catalogue/stock.js';
+import { lockUnlimitedSql } from '../../catalogue/stock/stock.js';
 import type { OpenCharge } from '../../payments/payment-gateway.js';
 import type { ItemRow, OrderRow } from '../order-row.js';
 import { countPieces } from '../order.rules.js';

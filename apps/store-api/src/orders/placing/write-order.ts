@@ -6,7 +6,7 @@ import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BecameLimited, Stock } from '../../catalogue/stock.js';
+import { BecameLimited, Stock } from '../../catalogue/stock/stock.js';
 import { CONFIG, type StoreApiSettings } from '../../config.js';
 import { FaultPoints } from '../../fault-points.js';
 import { IdempotencyKeys } from '../idempotency-keys.js';

@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { cancelled } from '../../fulfilment/fulfilment.fixture.js';
-import { Stock } from '../../catalogue/stock.js';
+import { Stock } from '../../catalogue/stock/stock.js';
 import {
   newKey,
   type StoreApiUnderTest,

@@ -3,7 +3,7 @@ import { Database, type Sql, statement, pipelined } from '@fulfilment/database';
 import { Outbox, outboxRow } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { Stock } from '../../catalogue/stock.js';
+import { Stock } from '../../catalogue/stock/stock.js';
 import { IdempotencyKeys, type PlacedOrder } from '../idempotency-keys.js';
 import type { ChargeOutcome, OpenCharge } from '../../payments/payment-gateway.js';
 import { FaultPoints } from '../../fault-points.js';

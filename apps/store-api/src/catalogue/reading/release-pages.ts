@@ -1,7 +1,7 @@
 import { type Currency, maxUuid } from '@fulfilment/contracts';
 import { RowParameters, statement } from '@fulfilment/database';
 import type { CursorKey } from '@fulfilment/http-service';
-import { productPriceSql } from './product-row.js';
+import { productPriceSql } from '../product-row.js';
 
 const summaryColumns = `r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.cover_image_url,
          (extract(epoch FROM r.created_at) * 1000000)::bigint AS created_micros, p.product_types, p.price_min, p.price_max`;

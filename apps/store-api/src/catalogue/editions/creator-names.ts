@@ -1,6 +1,6 @@
 import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
-import { searchText } from './search.rules.js';
+import { searchText } from '../search.rules.js';
 
 const readCreatorName = statement('edition.read-creator-name', 'SELECT name FROM creators WHERE id = $1');
 const readNameless = statement(

@@ -4,8 +4,8 @@ import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
-import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
-import { nextUpdateTimeSql } from '../next-update-time.js';
+import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
+import { nextUpdateTimeSql } from '../../next-update-time.js';
 
 /** The data of `catalogue.release_approved`. */
 type Approval = z.output<(typeof messages.catalogueReleaseApproved)['schema']>;

@@ -1,5 +1,5 @@
 import { type CatalogueStatus, type Currency, publicId } from '@fulfilment/contracts';
-import type { ProductView, ReleaseDetails, ReleaseSummary, ReleaseView } from './release.shapes.js';
+import type { ProductView, ReleaseDetails, ReleaseSummary, ReleaseView } from '../release.shapes.js';
 
 interface IdentityRow {
   id: string;

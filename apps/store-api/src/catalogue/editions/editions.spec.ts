@@ -2,8 +2,8 @@ import { messages, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { isDeepStrictEqual } from 'node:util';
-import { creatorSnapshot, editionSnapshot } from '../connected-creator/snapshots.fixture.js';
-import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { creatorSnapshot, editionSnapshot } from '../../connected-creator/snapshots.fixture.js';
+import { type StoreApiUnderTest, startStoreApi } from '../../store-api.fixture.js';
 
 const releasesOf = statement(
   'test.releases-of',

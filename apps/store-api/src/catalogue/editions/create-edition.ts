@@ -3,7 +3,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { CreatorNames } from './creator-names.js';
-import { searchText } from './search.rules.js';
+import { searchText } from '../search.rules.js';
 
 /** Product types by the id of the release type in the Creator API. */
 const productTypeOfEdition: Readonly<Record<number, string>> = { 2: 'vinyl_7_single' };

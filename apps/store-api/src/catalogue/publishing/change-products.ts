@@ -3,8 +3,8 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
-import { nextUpdateTimeSql } from '../next-update-time.js';
+import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
+import { nextUpdateTimeSql } from '../../next-update-time.js';
 
 const lockProduct = statement(
   'product.lock',

@@ -3,9 +3,9 @@ import { pipelined, statement, type Transaction, ofTable } from '@fulfilment/dat
 import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
 import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { inRounds } from '../in-rounds.js';
-import { nextUpdateTimeSql } from '../next-update-time.js';
-import { type ProductRow, productColumns, productSnapshot } from './product-row.js';
+import { inRounds } from '../../in-rounds.js';
+import { nextUpdateTimeSql } from '../../next-update-time.js';
+import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
 import { type Balance, balanceAfterCount, maxStock, stockOf } from './stock-balance.rules.js';
 import { Stock } from './stock.js';
 

@@ -3,7 +3,7 @@ import { BatchLoader, Database, ReadDatabase, type Sql } from '@fulfilment/datab
 import { throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import type { ReleaseDetails, ReleaseSummary, ReleaseView } from './release.shapes.js';
+import type { ReleaseDetails, ReleaseSummary, ReleaseView } from '../release.shapes.js';
 import {
   listPages,
   type PageRequest,
@@ -22,8 +22,8 @@ import {
   releaseView,
   type WholeReleaseRow,
 } from './release.view.js';
-import type { ListReleasesDto } from './releases.dto.js';
-import { hasTrigram, searchPattern } from './search.rules.js';
+import type { ListReleasesDto } from '../releases.dto.js';
+import { hasTrigram, searchPattern } from '../search.rules.js';
 
 /**
  * Reads the releases of the connected creator, newest first. Concurrent pages share a round trip, except

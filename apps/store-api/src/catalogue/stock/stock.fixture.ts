@@ -3,8 +3,8 @@ import { untilLockWaits } from '@fulfilment/database/testing';
 import { type Database, statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger, systemClock } from '@fulfilment/runtime';
-import { loadCatalogue } from './load-catalogue.js';
-import { productTypes } from './product-types.fixture.js';
+import { loadCatalogue } from '../load-catalogue.js';
+import { productTypes } from '../product-types.fixture.js';
 import { ApplyStockEvents, type StockEvent } from './apply-stock-events.js';
 import { BecameLimited, lockUnlimitedSql, Stock } from './stock.js';
 
