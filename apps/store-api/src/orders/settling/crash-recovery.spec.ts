@@ -12,7 +12,7 @@ import {
 import { startStoreProcess } from '../../store-process.fixture.js';
 import type { FaultPoint } from '../../fault-points.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
-import { RechargeOrder } from '../../billing/recharge-order.js';
+import { RechargeOrder } from '../../billing/recharging/recharge-order.js';
 
 /**
  * Ends the leases of a killed process on a creator's keys, orders and refunds, instead of waiting for them.

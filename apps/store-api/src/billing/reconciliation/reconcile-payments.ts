@@ -1,7 +1,7 @@
 import { isUuid, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import type { ChargeStatus } from './open-charge.js';
-import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../payments/payment-gateway.js';
+import type { ChargeStatus } from '../open-charge.js';
+import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../../payments/payment-gateway.js';
 
 export type FindingKind =
   /** The provider has a payment without a paid charge of ours. */

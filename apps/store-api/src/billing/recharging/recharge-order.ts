@@ -7,9 +7,9 @@ import {
 } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
-import type { Stock } from '../catalogue/stock/stock.js';
-import type { ChargeStatus } from './open-charge.js';
-import { paymentMethodOf } from './payment-methods.js';
+import type { Stock } from '../../catalogue/stock/stock.js';
+import type { ChargeStatus } from '../open-charge.js';
+import { paymentMethodOf } from '../payment-methods.js';
 
 const lockOrder = statement(
   'recharge.lock',

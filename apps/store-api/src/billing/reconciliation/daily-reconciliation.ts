@@ -1,7 +1,7 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, Counter, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { PaymentGateway } from '../payments/payment-gateway.js';
+import { PaymentGateway } from '../../payments/payment-gateway.js';
 import { type FindingKind, reconcilePayments } from './reconcile-payments.js';
 
 const pollIntervalMs = 600_000;

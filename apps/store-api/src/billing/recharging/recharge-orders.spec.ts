@@ -1,8 +1,8 @@
 import { statement } from '@fulfilment/database';
-import { Stock } from '../catalogue/stock/stock.js';
-import { type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
-import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
-import { redactOrder } from '../orders/maintenance/redact-orders.js';
+import { Stock } from '../../catalogue/stock/stock.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import { type OrderHelpers, orderHelpers } from '../../orders/order-helpers.fixture.js';
+import { redactOrder } from '../../orders/maintenance/redact-orders.js';
 import { RechargeOrder } from './recharge-order.js';
 import { rechargeOrders } from './recharge-orders.js';
 

@@ -1,9 +1,9 @@
 import { statement } from '@fulfilment/database';
 import { createLogger, metrics } from '@fulfilment/runtime';
 import { jest } from '@jest/globals';
-import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
+import { type StripeOrders, stripeOrders } from '../stripe-orders.fixture.js';
 import { DailyReconciliation } from './daily-reconciliation.js';
-import { PaymentGateway } from '../payments/payment-gateway.js';
+import { PaymentGateway } from '../../payments/payment-gateway.js';
 import { reconcilePayments } from './reconcile-payments.js';
 
 const chargeOf = statement(

@@ -1,11 +1,11 @@
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
-import { Stock } from '../catalogue/stock/stock.js';
-import { cancelled } from '../fulfilment/fulfilment.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
-import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
+import { Stock } from '../../catalogue/stock/stock.js';
+import { cancelled } from '../../fulfilment/fulfilment.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import { type OrderHelpers, orderHelpers } from '../../orders/order-helpers.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
-import { SettleOrder } from '../orders/settling/settle-order.js';
+import { SettleOrder } from '../../orders/settling/settle-order.js';
 
 const setStock = statement('test.set-stock', 'UPDATE products SET quantity = $2 WHERE creator_id = $1');
 const setStatus = statement('test.set-status', 'UPDATE products SET status = $2 WHERE creator_id = $1');
