@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { cleanupJobs } from './cleanup-jobs.js';
-import { setUpDatabase } from './scratch.fixture.js';
+import { setUpDatabase } from './test/scratch.fixture.js';
 import { IdempotencyKeys } from './orders/idempotency-keys.js';
 
 const insertKey = statement(

@@ -1,8 +1,8 @@
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { jest } from '@jest/globals';
-import { cataloguePrices, shippingPrice } from '../store-api.fixture.js';
-import { startStoreProcess } from '../store-process.fixture.js';
+import { cataloguePrices, shippingPrice } from '../test/store-api.fixture.js';
+import { startStoreProcess } from '../test/store-process.fixture.js';
 import { ChargeOrder } from './charge-order.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
 import { openChargeColumns } from './open-charge.js';

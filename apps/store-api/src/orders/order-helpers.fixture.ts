@@ -1,7 +1,7 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { type Creator, orderBody, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { type Creator, orderBody, type StoreApiUnderTest } from '../test/store-api.fixture.js';
 
 /** A charge of the sandbox provider. */
 export interface ProviderCharge {

@@ -10,7 +10,7 @@ import {
   cataloguePrices,
   shippingPrice,
   unitPrice,
-} from '../store-api.fixture.js';
+} from '../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 

@@ -2,7 +2,12 @@ import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { Stock } from '../../catalogue/stock/stock.js';
 import { cancelled } from '../../fulfilment/fulfilment.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import {
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+} from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../../orders/order-helpers.fixture.js';
 import { RechargeOrder } from './recharge-order.js';
 import { SettleOrder } from '../../orders/settling/settle-order.js';

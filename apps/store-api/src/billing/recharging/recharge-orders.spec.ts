@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { Stock } from '../../catalogue/stock/stock.js';
-import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../../orders/order-helpers.fixture.js';
 import { redactOrder } from '../../orders/maintenance/redact-orders.js';
 import { RechargeOrder } from './recharge-order.js';

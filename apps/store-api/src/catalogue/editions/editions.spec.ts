@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { isDeepStrictEqual } from 'node:util';
 import { creatorSnapshot, editionSnapshot } from '../../connected-creator/snapshots.fixture.js';
-import { type StoreApiUnderTest, startStoreApi } from '../../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi } from '../../test/store-api.fixture.js';
 
 const releasesOf = statement(
   'test.releases-of',

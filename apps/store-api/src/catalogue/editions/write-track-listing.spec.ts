@@ -1,6 +1,6 @@
 import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { editionSnapshot } from '../../connected-creator/snapshots.fixture.js';
-import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
 import type { ProcessedTrackData } from './write-track-listing.js';
 
 describe('processed tracks of the Creator API', () => {

@@ -1,7 +1,7 @@
 import { messages } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
-import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
 
 describe('the ETag of release reads', () => {
   let store: StoreApiUnderTest;

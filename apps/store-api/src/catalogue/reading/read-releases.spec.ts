@@ -1,5 +1,5 @@
 import { countReplicaReads } from '@fulfilment/database/testing';
-import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
 
 describe('GET /v1/releases', () => {
   let store: StoreApiUnderTest;

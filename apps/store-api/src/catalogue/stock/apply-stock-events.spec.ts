@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { RejectedMessage } from '@fulfilment/messaging';
 import { metrics } from '@fulfilment/runtime';
-import { setUpDatabase } from '../../scratch.fixture.js';
+import { setUpDatabase } from '../../test/scratch.fixture.js';
 import { measureOversold } from './measure-oversold.js';
 import { type StockOfOneProduct, stockOfOneProduct } from './stock.fixture.js';
 

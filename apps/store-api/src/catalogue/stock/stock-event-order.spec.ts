@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
-import { setUpDatabase } from '../../scratch.fixture.js';
+import { setUpDatabase } from '../../test/scratch.fixture.js';
 import { type StockOfOneProduct, stockOfOneProduct } from './stock.fixture.js';
 
 interface WarehouseEvent {

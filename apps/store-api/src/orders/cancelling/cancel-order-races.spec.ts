@@ -1,5 +1,5 @@
 import { cancelled } from '../../fulfilment/fulfilment.fixture.js';
-import { newKey } from '../../store-api.fixture.js';
+import { newKey } from '../../test/store-api.fixture.js';
 import { setUpCancellations } from './cancellations.fixture.js';
 
 describe('POST /v1/orders/{id}/cancel, concurrently with other changes,', () => {

@@ -1,7 +1,7 @@
 import { storeScopes } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import { atMinute, cancelled, delivered } from '../../fulfilment/fulfilment.fixture.js';
-import { newKey } from '../../store-api.fixture.js';
+import { newKey } from '../../test/store-api.fixture.js';
 import { setUpCancellations } from './cancellations.fixture.js';
 
 describe('POST /v1/orders/{id}/cancel', () => {

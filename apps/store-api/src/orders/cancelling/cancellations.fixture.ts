@@ -1,6 +1,6 @@
 import { messages } from '@fulfilment/contracts';
 import { atMinute, shipped } from '../../fulfilment/fulfilment.fixture.js';
-import { newKey, type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import { newKey, type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 
 export interface OrderOfCreator {

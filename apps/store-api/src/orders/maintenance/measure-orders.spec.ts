@@ -2,7 +2,7 @@ import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { metrics } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
-import { startStoreApi, type StoreApiUnderTest } from '../../store-api.fixture.js';
+import { startStoreApi, type StoreApiUnderTest } from '../../test/store-api.fixture.js';
 import { orderHelpers } from '../order-helpers.fixture.js';
 import { measureOrders } from './measure-orders.js';
 

@@ -3,7 +3,12 @@ import { statement } from '@fulfilment/database';
 import { Conflict, NotFound } from '@fulfilment/error-envelope';
 import { Stock } from '../../catalogue/stock/stock.js';
 import { cancelled } from '../../fulfilment/fulfilment.fixture.js';
-import { address, type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import {
+  address,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+} from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 import { RechargeOrder } from '../../billing/recharging/recharge-order.js';
 import { redactOldAddresses, redactOrder } from './redact-orders.js';

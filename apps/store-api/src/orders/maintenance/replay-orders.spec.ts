@@ -3,7 +3,12 @@ import { systemClock } from '@fulfilment/runtime';
 import { publishReplay } from '@fulfilment/service-host/operator';
 import { eventually } from '@fulfilment/testing';
 import { connect } from 'amqplib';
-import { orderBody, startStoreApi, type StoreApiUnderTest, type Creator } from '../../store-api.fixture.js';
+import {
+  orderBody,
+  startStoreApi,
+  type StoreApiUnderTest,
+  type Creator,
+} from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 import { replayOrders } from './replay-orders.js';
 

@@ -1,4 +1,9 @@
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import {
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+} from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 
 describe('orders of limited editions', () => {

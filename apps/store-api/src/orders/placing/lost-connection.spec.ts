@@ -1,6 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
-import { type StoreApiUnderTest, startStoreApi } from '../../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi } from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 
 const readBusyConnections = statement(

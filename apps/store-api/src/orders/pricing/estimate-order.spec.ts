@@ -8,7 +8,7 @@ import {
   cataloguePrices,
   shippingPrice,
   unitPrice,
-} from '../../store-api.fixture.js';
+} from '../../test/store-api.fixture.js';
 
 const countRows = statement(
   'test.count-rows',

@@ -6,7 +6,7 @@ import {
   type Creator,
   cataloguePrices,
   shippingPrice,
-} from '../../store-api.fixture.js';
+} from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 
 describe('the amounts of an order', () => {

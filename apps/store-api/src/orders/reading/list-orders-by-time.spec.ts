@@ -2,7 +2,12 @@ import { nilUuid } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { executedPlan } from '@fulfilment/database/testing';
 import type { CursorKey } from '@fulfilment/http-service';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
+import {
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+} from '../../test/store-api.fixture.js';
 import { copyOrdersSql } from './copied-orders.fixture.js';
 import type { ListOrdersDto } from './list-orders.dto.js';
 import { cursorContext, pageQuery } from './order-pages.js';

@@ -7,7 +7,7 @@ import {
   type Creator,
   shippingPrice,
   unitPrice,
-} from '../../store-api.fixture.js';
+} from '../../test/store-api.fixture.js';
 import { copyOrdersSql } from './copied-orders.fixture.js';
 import type { ListOrdersDto } from './list-orders.dto.js';
 import { pageQuery } from './order-pages.js';

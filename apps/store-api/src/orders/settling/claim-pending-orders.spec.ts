@@ -1,6 +1,6 @@
 import { type Statement, statement } from '@fulfilment/database';
 import { blocksRead, executedPlan } from '@fulfilment/database/testing';
-import { type StoreApiUnderTest, startStoreApi } from '../../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi } from '../../test/store-api.fixture.js';
 import { orderHelpers } from '../order-helpers.fixture.js';
 import { copyAsPending } from '../reading/copied-orders.fixture.js';
 import { claimRetries, claimUnattempted } from './order-completer.js';

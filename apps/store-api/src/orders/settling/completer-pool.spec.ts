@@ -8,7 +8,7 @@ import {
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
-} from '../../store-api.fixture.js';
+} from '../../test/store-api.fixture.js';
 import { orderHelpers } from '../order-helpers.fixture.js';
 import { copyAsPending } from '../reading/copied-orders.fixture.js';
 import { OrderCompleter } from './order-completer.js';

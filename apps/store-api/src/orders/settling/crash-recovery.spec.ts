@@ -8,8 +8,8 @@ import {
   type Creator,
   cataloguePrices,
   shippingPrice,
-} from '../../store-api.fixture.js';
-import { startStoreProcess } from '../../store-process.fixture.js';
+} from '../../test/store-api.fixture.js';
+import { startStoreProcess } from '../../test/store-process.fixture.js';
 import type { FaultPoint } from '../../fault-points.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 import { RechargeOrder } from '../../billing/recharging/recharge-order.js';

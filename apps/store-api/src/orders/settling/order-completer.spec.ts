@@ -8,8 +8,8 @@ import {
   type FakeStripe,
   fakeStripe,
 } from '../../payments/stripe/fake-stripe.fixture.js';
-import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../store-api.fixture.js';
-import { startStoreProcess } from '../../store-process.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
+import { startStoreProcess } from '../../test/store-process.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 import { ChargeOrder } from '../../billing/charge-order.js';
 import { ChargeSender } from '../../billing/charge-sender.js';

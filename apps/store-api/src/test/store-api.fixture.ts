@@ -20,15 +20,15 @@ import { Test } from '@nestjs/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { z } from 'zod';
-import { loadCatalogue } from './catalogue/load-catalogue.js';
-import { productTypes } from './catalogue/product-types.fixture.js';
-import { storeApiSettings } from './config.js';
-import { creatorSnapshot } from './connected-creator/snapshots.fixture.js';
-import { migrations } from './migrations/index.js';
-import { RefundCharges } from './billing/refund-charges.js';
-import { OrderCompleter } from './orders/settling/order-completer.js';
-import { loadShipping } from './shipping/load-shipping.js';
-import { StoreApiModule } from './store-api.module.js';
+import { loadCatalogue } from '../catalogue/load-catalogue.js';
+import { productTypes } from '../catalogue/product-types.fixture.js';
+import { storeApiSettings } from '../config.js';
+import { creatorSnapshot } from '../connected-creator/snapshots.fixture.js';
+import { migrations } from '../migrations/index.js';
+import { RefundCharges } from '../billing/refund-charges.js';
+import { OrderCompleter } from '../orders/settling/order-completer.js';
+import { loadShipping } from '../shipping/load-shipping.js';
+import { StoreApiModule } from '../store-api.module.js';
 
 const outcomeSchema = z.looseObject({ outcome: z.string(), reason: z.string().nullish() });
 

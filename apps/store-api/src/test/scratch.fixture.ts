@@ -1,6 +1,6 @@
 import type { Database } from '@fulfilment/database';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
-import { migrations } from './migrations/index.js';
+import { migrations } from '../migrations/index.js';
 
 /** Registers hooks for a migrated database per file. */
 export function setUpDatabase(): { readonly database: Database } {

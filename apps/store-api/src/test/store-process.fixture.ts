@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import request from 'supertest';
 import type { StoreApiUnderTest, Creator } from './store-api.fixture.js';
 
-const program = join(import.meta.dirname, '..', 'dist', 'main.js');
+const program = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 
 /** Starts the built store-api in a process of its own, with PostgreSQL, Redis and RabbitMQ of a test. */
 export async function startStoreProcess(
