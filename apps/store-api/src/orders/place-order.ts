@@ -54,9 +54,7 @@ export class PlaceOrder {
     this.faultPoints.pass('key-claimed');
     const newOrder = await this.priceAndWrite(placement);
     this.faultPoints.pass('order-placed');
-    const placed = await this.chargeAndSettle(newOrder.charge, newOrder);
-    ordersPlaced.inc({ outcome: placed.status });
-    return this.respond(placed);
+    return this.respond(await this.chargeAndSettle(newOrder.charge, newOrder));
   }
 
   private async priceAndWrite(placement: Placement): Promise<NewOrder> {
@@ -75,7 +73,9 @@ export class PlaceOrder {
 
   private async chargeAndSettle(charge: OpenCharge, newOrder?: NewOrder): Promise<PlacedOrder> {
     const outcome = await this.chargeOrder.run(this.database, charge);
-    return this.settleOrder.run(this.database, charge, outcome, newOrder);
+    const placed = await this.settleOrder.run(this.database, charge, outcome, newOrder);
+    ordersPlaced.inc({ outcome: placed.status });
+    return placed;
   }
 
   /** Continues with an order whose first request died before it settled. */

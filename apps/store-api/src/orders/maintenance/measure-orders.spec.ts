@@ -61,22 +61,3 @@ describe('the gauges of orders', () => {
     expect(await gauge('deferred_reports_oldest_seconds')).toBeGreaterThanOrEqual(7200);
   });
 });
-
-describe('the counter of placed orders', () => {
-  it('counts an order by the status in its response', async () => {
-    const store = await startStoreApi();
-    try {
-      const countOf = async (outcome: string): Promise<number> => {
-        const counted = await metrics.getSingleMetric('orders_placed_total')?.get();
-        return counted?.values.find(({ labels }) => labels['outcome'] === outcome)?.value ?? 0;
-      };
-      const before = await countOf('payment_failed');
-      const helpers = orderHelpers(store);
-      const { creator, body } = await helpers.prepareOrder({ paymentMethod: 'pm_declined' });
-      await helpers.place(creator, body).expect(201);
-      expect(await countOf('payment_failed')).toBe(before + 1);
-    } finally {
-      await store.stop();
-    }
-  });
-});

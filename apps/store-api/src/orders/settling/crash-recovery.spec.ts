@@ -11,7 +11,7 @@ import {
 } from '../../test/store-api.fixture.js';
 import { startStoreProcess } from '../../test/store-process.fixture.js';
 import type { FaultPoint } from '../../fault-points.js';
-import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
+import { type OrderHelpers, orderHelpers, placedOrdersWith } from '../order-helpers.fixture.js';
 import { RechargeOrder } from '../../billing/recharging/recharge-order.js';
 
 /**
@@ -88,7 +88,7 @@ describe('a killed store-api', () => {
     ['charged', 'payment_failed'],
     ['order-settled-uncommitted', 'payment_failed'],
   ])(
-    'at %s: a repeated request results in one order with status %s and one charge',
+    'at %s: a repeated request results in one order with status %s, one charge and one count',
     async (point, status) => {
       const expected = expectedByStatus[status];
       const { creator, body } = await prepareOrder(expected.method);
@@ -98,8 +98,11 @@ describe('a killed store-api', () => {
       await expect(dying.place(creator, body, idempotencyKey)).rejects.toThrow();
       await untilKilledAndLeasesEnd(dying, creator);
 
+      const countedBefore = await placedOrdersWith(status);
       const response = await helpers.place(creator, body, idempotencyKey);
       expect([response.status, response.body.status]).toEqual([201, status]);
+      const isReplay = point === 'order-settled';
+      expect(await placedOrdersWith(status)).toBe(countedBefore + (isReplay ? 0 : 1));
       expect(await helpers.orderCount(creator)).toBe(1);
       expect(await statusOf(creator, response.body.id)).toBe(status);
       const cost = 3 * cataloguePrices.GBP + shippingPrice;
