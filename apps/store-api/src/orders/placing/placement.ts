@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
 import type { Caller, KeyScope } from '@fulfilment/http-service';
-import { requirementsOf } from './address-requirements.js';
+import { requiredFieldsOf } from './address-requirements.js';
 import { missingAddressParts } from './address.rules.js';
 import type { PlaceOrderDto } from '../place-order.dto.js';
 
@@ -18,7 +18,7 @@ export interface Placement {
 /** @throws ValidationFailed for an incomplete address; NotFound without a connected creator */
 export function newPlacement(caller: Caller, order: PlaceOrderDto, key: string | undefined): Placement {
   const { shipping_address: address } = order;
-  const missing = missingAddressParts(address, requirementsOf(address.country_code));
+  const missing = missingAddressParts(address, requiredFieldsOf(address.country_code));
   if (missing.length > 0) throw new ValidationFailed(missing);
   const creatorId = caller.creatorId ?? throwNotFound('connected creator');
   const orderId = uuidv7();
