@@ -1,4 +1,4 @@
-import { type Statement, statement } from '@fulfilment/database';
+import { type Statement, statement, type Values } from '@fulfilment/database';
 import type { CursorKey } from '@fulfilment/http-service';
 import type { ListOrdersDto } from './list-orders.dto.js';
 import type { OrderSummaryRow } from './order.view.js';
@@ -10,17 +10,6 @@ const timeFilters = ['created_after', 'created_before', 'updated_since'] as cons
 export interface OrderPageRow extends OrderSummaryRow {
   /** The time by which the list is sorted, in microseconds since 1970. */
   readonly position_micros: number;
-}
-
-/** The properties of a page that its statement depends on. A missing property is false. */
-interface PageVariant {
-  readonly filters: readonly (typeof valueFilters)[number][];
-  /** Filters by `created_at`. */
-  readonly createdBounds?: boolean;
-  /** Sorts by `updated_at`, the oldest change first, instead of the newest order first. */
-  readonly byUpdateTime?: boolean;
-  /** Continues after the last order of the previous page. */
-  readonly afterCursor?: boolean;
 }
 
 /**
@@ -41,67 +30,40 @@ export function cursorContext(
 }
 
 /**
- * Returns the statement of a page with its values, in the order in which `pageStatement` numbers the
- * parameters. It reads one row more than the page has.
+ * Returns the statement of a page with its values. It reads one row more than the page has. There is one
+ * prepared statement per combination of filters. In the order of creation, an index serves one or two filters
+ * by value and the bounds of `created_at`; a further filter is applied to its rows. In the order of updates,
+ * one index serves every list, and all filters are applied to its rows.
  */
 export function pageQuery(
   creatorId: string | undefined,
   query: ListOrdersDto,
   after: CursorKey | undefined,
-): { readonly statement: Statement; readonly values: readonly unknown[] } {
-  const { created_after, created_before, updated_since } = query;
+): { readonly statement: Statement; readonly values: Values } {
+  const { created_after = '-infinity', created_before = 'infinity', updated_since, limit } = query;
   const filters = valueFilters.filter((name) => query[name] !== undefined);
-  const createdBounds = created_after !== undefined || created_before !== undefined;
-  const byUpdateTime = updated_since !== undefined;
-  return {
-    statement: pageStatement({ filters, createdBounds, byUpdateTime, afterCursor: after !== undefined }),
-    values: [
-      creatorId,
-      query.limit + 1,
-      ...filters.map((name) => query[name]),
-      ...(createdBounds ? [created_after ?? '-infinity', created_before ?? 'infinity'] : []),
-      ...(byUpdateTime ? [updated_since] : []),
-      ...(after === undefined ? [] : [after.micros, after.id]),
-    ],
-  };
-}
-
-/**
- * One prepared statement per combination of filters. In the order of creation, an index serves one or two
- * filters by value and the bounds of `created_at`; a further filter is applied to its rows. In the order of
- * updates, one index serves every list, and all filters are applied to its rows.
- */
-function pageStatement({
-  filters,
-  createdBounds = false,
-  byUpdateTime = false,
-  afterCursor = false,
-}: PageVariant): Statement {
-  let lastParameter = 2;
-  const nextParameter = (): string => `$${(lastParameter += 1)}`;
-  const position = byUpdateTime ? 'updated_at' : 'created_at';
-  const conditions: string[] = filters.map((name) => `${name} = ${nextParameter()}`);
-  if (createdBounds)
+  const byCreation = query.created_after !== undefined || query.created_before !== undefined;
+  const byUpdate = updated_since !== undefined;
+  const [position, direction, beyond] = byUpdate
+    ? (['updated_at', 'ASC', '>'] as const)
+    : (['created_at', 'DESC', '<'] as const);
+  const conditions = ['creator_id = :creator_id', ...filters.map((name) => `${name} = :${name}`)];
+  if (byCreation)
+    conditions.push('created_at > :created_after::timestamptz', 'created_at < :created_before::timestamptz');
+  if (byUpdate) conditions.push('updated_at >= :updated_since::timestamptz');
+  if (after !== undefined)
     conditions.push(
-      `created_at > ${nextParameter()}::timestamptz`,
-      `created_at < ${nextParameter()}::timestamptz`,
+      `(${position}, id) ${beyond} ('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', :id::uuid)`,
     );
-  if (byUpdateTime) conditions.push(`updated_at >= ${nextParameter()}::timestamptz`);
-  if (afterCursor) {
-    const key = `('epoch'::timestamptz + ${nextParameter()}::bigint * interval '1 microsecond', ${nextParameter()}::uuid)`;
-    conditions.push(`(${position}, id) ${byUpdateTime ? '>' : '<'} ${key}`);
-  }
-  const filterNames = [
-    ...filters,
-    ...(createdBounds ? ['created'] : []),
-    ...(byUpdateTime ? ['updated'] : []),
-  ];
-  const direction = byUpdateTime ? 'ASC' : 'DESC';
-  return statement(
-    `orders.list${afterCursor ? '-next' : ''}:${filterNames.join(',')}`,
-    `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, test,
-            (extract(epoch FROM ${position}) * 1000000)::bigint AS position_micros
-     FROM orders WHERE ${['creator_id = $1', ...conditions].join(' AND ')}
-     ORDER BY ${position} ${direction}, id ${direction} LIMIT $2`,
-  );
+  const filterNames = [...filters, ...(byCreation ? ['created'] : []), ...(byUpdate ? ['updated'] : [])];
+  return {
+    statement: statement(
+      `orders.list${after === undefined ? '' : '-next'}:${filterNames.join(',')}`,
+      `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, test,
+              (extract(epoch FROM ${position}) * 1000000)::bigint AS position_micros
+       FROM orders WHERE ${conditions.join(' AND ')}
+       ORDER BY ${position} ${direction}, id ${direction} LIMIT :max_rows`,
+    ),
+    values: { ...query, ...after, creator_id: creatorId, created_after, created_before, max_rows: limit + 1 },
+  };
 }
