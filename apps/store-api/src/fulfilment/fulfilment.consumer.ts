@@ -48,9 +48,9 @@ export class FulfilmentConsumer extends MessageConsumer {
   private readonly handleOthers = forEachMessage((tx, message) => {
     const occurredAt = message.occurred_at;
     if (messages.fulfilmentProductReleased.is(message))
-      return this.changeProducts.release(tx, message.data.sku, occurredAt);
+      return this.changeProducts.setStatus(tx, message.data.sku, 'available', occurredAt);
     if (messages.fulfilmentProductWithdrawn.is(message))
-      return this.changeProducts.withdraw(tx, message.data.sku, occurredAt);
+      return this.changeProducts.setStatus(tx, message.data.sku, 'unavailable', occurredAt);
     if (messages.catalogueReleaseApproved.is(message))
       return this.approveRelease.run(tx, message.data, occurredAt);
     return this.handleFulfilmentEvents.run(tx, [message]);

@@ -1,4 +1,4 @@
-import { messages, parsePublicId, type ProductSnapshot } from '@fulfilment/contracts';
+import { messages, parsePublicId } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
@@ -27,10 +27,9 @@ interface LockedProduct extends ProductRow {
   readonly statusSetLater: boolean;
 }
 
-/**
- * Releases a product for sale or withdraws it. A repeated event, or one older than the newest, does not
- * change the status.
- */
+const messageTypes = { available: messages.productAvailable, unavailable: messages.productUnavailable };
+
+/** Releases a product for sale or withdraws it. */
 @Injectable()
 export class ChangeProducts {
   constructor(
@@ -38,40 +37,27 @@ export class ChangeProducts {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws RejectedMessage */
-  async release(tx: Transaction, sku: string, occurredAt: string): Promise<void> {
-    const product = await this.changeStatus(tx, sku, 'available', occurredAt);
-    if (product === undefined) return;
-    await this.outbox.add(tx, messages.productAvailable.make({ product }, { occurredAt: this.clock() }));
-  }
-
-  /** @throws RejectedMessage */
-  async withdraw(tx: Transaction, sku: string, occurredAt: string): Promise<void> {
-    const product = await this.changeStatus(tx, sku, 'unavailable', occurredAt);
-    if (product === undefined) return;
-    await this.outbox.add(tx, messages.productUnavailable.make({ product }, { occurredAt: this.clock() }));
-  }
-
-  /** Returns the product if its status has changed. */
-  private async changeStatus(
+  /**
+   * A repeated event, or one older than the newest, does not change the status.
+   * @throws RejectedMessage
+   */
+  async setStatus(
     tx: Transaction,
     sku: string,
     status: 'available' | 'unavailable',
     occurredAt: string,
-  ): Promise<ProductSnapshot | undefined> {
-    const before = await this.lock(tx, sku, occurredAt);
-    if (before.statusSetLater) return undefined;
-    const after = await tx.row<ProductRow>(setStatus, [before.id, status, occurredAt]);
-    if (after !== undefined) return productSnapshot(after);
-    if (before.status !== status) throw new RejectedMessage(`${sku} has no prices yet`);
-    await tx.run(saveStatusTime, [before.id, occurredAt]);
-    return undefined;
-  }
-
-  private async lock(tx: Transaction, sku: string, occurredAt: string): Promise<LockedProduct> {
+  ): Promise<void> {
     const id = parsePublicId('prod', sku);
-    const product = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
-    if (product === undefined) throw new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
-    return product;
+    const before = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
+    if (before === undefined) throw new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
+    if (before.statusSetLater) return;
+    const after = await tx.row<ProductRow>(setStatus, [before.id, status, occurredAt]);
+    if (after === undefined) {
+      if (before.status !== status) throw new RejectedMessage(`${sku} has no prices yet`);
+      await tx.run(saveStatusTime, [before.id, occurredAt]);
+      return;
+    }
+    const product = productSnapshot(after);
+    await this.outbox.add(tx, messageTypes[status].make({ product }, { occurredAt: this.clock() }));
   }
 }
