@@ -114,9 +114,11 @@ export class TransitionOrders {
     reason: string,
     cause: Message,
   ): Promise<Message> {
-    const cancelledBy = cause.operator === undefined ? 'warehouse' : 'operator';
-    const cancellation = { reason, cancelledBy } as const;
-    const { row, data } = await this.cancelLocked.run(tx, order.row.id, order.items, cancellation);
+    const cancelled_by = cause.operator === undefined ? 'warehouse' : 'operator';
+    const { row, data } = await this.cancelLocked.run(tx, order.row.id, order.items, {
+      reason,
+      cancelled_by,
+    });
     order.row = row;
     return messages.orderCancelled.make(data, this.effectOf(cause));
   }

@@ -7,7 +7,7 @@ import { nextUpdateTimeSql } from '../../next-update-time.js';
 import { type ItemRow, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
 
 /** The data of `order.cancelled`. */
-export type CancelledData = z.input<(typeof messages.orderCancelled)['schema']>;
+type CancelledData = z.input<(typeof messages.orderCancelled)['schema']>;
 
 // A charge that is still pending is left to the completer. If it succeeds, it is refunded, and the order
 // shows neither the charge nor the refund: its payment stays `failed`.
@@ -26,11 +26,6 @@ const markRefundDue = statement(
   "UPDATE charges SET status = 'refund_due' WHERE order_id = $1 AND status = 'succeeded'",
 );
 
-export interface Cancellation {
-  readonly reason: string;
-  readonly cancelledBy: NonNullable<CancelledData['cancelled_by']>;
-}
-
 /** Cancels an order for the merchant, an operator or the warehouse. */
 @Injectable()
 export class CancelLockedOrder {
@@ -45,12 +40,12 @@ export class CancelLockedOrder {
     tx: Transaction,
     orderId: string,
     items: readonly ItemRow[],
-    { reason, cancelledBy }: Cancellation,
+    cancellation: Omit<CancelledData, 'order'>,
   ): Promise<{ readonly row: OrderRow; readonly data: CancelledData }> {
-    const row = await tx.row<OrderRow>(cancel, [orderId, reason]);
+    const row = await tx.row<OrderRow>(cancel, [orderId, cancellation.reason]);
     if (row === undefined) throw new Error('A locked order no longer exists.');
     await tx.run(markRefundDue, [orderId]);
     await this.stock.returnStock(tx, orderId);
-    return { row, data: { order: orderSnapshot(row, items), reason, cancelled_by: cancelledBy } };
+    return { row, data: { order: orderSnapshot(row, items), ...cancellation } };
   }
 }

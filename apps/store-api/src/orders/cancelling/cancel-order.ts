@@ -53,11 +53,11 @@ export class CancelOrder {
       // The order before the key, as `ReportTestEvent` does, so that the two cannot deadlock.
       const order = await tx.row<{ status: OrderStatus }>(lockOrder, [orderId, creatorId]);
       if (order === undefined) return throwNotFound('order');
-      const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
+      const scope = { creatorId, clientId: caller.clientId, key };
       const requestFingerprint = fingerprint({ cancel: orderId, reason });
       // The stored response only marks the key as used: every request returns the order as it is now.
       const response = { id: publicId('ord', orderId), status: 'cancelled' as const };
-      const isNew = scope === undefined || (await this.keys.store(tx, scope, requestFingerprint, response));
+      const isNew = await this.keys.store(tx, scope, requestFingerprint, response);
       if (order.status !== 'cancelled') await this.cancel(tx, orderId, order.status, reason);
       return !isNew;
     });
@@ -68,10 +68,8 @@ export class CancelOrder {
   private async cancel(tx: Transaction, orderId: string, status: OrderStatus, reason: string): Promise<void> {
     if (!canTransition(status, 'cancelled')) throw alreadyShipped();
     const items = await itemsOf(tx, orderId);
-    const { row, data } = await this.cancelLocked.run(tx, orderId, items, {
-      reason,
-      cancelledBy: 'merchant',
-    });
+    const cancellation = { reason, cancelled_by: 'merchant' } as const;
+    const { row, data } = await this.cancelLocked.run(tx, orderId, items, cancellation);
     await this.outbox.add(tx, messages.orderCancelled.make(data, { occurredAt: this.clock() }));
     // The request that placed the order may still wait for the payment. Its response shows `cancelled` too.
     await this.keys.saveFinalResponse(tx, orderId, { id: publicId('ord', orderId), status: row.status });
