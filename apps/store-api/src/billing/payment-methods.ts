@@ -11,16 +11,16 @@ export interface Billing {
 
 const readBilling = statement(
   'creators.billing',
-  'SELECT payment_method AS "paymentMethod", payment_terms_accepted AS "termsAccepted" FROM creators WHERE id = $1',
+  'SELECT payment_method AS "paymentMethod", payment_terms_accepted AS "termsAccepted", test FROM creators WHERE id = $1',
 );
 
 /** @throws as `requirePaymentMethod` */
 export async function paymentMethodOf(sql: Sql, creatorId: string): Promise<string> {
-  return requirePaymentMethod(await sql.row<Omit<Billing, 'test'>>(readBilling, [creatorId]));
+  return requirePaymentMethod(await sql.row<Billing>(readBilling, [creatorId]));
 }
 
 /** @throws Unprocessable while the creator cannot be charged; NotFound for an unknown creator */
-export function requirePaymentMethod(billing: Omit<Billing, 'test'> | undefined): string {
+export function requirePaymentMethod(billing: Billing | undefined): string {
   if (billing === undefined) return throwNotFound('connected creator');
   if (billing.paymentMethod === null) {
     throw new Unprocessable('The creator has no payment method.', [
