@@ -100,11 +100,13 @@ export class TransitionOrders {
     ]);
     const after = new Map(rows.map((row) => [row.id, row]));
     return transitions.flatMap(({ order, change, cause }) => {
-      order.row = existing(after.get(order.row.id));
+      const row = after.get(order.row.id);
+      if (row === undefined) throw new Error('A locked order no longer exists.');
+      order.row = row;
       order.history = change.history;
       const { messageType } = change;
       if (messageType === undefined) return [];
-      return messageType.make({ order: orderSnapshot(order.row, order.items) }, this.effectOf(cause));
+      return messageType.make({ order: orderSnapshot(row, order.items) }, this.effectOf(cause));
     });
   }
 
@@ -127,10 +129,4 @@ export class TransitionOrders {
   private effectOf({ id, traceparent }: Message) {
     return { occurredAt: this.clock(), traceparent: traceparentOfEffect(traceparent, id) };
   }
-}
-
-/** @throws Error, since the row of a locked order cannot be missing */
-function existing(row: OrderRow | undefined): OrderRow {
-  if (row === undefined) throw new Error('A locked order no longer exists.');
-  return row;
 }
