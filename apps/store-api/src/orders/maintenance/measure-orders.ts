@@ -1,33 +1,29 @@
 import { type Database, statement } from '@fulfilment/database';
 import { Gauge } from '@fulfilment/runtime';
 
-const gauge = (name: string, help: string): Gauge => new Gauge({ name, help });
 /** Gauges by their column in the statement `measure`. */
-const gauges = new Map([
-  [
-    'pending_oldest',
-    gauge(
-      'orders_pending_oldest_seconds',
-      'Age of the oldest order that waits for the payment provider; 0 if there is none.',
-    ),
-  ],
-  ['refunds', gauge('refunds_owed', 'Charges that are due to be refunded, counted up to 10000.')],
-  ['refunds_oldest', gauge('refunds_owed_oldest_seconds', 'Time since the oldest due refund became due.')],
-  [
-    'deferred',
-    gauge(
-      'deferred_reports',
-      'Fulfilment events that wait for an earlier event of the same order, counted up to 10000.',
-    ),
-  ],
-  [
-    'deferred_oldest',
-    gauge(
-      'deferred_reports_oldest_seconds',
-      'Time since the oldest fulfilment event arrived that waits for an earlier one.',
-    ),
-  ],
-]);
+const gauges = {
+  pending_oldest: new Gauge({
+    name: 'orders_pending_oldest_seconds',
+    help: 'Age of the oldest order that waits for the payment provider; 0 if there is none.',
+  }),
+  refunds: new Gauge({
+    name: 'refunds_owed',
+    help: 'Charges that are due to be refunded, counted up to 10000.',
+  }),
+  refunds_oldest: new Gauge({
+    name: 'refunds_owed_oldest_seconds',
+    help: 'Time since the oldest due refund became due.',
+  }),
+  deferred: new Gauge({
+    name: 'deferred_reports',
+    help: 'Fulfilment events that wait for an earlier event of the same order, counted up to 10000.',
+  }),
+  deferred_oldest: new Gauge({
+    name: 'deferred_reports_oldest_seconds',
+    help: 'Time since the oldest fulfilment event arrived that waits for an earlier one.',
+  }),
+};
 
 const ageSeconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
 // Each subquery reads at most 10000 entries of a partial index or a small table. With more entries, an age
@@ -48,5 +44,5 @@ const measure = statement(
 /** Sets the gauges of pending orders, due refunds and deferred events. */
 export async function measureOrders(database: Database): Promise<void> {
   const measured = await database.row<Record<string, number>>(measure);
-  for (const [column, gauge] of gauges) gauge.set(measured?.[column] ?? 0);
+  for (const [column, gauge] of Object.entries(gauges)) gauge.set(measured?.[column] ?? 0);
 }
