@@ -1,7 +1,7 @@
 import type { Currency } from '@fulfilment/contracts';
 import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
-import { requirePaymentMethod } from '../../billing/payment-methods.js';
+import { requireChargeable } from '../../billing/payment-methods.js';
 import {
   type RequestedItem,
   requireSellableLines,
@@ -72,7 +72,7 @@ export class PriceOrder {
     const { currency } = quote;
     const skus = order.items.map(({ sku }) => sku);
     const { billing, products, bands, readAt: placedAt } = await this.readPricing.run(creatorId, skus, quote);
-    const paymentMethod = requirePaymentMethod(billing);
+    const { paymentMethod, test } = requireChargeable(billing);
     requireUsableQuote(quote, order.shipping_address.country_code, placedAt);
     const mismatches = currencyMismatchDetails(order.items, currency);
     if (mismatches.length > 0)
@@ -80,7 +80,6 @@ export class PriceOrder {
     const lines = requireSellableLines(order.items, products, { checkStock: true });
     const shippingAmount = shippingPrice(quote, bands, lines);
     const cost = orderTotal(lines, shippingAmount);
-    const test = billing?.test ?? false;
     return { lines, currency, shippingAmount, cost: cost ?? throwTooLarge(), paymentMethod, test, placedAt };
   }
 }

@@ -9,8 +9,8 @@ import type { Quote } from '../../shipping/sealed-quotes.js';
 
 /** The data that an order is priced by, all read at one time. */
 export interface Pricing {
-  /** Undefined for an unknown creator. */
-  readonly billing: Billing | undefined;
+  /** Null for an unknown creator. */
+  readonly billing: Billing | null;
   /** The requested products of the creator, by sku. */
   readonly products: ReadonlyMap<string, SellableProduct>;
   /** Current prices of the quoted service to the country; null when it no longer ships there. */
@@ -19,11 +19,8 @@ export interface Pricing {
   readonly readAt: Date;
 }
 
-interface PricingRow {
-  readonly billing: Billing | null;
+interface PricingRow extends Omit<Pricing, 'products'> {
   readonly products: readonly SellableProduct[] | null;
-  readonly bands: readonly WeightBand[] | null;
-  readonly readAt: Date;
 }
 
 /** A row of `requested` in the statement. */
@@ -74,10 +71,8 @@ export class ReadPricing {
     });
     if (row === undefined) throw new Error('PostgreSQL returned no row for an order.');
     return {
-      billing: row.billing ?? undefined,
+      ...row,
       products: new Map((row.products ?? []).map((product) => [publicId('prod', product.id), product])),
-      bands: row.bands,
-      readAt: row.readAt,
     };
   }
 
