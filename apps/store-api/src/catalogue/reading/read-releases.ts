@@ -79,20 +79,21 @@ export class ReadReleases {
     boundTo: (string | undefined)[],
   ): Promise<ReleaseSummaryRow[]> {
     const after = cursor === undefined ? undefined : this.cursors.open(boundTo, cursor);
+    const page = {
+      creator_id: creatorId,
+      currency,
+      max_rows: limit + 1,
+      after_micros: after?.micros,
+      after_id: after?.id,
+      created_after,
+      created_before,
+    };
     const term = search?.trim() ?? '';
-    const times = { createdAfter: created_after, createdBefore: created_before };
-    if (term === '')
-      return (await this.pages.load({ creatorId, currency, maxRows: limit + 1, after, ...times })) ?? [];
+    if (term === '') return (await this.pages.load(page)) ?? [];
     return this.reads.read((database) =>
       database.rows<ReleaseSummaryRow>(hasTrigram(term) ? searchByIndex : searchByScan, {
-        creator_id: creatorId,
-        currency,
-        max_rows: limit + 1,
-        after_micros: after?.micros,
-        after_id: after?.id,
+        ...page,
         pattern: searchPattern(term),
-        created_after,
-        created_before,
       }),
     );
   }

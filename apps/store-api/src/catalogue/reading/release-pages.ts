@@ -1,6 +1,5 @@
 import { type Currency, maxUuid } from '@fulfilment/contracts';
 import { RowParameters, statement } from '@fulfilment/database';
-import type { CursorKey } from '@fulfilment/http-service';
 import { productPriceSql } from '../product-row.js';
 
 const summaryColumns = `r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.cover_image_url,
@@ -24,25 +23,26 @@ const afterCursorSql = (micros: string, id: string): string =>
 const createdBetweenSql = (after: string, before: string): string =>
   `created_at > coalesce(${after}, '-infinity') AND created_at < coalesce(${before}, 'infinity')`;
 
-/** A page of releases, newest first. */
+/** The parameters of a page of releases, newest first. */
 export interface PageRequest {
-  readonly creatorId: string | undefined;
+  readonly creator_id: string | undefined;
   readonly currency: Currency;
-  readonly maxRows: number;
-  readonly after: CursorKey | undefined;
-  readonly createdAfter: string | undefined;
-  readonly createdBefore: string | undefined;
+  readonly max_rows: number;
+  readonly after_micros: number | undefined;
+  readonly after_id: string | undefined;
+  readonly created_after: string | undefined;
+  readonly created_before: string | undefined;
 }
 
 /** The parameters of `listPages`: a row for each requested page. */
 export const requestedPages = new RowParameters<PageRequest>('requested', {
-  creator_id: ['uuid', ({ creatorId }) => creatorId],
-  currency: ['text', ({ currency }) => currency],
-  max_rows: ['int', ({ maxRows }) => maxRows],
-  after_micros: ['bigint', ({ after }) => after?.micros],
-  after_id: ['uuid', ({ after }) => after?.id],
-  created_after: ['timestamptz', ({ createdAfter }) => createdAfter],
-  created_before: ['timestamptz', ({ createdBefore }) => createdBefore],
+  creator_id: ['uuid', (page) => page.creator_id],
+  currency: ['text', (page) => page.currency],
+  max_rows: ['int', (page) => page.max_rows],
+  after_micros: ['bigint', (page) => page.after_micros],
+  after_id: ['uuid', (page) => page.after_id],
+  created_after: ['timestamptz', (page) => page.created_after],
+  created_before: ['timestamptz', (page) => page.created_before],
 });
 /** Reads several pages. */
 export const listPages = statement(
