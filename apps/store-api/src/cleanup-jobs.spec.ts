@@ -1,8 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { cleanupJobs } from './cleanup-jobs.js';
-import { setUpDatabase } from './scratch.fixture.js';
-import { IdempotencyKeys } from './orders/idempotency-keys.js';
+import { setUpDatabase } from './test/scratch.fixture.js';
 
 const insertKey = statement(
   'test.insert-key',
@@ -15,7 +14,7 @@ describe('the clean-up of store-api', () => {
   const scratch = setUpDatabase();
 
   const deleteBatchOf = (name: string): Promise<number> | undefined =>
-    cleanupJobs(scratch.database, new IdempotencyKeys(scratch.database), { ADDRESS_RETENTION_DAYS: 0 })
+    cleanupJobs(scratch.database, { ADDRESS_RETENTION_DAYS: 0 })
       .find((job) => job.name === name)
       ?.deleteBatch();
 

@@ -1,18 +1,17 @@
 import type { Database } from '@fulfilment/database';
 import type { CleanupJob } from '@fulfilment/service-host';
 import type { StoreApiSettings } from './config.js';
-import { IdempotencyKeys } from './orders/idempotency-keys.js';
-import { redactOldAddresses } from './orders/redact-orders.js';
+import { deleteExpiredKeys } from './orders/idempotency-keys.js';
+import { redactOldAddresses } from './orders/maintenance/redact-orders.js';
 
 const intervalMs = 10_000;
 
 export function cleanupJobs(
   database: Database,
-  keys: Pick<IdempotencyKeys, 'deleteExpired'>,
   config: Pick<StoreApiSettings, 'ADDRESS_RETENTION_DAYS'>,
 ): CleanupJob[] {
   return [
-    { name: 'idempotency keys', intervalMs, deleteBatch: () => keys.deleteExpired(database) },
+    { name: 'idempotency keys', intervalMs, deleteBatch: () => deleteExpiredKeys(database) },
     {
       name: 'addresses',
       intervalMs,

@@ -13,15 +13,15 @@ import {
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
-import { Stock } from './catalogue/stock.js';
+import { Stock } from './catalogue/stock/stock.js';
 import { warehouseCommands } from './operator/warehouse-commands.js';
 import { migrations } from './migrations/index.js';
-import { replayOrders } from './orders/replay-orders.js';
-import { RechargeOrder } from './billing/recharge-order.js';
-import { rechargeOrders } from './billing/recharge-orders.js';
-import { redactOrder } from './orders/redact-orders.js';
+import { replayOrders } from './orders/maintenance/replay-orders.js';
+import { RechargeOrder } from './billing/recharging/recharge-order.js';
+import { rechargeOrders } from './billing/recharging/recharge-orders.js';
+import { redactOrder } from './orders/maintenance/redact-orders.js';
 import type { TimeRange } from './payments/payment-gateway.js';
-import { reconcilePayments } from './billing/reconcile-payments.js';
+import { reconcilePayments } from './billing/reconciliation/reconcile-payments.js';
 import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
 type Context = CommandContext<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>>;

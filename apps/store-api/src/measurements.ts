@@ -1,7 +1,7 @@
 import type { Database } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
-import { measureOversold } from './catalogue/measure-oversold.js';
-import { measureOrders } from './orders/measure-orders.js';
+import { measureOversold } from './catalogue/stock/measure-oversold.js';
+import { measureOrders } from './orders/maintenance/measure-orders.js';
 
 const intervalMs = 10_000;
 

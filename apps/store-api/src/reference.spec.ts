@@ -6,7 +6,7 @@ import {
   registeredRoutes,
 } from '@fulfilment/testing/reference';
 import request from 'supertest';
-import { orderBody, startStoreApi, type StoreApiUnderTest, type Creator } from './store-api.fixture.js';
+import { orderBody, startStoreApi, type StoreApiUnderTest, type Creator } from './test/store-api.fixture.js';
 
 const document = readDocument('store');
 const servedByWebhookWorker = /^\/v1\/(webhook|events)/;

@@ -6,7 +6,6 @@ import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { cleanupJobs } from './cleanup-jobs.js';
 import { measurements } from './measurements.js';
-import { IdempotencyKeys } from './orders/idempotency-keys.js';
 import { CONFIG, type StoreApiSettings } from './config.js';
 import { features } from './features.js';
 import { migrations } from './migrations/index.js';
@@ -18,9 +17,9 @@ import { PaymentsModule } from './payments/payments.module.js';
     { provide: measurements, inject: [BACKGROUND_DATABASE, LOGGER], useFactory: measurements },
     {
       provide: Cleanup,
-      inject: [BACKGROUND_DATABASE, IdempotencyKeys, CONFIG, LOGGER],
-      useFactory: (database: Database, keys: IdempotencyKeys, config: StoreApiSettings, logger: Logger) =>
-        new Cleanup(cleanupJobs(database, keys, config), logger),
+      inject: [BACKGROUND_DATABASE, CONFIG, LOGGER],
+      useFactory: (database: Database, config: StoreApiSettings, logger: Logger) =>
+        new Cleanup(cleanupJobs(database, config), logger),
     },
   ],
 })

@@ -1,12 +1,12 @@
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { jest } from '@jest/globals';
-import { cataloguePrices, shippingPrice } from '../store-api.fixture.js';
-import { startStoreProcess } from '../store-process.fixture.js';
+import { cataloguePrices, shippingPrice } from '../test/store-api.fixture.js';
+import { startStoreProcess } from '../test/store-process.fixture.js';
 import { ChargeOrder } from './charge-order.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
 import { openChargeColumns } from './open-charge.js';
-import { SettleOrder } from '../orders/settle-order.js';
+import { SettleOrder } from '../orders/settling/settle-order.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
 /** The timers that Jest must not fake when only the date is fake. */

@@ -11,26 +11,31 @@ export interface Billing {
 
 const readBilling = statement(
   'creators.billing',
-  'SELECT payment_method AS "paymentMethod", payment_terms_accepted AS "termsAccepted" FROM creators WHERE id = $1',
+  'SELECT payment_method AS "paymentMethod", payment_terms_accepted AS "termsAccepted", test FROM creators WHERE id = $1',
 );
 
-/** @throws as `requirePaymentMethod` */
+/** @throws as `requireChargeable` */
 export async function paymentMethodOf(sql: Sql, creatorId: string): Promise<string> {
-  return requirePaymentMethod(await sql.row<Omit<Billing, 'test'>>(readBilling, [creatorId]));
+  return requireChargeable(await sql.row<Billing>(readBilling, [creatorId])).paymentMethod;
 }
 
-/** @throws Unprocessable while the creator cannot be charged; NotFound for an unknown creator */
-export function requirePaymentMethod(billing: Omit<Billing, 'test'> | undefined): string {
-  if (billing === undefined) return throwNotFound('connected creator');
-  if (billing.paymentMethod === null) {
+/**
+ * Returns the payment details of a creator who can be charged.
+ * @throws Unprocessable while the creator cannot be charged; NotFound for an unknown creator
+ */
+export function requireChargeable(
+  billing: Billing | null | undefined,
+): Billing & { readonly paymentMethod: string } {
+  const { paymentMethod, ...others } = billing ?? throwNotFound('connected creator');
+  if (paymentMethod === null) {
     throw new Unprocessable('The creator has no payment method.', [
       { field: 'billing', reason: 'payment_method_missing' },
     ]);
   }
-  if (!billing.termsAccepted) {
+  if (!others.termsAccepted) {
     throw new Unprocessable('The creator has not accepted the payment terms.', [
       { field: 'billing', reason: 'payment_terms_not_accepted' },
     ]);
   }
-  return billing.paymentMethod;
+  return { paymentMethod, ...others };
 }

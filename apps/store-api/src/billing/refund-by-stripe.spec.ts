@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import type { Creator } from '../store-api.fixture.js';
+import type { Creator } from '../test/store-api.fixture.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
 const refundsDueNow = statement(

@@ -1,6 +1,6 @@
 import { cancelled } from '../fulfilment/fulfilment.fixture.js';
 import { type FakeStripe, fakeStripe, fakeStripeKey } from '../payments/stripe/fake-stripe.fixture.js';
-import { startStoreApi } from '../store-api.fixture.js';
+import { startStoreApi } from '../test/store-api.fixture.js';
 import { orderHelpers } from '../orders/order-helpers.fixture.js';
 
 /** Settings of a store-api that charges at a fake Stripe. */

@@ -1,6 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
-import { setUpDatabase } from '../scratch.fixture.js';
+import { setUpDatabase } from '../test/scratch.fixture.js';
 import { type CatalogueFile, loadCatalogue } from './load-catalogue.js';
 import { productTypes } from './product-types.fixture.js';
 

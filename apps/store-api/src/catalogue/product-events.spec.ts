@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { atMinute } from '../fulfilment/fulfilment.fixture.js';
 import { permutations } from '../fulfilment/permutations.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../test/store-api.fixture.js';
 
 const makeLimited = statement(
   'test.make-limited',

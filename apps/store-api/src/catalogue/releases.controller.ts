@@ -1,7 +1,7 @@
 import { Operation } from '@fulfilment/api-reference';
 import { type Caller, EntityTag, CurrentCaller, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ReadReleases } from './read-releases.js';
+import { ReadReleases } from './reading/read-releases.js';
 import { CurrencyDto, ListReleasesDto } from './releases.dto.js';
 import * as reference from './releases.reference.js';
 

@@ -1,7 +1,7 @@
 import { type CreatorSnapshot, type Message, messages, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually, publishedMessages } from '@fulfilment/testing';
-import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi } from '../test/store-api.fixture.js';
 import { CreatorMessagesConsumer } from './creator-messages.consumer.js';
 import { creatorSnapshot, editionSnapshot } from './snapshots.fixture.js';
 

@@ -2,10 +2,10 @@ import { type Message, messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
-import { ApproveTestReleases } from '../catalogue/approve-test-releases.js';
-import { CreatorNames } from '../catalogue/creator-names.js';
-import { CreateEdition } from '../catalogue/create-edition.js';
-import { WriteTrackListing } from '../catalogue/write-track-listing.js';
+import { ApproveTestReleases } from '../catalogue/publishing/approve-test-releases.js';
+import { CreatorNames } from '../catalogue/editions/creator-names.js';
+import { CreateEdition } from '../catalogue/editions/create-edition.js';
+import { WriteTrackListing } from '../catalogue/editions/write-track-listing.js';
 import { RecordCreator } from './record-creator.js';
 
 // Several replicas may handle messages of one release, its tracks and its creator concurrently, and do not

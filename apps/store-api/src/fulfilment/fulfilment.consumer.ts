@@ -3,9 +3,9 @@ import type { Transaction } from '@fulfilment/database';
 import { forEachMessage, MessageConsumer } from '@fulfilment/messaging';
 import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
-import { ApproveRelease } from '../catalogue/approve-release.js';
-import { ChangeProducts } from '../catalogue/change-products.js';
-import { ApplyStockEvents, type StockEvent } from '../catalogue/apply-stock-events.js';
+import { ApproveRelease } from '../catalogue/publishing/approve-release.js';
+import { ChangeProducts } from '../catalogue/publishing/change-products.js';
+import { ApplyStockEvents, type StockEvent } from '../catalogue/stock/apply-stock-events.js';
 import { HandleFulfilmentEvents } from './handle-fulfilment-events.js';
 
 /** Consumes events of the pressing plant and the warehouse, and of operators on their behalf. */
@@ -48,9 +48,9 @@ export class FulfilmentConsumer extends MessageConsumer {
   private readonly handleOthers = forEachMessage((tx, message) => {
     const occurredAt = message.occurred_at;
     if (messages.fulfilmentProductReleased.is(message))
-      return this.changeProducts.release(tx, message.data.sku, occurredAt);
+      return this.changeProducts.setStatus(tx, message.data.sku, 'available', occurredAt);
     if (messages.fulfilmentProductWithdrawn.is(message))
-      return this.changeProducts.withdraw(tx, message.data.sku, occurredAt);
+      return this.changeProducts.setStatus(tx, message.data.sku, 'unavailable', occurredAt);
     if (messages.catalogueReleaseApproved.is(message))
       return this.approveRelease.run(tx, message.data, occurredAt);
     return this.handleFulfilmentEvents.run(tx, [message]);

@@ -1,5 +1,5 @@
 import { messages } from '@fulfilment/contracts';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../test/store-api.fixture.js';
 
 /** When an event occurred: at a minute of one hour. */
 export const atMinute = (minute: number) => ({ occurredAt: new Date(Date.UTC(2026, 0, 1, 9, minute)) });

@@ -82,6 +82,5 @@ export class HandleFulfilmentEvents {
 /** @throws RejectedMessage, EventOutOfOrderError */
 function transitionOf(order: LockedOrder | undefined, event: OrderEvent): Transition {
   if (order === undefined) throw unknownOrder(event.publicOrderId);
-  const change = orderChange({ ...order.row, package_history: order.history, items: order.items }, event);
-  return { order, change, cause: event.message };
+  return { order, change: orderChange(order, event), cause: event.message };
 }

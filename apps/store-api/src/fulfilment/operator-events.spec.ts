@@ -1,5 +1,5 @@
 import { messages } from '@fulfilment/contracts';
-import { startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { startStoreApi, type StoreApiUnderTest } from '../test/store-api.fixture.js';
 
 describe('a fulfilment event of an operator', () => {
   let store: StoreApiUnderTest;

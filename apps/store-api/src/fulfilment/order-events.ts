@@ -1,7 +1,7 @@
 import { messages, type Message, type OrderStatus, parsePublicId, publicId } from '@fulfilment/contracts';
 import { RejectedMessage } from '@fulfilment/messaging';
 import { isDeepStrictEqual } from 'node:util';
-import type { ItemRow, PackageRow, PackedItem } from '../orders/order-row.js';
+import type { ItemRow, OrderRow, PackageRow, PackedItem } from '../orders/order-row.js';
 import { type FulfilmentAction, statusesByAction } from '../orders/order.rules.js';
 import { EventOutOfOrderError } from './deferred-events.js';
 import { isPartialShipment, type PackageEvent, packagesOf, piecesOf, withEvent } from './package.rules.js';
@@ -29,13 +29,11 @@ export interface OrderEvent {
     | { readonly kind: 'cancel'; readonly reason: string };
 }
 
-/** The columns of an order that decide what an event changes. */
+/** The parts of an order that decide what an event changes. */
 export interface OrderState {
-  readonly id: string;
-  readonly status: OrderStatus;
-  readonly packages: readonly PackageRow[];
+  readonly row: Pick<OrderRow, 'id' | 'status' | 'packages'>;
   /** The events of its packages. */
-  readonly package_history: readonly PackageEvent[];
+  readonly history: readonly PackageEvent[];
   readonly items: readonly Pick<ItemRow, 'product_id' | 'quantity'>[];
 }
 
@@ -115,23 +113,23 @@ function newOrderEvent(
  */
 export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
   const { action, change } = event;
+  const { id, status } = order.row;
   const { applied, deferred } = statusesByAction[action];
-  if (deferred.includes(order.status))
-    throw new EventOutOfOrderError(order.id, `cannot ${phrases[action]} that is still ${order.status}`);
-  if (!applied.includes(order.status))
-    throw new RejectedMessage(`cannot ${phrases[action]} that is ${order.status}`);
+  if (deferred.includes(status))
+    throw new EventOutOfOrderError(id, `cannot ${phrases[action]} that is still ${status}`);
+  if (!applied.includes(status)) throw new RejectedMessage(`cannot ${phrases[action]} that is ${status}`);
   if (change.kind === 'package') return packagesChange(order, change.event);
-  return order.status === 'cancelled' ? { kind: 'none' } : change;
+  return status === 'cancelled' ? { kind: 'none' } : change;
 }
 
 /** The first package ships the order, the last arrival delivers it. */
-function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
+function packagesChange({ row, history: before, items }: OrderState, event: PackageEvent): OrderChange {
   const ordered = packedItems(
-    order.items.map(({ product_id, quantity }) => ({ sku: publicId('prod', product_id), quantity })),
+    items.map(({ product_id, quantity }) => ({ sku: publicId('prod', product_id), quantity })),
   );
   if (event.kind === 'shipped') requireOrdered(event.items ?? [], ordered);
-  const history = withEvent(order.package_history, event);
-  if (history === order.package_history) return { kind: 'none' }; // a repetition
+  const history = withEvent(before, event);
+  if (history === before) return { kind: 'none' }; // a repetition
   if (history.length > maxPackageEvents)
     throw new RejectedMessage('the order has too many fulfilment events');
   const { packages, misplaced } = packagesOf(history);
@@ -139,12 +137,12 @@ function packagesChange(order: OrderState, event: PackageEvent): OrderChange {
   if (reason === 'number_taken')
     throw new RejectedMessage('another package of the order has this tracking number');
   if (reason === 'unknown_package')
-    throw new EventOutOfOrderError(order.id, 'the order has no such package yet');
-  if (isDeepStrictEqual(packages, order.packages)) return { kind: 'history', history };
-  const trackingChanged = !isDeepStrictEqual(packages.map(trackingOf), order.packages.map(trackingOf));
+    throw new EventOutOfOrderError(row.id, 'the order has no such package yet');
+  if (isDeepStrictEqual(packages, row.packages)) return { kind: 'history', history };
+  const trackingChanged = !isDeepStrictEqual(packages.map(trackingOf), row.packages.map(trackingOf));
   const isComplete = !isPartialShipment(packages, ordered);
-  const status = nextStatus(packages, isComplete, order.status);
-  const messageType = messageTypeFor(order.status, status, trackingChanged);
+  const status = nextStatus(packages, isComplete, row.status);
+  const messageType = messageTypeFor(row.status, status, trackingChanged);
   return {
     kind: 'packages',
     history,

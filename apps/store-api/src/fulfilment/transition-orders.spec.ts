@@ -1,7 +1,7 @@
 import { messages } from '@fulfilment/contracts';
 import { type OrderHelpers, orderHelpers } from '../orders/order-helpers.fixture.js';
 import { atMinute, cancelled, corrected, delivered, shipped } from './fulfilment.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../store-api.fixture.js';
+import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../test/store-api.fixture.js';
 
 let store: StoreApiUnderTest;
 let helpers: OrderHelpers;

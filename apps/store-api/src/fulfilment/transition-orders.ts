@@ -2,7 +2,7 @@ import { messages, type Message } from '@fulfilment/contracts';
 import { pipelined, statement, type Transaction, ofTable } from '@fulfilment/database';
 import { CLOCK, type Clock, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { CancelLockedOrder } from '../orders/cancel-locked-order.js';
+import { CancelLockedOrder } from '../orders/cancelling/cancel-locked-order.js';
 import {
   type ItemRow,
   itemsOfOrders,
@@ -100,11 +100,13 @@ export class TransitionOrders {
     ]);
     const after = new Map(rows.map((row) => [row.id, row]));
     return transitions.flatMap(({ order, change, cause }) => {
-      order.row = existing(after.get(order.row.id));
+      const row = after.get(order.row.id);
+      if (row === undefined) throw new Error('A locked order no longer exists.');
+      order.row = row;
       order.history = change.history;
       const { messageType } = change;
       if (messageType === undefined) return [];
-      return messageType.make({ order: orderSnapshot(order.row, order.items) }, this.effectOf(cause));
+      return messageType.make({ order: orderSnapshot(row, order.items) }, this.effectOf(cause));
     });
   }
 
@@ -114,9 +116,11 @@ export class TransitionOrders {
     reason: string,
     cause: Message,
   ): Promise<Message> {
-    const cancelledBy = cause.operator === undefined ? 'warehouse' : 'operator';
-    const cancellation = { reason, cancelledBy } as const;
-    const { row, data } = await this.cancelLocked.run(tx, order.row.id, order.items, cancellation);
+    const cancelled_by = cause.operator === undefined ? 'warehouse' : 'operator';
+    const { row, data } = await this.cancelLocked.run(tx, order.row.id, order.items, {
+      reason,
+      cancelled_by,
+    });
     order.row = row;
     return messages.orderCancelled.make(data, this.effectOf(cause));
   }
@@ -125,10 +129,4 @@ export class TransitionOrders {
   private effectOf({ id, traceparent }: Message) {
     return { occurredAt: this.clock(), traceparent: traceparentOfEffect(traceparent, id) };
   }
-}
-
-/** @throws Error, since the row of a locked order cannot be missing */
-function existing(row: OrderRow | undefined): OrderRow {
-  if (row === undefined) throw new Error('A locked order no longer exists.');
-  return row;
 }

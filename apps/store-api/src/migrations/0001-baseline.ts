@@ -54,7 +54,7 @@ const orders = `
   CREATE INDEX orders_by_platform_and_store ON orders (creator_id, platform, store_id, created_at DESC, id DESC);
   -- For updated_since: the changed orders, in the order of their changes.
   CREATE INDEX orders_changed ON orders (creator_id, updated_at, id);
-  -- One index for each of the two statements of orders/claim-pending-charges.ts.
+  -- One index for each of the two statements of order-completer.ts that claim charges.
   CREATE INDEX orders_to_resume_first ON orders (resume_at) WHERE resume_at IS NOT NULL AND resume_tries = 0;
   CREATE INDEX orders_to_resume_again ON orders (resume_at) WHERE resume_at IS NOT NULL AND resume_tries > 0;
   CREATE INDEX orders_with_old_address ON orders ((coalesce(delivered_at, updated_at)))

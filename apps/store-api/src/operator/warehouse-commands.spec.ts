@@ -1,5 +1,5 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
-import { startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { startStoreApi, type StoreApiUnderTest } from '../test/store-api.fixture.js';
 import { warehouseCommands } from './warehouse-commands.js';
 
 type Given = Readonly<Record<string, string>>;

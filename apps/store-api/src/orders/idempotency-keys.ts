@@ -164,17 +164,19 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Stores a key with its response in the transaction that the response is about. Returns false for the key
-   * of an earlier request with the same body. A concurrent request with the key waits for the transaction.
+   * Stores the key of a request, if it has one, with its response in the transaction that the response is
+   * about. Returns false for the key of an earlier request with the same body. A concurrent request with the
+   * key waits for the transaction.
    * @throws Conflict when the key was used with another body, or its request is still in progress
    */
   async store(
     tx: Transaction,
-    scope: KeyScope,
+    { creatorId, clientId, key }: Omit<KeyScope, 'key'> & { readonly key: string | undefined },
     fingerprint: Buffer,
     response: PlacedOrder,
   ): Promise<boolean> {
-    const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
+    if (key === undefined) return true;
+    const lookup = [creatorId, clientId, key, fingerprint];
     if ((await tx.run(store, [...lookup, response])) > 0) return true;
     requireResponse(await tx.row<ExistingKey>(readExisting, lookup));
     return false;
@@ -189,14 +191,14 @@ export class IdempotencyKeys {
   async savePendingResponse(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
     await sql.run(savePendingResponse, [orderId, response]);
   }
+}
 
-  /**
-   * Deletes a batch of keys older than 24 hours, except those of requests in progress and of orders without a
-   * stored response. Returns their number.
-   */
-  deleteExpired(sql: Sql): Promise<number> {
-    return sql.run(deleteExpired);
-  }
+/**
+ * Deletes a batch of keys older than 24 hours, except those of requests in progress and of orders without a
+ * stored response. Returns their number.
+ */
+export function deleteExpiredKeys(database: Database): Promise<number> {
+  return database.run(deleteExpired);
 }
 
 /**

@@ -1,7 +1,8 @@
 import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { metrics } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
-import { type Creator, orderBody, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { type Creator, orderBody, type StoreApiUnderTest } from '../test/store-api.fixture.js';
 
 /** A charge of the sandbox provider. */
 export interface ProviderCharge {
@@ -110,6 +111,12 @@ export function orderHelpers(store: StoreApiUnderTest) {
       await store.resumeOrders();
     },
   };
+}
+
+/** Returns the value of `orders_placed_total` for an outcome. */
+export async function placedOrdersWith(outcome: string): Promise<number> {
+  const counted = await metrics.getSingleMetric('orders_placed_total')?.get();
+  return counted?.values.find(({ labels }) => labels['outcome'] === outcome)?.value ?? 0;
 }
 
 export type OrderHelpers = ReturnType<typeof orderHelpers>;

@@ -6,9 +6,9 @@ import {
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
-} from '../store-api.fixture.js';
+} from '../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
-import { redactOrder } from './redact-orders.js';
+import { redactOrder } from './maintenance/redact-orders.js';
 
 const keys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`key ${n}`, 'x']));

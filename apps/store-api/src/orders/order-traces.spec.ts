@@ -1,6 +1,6 @@
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
-import { type StoreApiUnderTest, startStoreApi } from '../store-api.fixture.js';
+import { type StoreApiUnderTest, startStoreApi } from '../test/store-api.fixture.js';
 import { orderHelpers } from './order-helpers.fixture.js';
 
 const traceId = 'a'.repeat(32);

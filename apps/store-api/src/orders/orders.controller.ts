@@ -9,15 +9,15 @@ import {
   RetryOnlyWithKey,
 } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, HttpStatus, Param, Post, Query } from '@nestjs/common';
-import { CancelOrder } from './cancel-order.js';
-import { CancelOrderDto } from './cancel-order.dto.js';
-import { EstimateOrder } from './estimate-order.js';
-import { EstimateOrderDto } from './estimate-order.dto.js';
-import { ListOrdersDto } from './list-orders.dto.js';
+import { CancelOrder } from './cancelling/cancel-order.js';
+import { CancelOrderDto } from './cancelling/cancel-order.dto.js';
+import { EstimateOrder } from './pricing/estimate-order.js';
+import { EstimateOrderDto } from './pricing/estimate-order.dto.js';
+import { ListOrdersDto } from './reading/list-orders.dto.js';
 import * as reference from './orders.reference.js';
 import { PlaceOrderDto } from './place-order.dto.js';
 import { PlaceOrder } from './place-order.js';
-import { ReadOrders } from './read-orders.js';
+import { ReadOrders } from './reading/read-orders.js';
 
 @Controller('v1/orders')
 export class OrdersController {

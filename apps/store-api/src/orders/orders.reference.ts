@@ -2,8 +2,8 @@ import type { OperationDoc } from '@fulfilment/api-reference';
 import { cursorPageShape } from '@fulfilment/contracts';
 import { NotFound, Unprocessable } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
-import { orderEstimateShape } from './estimate.shapes.js';
-import { alreadyShipped } from './cancel-order.js';
+import { orderEstimateShape } from './pricing/estimate.shapes.js';
+import { alreadyShipped } from './cancelling/cancel-order.js';
 import {
   orderExample,
   orderShape,

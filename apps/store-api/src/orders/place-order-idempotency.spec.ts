@@ -8,7 +8,7 @@ import {
   type Creator,
   cataloguePrices,
   shippingPrice,
-} from '../store-api.fixture.js';
+} from '../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 /**

@@ -6,7 +6,7 @@ import {
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
-} from '../store-api.fixture.js';
+} from '../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 const deleteWorldRates = statement('test.delete-world-rates', "DELETE FROM rate_cards WHERE zone = 'world'");

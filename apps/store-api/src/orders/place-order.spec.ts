@@ -10,8 +10,8 @@ import {
   cataloguePrices,
   shippingPrice,
   unitPrice,
-} from '../store-api.fixture.js';
-import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
+} from '../test/store-api.fixture.js';
+import { type OrderHelpers, orderHelpers, placedOrdersWith } from './order-helpers.fixture.js';
 import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 
 const readOrder = statement('test.order', `SELECT ${orderColumns} FROM orders WHERE id = $1`);
@@ -86,11 +86,13 @@ describe('POST /v1/orders', () => {
     expect((await helpers.place(creator, odd)).status).toBe(201);
   });
 
-  it('returns 201 payment_failed when the charge is declined, and returns the stock', async () => {
+  it('returns 201 payment_failed when the charge is declined, counts the order and returns the stock', async () => {
     const owner = await store.creator('pm_declined');
+    const countedBefore = await placedOrdersWith('payment_failed');
     const { sku: limited } = await store.release(owner.id, [{ quantity: 5 }]);
     const placed = await helpers.place(owner, orderBody(limited, await store.quote(owner.token), 2));
     expect([placed.status, placed.body.status]).toEqual([201, 'payment_failed']);
+    expect(await placedOrdersWith('payment_failed')).toBe(countedBefore + 1);
     expect(await helpers.stock(owner)).toEqual([5]);
     const order = await store.readOrder(owner, placed.body.id);
     expect(order.billing).toMatchObject({ payment_status: 'failed', charged_at: null });

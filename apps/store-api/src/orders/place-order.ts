@@ -1,25 +1,31 @@
 import { Database, statement } from '@fulfilment/database';
 import { ResponseWithHeaders, type Caller, fingerprint, replayHeaders } from '@fulfilment/http-service';
+import { Counter } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { ChargeOrder } from '../billing/charge-order.js';
 import { openChargeColumns } from '../billing/open-charge.js';
-import { BecameLimited } from '../catalogue/stock.js';
+import { BecameLimited } from '../catalogue/stock/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
 import { IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
-import type { NewOrder } from './new-order.js';
-import { ordersPlaced } from './measure-orders.js';
+import type { NewOrder } from './placing/new-order.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
-import { newPlacement, type Placement } from './placement.js';
-import { PriceOrder } from './price-order.js';
-import { currentStatus, SettleOrder } from './settle-order.js';
-import { WriteOrder } from './write-order.js';
+import { newPlacement, type Placement } from './placing/placement.js';
+import { PriceOrder } from './pricing/price-order.js';
+import { currentStatus, SettleOrder } from './settling/settle-order.js';
+import { WriteOrder } from './placing/write-order.js';
 
 const readOpenCharge = statement(
   'orders.open-charge',
   `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1 AND status = 'pending'`,
 );
+
+const ordersPlaced = new Counter<'outcome'>({
+  name: 'orders_placed_total',
+  help: 'Orders placed, by the status in the response; pending orders are settled later.',
+  labelNames: ['outcome'],
+});
 
 /**
  * Places an order in atomic phases: claim the key, price, write, charge, settle. No transaction is open while
@@ -48,14 +54,12 @@ export class PlaceOrder {
     this.faultPoints.pass('key-claimed');
     const newOrder = await this.priceAndWrite(placement);
     this.faultPoints.pass('order-placed');
-    const placed = await this.chargeAndSettle(newOrder.charge, newOrder);
-    ordersPlaced.inc({ outcome: placed.status });
-    return this.respond(placed);
+    return this.respond(await this.chargeAndSettle(newOrder.charge, newOrder));
   }
 
   private async priceAndWrite(placement: Placement): Promise<NewOrder> {
     try {
-      const priced = await this.priceOrder.run(placement);
+      const priced = await this.priceOrder.run(placement.creatorId, placement.order);
       return await this.writeOrder.run(placement, priced);
     } catch (error) {
       // A product became a limited edition after the order was priced. That happens at most once per product,
@@ -69,7 +73,9 @@ export class PlaceOrder {
 
   private async chargeAndSettle(charge: OpenCharge, newOrder?: NewOrder): Promise<PlacedOrder> {
     const outcome = await this.chargeOrder.run(this.database, charge);
-    return this.settleOrder.run(this.database, charge, outcome, newOrder);
+    const placed = await this.settleOrder.run(this.database, charge, outcome, newOrder);
+    ordersPlaced.inc({ outcome: placed.status });
+    return placed;
   }
 
   /** Continues with an order whose first request died before it settled. */

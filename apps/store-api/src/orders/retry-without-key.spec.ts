@@ -1,6 +1,6 @@
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { PlaceOrder } from './place-order.js';
-import { newKey, orderBody, startStoreApi, type StoreApiUnderTest } from '../store-api.fixture.js';
+import { newKey, orderBody, startStoreApi, type StoreApiUnderTest } from '../test/store-api.fixture.js';
 
 describe('POST /v1/orders without an idempotency-key', () => {
   let api: StoreApiUnderTest;

@@ -1,6 +1,6 @@
 import { maxAmount, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { setUpDatabase } from '../scratch.fixture.js';
+import { setUpDatabase } from '../test/scratch.fixture.js';
 import { FaultPoints } from '../fault-points.js';
 import type { Charge, OpenCharge, PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';

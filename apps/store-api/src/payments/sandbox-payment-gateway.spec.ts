@@ -1,5 +1,5 @@
 import { statement } from '@fulfilment/database';
-import { setUpDatabase } from '../scratch.fixture.js';
+import { setUpDatabase } from '../test/scratch.fixture.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
 
 const insertCharges = statement(

@@ -5,7 +5,7 @@ import {
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
-} from '../store-api.fixture.js';
+} from '../test/store-api.fixture.js';
 import { loadShipping, shippingFile } from './load-shipping.js';
 import { SealedQuotes } from './sealed-quotes.js';
 

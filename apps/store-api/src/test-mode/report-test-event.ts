@@ -9,7 +9,7 @@ import { maxPackageEvents } from '../fulfilment/order-events.js';
 import { HandleFulfilmentEvents } from '../fulfilment/handle-fulfilment-events.js';
 import { IdempotencyKeys } from '../orders/idempotency-keys.js';
 import type { OrderView } from '../orders/order.shapes.js';
-import { ReadOrders } from '../orders/read-orders.js';
+import { ReadOrders } from '../orders/reading/read-orders.js';
 import { simulatedEvent, statusesForEvent } from './simulated-events.rules.js';
 import type { WarehouseEvent } from './test-orders.dto.js';
 
@@ -45,11 +45,11 @@ export class ReportTestEvent {
       const order = await tx.row<{ status: OrderStatus; test: boolean }>(lockOrder, [orderId, creatorId]);
       if (order === undefined) return throwNotFound('order');
       if (!order.test) throw notATestOrder();
-      const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
+      const scope = { creatorId, clientId: caller.clientId, key };
       const requestFingerprint = fingerprint({ event, order: orderId });
       // The stored response only marks the key as used: every request returns the order as it is now.
       const response = { id: publicId('ord', orderId), status: order.status };
-      const isNew = scope === undefined || (await this.keys.store(tx, scope, requestFingerprint, response));
+      const isNew = await this.keys.store(tx, scope, requestFingerprint, response);
       if (isNew) await this.apply(tx, orderId, order.status, event);
       return !isNew;
     });

@@ -12,7 +12,7 @@ import {
   startStoreApi,
   type StoreApiUnderTest,
   type Creator,
-} from '../store-api.fixture.js';
+} from '../test/store-api.fixture.js';
 import { SimulatedWarehouse } from './simulated-warehouse.js';
 
 /** Repeats the first event of a creator's orders up to the maximum. */

@@ -1,7 +1,7 @@
 import { publicId } from '@fulfilment/contracts';
 import { createLogger } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
-import { setUpDatabase } from '../../scratch.fixture.js';
+import { setUpDatabase } from '../../test/scratch.fixture.js';
 import { CheckProviderKey } from '../check-provider-key.js';
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';

@@ -1,4 +1,4 @@
-import { setUpDatabase } from '../../scratch.fixture.js';
+import { setUpDatabase } from '../../test/scratch.fixture.js';
 import type { RefundRequest } from '../payment-gateway.js';
 import { refundsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import { type FakeStripeFault, fakeStripeKey } from './fake-stripe.fixture.js';

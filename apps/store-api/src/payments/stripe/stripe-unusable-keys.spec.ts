@@ -1,4 +1,4 @@
-import { setUpDatabase } from '../../scratch.fixture.js';
+import { setUpDatabase } from '../../test/scratch.fixture.js';
 import type { OpenCharge } from '../payment-gateway.js';
 import {
   hourMs,

@@ -1,0 +1,100 @@
+import { statement } from '@fulfilment/database';
+import { Stock } from '../../catalogue/stock/stock.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
+import { type OrderHelpers, orderHelpers } from '../../orders/order-helpers.fixture.js';
+import { redactOrder } from '../../orders/maintenance/redact-orders.js';
+import { RechargeOrder } from './recharge-order.js';
+import { rechargeOrders } from './recharge-orders.js';
+
+const setAllPaymentMethods = statement(
+  'test.set-all-payment-methods',
+  'UPDATE creators SET payment_method = $1',
+);
+const setFailureTime = statement(
+  'test.set-failure-time',
+  `UPDATE charges SET settled_at = $2 WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)`,
+);
+const removePaymentMethod = statement(
+  'test.remove-payment-method',
+  'UPDATE creators SET payment_method = NULL WHERE id = $1',
+);
+const withdraw = statement(
+  'test.withdraw',
+  "UPDATE products SET status = 'unavailable' WHERE creator_id = $1",
+);
+const attempts = statement(
+  'test.attempts',
+  'SELECT count(*) AS attempts FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
+);
+
+const since = new Date('2026-01-02T00:00:00Z');
+const until = new Date('2026-01-03T00:00:00Z');
+
+describe('recharging the orders of a time range', () => {
+  let store: StoreApiUnderTest;
+  let helpers: OrderHelpers;
+
+  beforeEach(async () => {
+    store = await startStoreApi();
+    helpers = orderHelpers(store);
+  });
+  afterEach(() => store.stop());
+
+  /** An order whose payment failed at the given time. */
+  const placeFailed = async (
+    failedAt: string,
+  ): Promise<{ creator: Creator; order: string; status: () => Promise<string> }> => {
+    const prepared = await helpers.prepareOrder({ paymentMethod: 'pm_declined' });
+    const { creator } = prepared;
+    const { body } = await helpers.place(creator, prepared.body);
+    await store.database.run(setFailureTime, [creator.id, new Date(failedAt)]);
+    return {
+      creator,
+      order: body.id,
+      status: async () => (await store.readOrder(creator, body.id)).status,
+    };
+  };
+  const run = () =>
+    rechargeOrders(store.database, new RechargeOrder(store.database, store.app.get(Stock)), { since, until });
+  const range = { since: since.toISOString(), until: until.toISOString() };
+
+  it('charges each order of the time range once in three runs, and no others', async () => {
+    const within = [await placeFailed('2026-01-02T00:00:00Z'), await placeFailed('2026-01-02T23:59:59Z')];
+    const outside = [await placeFailed('2026-01-01T23:59:59Z'), await placeFailed('2026-01-03T00:00:00Z')];
+    await store.database.run(setAllPaymentMethods, ['pm_ok']);
+    expect(await run()).toEqual({ ...range, begun: 2, skipped: {} });
+    expect(await run()).toEqual({ ...range, begun: 0, skipped: {} });
+    await store.resumeOrders();
+    expect(await run()).toEqual({ ...range, begun: 0, skipped: {} });
+    expect(await Promise.all(within.map(({ status }) => status()))).toEqual(['processing', 'processing']);
+    expect(await Promise.all(outside.map(({ status }) => status()))).toEqual([
+      'payment_failed',
+      'payment_failed',
+    ]);
+    for (const { creator } of within)
+      expect(await store.database.row(attempts, [creator.id])).toEqual({ attempts: 2 });
+    for (const { creator } of outside) expect(await helpers.providerCharges(creator)).toHaveLength(1);
+  });
+
+  it('continues after an order that cannot be charged, and counts the reasons', async () => {
+    const redacted = await placeFailed('2026-01-02T09:00:00Z');
+    await redactOrder(store.database, redacted.order);
+    const unsold = await placeFailed('2026-01-02T10:00:00Z');
+    const sold = await placeFailed('2026-01-02T11:00:00Z');
+    const unpaid = await placeFailed('2026-01-02T12:00:00Z');
+    await store.database.run(setAllPaymentMethods, ['pm_ok']);
+    await store.database.run(withdraw, [unsold.creator.id]);
+    await store.database.run(removePaymentMethod, [unpaid.creator.id]);
+    expect(await run()).toEqual({
+      ...range,
+      begun: 1,
+      skipped: { address_redacted: 1, not_sold_or_sold_out: 1, payment_method_missing: 1 },
+    });
+    await store.resumeOrders();
+    expect([await unsold.status(), await sold.status(), await unpaid.status()]).toEqual([
+      'payment_failed',
+      'processing',
+      'payment_failed',
+    ]);
+  });
+});

@@ -1,0 +1,167 @@
+import { statement } from '@fulfilment/database';
+import { createLogger, metrics } from '@fulfilment/runtime';
+import { jest } from '@jest/globals';
+import { type StripeOrders, stripeOrders } from '../stripe-orders.fixture.js';
+import { DailyReconciliation } from './daily-reconciliation.js';
+import { PaymentGateway } from '../../payments/payment-gateway.js';
+import { reconcilePayments } from './reconcile-payments.js';
+
+const chargeOf = statement(
+  'test.charge-of',
+  `SELECT c.id, c.provider_reference AS reference FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
+);
+const deleteCharge = statement('test.delete-charge', 'DELETE FROM charges WHERE id = $1');
+const decline = statement('test.decline', "UPDATE charges SET status = 'declined' WHERE id = $1");
+const markRefunded = statement(
+  'test.refunded',
+  "UPDATE charges SET status = 'refunded', refund_reference = $2 WHERE id = $1",
+);
+const finishedDays = statement(
+  'test.finished-days',
+  'SELECT day::text, findings FROM payment_reconciliations WHERE finished_at IS NOT NULL ORDER BY day',
+);
+
+/** Moves the failed day two weeks into the past, where it is due although it is older than seven days. */
+const makeOlder = statement(
+  'test.make-older',
+  'UPDATE payment_reconciliations SET day = day - 14, lease_until = now() WHERE finished_at IS NULL',
+);
+const failedDays = statement(
+  'test.failed-days',
+  'SELECT day FROM payment_reconciliations WHERE finished_at IS NULL',
+);
+
+/** The number of days that are due (an hour after their end) and not reconciled, by the metric. */
+async function unreconciledDays(): Promise<number> {
+  const [, seconds] = /^payment_reconciled_until_seconds (\d+)$/m.exec(await metrics.metrics()) ?? [];
+  const endOfLastDueDay = Math.floor((Date.now() - 3_600_000) / 86_400_000);
+  return endOfLastDueDay - Number(seconds) / 86_400;
+}
+
+describe('the reconciliation with Stripe', () => {
+  let orders: StripeOrders;
+  beforeEach(async () => {
+    orders = await stripeOrders();
+  });
+  afterEach(() => orders.stop());
+
+  const placePaid = async () => {
+    const { creator } = await orders.place('pm_card_visa');
+    const charge = await orders.store.database.row<{ id: string; reference: string }>(chargeOf, [creator.id]);
+    if (charge === undefined) throw new Error('The order has no charge.');
+    return charge;
+  };
+  const hourMs = 3_600_000;
+  const reconcile = () =>
+    reconcilePayments({
+      database: orders.store.database,
+      gateway: orders.store.app.get(PaymentGateway),
+      range: { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) },
+      signal: AbortSignal.timeout(20_000),
+    });
+
+  it('finds no difference when each payment has its charge, over several pages', async () => {
+    for (let index = 0; index < 11; index += 1) await placePaid();
+    expect(await reconcile()).toEqual({ payments: 11, charges: 11, findings: [] });
+  });
+
+  it('finds a payment whose charge is missing or declined here', async () => {
+    const [lost, declined] = [await placePaid(), await placePaid()];
+    await orders.store.database.run(deleteCharge, [lost.id]);
+    await orders.store.database.run(decline, [declined.id]);
+    const { findings } = await reconcile();
+    expect(findings).toHaveLength(2);
+    for (const { id, reference } of [lost, declined])
+      expect(findings).toContainEqual({ kind: 'unknown_payment', reference, chargeId: id });
+  });
+
+  it('finds a second payment of one charge', async () => {
+    const charge = await placePaid();
+    const [intent] = orders.stripe.intents();
+    if (intent === undefined) throw new Error('Nothing was charged.');
+    orders.stripe.add({ ...intent, id: 'pi_second' });
+    expect((await reconcile()).findings).toEqual([
+      { kind: 'unknown_payment', reference: 'pi_second', chargeId: charge.id },
+    ]);
+  });
+
+  it('ignores payments of other software on the account', async () => {
+    await placePaid();
+    const [intent] = orders.stripe.intents();
+    if (intent === undefined) throw new Error('Nothing was charged.');
+    orders.stripe.add({ ...intent, id: 'pi_other', metadata: {} });
+    orders.stripe.add({ ...intent, id: 'pi_strange', metadata: { charge_id: 'not ours' } });
+    expect(await reconcile()).toMatchObject({ payments: 1, findings: [] });
+  });
+
+  it('finds a charge that is paid here and unknown to Stripe', async () => {
+    const charge = await placePaid();
+    orders.stripe.remove(charge.reference);
+    expect((await reconcile()).findings).toEqual([
+      { kind: 'missing_payment', reference: charge.reference, chargeId: charge.id },
+    ]);
+  });
+
+  it('finds a refund that failed after it had succeeded', async () => {
+    const charge = await placePaid();
+    const [intent] = orders.stripe.intents();
+    orders.stripe.refunds.push({
+      id: 're_late',
+      object: 'refund',
+      payment_intent: intent?.id ?? '',
+      status: 'failed',
+    });
+    await orders.store.database.run(markRefunded, [charge.id, 're_late']);
+    expect((await reconcile()).findings).toEqual([
+      { kind: 'failed_refund', reference: 're_late', chargeId: charge.id },
+    ]);
+  });
+
+  it('runs once for each of the last seven days, also in concurrent rounds', async () => {
+    const reconciliation = orders.store.app.get(DailyReconciliation);
+    const rounds = await Promise.all(Array.from({ length: 3 }, () => reconciliation.round()));
+    expect(rounds).toContain(true);
+    while (await reconciliation.round());
+    const done = await orders.store.database.rows<{ day: string; findings: number }>(finishedDays);
+    expect(done).toHaveLength(7);
+    expect(new Set(done.map(({ day }) => day)).size).toBe(7);
+    expect(orders.stripe.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
+  });
+
+  it('is retried later when Stripe responds with 500', async () => {
+    const reconciliation = orders.store.app.get(DailyReconciliation);
+    orders.stripe.fail('/v1/payment_intents', {
+      status: 500,
+      error: { type: 'api_error', message: 'Unavailable.' },
+    });
+    expect(await reconciliation.round()).toBe(true);
+    expect(await orders.store.database.rows(finishedDays)).toEqual([]);
+    while (await reconciliation.round());
+    expect(await orders.store.database.rows(finishedDays)).toHaveLength(6);
+    expect(await unreconciledDays()).toBe(7); // counted from the oldest day, the only one that failed
+    await orders.store.database.run(makeOlder);
+    while (await reconciliation.round());
+    expect(await orders.store.database.rows(failedDays)).toEqual([]);
+    expect(await unreconciledDays()).toBe(0);
+  });
+
+  it('logs why a day could not be reconciled, also when the database fails after that', async () => {
+    const { database, app } = orders.store;
+    const lines: string[] = [];
+    const logger = createLogger('test', 'error', { write: (line) => lines.push(line) });
+    orders.stripe.fail('/v1/payment_intents', {
+      status: 500,
+      error: { type: 'api_error', message: 'Unavailable.' },
+    });
+    const run = jest.spyOn(database, 'run').mockRejectedValue(new Error('The database is down.'));
+    const reconciliation = new DailyReconciliation(database, app.get(PaymentGateway), logger);
+    await expect(reconciliation.round()).rejects.toThrow('The database is down.');
+    run.mockRestore();
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      {
+        message: 'The payments of a day could not be reconciled; will retry.',
+        error: { message: expect.stringContaining('Unavailable.') },
+      },
+    ]);
+  });
+});

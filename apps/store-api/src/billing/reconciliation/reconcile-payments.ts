@@ -1,0 +1,125 @@
+import { isUuid, nilUuid } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import type { ChargeStatus } from '../open-charge.js';
+import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../../payments/payment-gateway.js';
+
+export type FindingKind =
+  /** The provider has a payment without a paid charge of ours. */
+  | 'unknown_payment'
+  /** A charge is paid here, and the provider has no payment. */
+  | 'missing_payment'
+  /** A charge is refunded here, and the provider's refund has failed later. */
+  | 'failed_refund';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  /** The provider's id of the payment or refund, or null. */
+  readonly reference: string | null;
+  readonly chargeId: string;
+}
+
+export interface Reconciliation {
+  /** Number of our payments at the provider in the time range. */
+  readonly payments: number;
+  /** Number of our charges that were settled as paid in the time range. */
+  readonly charges: number;
+  readonly findings: readonly Finding[];
+}
+
+/** A refund may fail this long after it was made (https://docs.stripe.com/refunds#failed-refunds). */
+const maxRefundFailureDelayMs = 30 * 86_400_000;
+const pageSize = 500;
+
+const readKnown = statement(
+  'reconcile.known',
+  'SELECT id, status, provider_reference AS reference, test AS "isTest" FROM charges WHERE id = ANY($1::uuid[])',
+);
+const readPaid = statement(
+  'reconcile.paid',
+  `SELECT id, provider_reference AS reference, test AS "isTest" FROM charges
+   WHERE settled_at >= $1 AND settled_at < $2 AND status IN ('succeeded', 'refund_due', 'refunded') AND id > $3
+   ORDER BY id LIMIT ${pageSize}`,
+);
+const readRefunded = statement(
+  'reconcile.refunded',
+  `SELECT id, refund_reference AS "refundReference" FROM charges WHERE status = 'refunded' AND provider_reference = ANY($1)`,
+);
+
+interface KnownCharge extends Charge {
+  readonly status: ChargeStatus;
+}
+
+interface Comparison {
+  readonly database: Database;
+  readonly gateway: PaymentGateway;
+  readonly range: TimeRange;
+  readonly signal: AbortSignal;
+}
+
+/** Compares the provider's payments of a time range with our charges, in both directions. Read-only. */
+export async function reconcilePayments(comparison: Comparison): Promise<Reconciliation> {
+  const { database, gateway, range, signal } = comparison;
+  const findings: Finding[] = [];
+  const paidAtProvider = new Set<string>();
+  let payments = 0;
+  for await (const page of gateway.listPayments(range, signal)) {
+    // Other software on the account may use the same metadata; our charge ids are UUIDs.
+    const ours = page.filter(({ chargeId }) => isUuid(chargeId));
+    for (const { chargeId } of ours) paidAtProvider.add(chargeId);
+    payments += ours.length;
+    findings.push(...(await unknownPayments(database, ours)));
+  }
+  let charges = 0;
+  for await (const page of paidCharges(database, range)) {
+    charges += page.length;
+    // A charge that was settled in this time range may have been paid in an earlier one.
+    for (const charge of page.filter(({ id }) => !paidAtProvider.has(id))) {
+      if ((await gateway.find(charge, signal)) === undefined)
+        findings.push({ kind: 'missing_payment', reference: charge.reference, chargeId: charge.id });
+    }
+  }
+  findings.push(...(await failedRefunds(comparison)));
+  return { payments, charges, findings };
+}
+
+async function unknownPayments(database: Database, payments: readonly ProviderPayment[]): Promise<Finding[]> {
+  const rows = await database.rows<KnownCharge>(readKnown, [payments.map(({ chargeId }) => chargeId)]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return payments
+    .filter((payment) => !payment.refunded && !matchesPayment(byId.get(payment.chargeId), payment))
+    .map(({ reference, chargeId }) => ({ kind: 'unknown_payment', reference, chargeId }));
+}
+
+/**
+ * Whether the payment is that of the charge. A second payment of the charge is not: it has another id than
+ * the one in the charge row. A pending charge matches, since the completer settles it.
+ */
+function matchesPayment(charge: KnownCharge | undefined, { reference }: ProviderPayment): boolean {
+  if (charge === undefined || charge.status === 'declined') return false;
+  return charge.reference === null || reference === null || charge.reference === reference;
+}
+
+/** Pages of our charges that were settled as paid in the time range. */
+async function* paidCharges(database: Database, { from, to }: TimeRange): AsyncGenerator<Charge[]> {
+  for (let after: string | undefined = nilUuid; after !== undefined;) {
+    const page: Charge[] = await database.rows<Charge>(readPaid, [from, to, after]);
+    yield page;
+    after = page.length < pageSize ? undefined : page.at(-1)?.id;
+  }
+}
+
+async function failedRefunds({ database, gateway, range, signal }: Comparison): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const from = new Date(range.from.getTime() - maxRefundFailureDelayMs);
+  for await (const page of gateway.listFailedRefunds({ from, to: range.to }, signal)) {
+    const charges = await database.rows<{ id: string; refundReference: string | null }>(readRefunded, [
+      page.map(({ paymentReference }) => paymentReference),
+    ]);
+    const failed = new Set(page.map(({ reference }) => reference));
+    for (const { id, refundReference } of charges) {
+      if (refundReference !== null && failed.has(refundReference))
+        findings.push({ kind: 'failed_refund', reference: refundReference, chargeId: id });
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,47 @@
+import type { EditionSnapshot } from '@fulfilment/contracts';
+import { uuidv7 } from '@fulfilment/contracts';
+import { statement, type Transaction } from '@fulfilment/database';
+import { Injectable } from '@nestjs/common';
+import { CreatorNames } from './creator-names.js';
+import { searchText } from '../search.rules.js';
+
+/** Product types by the id of the release type in the Creator API. */
+const productTypeOfEdition: Readonly<Record<number, string>> = { 2: 'vinyl_7_single' };
+const defaultProductType = 'vinyl_12_lp';
+
+const insertRelease = statement(
+  'edition.insert-release',
+  `INSERT INTO releases (id, creator_id, name, artist_name, release_type_id, ean, search_text, created_at)
+   VALUES (:id, :creator_id, :title, :artist_name, :release_type_id, :ean, :search_text, :created_at)
+   ON CONFLICT (id) DO NOTHING`,
+);
+const insertProduct = statement(
+  'edition.insert-product',
+  `INSERT INTO products (id, release_id, creator_id, position, title, product_type, status, lead_time_days, royalty_rate, barcode, created_at)
+   SELECT :product_id, :id, :creator_id, 1, :title, t.product_type, 'pending', t.lead_time_days, t.royalty_rate, :ean, :created_at
+   FROM product_types t WHERE t.product_type = :product_type`,
+);
+
+/**
+ * Adds an edition of the Creator API to the catalogue: pending, with one pending product. While the creator's
+ * name is unknown, the artist is empty (`CreatorNames`). A repeated edition changes nothing.
+ */
+@Injectable()
+export class CreateEdition {
+  constructor(private readonly creatorNames: CreatorNames) {}
+
+  async run(tx: Transaction, edition: EditionSnapshot): Promise<void> {
+    const artistName = await this.creatorNames.find(tx, edition.creator_id);
+    const inserted = await tx.run(insertRelease, {
+      ...edition,
+      artist_name: artistName,
+      search_text: searchText(edition.title, artistName),
+    });
+    if (inserted === 0) return;
+    const productType = productTypeOfEdition[edition.release_type_id] ?? defaultProductType;
+    const product = { product_id: uuidv7(), product_type: productType };
+    const products = await tx.run(insertProduct, { ...edition, ...product });
+    // The message is retried, then dead-lettered: a release without a product could never be approved.
+    if (products === 0) throw new Error(`The product type ${productType} is not loaded.`);
+  }
+}

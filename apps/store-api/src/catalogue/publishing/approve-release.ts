@@ -1,0 +1,69 @@
+import { isUuid, messages, parsePublicId } from '@fulfilment/contracts';
+import { statement, type Transaction, ofTable } from '@fulfilment/database';
+import { Outbox, RejectedMessage } from '@fulfilment/messaging';
+import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import type { z } from 'zod';
+import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
+import { nextUpdateTimeSql } from '../../next-update-time.js';
+
+/** The data of `catalogue.release_approved`. */
+type Approval = z.output<(typeof messages.catalogueReleaseApproved)['schema']>;
+
+const lockRelease = statement('release.lock', 'SELECT id FROM releases WHERE id = $1 FOR UPDATE');
+const readType = statement(
+  'product-type.read',
+  'SELECT product_type FROM product_types WHERE product_type = $1',
+);
+const publishPending = statement(
+  'release.publish-pending',
+  `UPDATE products p SET
+     status = 'available', status_set_at = least(:occurred_at, now()), product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
+     price_gbp = coalesce(:gbp, t.price_gbp), price_usd = coalesce(:usd, t.price_usd),
+     price_eur = coalesce(:eur, t.price_eur), price_jpy = coalesce(:jpy, t.price_jpy),
+     version = p.version + 1, updated_at = ${nextUpdateTimeSql}
+   FROM product_types t
+   WHERE p.release_id = :release_id AND p.status = 'pending' AND t.product_type = coalesce(:product_type, p.product_type)
+   RETURNING ${ofTable('p', productColumns)}`,
+);
+
+/**
+ * Prices and publishes a pending release: with the given prices, else the product type's list prices.
+ * Idempotent.
+ */
+@Injectable()
+export class ApproveRelease {
+  constructor(
+    private readonly outbox: Outbox,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws RejectedMessage */
+  async run(
+    tx: Transaction,
+    { release_id: releaseId, prices, product_type: productType }: Approval,
+    occurredAt: string,
+  ): Promise<void> {
+    const uuid = isUuid(releaseId) ? releaseId : parsePublicId('prod', releaseId);
+    if (uuid === undefined || (await tx.row(lockRelease, [uuid])) === undefined) {
+      throw new RejectedMessage(`release ${releaseId.slice(0, 40)} does not exist`);
+    }
+    if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
+      throw new RejectedMessage('the product type does not exist');
+    }
+    const products = await tx.rows<ProductRow>(publishPending, {
+      release_id: uuid,
+      product_type: productType,
+      gbp: prices?.GBP,
+      usd: prices?.USD,
+      eur: prices?.EUR,
+      jpy: prices?.JPY,
+      occurred_at: occurredAt,
+    });
+    const publishedAt = this.clock();
+    const outgoing = products.map((row) =>
+      messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt: publishedAt }),
+    );
+    await this.outbox.add(tx, ...outgoing);
+  }
+}

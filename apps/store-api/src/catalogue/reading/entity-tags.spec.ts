@@ -1,0 +1,81 @@
+import { messages } from '@fulfilment/contracts';
+import { eventually } from '@fulfilment/testing';
+import request from 'supertest';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
+
+describe('the ETag of release reads', () => {
+  let store: StoreApiUnderTest;
+  let creator: Creator;
+  let id: string;
+  let sku: string;
+
+  beforeAll(async () => {
+    store = await startStoreApi();
+    creator = await store.creator();
+    const release = await store.release(creator.id, [{ quantity: 5 }]);
+    id = release.id;
+    sku = release.sku;
+  });
+  afterAll(() => store.stop());
+
+  const read = (path: string, ifNoneMatch?: string, token = creator.token) => {
+    const get = request(store.server).get(`/store/v1/releases${path}`).auth(token, { type: 'bearer' });
+    return ifNoneMatch === undefined ? get : get.set('If-None-Match', ifNoneMatch);
+  };
+  const tagOf = async (path: string, token = creator.token): Promise<string> =>
+    String((await read(path, undefined, token)).headers['etag']);
+
+  it.each(['', '?format=detailed', '?search=tidal&currency=JPY', '/:id'])(
+    'leads to 304 without a body while nothing has changed: %s',
+    async (pathOrQuery) => {
+      const path = pathOrQuery.replace(':id', id);
+      const first = await read(path);
+      expect(first.headers).toMatchObject({
+        etag: expect.stringMatching(/^"[\w-]{27}"$/),
+        'cache-control': 'private, no-cache',
+        'content-type': 'application/json; charset=utf-8',
+      });
+      const tag = String(first.headers['etag']);
+      for (const condition of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const conditional = await read(path, condition).set('X-Request-Id', 'mine');
+        expect([conditional.status, conditional.text]).toEqual([304, '']);
+        expect(conditional.headers).toMatchObject({
+          etag: tag,
+          'cache-control': 'private, no-cache',
+          'x-request-id': 'mine',
+          ratelimit: expect.any(String),
+          'ratelimit-policy': expect.any(String),
+        });
+        expect(conditional.headers).not.toHaveProperty('content-type');
+      }
+    },
+  );
+
+  it('differs by currency, format, page size and creator, and after a change of the stock', async () => {
+    const other = await store.creator();
+    await store.release(creator.id);
+    const tags = await Promise.all([
+      tagOf(`/${id}`),
+      tagOf(`/${id}?currency=USD`),
+      tagOf(''),
+      tagOf('?currency=USD'),
+      tagOf('?format=detailed'),
+      tagOf('?limit=1'),
+      tagOf('', other.token),
+    ]);
+    expect(new Set(tags).size).toBe(7);
+    await store.broker.publish(
+      messages.fulfilmentStockSet.make({ sku, quantity: 4 }, { occurredAt: new Date() }),
+    );
+    await eventually(async () => (await tagOf(`/${id}`)) !== tags[0]);
+    expect((await read(`/${id}`, tags[0])).status).toBe(200);
+  });
+
+  it('does not lead to 304 for another creator, an invalid token or an invalid query', async () => {
+    const other = await store.creator();
+    const tag = await tagOf(`/${id}`);
+    expect((await read(`/${id}`, tag, other.token)).status).toBe(404);
+    expect((await read(`/${id}`, '*', 'nonsense')).status).toBe(401);
+    expect((await read('?limit=0', '*')).status).toBe(400);
+  });
+});

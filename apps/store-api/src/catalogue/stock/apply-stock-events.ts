@@ -1,0 +1,264 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { pipelined, statement, type Transaction, ofTable } from '@fulfilment/database';
+import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
+import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { inRounds } from '../../in-rounds.js';
+import { nextUpdateTimeSql } from '../../next-update-time.js';
+import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
+import { type Balance, balanceAfterCount, maxStock, stockOf } from './stock-balance.rules.js';
+import { Stock } from './stock.js';
+
+const columnsOfProducts = ofTable('products', productColumns);
+// An event from a clock that is ahead counts as of now, so that it does not override later events. now()
+// would not do: it is the same for all events of a transaction.
+const lockProducts = statement(
+  'stock.lock-products',
+  `SELECT ${columnsOfProducts}, oversold, event.at::text AS "effectiveAt",
+          coalesce(stock_set_at > event.at, false) AS "countedLater", coalesce(stock_set_at = event.at, false) AS "countedAtSameTime"
+   FROM (SELECT product_id, least(at, clock_timestamp()) AS at FROM unnest($1::uuid[], $2::timestamptz[]) AS sent (product_id, at)) AS event
+   JOIN products ON products.id = event.product_id
+   ORDER BY products.id FOR UPDATE OF products`,
+);
+// Finds the orders that were placed after the count, in any status. FOR SHARE waits for transactions that
+// settle, cancel or recharge them.
+const lockUnlimitedSales = statement(
+  'stock.lock-unlimited-sales',
+  `SELECT o.id FROM orders o
+   WHERE o.creator_id = $3 AND o.created_at > $2::timestamptz
+     AND EXISTS (SELECT FROM order_items WHERE order_id = o.id AND product_id = $1)
+   ORDER BY o.id FOR SHARE`,
+);
+// Records the pieces of orders that were placed while the product was not limited. A separate statement, so
+// that it sees the charges as they are after the wait: a statement that waits for a row re-reads only that
+// row.
+const recordUnlimitedSales = statement(
+  'stock.record-unlimited-sales',
+  `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity, moved_at)
+   SELECT o.id, (SELECT max(attempt) FROM charges WHERE order_id = o.id), $1, 'taken',
+          (SELECT sum(quantity) FROM order_items WHERE order_id = o.id AND product_id = $1), o.created_at
+   FROM orders o
+   WHERE o.id = ANY ($2::uuid[])
+     AND (o.status NOT IN ('cancelled', 'payment_failed')
+          OR EXISTS (SELECT FROM charges WHERE order_id = o.id AND status = 'pending'))
+   ON CONFLICT DO NOTHING`,
+);
+const readChangesSince = statement(
+  'stock.changes-since',
+  `SELECT counted.product_id,
+          coalesce((SELECT sum(CASE kind WHEN 'taken' THEN -quantity ELSE quantity END) FROM stock_movements m
+                    WHERE m.product_id = counted.product_id AND m.moved_at > counted.at), 0)
+        + coalesce((SELECT sum(delta) FROM stock_adjustments a
+                    WHERE a.product_id = counted.product_id AND a.occurred_at > counted.at), 0) AS changes
+   FROM unnest($1::uuid[], $2::timestamptz[]) AS counted (product_id, at)`,
+);
+const saveCountTimes = statement(
+  'stock.save-count-times',
+  `UPDATE products SET stock_set_at = counted.at, limited_edition = true, quantity = coalesce(quantity, 0)
+   FROM unnest($1::uuid[], $2::timestamptz[]) AS counted (product_id, at) WHERE products.id = counted.product_id`,
+);
+const insertAdjustments = statement(
+  'stock.insert-adjustments',
+  `INSERT INTO stock_adjustments (product_id, occurred_at, message_id, delta)
+   SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::int[]) ON CONFLICT DO NOTHING RETURNING message_id`,
+);
+const setBalances = statement(
+  'stock.set-balances',
+  `UPDATE products SET quantity = new.quantity, oversold = new.oversold, version = version + 1, updated_at = ${nextUpdateTimeSql}
+   FROM unnest($1::uuid[], $2::int[], $3::int[]) AS new (product_id, quantity, oversold)
+   WHERE products.id = new.product_id RETURNING ${columnsOfProducts}`,
+);
+
+interface LockedProduct extends ProductRow {
+  readonly oversold: number;
+  /** Time at which the event applies, as PostgreSQL writes it. */
+  readonly effectiveAt: string;
+  /** Whether a later count was applied. */
+  readonly countedLater: boolean;
+  /** Whether a count with the same time was applied. */
+  readonly countedAtSameTime: boolean;
+}
+
+/** A count or an adjustment by the warehouse. */
+export interface StockEvent {
+  readonly messageId: string;
+  readonly traceparent?: string | undefined;
+  readonly kind: 'count' | 'adjustment';
+  readonly sku: string;
+  /** Counted pieces, or added ones; negative for a loss. */
+  readonly pieces: number;
+  /** RFC 3339. */
+  readonly occurredAt: string;
+}
+
+interface StockEventOfProduct {
+  readonly event: StockEvent;
+  readonly product: LockedProduct;
+}
+
+/** The new balance of a product. */
+interface BalanceChange extends StockEventOfProduct {
+  readonly balance: Balance;
+}
+
+/**
+ * Applies stock counts and adjustments of the warehouse. Later sales, returns and adjustments are added to a
+ * count, so the order in which events and orders arrive makes no difference (docs/adr/0024). The products'
+ * rows are locked first, in the order of their ids.
+ */
+@Injectable()
+export class ApplyStockEvents {
+  constructor(
+    private readonly stock: Stock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Applies the events of each product in the given order, several products in one statement.
+   * @throws RejectedMessage, NeedsOwnTransaction
+   */
+  async run(tx: Transaction, events: readonly StockEvent[]): Promise<void> {
+    for (const round of inRounds(events, ({ sku }) => sku)) {
+      const locked = await this.lock(tx, round);
+      const [counts, adjustments] = [ofKind(locked, 'count'), ofKind(locked, 'adjustment')];
+      await this.recordEarlierSales(tx, counts, { isOnlyEvent: events.length === 1 });
+      const changes = [...(await this.count(tx, counts)), ...(await this.adjust(tx, adjustments))];
+      await this.write(tx, changes);
+    }
+  }
+
+  /** Locks the products of one round, which has one event of each. @throws RejectedMessage */
+  private async lock(tx: Transaction, events: readonly StockEvent[]): Promise<StockEventOfProduct[]> {
+    const ids = events.map(({ sku }) => productId(sku));
+    const rows = await tx.rows<LockedProduct>(lockProducts, [
+      ids,
+      events.map(({ occurredAt }) => occurredAt),
+    ]);
+    const products = new Map(rows.map((row) => [row.id, row]));
+    return events.map((event, index) => {
+      const product = products.get(ids[index] ?? '');
+      if (product === undefined) throw unknownProduct(event.sku);
+      return { event, product };
+    });
+  }
+
+  /**
+   * Records the sales of products that are counted for the first time. That locks orders after a product, so
+   * the transaction may lock no other product: a cancellation of one of the orders could wait for it.
+   * @throws NeedsOwnTransaction
+   */
+  private async recordEarlierSales(
+    tx: Transaction,
+    counts: readonly StockEventOfProduct[],
+    { isOnlyEvent }: { readonly isOnlyEvent: boolean },
+  ): Promise<void> {
+    for (const { product } of counts) {
+      if (product.limited_edition || product.countedLater) continue;
+      if (!isOnlyEvent) throw new NeedsOwnTransaction();
+      const { id, creator_id: creatorId, effectiveAt } = product;
+      const sold = await tx.rows<{ id: string }>(lockUnlimitedSales, [id, effectiveAt, creatorId]);
+      await tx.run(recordUnlimitedSales, [id, sold.map((order) => order.id)]);
+    }
+  }
+
+  /**
+   * Returns the balances after the counts, and saves the times of the counts. Makes the products limited
+   * editions if necessary. A count older than the newest one changes nothing.
+   */
+  private async count(tx: Transaction, counts: readonly StockEventOfProduct[]): Promise<BalanceChange[]> {
+    const newest = counts.filter(({ product }) => !product.countedLater);
+    if (newest.length === 0) return [];
+    const ids = newest.map(({ product }) => product.id);
+    const times = newest.map(({ product }) => product.effectiveAt);
+    const [rows] = await pipelined([
+      tx.rows<{ product_id: string; changes: number }>(readChangesSince, [ids, times]),
+      tx.run(saveCountTimes, [ids, times]),
+    ]);
+    const changes = new Map(rows.map((row) => [row.product_id, row.changes]));
+    return newest.map(({ event, product }) => {
+      const counted = event.pieces + (changes.get(product.id) ?? 0);
+      return { event, product, balance: balanceOf(event.sku, balanceAfterCount(counted, product)) };
+    });
+  }
+
+  /**
+   * Returns the balances after the adjustments, and stores the adjustments. An adjustment changes the balance
+   * once per message id, unless the product is not counted yet, or a count with the same or a later time
+   * includes the change.
+   */
+  private async adjust(
+    tx: Transaction,
+    adjustments: readonly StockEventOfProduct[],
+  ): Promise<BalanceChange[]> {
+    if (adjustments.length === 0) return [];
+    const rows = await tx.rows<{ message_id: string }>(insertAdjustments, [
+      adjustments.map(({ product }) => product.id),
+      adjustments.map(({ product }) => product.effectiveAt),
+      adjustments.map(({ event }) => event.messageId),
+      adjustments.map(({ event }) => event.pieces),
+    ]);
+    const inserted = new Set(rows.map((row) => row.message_id));
+    return adjustments.flatMap(({ event, product }) => {
+      const { quantity, oversold, countedLater, countedAtSameTime } = product;
+      const isCounted = countedLater || countedAtSameTime;
+      if (!inserted.has(event.messageId) || isCounted || quantity === null) return [];
+      return [{ event, product, balance: balanceOf(event.sku, quantity - oversold + event.pieces) }];
+    });
+  }
+
+  /** Writes the balances that differ from the stored ones, and publishes them. */
+  private async write(tx: Transaction, balances: readonly BalanceChange[]): Promise<void> {
+    const changed = balances.filter(
+      ({ product, balance: { quantity, oversold } }) =>
+        !product.limited_edition || product.quantity !== quantity || product.oversold !== oversold,
+    );
+    if (changed.length === 0) return;
+    const rows = await tx.rows<ProductRow>(setBalances, [
+      changed.map(({ product }) => product.id),
+      changed.map(({ balance }) => balance.quantity),
+      changed.map(({ balance }) => balance.oversold),
+    ]);
+    const after = new Map(rows.map((row) => [row.id, row]));
+    const changes = changed.map(({ event, product }) => {
+      const row = after.get(product.id);
+      if (row === undefined) throw new Error('A locked product no longer exists.');
+      const traceparent = traceparentOfEffect(event.traceparent, event.messageId);
+      return { product: productSnapshot(row), previous: product.quantity, traceparent };
+    });
+    await this.stock.publishChanges(tx, changes);
+    this.logOversold(tx, changed);
+  }
+
+  private logOversold(tx: Transaction, changes: readonly BalanceChange[]): void {
+    for (const { event, product, balance } of changes) {
+      const { oversold } = balance;
+      if (oversold <= product.oversold) continue;
+      const fields = { sku: event.sku, oversold, message_id: event.messageId };
+      tx.afterCommit(() =>
+        this.logger.warn(fields, 'More pieces are sold than the warehouse reports in stock.'),
+      );
+    }
+  }
+}
+
+function ofKind(events: readonly StockEventOfProduct[], kind: StockEvent['kind']): StockEventOfProduct[] {
+  return events.filter(({ event }) => event.kind === kind);
+}
+
+/** @throws RejectedMessage */
+function productId(sku: string): string {
+  const id = parsePublicId('prod', sku);
+  if (id === undefined) throw unknownProduct(sku);
+  return id;
+}
+
+function unknownProduct(sku: string): RejectedMessage {
+  return new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
+}
+
+/** @throws RejectedMessage */
+function balanceOf(sku: string, pieces: number): Balance {
+  if (Math.abs(pieces) > maxStock)
+    throw new RejectedMessage(`${sku} would have more than ${maxStock} pieces`);
+  return stockOf(pieces);
+}

@@ -1,0 +1,35 @@
+import { type Message, messages, nilUuid } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
+import type { Clock } from '@fulfilment/runtime';
+import { itemsOfOrders, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
+
+const readPage = statement(
+  'orders.replay',
+  `SELECT ${orderColumns} FROM orders WHERE id > $1 ORDER BY id LIMIT $2`,
+);
+
+/**
+ * Yields every order in its current state, page by page. Concurrent changes are published by their own
+ * messages.
+ */
+export async function* replayOrders(
+  database: Database,
+  clock: Clock,
+  pageSize = 500,
+): AsyncGenerator<Message[]> {
+  for (let after = nilUuid; ;) {
+    const orders = await database.rows<OrderRow>(readPage, [after, pageSize]);
+    const items = await itemsOfOrders(
+      database,
+      orders.map(({ id }) => id),
+    );
+    const occurredAt = clock();
+    yield orders.map((order) => {
+      const snapshot = orderSnapshot(order, items.get(order.id) ?? []);
+      return messages.replayOrder.make({ order: snapshot }, { occurredAt });
+    });
+    const last = orders.at(-1);
+    if (last === undefined || orders.length < pageSize) return;
+    after = last.id;
+  }
+}

@@ -1,0 +1,69 @@
+import { type Statement, statement, type Values } from '@fulfilment/database';
+import type { CursorKey } from '@fulfilment/http-service';
+import type { ListOrdersDto } from './list-orders.dto.js';
+import type { OrderSummaryRow } from './order.view.js';
+
+const valueFilters = ['status', 'platform', 'store_id', 'external_order_id'] as const;
+const timeFilters = ['created_after', 'created_before', 'updated_since'] as const;
+
+/** An order in a list. */
+export interface OrderPageRow extends OrderSummaryRow {
+  /** The time by which the list is sorted, in microseconds since 1970. */
+  readonly position_micros: number;
+}
+
+/**
+ * Returns what a cursor of the list is bound to. Without filters by time, it is the same as before these were
+ * added, so cursors of earlier releases stay valid.
+ */
+export function cursorContext(
+  creatorId: string | undefined,
+  query: ListOrdersDto,
+): readonly (string | undefined)[] {
+  const times = timeFilters.map((name) => query[name]);
+  return [
+    'orders',
+    creatorId,
+    ...valueFilters.map((name) => query[name]),
+    ...(times.some((time) => time !== undefined) ? times : []),
+  ];
+}
+
+/**
+ * Returns the statement of a page with its values. It reads one row more than the page has. There is one
+ * prepared statement per combination of filters. In the order of creation, an index serves one or two filters
+ * by value and the bounds of `created_at`; a further filter is applied to its rows. In the order of updates,
+ * one index serves every list, and all filters are applied to its rows.
+ */
+export function pageQuery(
+  creatorId: string | undefined,
+  query: ListOrdersDto,
+  after: CursorKey | undefined,
+): { readonly statement: Statement; readonly values: Values } {
+  const { created_after = '-infinity', created_before = 'infinity', updated_since, limit } = query;
+  const filters = valueFilters.filter((name) => query[name] !== undefined);
+  const byCreation = query.created_after !== undefined || query.created_before !== undefined;
+  const byUpdate = updated_since !== undefined;
+  const [position, direction, beyond] = byUpdate
+    ? (['updated_at', 'ASC', '>'] as const)
+    : (['created_at', 'DESC', '<'] as const);
+  const conditions = ['creator_id = :creator_id', ...filters.map((name) => `${name} = :${name}`)];
+  if (byCreation)
+    conditions.push('created_at > :created_after::timestamptz', 'created_at < :created_before::timestamptz');
+  if (byUpdate) conditions.push('updated_at >= :updated_since::timestamptz');
+  if (after !== undefined)
+    conditions.push(
+      `(${position}, id) ${beyond} ('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', :id::uuid)`,
+    );
+  const filterNames = [...filters, ...(byCreation ? ['created'] : []), ...(byUpdate ? ['updated'] : [])];
+  return {
+    statement: statement(
+      `orders.list${after === undefined ? '' : '-next'}:${filterNames.join(',')}`,
+      `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, test,
+              (extract(epoch FROM ${position}) * 1000000)::bigint AS position_micros
+       FROM orders WHERE ${conditions.join(' AND ')}
+       ORDER BY ${position} ${direction}, id ${direction} LIMIT :max_rows`,
+    ),
+    values: { ...query, ...after, creator_id: creatorId, created_after, created_before, max_rows: limit + 1 },
+  };
+}

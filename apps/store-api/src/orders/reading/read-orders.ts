@@ -1,0 +1,68 @@
+import { type CursorPage, parsePublicId } from '@fulfilment/contracts';
+import { BatchLoader, Database, ReadDatabase, statement } from '@fulfilment/database';
+import { throwNotFound } from '@fulfilment/error-envelope';
+import { type Caller, SignedCursors } from '@fulfilment/http-service';
+import { Injectable } from '@nestjs/common';
+import type { ListOrdersDto } from './list-orders.dto.js';
+import type { OrderSummary, OrderView } from '../order.shapes.js';
+import { cursorContext, type OrderPageRow, pageQuery } from './order-pages.js';
+import { orderSummary, orderView, type OrderViewRow } from './order.view.js';
+
+/** Returns the order of each pair of an order and a creator, unless it is another creator's. */
+const readOrders = statement(
+  'orders.read',
+  `SELECT (requested.index - 1)::int AS index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
+          shipping_rate_id AS rate_id, shipping_amount, billing_method, payment_status, charge_amount, charged_at, packages, tracking_updated_at,
+          created_at, updated_at, shipping_address, metadata, test,
+          (SELECT json_agg(json_build_object('product_id', i.product_id, 'title', i.title, 'quantity', i.quantity,
+                                             'unit_amount', i.unit_amount) ORDER BY i.position)
+           FROM order_items i WHERE i.order_id = orders.id) AS items
+   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS requested (order_id, creator_of_caller, index)
+   JOIN orders ON orders.id = requested.order_id AND orders.creator_id = requested.creator_of_caller`,
+);
+
+interface OrderKey {
+  readonly orderId: string;
+  readonly creatorId: string | undefined;
+}
+
+/** Reads the orders of the connected creator. */
+@Injectable()
+export class ReadOrders {
+  /** Concurrent reads share a round trip, which costs more than their rows. */
+  private readonly orders: BatchLoader<OrderKey, OrderViewRow>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly reads: ReadDatabase,
+    private readonly cursors: SignedCursors,
+  ) {
+    this.orders = new BatchLoader({ run: (keys) => this.loadBatch(keys), maxConcurrent: 2 });
+  }
+
+  async read(caller: Caller, id: string): Promise<OrderView> {
+    const uuid = parsePublicId('ord', id) ?? throwNotFound('order');
+    const row = await this.orders.load({ orderId: uuid, creatorId: caller.creatorId });
+    return row === undefined ? throwNotFound('order') : orderView(row);
+  }
+
+  private async loadBatch(keys: readonly OrderKey[]): Promise<{ index: number; row: OrderViewRow }[]> {
+    const rows = await this.database.rows<OrderViewRow & { index: number }>(readOrders, [
+      keys.map(({ orderId }) => orderId),
+      keys.map(({ creatorId }) => creatorId),
+    ]);
+    return rows.map((row) => ({ index: row.index, row }));
+  }
+
+  async list(caller: Caller, query: ListOrdersDto): Promise<CursorPage<OrderSummary>> {
+    const boundTo = cursorContext(caller.creatorId, query);
+    const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
+    const { statement: readPage, values } = pageQuery(caller.creatorId, query, after);
+    const rows = await this.reads.read((database) => database.rows<OrderPageRow>(readPage, values));
+    const { page, pagination } = this.cursors.page(rows, query.limit, boundTo, (row) => ({
+      micros: row.position_micros,
+      id: row.id,
+    }));
+    return { data: page.map(orderSummary), pagination };
+  }
+}

@@ -1,0 +1,193 @@
+import { uuidv7 } from '@fulfilment/contracts';
+import { BACKGROUND_DATABASE, statement } from '@fulfilment/database';
+import { createLogger } from '@fulfilment/runtime';
+import { eventually } from '@fulfilment/testing';
+import { stripeSettings } from '../../billing/stripe-orders.fixture.js';
+import {
+  unresponsivePaymentMethod,
+  type FakeStripe,
+  fakeStripe,
+} from '../../payments/stripe/fake-stripe.fixture.js';
+import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
+import { startStoreProcess } from '../../test/store-process.fixture.js';
+import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
+import { ChargeOrder } from '../../billing/charge-order.js';
+import { ChargeSender } from '../../billing/charge-sender.js';
+import { RefundCharges } from '../../billing/refund-charges.js';
+import { copyAsPending } from '../reading/copied-orders.fixture.js';
+import { OrderCompleter } from './order-completer.js';
+import { SettleOrder } from './settle-order.js';
+
+// The state after a request died before it charged the order, with a payment method that Stripe charges.
+const dieBeforeCharge = statement(
+  'test.die-before-charge',
+  `WITH crashed AS (UPDATE orders SET resume_at = now(), resume_tries = 0 WHERE creator_id = $1 RETURNING id)
+   UPDATE charges SET payment_method = 'pm_card_visa' FROM crashed WHERE order_id = crashed.id`,
+);
+const becomeDue = statement('test.become-due', 'UPDATE orders SET resume_at = now() WHERE creator_id = $1');
+const markRefundDue = statement(
+  'test.mark-refund-due',
+  "UPDATE charges SET status = 'refund_due' WHERE order_id IN (SELECT id FROM orders WHERE creator_id = $1)",
+);
+// Rounded to 10 s, since the statement runs later than the one that set the time.
+const pauseOf = statement(
+  'test.pause-of',
+  `SELECT resume_tries AS attempts, round(extract(epoch FROM resume_at - now()) / 10)::int * 10 AS seconds FROM orders WHERE creator_id = $1`,
+);
+const chargesOf = statement(
+  'test.charges-of',
+  'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
+);
+
+// `due`: whether every lease ends within 17 s, the provider's timeout of 12 s plus the margin of 5 s.
+const chargesByState = statement(
+  'test.charges-by-state',
+  `SELECT c.status, o.resume_tries AS "resumeTries", c.refund_tries AS "refundTries", count(*) AS charges,
+          bool_and(coalesce(CASE c.status WHEN 'pending' THEN o.resume_at ELSE c.refund_at END < now() + interval '17 seconds', false)) AS due
+   FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = ANY ($1) GROUP BY 1, 2, 3 ORDER BY 1`,
+);
+
+/** A tenth of the default: a thousand orders that wait for the provider occupy the 20 slots for 50 s. */
+const timeoutMs = 1_000;
+const completionTimeoutMs = 3_000;
+
+describe('the completer while the provider does not respond', () => {
+  let stripe: FakeStripe;
+  let store: StoreApiUnderTest;
+  let helpers: OrderHelpers;
+  beforeEach(async () => {
+    stripe = await fakeStripe();
+  });
+  afterEach(async () => {
+    await store.stop();
+    await stripe.stop();
+  });
+
+  const start = async (environment: Readonly<Record<string, string>>) => {
+    store = await startStoreApi({
+      ...stripeSettings(stripe),
+      PAYMENT_TIMEOUT_MS: String(timeoutMs),
+      ...environment,
+    });
+    helpers = orderHelpers(store);
+  };
+  /** Creates a creator with one order. */
+  const place = async (paymentMethod: string): Promise<Creator> => {
+    const { creator, body } = await helpers.prepareOrder({ paymentMethod });
+    expect((await helpers.place(creator, body, uuidv7())).status).toBe(201);
+    return creator;
+  };
+  const chargeStatus = async (creator: Creator) =>
+    (await store.database.row<{ status: string }>(chargesOf, [creator.id]))?.status;
+
+  it('completes an order that a crash has just left, and a refund, while a thousand orders wait', async () => {
+    await start({ RESUME_AFTER_MS: '500' });
+    const waiting = await place(unresponsivePaymentMethod);
+    const crashed = await place(unresponsivePaymentMethod);
+    const cancelled = await place('pm_card_visa');
+    await copyAsPending(store.database, waiting.id, 1000);
+    await store.database.run(dieBeforeCharge, [crashed.id]);
+    await store.database.run(markRefundDue, [cancelled.id]);
+    const loops = [store.app.get(OrderCompleter), store.app.get(RefundCharges)];
+    for (const loop of loops) loop.start();
+    await eventually(
+      async () =>
+        (await chargeStatus(crashed)) === 'succeeded' && (await chargeStatus(cancelled)) === 'refunded',
+      completionTimeoutMs,
+    );
+    expect(await chargeStatus(waiting)).toBe('pending');
+    await Promise.all(loops.map((loop) => loop.stop()));
+  });
+
+  it('retries at growing intervals of at most five minutes', async () => {
+    await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
+    const creator = await place(unresponsivePaymentMethod);
+    const pauses: unknown[] = [];
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      pauses.push(await store.database.row(pauseOf, [creator.id]));
+      await helpers.runCompleter(creator);
+    }
+    expect(pauses).toEqual(
+      [60, 120, 240, 300, 300].map((seconds, index) => ({ attempts: index + 1, seconds })),
+    );
+    const before = stripe.requests.length;
+    await store.resumeOrders(); // not due
+    expect(stripe.requests).toHaveLength(before);
+  });
+
+  it('logs whether a resumed order was settled or is still pending', async () => {
+    await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
+    const lines: string[] = [];
+    const { app } = store;
+    const completer = new OrderCompleter(
+      app.get(BACKGROUND_DATABASE),
+      app.get(ChargeOrder),
+      app.get(SettleOrder),
+      app.get(ChargeSender),
+      store.config,
+      createLogger('test', 'info', { write: (line) => lines.push(line) }),
+    );
+    const creator = await place(unresponsivePaymentMethod);
+    await store.database.run(becomeDue, [creator.id]);
+    await completer.round();
+    await store.database.run(dieBeforeCharge, [creator.id]);
+    await completer.round();
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { message: 'The charge of a resumed order is still pending.', status: 'pending' },
+      { message: 'Resumed an order.', status: 'processing' },
+    ]);
+  });
+
+  describe('and its process gets SIGTERM', () => {
+    let running: Awaited<ReturnType<typeof startStoreProcess>>;
+    afterEach(() => running.stop());
+
+    /** Resolves after the given number of further requests to a path of the provider. */
+    const untilRequested = async (path: string, times: number): Promise<void> => {
+      const count = () => stripe.requests.filter((sent) => sent.path === path).length;
+      const before = count();
+      await eventually(() => count() >= before + times);
+    };
+    const silentPath = `/v1/payment_methods/${unresponsivePaymentMethod}`;
+
+    it('leaves waiting orders to other replicas, and ends at once', async () => {
+      await start({ RESUME_AFTER_MS: '500', PAYMENT_TIMEOUT_MS: '100' });
+      const waiting = await place(unresponsivePaymentMethod);
+      const cancelled = await place('pm_card_visa');
+      await copyAsPending(store.database, waiting.id, 50);
+      await store.database.run(markRefundDue, [cancelled.id]);
+      stripe.fail('/v1/refunds', 'silent', 'silent'); // the reconciliation reads there, too
+      const requestsStarted = Promise.all([untilRequested(silentPath, 20), untilRequested('/v1/refunds', 1)]);
+      running = await startStoreProcess(store, { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '12000' });
+      await requestsStarted;
+      const terminatedAt = performance.now();
+      running.terminate();
+      expect(await running.ended).toBe(0);
+      // The provider is silent for 12 s, and for as long again with the orders that are due.
+      expect(performance.now() - terminatedAt).toBeLessThan(5_000);
+      expect(await store.database.rows(chargesByState, [[waiting.id, cancelled.id]])).toEqual([
+        { status: 'pending', resumeTries: 1, refundTries: 0, due: true, charges: 51 },
+        { status: 'refund_due', resumeTries: 0, refundTries: 0, due: true, charges: 1 },
+      ]);
+    });
+
+    it('claims no more orders while it waits for a running request', async () => {
+      await start({ RESUME_AFTER_MS: '60000', PAYMENT_TIMEOUT_MS: '100' });
+      const due = await place(unresponsivePaymentMethod);
+      const { creator, body } = await helpers.prepareOrder({ paymentMethod: unresponsivePaymentMethod });
+      running = await startStoreProcess(store, { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '4000' });
+      await running.untilReady();
+      const requestsStarted = untilRequested(silentPath, 1);
+      const placing = running.place(creator, body, uuidv7()).then(({ body: order }) => order.status);
+      await requestsStarted;
+      running.terminate();
+      await running.untilClosed();
+      await store.database.run(dieBeforeCharge, [due.id]);
+      expect([await placing, await running.ended, await chargeStatus(due)]).toEqual([
+        'pending',
+        0,
+        'pending',
+      ]);
+    });
+  });
+});

@@ -1,0 +1,105 @@
+import { BACKGROUND_DATABASE, Database, type Statement, statement } from '@fulfilment/database';
+import { BackgroundTask, LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type StoreApiSettings } from '../../config.js';
+import { ChargeSender } from '../../billing/charge-sender.js';
+import { ChargeOrder } from '../../billing/charge-order.js';
+import { openChargeColumns } from '../../billing/open-charge.js';
+import type { OpenCharge } from '../../payments/payment-gateway.js';
+import { SettleOrder } from './settle-order.js';
+
+const pollIntervalMs = 2_000;
+/**
+ * Per loop. A charge holds no connection while it waits for the provider: this limits the settlements that
+ * wait for the pool.
+ */
+const slots = 20;
+/** Time to settle after the provider's timeout, before another replica may claim the order. */
+const leaseMarginMs = 5_000;
+
+/** @param condition that of a partial index, which PostgreSQL could not use if it had a parameter */
+const claimPending = (name: string, condition: string): Statement =>
+  statement(
+    name,
+    `UPDATE orders o SET resume_at = now() + $1::int * interval '1 millisecond'
+     FROM (SELECT id FROM orders WHERE resume_at < now() AND ${condition}
+           ORDER BY resume_at LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
+     JOIN charges c ON c.order_id = due.id AND c.status = 'pending'
+     WHERE o.id = due.id
+     RETURNING ${openChargeColumns('c')}`,
+  );
+
+/**
+ * Claims orders without a recorded attempt to charge: their request died, an open circuit suspended the
+ * charge, or a recharge began.
+ */
+export const claimUnattempted = claimPending('orders.claim-first', 'resume_tries = 0');
+
+/** Claims orders whose earlier attempts to charge had no outcome. */
+export const claimRetries = claimPending('orders.claim-again', 'resume_tries > 0');
+
+/**
+ * Continues orders with a pending charge: after a crash, without a response of the provider, after an open
+ * circuit, and when a recharge began. Orders without an attempt have slots of their own, so that they do not
+ * wait for retries to a silent provider. Any number of replicas may run.
+ */
+@Injectable()
+export class OrderCompleter extends BackgroundTask {
+  /** No charge may start while the HTTP port closes. */
+  override readonly stopsBeforeHttp = true;
+  private readonly loops: readonly SlotLoop<OpenCharge>[];
+
+  constructor(
+    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    private readonly chargeOrder: ChargeOrder,
+    private readonly settleOrder: SettleOrder,
+    private readonly chargeSender: ChargeSender,
+    @Inject(CONFIG) private readonly config: StoreApiSettings,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super();
+    this.loops = [
+      this.loop('resume-orders', claimUnattempted),
+      this.loop('resume-orders-retries', claimRetries),
+    ];
+  }
+
+  start(): void {
+    for (const loop of this.loops) loop.start();
+  }
+
+  /** Orders that wait for the provider are left to another replica, after their lease. */
+  async stop(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop()));
+  }
+
+  /** Continues all orders that are due now. */
+  async round(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.processDue()));
+  }
+
+  private loop(name: string, claimPending: Statement): SlotLoop<OpenCharge> {
+    const leaseMs = this.config.PAYMENT_TIMEOUT_MS + leaseMarginMs;
+    return new SlotLoop({
+      name,
+      intervalMs: pollIntervalMs,
+      logger: this.logger,
+      slots,
+      claim: (max) => this.claim(leaseMs, this.chargeSender.completerCapacity(max), claimPending),
+      work: (charge, stopping) => this.resume(charge, stopping),
+    });
+  }
+
+  private async claim(leaseMs: number, max: number, claimPending: Statement): Promise<OpenCharge[]> {
+    return max === 0 ? [] : this.database.rows<OpenCharge>(claimPending, [leaseMs, max]);
+  }
+
+  private async resume(charge: OpenCharge, stopping: AbortSignal): Promise<void> {
+    const outcome = await this.chargeOrder.run(this.database, charge, stopping);
+    if (outcome === undefined && stopping.aborted) return;
+    const { status } = await this.settleOrder.run(this.database, charge, outcome);
+    const sentence =
+      status === 'pending' ? 'The charge of a resumed order is still pending.' : 'Resumed an order.';
+    this.logger.info({ order_id: charge.orderId, status }, sentence);
+  }
+}

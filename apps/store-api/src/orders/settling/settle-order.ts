@@ -1,0 +1,219 @@
+import { messages, type Message, publicId } from '@fulfilment/contracts';
+import { Database, type Sql, statement, pipelined } from '@fulfilment/database';
+import { Outbox, outboxRow } from '@fulfilment/messaging';
+import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { Stock } from '../../catalogue/stock/stock.js';
+import { IdempotencyKeys, type PlacedOrder } from '../idempotency-keys.js';
+import type { ChargeOutcome, OpenCharge } from '../../payments/payment-gateway.js';
+import { FaultPoints } from '../../fault-points.js';
+import type { NewOrder } from '../placing/new-order.js';
+import { statusesBefore } from '../order.rules.js';
+import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
+import { nextUpdateTimeSql } from '../../next-update-time.js';
+
+const settle = statement(
+  'orders.settle',
+  `WITH
+   -- Serialises concurrent callers, so a charge gets its outcome once.
+   charge AS (
+     UPDATE charges SET status = :charge_status, provider_reference = coalesce(:reference, provider_reference), settled_at = now()
+     WHERE id = :charge_id AND status = 'pending' RETURNING order_id, created_at AS started_at
+   ),
+   -- No row if the status of the order does not allow the new one: after a cancellation, or when a recharge is
+   -- declined. Providers report whole seconds by their own clock, so their time may be before the charge row
+   -- was written.
+   settled AS (
+     UPDATE orders SET status = :status, payment_status = :payment_status, reason = :reason, resume_at = NULL,
+                       charged_at = CASE WHEN :charged_at::timestamptz IS NOT NULL THEN greatest(:charged_at, charge.started_at) END,
+                       version = version + 1, updated_at = ${nextUpdateTimeSql}
+     FROM charge WHERE orders.id = charge.order_id
+       AND orders.status = ANY(:statuses_before::text[])
+     RETURNING ${orderColumns}
+   )
+   SELECT settled.* FROM charge LEFT JOIN settled ON true`,
+);
+// The frequent case in one statement: the request knows the row that results (docs/adr/0045).
+const settleUnchanged = statement(
+  'orders.settle-unchanged',
+  `WITH
+   -- Locks in the order of orders.settle, the charge and then the order.
+   open_charge AS (
+     SELECT id, order_id FROM charges WHERE id = :charge_id AND status = 'pending' FOR UPDATE
+   ),
+   -- No row, so nothing is written, if the order has changed since this request wrote it.
+   unchanged AS (
+     SELECT orders.id, open_charge.id AS charge_id FROM open_charge JOIN orders ON orders.id = open_charge.order_id
+     WHERE orders.version = :version_before AND orders.status = ANY(:statuses_before::text[]) FOR UPDATE OF orders
+   ), charged AS (
+     UPDATE charges SET status = 'succeeded', provider_reference = coalesce(:reference, provider_reference), settled_at = now()
+     FROM unchanged WHERE charges.id = unchanged.charge_id
+   ), settled AS (
+     UPDATE orders SET status = :status, payment_status = :payment_status, resume_at = NULL, charged_at = :charged_at,
+                       updated_at = :updated_at, version = version + 1
+     FROM unchanged WHERE orders.id = unchanged.id
+   ), responded AS (
+     UPDATE idempotency_keys SET response = :response FROM unchanged
+     WHERE order_id = unchanged.id AND (response IS NULL OR response->>'status' = 'pending')
+   )
+   INSERT INTO outbox (message_id, type, body) SELECT :message_id, :routing_key, :message_body::jsonb FROM unchanged`,
+);
+const cancelResume = statement('orders.cancel-resume', 'UPDATE orders SET resume_at = NULL WHERE id = $1');
+const markLateChargeRefundDue = statement(
+  'charges.mark-late-refund-due',
+  "UPDATE charges SET status = 'refund_due' WHERE id = $1 AND status = 'succeeded'",
+);
+// The charge was settled as declined, but a concurrent caller received a success, as happens when the creator
+// fixes the card in between. The money is refunded.
+const markContradictedRefundDue = statement(
+  'charges.mark-contradicted-refund-due',
+  `UPDATE charges SET status = 'refund_due', provider_reference = coalesce($2, provider_reference)
+   WHERE id = $1 AND status = 'declined'`,
+);
+const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
+
+/** The changed order; id null if the order keeps its status; undefined if the charge was settled before. */
+type SettledRow = OrderRow | { readonly id: null } | undefined;
+type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
+type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;
+
+/**
+ * Turns the outcome of a charge into the order's state. One commit writes the state, the event and the stored
+ * response, and returns the stock on failure. The request and the completer may both settle a charge; the
+ * first one wins.
+ */
+@Injectable()
+export class SettleOrder {
+  constructor(
+    private readonly keys: IdempotencyKeys,
+    private readonly stock: Stock,
+    private readonly outbox: Outbox,
+    private readonly faultPoints: FaultPoints,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Never throws: the order exists, so the client gets its id. Without an outcome the order stays as it is,
+   * and the result is `pending`.
+   * @param database the pool of requests, or the background pool of the completer (docs/adr/0022)
+   * @param newOrder the order as this request has written it, so that it need not be read
+   */
+  async run(
+    database: Database,
+    charge: ChargeToSettle,
+    outcome: ChargeOutcome | undefined,
+    newOrder?: NewOrder,
+  ): Promise<PlacedOrder> {
+    const { orderId } = charge;
+    const pending: PlacedOrder = { id: publicId('ord', orderId), status: 'pending' };
+    try {
+      if (newOrder !== undefined && outcome?.status === 'succeeded') {
+        const settled = await this.settleUnchanged(database, newOrder, outcome);
+        if (settled !== undefined) return settled;
+      }
+      if (outcome !== undefined) return await this.settle(database, charge, outcome);
+      await this.keys.savePendingResponse(database, orderId, pending);
+    } catch (error) {
+      this.logger.error({ error, order_id: orderId }, 'Order could not be settled; will be resumed.');
+    }
+    return pending;
+  }
+
+  /**
+   * Settles a paid order that has not changed since it was written, in one statement instead of the
+   * transaction of `settle`: its row and event follow from what was written (docs/adr/0045).
+   * Returns undefined if the order or its charge has changed.
+   */
+  private async settleUnchanged(
+    database: Database,
+    { row, items, charge, createdAtMs }: NewOrder,
+    { chargedAt, reference }: PaidOutcome,
+  ): Promise<PlacedOrder | undefined> {
+    const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMs));
+    const paid: OrderRow = {
+      ...row,
+      version: row.version + 1,
+      status: 'processing',
+      payment_status: 'paid',
+      charged_at: chargedAt > row.created_at ? chargedAt : row.created_at,
+      updated_at: new Date(row.updated_at.getTime() + elapsedMs), // by PostgreSQL's clock
+    };
+    const settled: PlacedOrder = { id: publicId('ord', row.id), status: paid.status };
+    const written = await database.run(settleUnchanged, {
+      ...paid,
+      charge_id: charge.id,
+      version_before: row.version,
+      statuses_before: statusesBefore(paid.status),
+      reference,
+      response: settled,
+      ...outboxRow(this.messageOf(paid, items)),
+    });
+    if (written === 0) return undefined;
+    this.outbox.wakeRelay();
+    this.faultPoints.pass('order-settled');
+    return settled;
+  }
+
+  private async settle(
+    database: Database,
+    { id: chargeId, orderId }: ChargeToSettle,
+    outcome: ChargeOutcome,
+  ): Promise<PlacedOrder> {
+    const placed = await database.transaction(async (tx) => {
+      const paid = outcome.status === 'succeeded';
+      const status = paid ? 'processing' : 'payment_failed';
+      const settling: Promise<SettledRow> = tx.row(settle, {
+        charge_id: chargeId,
+        charge_status: outcome.status,
+        reference: outcome.reference,
+        status,
+        payment_status: paid ? 'paid' : 'failed',
+        charged_at: paid ? outcome.chargedAt : null,
+        reason: paid ? null : outcome.reason,
+        statuses_before: statusesBefore(status),
+      });
+      const [row, items] = await pipelined([settling, itemsOf(tx, orderId)]);
+      const chargeWasSettled = row === undefined;
+      if (chargeWasSettled) {
+        if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
+        return currentStatus(tx, orderId);
+      }
+      const orderKeepsStatus = row.id === null;
+      // Also locks the order, since every transaction locks an order before its products.
+      if (orderKeepsStatus) await tx.run(cancelResume, [orderId]);
+      if (!paid) await this.stock.returnStock(tx, orderId);
+      if (orderKeepsStatus) {
+        // Either the order was cancelled, so its money is refunded, or a recharge was declined.
+        if (paid) await tx.run(markLateChargeRefundDue, [chargeId]);
+        return currentStatus(tx, orderId);
+      }
+      const settled: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
+      // Both statements are issued here, and sent together with COMMIT.
+      tx.sendWithCommit(
+        this.outbox.add(tx, this.messageOf(row, items)),
+        this.keys.saveFinalResponse(tx, orderId, settled),
+      );
+      this.faultPoints.pass('order-settled-uncommitted');
+      return settled;
+    });
+    this.faultPoints.pass('order-settled');
+    return placed;
+  }
+
+  /** The message that reports the new status. */
+  private messageOf(row: OrderRow, items: readonly ItemRow[]): Message {
+    const order = orderSnapshot(row, items);
+    const occurredAt = this.clock();
+    if (row.status === 'processing') return messages.orderProcessing.make({ order }, { occurredAt });
+    return messages.orderPaymentFailed.make({ order, reason: row.reason ?? 'declined' }, { occurredAt });
+  }
+}
+
+/**
+ * Returns the current response for an order that another request or the completer has settled or cancelled.
+ */
+export async function currentStatus(sql: Sql, orderId: string): Promise<PlacedOrder> {
+  const row = await sql.row<Pick<PlacedOrder, 'status'>>(readStatus, [orderId]);
+  return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
+}
