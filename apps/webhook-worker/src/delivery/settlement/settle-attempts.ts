@@ -133,9 +133,7 @@ export class SettleAttempts {
   ): Promise<void> {
     const after = this.healthAfter(settled, before, now);
     tx.sendWithCommit(saveHealth(tx, after));
-    const disabled = after
-      .filter(({ id, status }) => status !== before.get(id)?.status)
-      .filter(isDisabledAutomatically);
+    const disabled = after.filter(({ id, status }) => status !== before.get(id)?.status);
     const disabledIds = new Set(disabled.map(({ id }) => id));
     // A delivery that was held before a manual retry is held after it. If the subscription was enabled during
     // the attempt, the delivery must be released.
@@ -173,13 +171,13 @@ export class SettleAttempts {
 
   private async notifyDisabled(
     tx: Transaction,
-    disabled: readonly DisabledSubscription[],
+    disabled: readonly SubscriptionHealth[],
     now: Date,
   ): Promise<void> {
-    await this.owners.notifyDisabled(tx, disabled, now);
+    await this.owners.notifyDisabled(tx, disabled.filter(isDisabledAutomatically), now);
     tx.afterCommit(() => {
       for (const { id, disabledReason: reason } of disabled) {
-        deliveryMetrics.disabled.inc({ reason });
+        deliveryMetrics.disabled.inc({ reason: String(reason) });
         this.logger.warn(
           { subscription_id: publicId('whk', id), reason },
           'A webhook subscription was disabled.',
@@ -206,7 +204,7 @@ function mustNotifyOfFailure(after: SubscriptionHealth, before: SubscriptionHeal
   return after.failureNotified && !wasNotified;
 }
 
-// These two only narrow the type: a failed attempt always sets the time, and never the reason `owner`.
+/** False if a success in the same batch followed the failure. */
 function isFailing(health: SubscriptionHealth): health is SubscriptionHealth & FailingSubscription {
   return health.failingSince !== null;
 }
