@@ -117,6 +117,7 @@ describe('introspection (RFC 7662)', () => {
 
   it.each([
     ['garbage', () => 'garbage'],
+    ['a long text with a dot', () => `a.${'b'.repeat(45_000)}`],
     ['three parts of which the second has no claims', () => 'eyJhbGciOiJFUzI1NiJ9.e30.x'],
     ['a header with a space', () => `${base64url.encode('{ "alg":"ES256"}')}.e30.x`],
     [

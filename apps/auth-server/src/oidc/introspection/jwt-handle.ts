@@ -13,7 +13,10 @@ export function replaceJwtWithHandle(request: object, body: Buffer, stored: Stor
   // oidc-provider rejects repeated parameters.
   if (typeof token !== 'string' || Array.isArray(hint)) return body;
   if (!token.includes('.')) return body; // only our access tokens have dots
-  const jti = parsePresentedToken(token)?.claims.jti;
+  const parsed = parsePresentedToken(token);
+  const jti = parsed?.claims.jti;
   if (jti !== undefined && isStorableText(jti)) stored.prefetch(request, 'AccessToken', jti);
-  return Buffer.from(stringify({ ...form, token: handleOf(token), token_type_hint: 'access_token' }));
+  // The handle of an invalid token is short, so that the form stays below oidc-provider's limit.
+  const handle = handleOf(parsed === undefined ? '' : token);
+  return Buffer.from(stringify({ ...form, token: handle, token_type_hint: 'access_token' }));
 }
