@@ -33,7 +33,7 @@ export class ServedProcess {
     for (const stream of [this.child.stdout, this.child.stderr]) {
       if (stream === null) continue;
       createInterface(stream).on('line', (line) => {
-        this.printedFirst ??= line;
+        if (stream === this.child.stdout) this.printedFirst ??= line;
         this.lastLines.push(line);
         if (this.lastLines.length > 20) this.lastLines.shift();
       });
@@ -53,13 +53,15 @@ export class ServedProcess {
   /** Waits until it is ready. @returns seconds since the process started */
   async ready(url: string): Promise<number> {
     return this.poll(async () => {
-      const response = await fetch(url).catch(() => undefined);
+      const response = await fetch(url, { signal: AbortSignal.timeout(readyTimeoutMs) }).catch(
+        () => undefined,
+      );
       await response?.body?.cancel();
       return response?.ok === true ? (performance.now() - this.startedAtMs) / 1000 : undefined;
     });
   }
 
-  /** Polls until the function returns a value. @throws Failure if the process ends before */
+  /** Polls until the function returns a value. @throws Failure if the process ends before, or after a minute */
   private async poll<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
     const endsAtMs = performance.now() + readyTimeoutMs;
     while (performance.now() < endsAtMs && this.isRunning()) {
@@ -99,6 +101,7 @@ export class ServedProcess {
     if (!this.isRunning()) return;
     const exit = once(this.child, 'exit');
     this.child.kill('SIGTERM');
+    this.resume(); // a paused process does not receive the signal
     await exit;
   }
 

@@ -15,8 +15,8 @@ export function notifyStarter(message: Message): void {
   });
 }
 
-/** Starts the suite in a separate session and shows its progress until it is ready or has failed. */
-export function startDetached(settings: Settings, args: readonly string[]): Promise<void> {
+/** Starts the suite in a separate session, and ends this process when it is ready or has failed. */
+export function startDetached(settings: Settings, args: readonly string[]): Promise<never> {
   const logs = join(settings.stateDir, 'logs');
   mkdirSync(logs, { recursive: true });
   const output = openSync(join(logs, 'supervisor.log'), 'a', 0o600);
@@ -27,15 +27,11 @@ export function startDetached(settings: Settings, args: readonly string[]): Prom
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => child.kill('SIGTERM'));
-  return new Promise((resolve) => {
+  return new Promise(() => {
     child.on('message', (raw) => {
       const message = messageSchema.parse(raw);
       if (message.line !== undefined) console.log(message.line);
-      if (message.ready !== true) return;
-      child.unref();
-      if (child.connected) child.disconnect();
-      resolve();
-      process.exit(0);
+      if (message.ready === true) process.exit(0);
     });
     child.once('exit', (code) => process.exit(code || 1)); // it ended before it was ready: never a success
   });

@@ -6,8 +6,8 @@ export async function compressedSize(engine: Engine, image: string, folder: stri
   const container = (await engine.mustDocker(['create', image])).trim();
   try {
     const { program, environment } = engine;
-    const script = '"$0" cp "$1" - | gzip | wc -c';
-    const output = await mustRun('sh', ['-c', script, program, `${container}:${folder}`], {
+    const script = 'set -o pipefail; "$0" cp "$1" - | gzip | wc -c';
+    const output = await mustRun('bash', ['-c', script, program, `${container}:${folder}`], {
       env: environment,
     });
     return Number(output);

@@ -1,5 +1,5 @@
 /**
- * The permissions of each user of RabbitMQ and Redis (ADR 23). The development set-up creates its users from
+ * The permissions of the users of RabbitMQ and Redis (ADR 23). The development set-up creates its users from
  * this table, and the reference documentation its commands. Set-up runs this file before the build, so it
  * imports no code of the project.
  */
@@ -45,6 +45,7 @@ export const storeAccess = {
   },
 } as const satisfies Record<string, StoreAccess>;
 
+/** The services, and the operator's commands, which have no user of Redis. */
 export type StoreUser = keyof typeof storeAccess | 'operator';
 export const storeUsers: readonly StoreUser[] = [
   'store-api',

@@ -149,6 +149,8 @@ describe('the trace of a message', () => {
     };
     await broker.publish(stockSet(received('00')));
     expect(await handled).toMatch(new RegExp(`^00-${traceIds[0]}-[0-9a-f]{16}-00$`));
-    expect(named(`process ${type}`)).toEqual([]);
+    await broker.publish(stockSet(received('01', traceIds[1])));
+    const spans = await processed(1);
+    expect(spans.map((span) => span.spanContext().traceId)).toEqual([traceIds[1]]);
   });
 });

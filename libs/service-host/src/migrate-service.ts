@@ -28,7 +28,7 @@ export async function migrateService(
   const logger = createLogger(name, settings.LOG_LEVEL);
   const dataSource = createDataSource({
     url: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL,
-    poolSize: 2, // one holds the lock, one migrates
+    poolSize: 2, // one migrates; `changeConcurrently` ends sessions by the other
     applicationName: `${name} migrate`,
     migrations,
     statementTimeoutMs,

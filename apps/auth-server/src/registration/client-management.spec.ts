@@ -164,6 +164,7 @@ describe('the stored data', () => {
     const users = await server.database.rows<{ password_hash: string }>(
       testStatement('SELECT password_hash FROM users'),
     );
+    expect(users).not.toEqual([]);
     for (const { password_hash } of users)
       expect(password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });

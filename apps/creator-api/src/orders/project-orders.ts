@@ -123,7 +123,7 @@ export async function projectOrders(
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
     throw new RejectedMessage('The total of the order lines exceeds the maximum amount.');
   // A fixed lock order prevents deadlocks between replicas: orders by id, then releases, counts, ledger.
-  // The settings are sent with the first statement of insertUnknown, so they cost no round trip.
+  // useIndexPlans is sent together with the first statement of insertUnknown, so it costs no round trip.
   const [, added] = await pipelined([useIndexPlans(tx), insertUnknown(tx, orders)]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));

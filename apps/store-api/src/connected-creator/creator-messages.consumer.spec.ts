@@ -78,7 +78,7 @@ describe('messages about creators and their releases', () => {
     for (const text of ['Harbour Lights', 'pm_ok']) expect(row).not.toContain(text);
   });
 
-  it('are applied as earlier releases published them', async () => {
+  it('are applied as earlier versions of the suite published them', async () => {
     const published = publishedMessages('store-api.creators');
     const subjects = published.map((message) => {
       if (messages.editionCreated.is(message)) return message.data.edition.id;

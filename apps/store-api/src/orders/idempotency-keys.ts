@@ -3,7 +3,7 @@ import { Database, BatchLoader, type Sql, statement, type Transaction } from '@f
 import { keyInUse, keyMismatch, type KeyScope } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 
-/** The response body of `POST /v1/orders`, which is stored under the key. */
+/** The response body that is stored under the key of a request. */
 export interface PlacedOrder {
   readonly id: string;
   readonly status: OrderStatus;
@@ -164,7 +164,7 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Stores the key of a request, if it has one, with its response in the transaction that the response is
+   * For cancellations and test events: stores the key of a request, if it has one, with its response in the transaction that the response is
    * about. Returns false for the key of an earlier request with the same body. A concurrent request with the
    * key waits for the transaction.
    * @throws Conflict when the key was used with another body, or its request is still in progress

@@ -102,7 +102,7 @@ export class Dispatcher extends BackgroundTask {
       const attempts = await this.startAttempts(activity, slots);
       if (attempts.length > 0) await this.continueAfter(attempts, activity);
     } catch (error) {
-      activity.moreDue = true;
+      activity.moreDue = true; // without running attempts, the reconciler queues it
       this.logger.warn(
         { error, subscription_id: publicId('whk', due.subscriptionId) },
         'Sending the due deliveries of a subscription was interrupted; will retry.',

@@ -62,7 +62,7 @@ describe('1000 events are delivered under stable ids', () => {
     for (let round = 0; round < killCount; round += 1) {
       const dying = replicas[round % 2];
       let requests = 0;
-      // From the hundredth request on, responses wait until the process is dead, which never gets its own.
+      // From the hundredth request on, responses wait until the process is dead.
       check.respondAfter(() => {
         requests += 1;
         return requests < 100 ? undefined : dying?.kill();
@@ -109,7 +109,7 @@ describe('1000 events are delivered under stable ids', () => {
     const before = await stores.database.rows(attemptsOf, [uuids]);
     stalled.signal('SIGCONT');
     await second.kill();
-    // The results of its open attempts wait in its sockets, so it settles them before further deliveries.
+    // It first reads the responses that arrived while it was stopped.
     await check.publish(lateEventCount);
     await check.untilSettled();
     expect(await stores.database.rows(attemptsOf, [uuids])).toEqual(before);

@@ -39,7 +39,7 @@ export class RetryingPublisher {
   /**
    * Publishes messages until RabbitMQ has confirmed all of them, each in a queue. A message may be published
    * several times.
-   * @param isWanted asked before each attempt
+   * @param isWanted called before each attempt
    * @returns false if the messages were no longer wanted before they were confirmed
    */
   async publish(messages: readonly OutgoingMessage[], isWanted: () => boolean): Promise<boolean> {
@@ -63,6 +63,6 @@ export class RetryingPublisher {
     if (publisher === undefined || this.publishing.blocked) return false;
     for (const message of messages) publisher.publish(message);
     if (await publisher.confirm()) return true;
-    throw new Error('No queue receives a message.');
+    throw new Error('A message reached no queue.');
   }
 }

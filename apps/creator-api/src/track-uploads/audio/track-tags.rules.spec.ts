@@ -32,7 +32,7 @@ describe('trackTags', () => {
     expect(trackTags(null, position).position).toBe(cleaned);
   });
 
-  it('never returns unprintable characters or more than 200 characters', () => {
+  it('never returns control characters, private ones or more than 200 characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         const { title } = trackTags(text, null);

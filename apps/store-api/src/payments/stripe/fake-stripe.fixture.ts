@@ -15,7 +15,10 @@ import {
   type FakeRefund,
 } from './stripe-responses.fixture.js';
 
-/** A fault before, during or after the processing of a request. */
+/**
+ * A fault before, during or after the processing of a request. The `broken-…` faults are only for requests
+ * that create something.
+ */
 export type FakeStripeFault =
   | { readonly status: number; readonly error: object } // the response of a proxy; not stored under the key
   | 'broken-before' // 500 before any effect, stored under the key
@@ -208,7 +211,8 @@ export async function fakeStripe() {
       form.get('payment_method') === unresponsivePaymentMethod
     )
       return;
-    const fault = faults[0]?.path === url.pathname ? faults.shift()?.fault : undefined;
+    const next = faults.findIndex(({ path }) => path === url.pathname);
+    const fault = next === -1 ? undefined : faults.splice(next, 1)[0]?.fault;
     if (fault === 'lost-request') return void request.socket.destroy();
     if (typeof fault === 'object')
       return send(response, { status: fault.status, body: { error: fault.error } });
@@ -238,7 +242,7 @@ export async function fakeStripe() {
     intents: () => [...intents.values()],
     add: (intent: FakeIntent) => void intents.set(intent.id, intent),
     remove: (id: string) => void intents.delete(id),
-    /** Sets the faults of the next requests to the path. */
+    /** Adds faults for the next requests to the path, one each. */
     fail: (path: string, ...next: readonly FakeStripeFault[]) =>
       void faults.push(...next.map((fault) => ({ path, fault }))),
     refundWith: (...statuses: readonly string[]) => void nextRefundStatuses.push(...statuses),
