@@ -61,7 +61,10 @@ export class ServedProcess {
     });
   }
 
-  /** Polls until the function returns a value. @throws Failure if the process ends before, or after a minute */
+  /**
+   * Polls until the function returns a value.
+   * @throws Failure if the process ends before, or after a minute
+   */
   private async poll<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
     const endsAtMs = performance.now() + readyTimeoutMs;
     while (performance.now() < endsAtMs && this.isRunning()) {

@@ -40,7 +40,8 @@ interface DueRefund extends RefundRequest {
 
 /**
  * Refunds charges that are due. A charge is `refund_due` until the provider confirms the refund. Any number
- * of replicas may run: a refund that waits for the provider during shutdown is left to another, after its lease.
+ * of replicas may run: a refund that waits for the provider during shutdown is left to another, after its
+ * lease.
  */
 @Injectable()
 export class RefundCharges extends SlotLoop<DueRefund> {

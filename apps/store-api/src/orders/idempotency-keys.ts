@@ -164,9 +164,9 @@ export class IdempotencyKeys {
   }
 
   /**
-   * For cancellations and test events: stores the key of a request, if it has one, with its response in the transaction that the response is
-   * about. Returns false for the key of an earlier request with the same body. A concurrent request with the
-   * key waits for the transaction.
+   * For cancellations and test events: stores the key of a request, if it has one, with its response in the
+   * transaction that the response is about. Returns false for the key of an earlier request with the same
+   * body. A concurrent request with the key waits for the transaction.
    * @throws Conflict when the key was used with another body, or its request is still in progress
    */
   async store(
