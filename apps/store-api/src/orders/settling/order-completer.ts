@@ -18,7 +18,7 @@ const slots = 20;
 const leaseMarginMs = 5_000;
 
 /** @param condition that of a partial index, which PostgreSQL could not use if it had a parameter */
-const claimPending = (name: string, condition: string): Statement =>
+const claimStatement = (name: string, condition: string): Statement =>
   statement(
     name,
     `UPDATE orders o SET resume_at = now() + $1::int * interval '1 millisecond'
@@ -33,10 +33,10 @@ const claimPending = (name: string, condition: string): Statement =>
  * Claims orders without a recorded attempt to charge: their request died, an open circuit suspended the
  * charge, or a recharge began.
  */
-export const claimUnattempted = claimPending('orders.claim-first', 'resume_tries = 0');
+export const claimUnattempted = claimStatement('orders.claim-first', 'resume_tries = 0');
 
 /** Claims orders whose earlier attempts to charge had no outcome. */
-export const claimRetries = claimPending('orders.claim-again', 'resume_tries > 0');
+export const claimRetries = claimStatement('orders.claim-again', 'resume_tries > 0');
 
 /**
  * Continues orders with a pending charge: after a crash, without a response of the provider, after an open
