@@ -7,7 +7,19 @@ import { migrations } from '../migrations/index.js';
 import { anOrder, paid, transitioned } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
 
-const tables = ['orders', 'order_items', 'ledger', 'creators', 'waiting_postings', 'monthly_statistics'];
+const tables = [
+  'orders',
+  'order_items',
+  'order_counts',
+  'order_counts_by_app',
+  'ordered_releases',
+  'creators',
+  'ledger',
+  'waiting_postings',
+  'monthly_statistics',
+  'monthly_breakdown',
+  'monthly_app_breakdown',
+];
 const disableAnalyze = tables.map((table) =>
   statement(`test.disable_analyze_of_${table}`, `ALTER TABLE ${table} SET (autovacuum_enabled = off)`),
 );
