@@ -9,7 +9,7 @@ const pollIntervalMs = 20;
  */
 export async function eventually<Result>(
   poll: () => Result | undefined | false | Promise<Result | undefined | false>,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
   describe: () => string = () => 'there was no result',
 ): Promise<Result> {
   const endsAtMs = performance.now() + timeoutMs;

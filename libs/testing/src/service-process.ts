@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-const readyTimeoutMs = 20_000;
+const readyTimeoutMs = 60_000;
 
 /** Settings of an API that a test chooses. */
 export interface ApiProcessSettings {

@@ -61,7 +61,7 @@ export async function uploadClient(api: CreatorApi, organisation = `org_${uuidv7
     },
     read,
     /** Returns the upload when it is completed or failed. */
-    untilFinished: async (id: string, timeoutMs = 20_000) => {
+    untilFinished: async (id: string, timeoutMs = 60_000) => {
       let last: unknown;
       return eventually(
         async () => {

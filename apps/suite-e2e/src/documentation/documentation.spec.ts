@@ -82,7 +82,7 @@ describe('the documentation', () => {
         await session.run(adaptToSuite(code));
         if (prints === undefined) continue;
         const found = () => new RegExp(prints).test(session.output().slice(printed));
-        await eventually(found, 15_000, session.output);
+        await eventually(found, 60_000, session.output);
       }
     } finally {
       clearInterval(signingIn);

@@ -93,7 +93,7 @@ describe('a track upload', () => {
   const untilOpen = (responses: ReadonlySet<ServerResponse>, count: number) =>
     eventually(
       () => responses.size === count,
-      10_000,
+      undefined,
       () => `${responses.size} of ${count}`,
     );
   const publishedOnce = async (count: number) => {
@@ -113,7 +113,7 @@ describe('a track upload', () => {
     server.send(wave());
     await startProcess();
     // The lease, and BullMQ's lock (10 s) and its check (5 s), have to end first.
-    expect(await uploads.untilFinished(id, 28_000)).toMatchObject({ status: 'completed' });
+    expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     await publishedOnce(1);
     expect(await row(id)).toMatchObject({ runs: 2, failed_runs: 0 });
   });
