@@ -75,6 +75,15 @@ describe('the health of a subscription after attempts', () => {
     expect(healthAfterAttempts(failing, [success, ...failures(25)], now, limits).status).toBe('active');
   });
 
+  it('keeps the failures that disabled it when an attempt in flight succeeds after them', () => {
+    expect(healthAfterAttempts(healthy, [{ ...failure, gone: true }, success], now, limits)).toMatchObject({
+      status: 'disabled',
+      consecutiveFailures: 1,
+      failingSince: now,
+      lastDeliveryAt: now,
+    });
+  });
+
   it('becomes disabled at once by a 410', () => {
     expect(healthAfterAttempts(healthy, [{ ...failure, gone: true }], now, limits)).toMatchObject({
       status: 'disabled',

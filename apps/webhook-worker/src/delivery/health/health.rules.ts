@@ -52,7 +52,13 @@ export function healthAfterAttempts<T extends Health>(
   now: Date,
   limits: DisableLimits,
 ): T {
-  return attempts.reduce((health, attempt) => healthAfterAttempt(health, attempt, now, limits), before);
+  return attempts.reduce((health, attempt) => {
+    const after = healthAfterAttempt(health, attempt, now, limits);
+    if (health.status === before.status) return after;
+    // These attempts disabled it. A success that ends later leaves the failures of which its owner is notified.
+    const { consecutiveFailures, failingSince } = health;
+    return { ...after, consecutiveFailures, failingSince };
+  }, before);
 }
 
 function healthAfterAttempt<T extends Health>(
