@@ -1,5 +1,7 @@
 import { statement } from '@fulfilment/database';
+import { PaymentGateway, type RefundOutcome, type UnderWay } from '../payments/payment-gateway.js';
 import type { Creator } from '../test/store-api.fixture.js';
+import { RefundCharges } from './refund-charges.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
 const refundsDueNow = statement(
@@ -9,6 +11,10 @@ const refundsDueNow = statement(
 const readStatus = statement(
   'test.status',
   'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
+);
+const refundReference = statement(
+  'test.refund-reference',
+  'SELECT c.refund_reference AS reference FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
 );
 const settledAt = statement(
   'test.settled-at',
@@ -47,6 +53,22 @@ describe('cancelled orders that were charged by Stripe', () => {
     await store.database.run(refundsDueNow);
     await store.resumeOrders();
   };
+  /** Starts a refund whose outcome the provider returns when the test says so. */
+  const startRefund = async () => {
+    const called = new Promise<(outcome: RefundOutcome | UnderWay) => void>((resolve) => {
+      const refund = jest.spyOn(store.app.get(PaymentGateway), 'refund');
+      refund.mockImplementationOnce(() => new Promise(resolve));
+    });
+    await store.database.run(refundsDueNow);
+    const round = store.app.get(RefundCharges).processDue();
+    const respond = await called;
+    return {
+      finish: async (outcome: RefundOutcome | UnderWay) => {
+        respond(outcome);
+        await round;
+      },
+    };
+  };
 
   it('are refunded once, also when the response is lost', async () => {
     const { creator, refunds } = await placeAndCancel();
@@ -81,6 +103,15 @@ describe('cancelled orders that were charged by Stripe', () => {
     await retryRefunds();
     expect(await status(creator)).toBe('refunded');
     expect(refunds().map((refund) => refund.status)).toEqual(['failed', 'failed', 'succeeded']);
+  });
+
+  it('keep the refund of their last attempt when an earlier one ends during it', async () => {
+    const { creator } = await placeAndCancel();
+    const earlier = await startRefund();
+    const last = await startRefund();
+    await earlier.finish({ status: 'failed', reason: 'late' });
+    await last.finish({ status: 'under_way', reference: 're_last' });
+    expect(await store.database.row(refundReference, [creator.id])).toEqual({ reference: 're_last' });
   });
 
   it('keep the time of their charge, however often their refund is retried', async () => {

@@ -12,21 +12,21 @@ const slots = 10;
 /** Time to write the result after the provider's timeout, before another replica may claim the refund. */
 const leaseMarginMs = 5_000;
 
-// A refund without `refund_at` is due at once.
+// A refund without `refund_at` is due at once. The number of the attempt is counted here, so that no two
+// attempts have the same.
 const claimRefunds = statement(
   'charges.claim-refunds',
-  `UPDATE charges c SET refund_at = now() + $1::int * interval '1 millisecond'
+  `UPDATE charges c SET refund_at = now() + $1::int * interval '1 millisecond', refund_tries = refund_tries + 1
    FROM (SELECT id FROM charges WHERE status = 'refund_due' AND (refund_at IS NULL OR refund_at <= now())
          ORDER BY refund_at NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
    WHERE c.id = due.id
-   RETURNING c.id, c.provider_reference AS reference, c.refund_reference AS "refundReference", c.refund_tries AS attempts, c.test AS "isTest"`,
+   RETURNING c.id, c.provider_reference AS reference, c.refund_reference AS "refundReference", c.refund_tries AS attempt, c.test AS "isTest"`,
 );
 // Retries after 1, 2, 4 and so on up to 64 minutes, so that a refund that fails or takes days does not delay
 // others. A late result of an earlier attempt changes nothing.
 const scheduleRefundRetry = statement(
   'charges.schedule-refund-retry',
-  `UPDATE charges SET refund_at = now() + interval '1 minute' * 2 ^ least(refund_tries, 6), refund_tries = refund_tries + 1,
-                      refund_reference = $3
+  `UPDATE charges SET refund_at = now() + interval '1 minute' * 2 ^ least(refund_tries - 1, 6), refund_reference = $3
    WHERE id = $1 AND status = 'refund_due' AND refund_tries = $2`,
 );
 const markRefunded = statement(
@@ -35,7 +35,8 @@ const markRefunded = statement(
 );
 
 interface DueRefund extends RefundRequest {
-  readonly attempts: number;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
 }
 
 /**
@@ -67,9 +68,9 @@ export class RefundCharges extends SlotLoop<DueRefund> {
   }
 
   private async refund(due: DueRefund, stopping: AbortSignal): Promise<void> {
-    const { id, attempts, refundReference, isTest } = due;
+    const { id, attempt, refundReference, isTest } = due;
     const retryLater = (reference: string | null) =>
-      this.database.run(scheduleRefundRetry, [id, attempts, reference]);
+      this.database.run(scheduleRefundRetry, [id, attempt, reference]);
     try {
       const timeout = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
       const signal = AbortSignal.any([timeout, stopping]);
