@@ -39,6 +39,7 @@ export {
   type WebhookEnvelope,
   type WebhookEvent,
 } from './webhook-events.js';
+export { visibleCharacter } from './texts.js';
 export { maxTrackPosition, maxTrackSeconds } from './tracks.js';
 export { cursorPageShape, type CursorPage, type NumberedPage, numberedPageShape } from './pages.js';
 export { type Message, messageEnvelope, type MessageType } from './messages/message.js';

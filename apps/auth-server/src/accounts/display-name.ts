@@ -1,8 +1,8 @@
+import { visibleCharacter } from '@fulfilment/contracts';
 import { z } from 'zod';
 
 // A name must be visible, on one line and without bidirectional controls, like release titles (http-service,
 // dto/texts.ts).
-const visible = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u;
 const forbidden = /[\p{Cc}\p{Surrogate}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /** Name of a person, organisation or creator: 1 to 200 characters. */
@@ -14,5 +14,5 @@ export const displayName = z
   .max(400, 'must be at most 200 characters long')
   .transform((name) => name.normalize('NFC'))
   .refine((name) => [...name].length <= 200, 'must be at most 200 characters long')
-  .refine((name) => visible.test(name), 'must not be empty')
+  .refine((name) => visibleCharacter.test(name), 'must not be empty')
   .refine((name) => !forbidden.test(name), 'must not contain control characters');

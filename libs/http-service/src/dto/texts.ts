@@ -1,12 +1,10 @@
 import { Field } from '@fulfilment/api-reference';
+import { visibleCharacter } from '@fulfilment/contracts';
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 
 // eslint-disable-next-line no-control-regex -- it matches control characters
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-// Not visible: joiners, variation selectors, fillers (UAX #44, Default_Ignorable_Code_Point), the empty
-// Braille cell.
-const visible = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u;
 // Embeddings, overrides and isolates also affect the text around a title (UAX #9 §2); marks of single
 // characters do not.
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
@@ -77,6 +75,6 @@ export function textProblem(text: string, min: number, max: number): string | un
   if (loneSurrogates.test(text)) return 'must not contain unpaired surrogates';
   const length = [...text].length;
   if (length > max) return `must be at most ${max} characters`;
-  if (min > 0 && !visible.test(text)) return 'must not be empty';
+  if (min > 0 && !visibleCharacter.test(text)) return 'must not be empty';
   return length < min ? `must be at least ${min} characters` : undefined;
 }

@@ -1,4 +1,4 @@
-import { maxTrackPosition } from '@fulfilment/contracts';
+import { maxTrackPosition, visibleCharacter } from '@fulfilment/contracts';
 
 const maxTitleCharacters = 200;
 /** A longer text is cut before it is cleaned, which bounds the time of the cleaning. */
@@ -38,5 +38,5 @@ function cleanTitle(text: string): string | null {
     .replace(/\s+/gu, ' ')
     .trim();
   const bounded = [...cleaned].slice(0, maxTitleCharacters).join('').trim();
-  return bounded === '' ? null : bounded;
+  return visibleCharacter.test(bounded) ? bounded : null;
 }
