@@ -42,8 +42,8 @@ Settings (environment):
 
 interface BenchEntry {
   readonly load: () => Promise<Bench>;
-  /** Default of `--rows`. */
-  readonly rows: number;
+  /** Default of `--rows`; undefined if the benchmark has no such option. */
+  readonly rows?: number;
   /** Settings of the services, if the benchmark starts the complete suite. */
   readonly suiteEnvironment?: Readonly<Record<string, string>>;
 }
@@ -51,12 +51,12 @@ interface BenchEntry {
 /** The benchmarks by name, each imported only after the build, since it imports the compiled code. */
 const benches: Readonly<Record<string, BenchEntry>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
-  store: { load: async () => (await import('./store/store-bench.ts')).benchStore, rows: 0 },
+  store: { load: async () => (await import('./store/store-bench.ts')).benchStore },
   reports: { load: async () => (await import('./store/reports-bench.ts')).benchReports, rows: 20_000 },
   creator: { load: async () => (await import('./creator/creator-bench.ts')).benchCreator, rows: 1_000_000 },
-  webhooks: { load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks, rows: 0 },
-  traces: { load: async () => (await import('./traces-bench.ts')).benchTraces, rows: 0 },
-  replicas: { load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas, rows: 0 },
+  webhooks: { load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks },
+  traces: { load: async () => (await import('./traces-bench.ts')).benchTraces },
+  replicas: { load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas },
   growth: {
     load: async () => (await import('./growth-bench.ts')).benchGrowth,
     rows: 10_000_000,
@@ -67,7 +67,6 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   },
   suite: {
     load: async () => (await import('./suite/suite-bench.ts')).benchSuite,
-    rows: 0,
     suiteEnvironment: { RATE_LIMIT_DEFAULT: unlimited, RATE_LIMIT_ORDERS_CREATE: unlimited },
   },
 };
@@ -90,10 +89,12 @@ async function main(): Promise<number | void> {
   if (name === undefined) return console.log(help);
   const entry = benches[name];
   if (entry === undefined) throw new Failure(help);
+  if (values.rows !== undefined && entry.rows === undefined)
+    throw new Failure(`The benchmark ${name} has no --rows.`);
   const sizes = {
     rounds: wholeNumber('rounds', values.rounds, 1),
     eachMs: wholeNumber('each', values.each, 100),
-    rowCount: wholeNumber('rows', values.rows ?? String(entry.rows), 0),
+    rowCount: wholeNumber('rows', values.rows ?? String(entry.rows ?? 0), 0),
     service: values.service,
   };
   const say = (line: string): void => (values.json ? console.error(line) : console.log(line));
