@@ -30,13 +30,16 @@ export async function primariesBySentinel(settings: RedisSettings): Promise<Sent
         ...(sentinelPassword !== undefined && { password: sentinelPassword }),
         ...(sentinelTLS !== undefined && { tls: sentinelTLS }),
       });
-      client.on('error', () => undefined); // the command rejects
+      // The command rejects only with "Connection is closed."
+      let connectionError: Error | undefined;
+      client.on('error', (error) => (connectionError = error));
       const sentinel = `${host}:${port}`;
       try {
         const address: unknown = await client.call('SENTINEL', 'get-master-addr-by-name', name);
         return { sentinel, primary: Array.isArray(address) ? address.join(':') : undefined };
       } catch (error) {
-        return { sentinel, error: error instanceof Error ? error.message : String(error) };
+        const cause = connectionError ?? error;
+        return { sentinel, error: cause instanceof Error ? cause.message : String(cause) };
       } finally {
         client.disconnect();
       }
