@@ -62,7 +62,7 @@ function publishByRedis({
   let opening: Promise<DenyList> | undefined;
   const open = async (): Promise<DenyList> => {
     const logger = createLogger('auth-server cli', 'silent'); // standard output is for the result only
-    const redis = new RedisConnection(settings, logger);
+    const redis = new RedisConnection(settings, logger, { commandTimeoutMs: redisTimeoutMs });
     atEnd(() => redis.stop());
     const denyList = new DenyList(database, redis, logger);
     await once(redis.client, 'ready', { signal: AbortSignal.timeout(redisTimeoutMs) }).catch(() => undefined);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { redisOptions } from './redis-options.js';
 
 /** Short, since a request waits for its commands, and continues without Redis. */
-const commandTimeoutMs = 250;
+const requestTimeoutMs = 250;
 const disconnectTimeoutMs = 200;
 
 const failures = new Counter({
@@ -14,8 +14,8 @@ const failures = new Counter({
 });
 
 /**
- * A Redis connection that fails open: without a response within 250 ms the caller continues, and a metric
- * counts it.
+ * A Redis connection that fails open: without a response in time the caller continues, and a metric counts
+ * it.
  */
 export class RedisConnection {
   readonly client: Redis;
@@ -24,6 +24,7 @@ export class RedisConnection {
   constructor(
     settings: RedisSettings,
     private readonly logger: Logger,
+    { commandTimeoutMs = requestTimeoutMs } = {},
   ) {
     this.client = new Redis(settings.REDIS_URL, {
       ...redisOptions(settings),

@@ -1,6 +1,7 @@
 import { fakePooler, scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { type ScratchBroker, scratchBroker } from '@fulfilment/messaging/testing';
-import { freePort, storeUrl } from '@fulfilment/testing';
+import { freePort, listen, storeUrl } from '@fulfilment/testing';
+import { connect, createServer } from 'node:net';
 import type { QueryRunner } from 'typeorm';
 import { examineService } from './examine-service.js';
 import type { Deployment } from './deployment.js';
@@ -73,6 +74,21 @@ describe('examineService', () => {
     } finally {
       await pooler.stop();
     }
+  });
+
+  it('waits longer for Redis than a request does', async () => {
+    const url = new URL(storeUrl('TEST_REDIS_URL'));
+    const { port, hostname } = url;
+    const server = createServer((client) => {
+      const upstream = connect(Number(port), hostname);
+      client.on('data', (bytes) => setTimeout(() => upstream.write(bytes), 300));
+      client.on('close', () => upstream.destroy());
+      upstream.pipe(client);
+    });
+    const slow = await listen(server);
+    url.port = String(slow.port);
+    expect(await problems({ settings: { ...deployment.settings, REDIS_URL: url.href } })).toEqual([]);
+    await slow.close();
   });
 
   it('names the setting of each store that it cannot reach, in one run and without passwords', async () => {

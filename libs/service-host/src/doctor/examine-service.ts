@@ -14,7 +14,7 @@ import {
 } from './findings.rules.js';
 import type { Deployment } from './deployment.js';
 
-const connectTimeoutMs = 5_000;
+const storeTimeoutMs = 5_000;
 const oldestBroker = [3, 10];
 
 /** Examines the stores of a service from where it runs, with its own users. */
@@ -28,9 +28,11 @@ export async function examineService(deployment: Deployment): Promise<Finding[]>
 }
 
 async function examineRedis({ settings }: Deployment): Promise<Finding[]> {
-  const redis = new RedisConnection(settings, createLogger('doctor', 'silent'));
+  const redis = new RedisConnection(settings, createLogger('doctor', 'silent'), {
+    commandTimeoutMs: storeTimeoutMs,
+  });
   try {
-    await once(redis.client, 'ready', { signal: AbortSignal.timeout(connectTimeoutMs) });
+    await once(redis.client, 'ready', { signal: AbortSignal.timeout(storeTimeoutMs) });
     const sentMs = Date.now();
     const [seconds, microseconds] = await redis.client.time();
     const nowMs = (sentMs + Date.now()) / 2;
