@@ -142,13 +142,14 @@ describe('the completer while the provider does not respond', () => {
     let running: Awaited<ReturnType<typeof startStoreProcess>>;
     afterEach(() => running.stop());
 
-    /** Resolves after the given number of further requests to a path of the provider. */
-    const untilRequested = async (path: string, times: number): Promise<void> => {
-      const count = () => stripe.requests.filter((sent) => sent.path === path).length;
+    /** Resolves after the given number of further such requests to the provider. */
+    const untilRequested = async (request: string, times: number): Promise<void> => {
+      const count = () =>
+        stripe.requests.filter(({ method, path }) => `${method} ${path}` === request).length;
       const before = count();
       await eventually(() => count() >= before + times);
     };
-    const silentPath = `/v1/payment_methods/${unresponsivePaymentMethod}`;
+    const silentRequest = `GET /v1/payment_methods/${unresponsivePaymentMethod}`;
 
     it('leaves waiting orders to other replicas, and ends at once', async () => {
       await start({ RESUME_AFTER_MS: '500', PAYMENT_TIMEOUT_MS: '100' });
@@ -157,7 +158,10 @@ describe('the completer while the provider does not respond', () => {
       await copyAsPending(store.database, waiting.id, 50);
       await store.database.run(markRefundDue, [cancelled.id]);
       stripe.fail('/v1/refunds', 'silent', 'silent'); // the reconciliation reads there, too
-      const requestsStarted = Promise.all([untilRequested(silentPath, 20), untilRequested('/v1/refunds', 1)]);
+      const requestsStarted = Promise.all([
+        untilRequested(silentRequest, 20),
+        untilRequested('POST /v1/refunds', 1),
+      ]);
       running = await startStoreProcess(store, { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '12000' });
       await requestsStarted;
       const terminatedAt = performance.now();
@@ -167,7 +171,7 @@ describe('the completer while the provider does not respond', () => {
       expect(performance.now() - terminatedAt).toBeLessThan(5_000);
       expect(await store.database.rows(chargesByState, [[waiting.id, cancelled.id]])).toEqual([
         { status: 'pending', resumeTries: 1, refundTries: 0, due: true, charges: 51 },
-        { status: 'refund_due', resumeTries: 0, refundTries: 0, due: true, charges: 1 },
+        { status: 'refund_due', resumeTries: 0, refundTries: 1, due: true, charges: 1 },
       ]);
     });
 
@@ -177,7 +181,7 @@ describe('the completer while the provider does not respond', () => {
       const { creator, body } = await helpers.prepareOrder({ paymentMethod: unresponsivePaymentMethod });
       running = await startStoreProcess(store, { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '4000' });
       await running.untilReady();
-      const requestsStarted = untilRequested(silentPath, 1);
+      const requestsStarted = untilRequested(silentRequest, 1);
       const placing = running.place(creator, body, uuidv7()).then(({ body: order }) => order.status);
       await requestsStarted;
       running.terminate();
