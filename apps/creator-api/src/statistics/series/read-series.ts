@@ -18,15 +18,15 @@ const readMonths = statement(
   'series.months',
   `SELECT period, ${sums} FROM monthly_statistics WHERE ${inRange} GROUP BY period`,
 );
-const breakdown = `monthly_breakdown WHERE ${inRange} AND ${matchesFilters}`;
+const fromBreakdown = `FROM monthly_breakdown WHERE ${inRange} AND ${matchesFilters}`;
 // Used only for requests about apps, since it lacks the postings from before the upgrade that added it.
-const appBreakdown = `monthly_app_breakdown WHERE ${inRange} AND ${matchesFilters}
+const fromAppBreakdown = `FROM monthly_app_breakdown WHERE ${inRange} AND ${matchesFilters}
      AND (:app::text IS NULL OR client_id = :app)`;
-/** @param rows a table with its WHERE clause */
-const filteredMonths = (name: string, rows: string): Statement =>
-  statement(name, `SELECT period, ${sums} FROM ${rows} GROUP BY period`);
-const readFilteredMonths = filteredMonths('series.filtered_months', breakdown);
-const readMonthsOfApp = filteredMonths('series.months_of_app', appBreakdown);
+/** @param from FROM and WHERE clause */
+const filteredMonths = (name: string, from: string): Statement =>
+  statement(name, `SELECT period, ${sums} ${from} GROUP BY period`);
+const readFilteredMonths = filteredMonths('series.filtered_months', fromBreakdown);
+const readMonthsOfApp = filteredMonths('series.months_of_app', fromAppBreakdown);
 
 const columns = {
   release: 'release_id::text',
@@ -35,14 +35,14 @@ const columns = {
   platform: 'platform',
   app: 'client_id',
 } as const satisfies Record<Dimension, string>;
-/** @param rows a table with its WHERE clause */
-const groupStatement = (name: string, dimension: Dimension, rows: string): Statement => {
+/** @param from FROM and WHERE clause */
+const groupStatement = (name: string, dimension: Dimension, from: string): Statement => {
   const key = columns[dimension];
   return statement(
     name,
     `WITH cells AS MATERIALIZED (
        SELECT ${key} AS key, period, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
-       FROM ${rows} AND ${key} <> '' GROUP BY 1, 2
+       ${from} AND ${key} <> '' GROUP BY 1, 2
      ), highest AS (
        SELECT key, sum(revenue) AS total FROM cells GROUP BY key ORDER BY total DESC, key LIMIT ${maxGroups}
      )
@@ -51,7 +51,7 @@ const groupStatement = (name: string, dimension: Dimension, rows: string): State
   );
 };
 // Without filters it reads the sums of the months, which have far fewer rows than the breakdown.
-const readReleases = groupStatement('series.releases', 'release', `monthly_statistics WHERE ${inRange}`);
+const readReleases = groupStatement('series.releases', 'release', `FROM monthly_statistics WHERE ${inRange}`);
 const byDimension = (statementOf: (dimension: Dimension) => Statement) => ({
   release: statementOf('release'),
   product_type: statementOf('product_type'),
@@ -60,10 +60,10 @@ const byDimension = (statementOf: (dimension: Dimension) => Statement) => ({
   app: statementOf('app'),
 });
 const readGroups = byDimension((dimension) =>
-  groupStatement(`series.by_${dimension}`, dimension, dimension === 'app' ? appBreakdown : breakdown),
+  groupStatement(`series.by_${dimension}`, dimension, dimension === 'app' ? fromAppBreakdown : fromBreakdown),
 );
 const readGroupsOfApp = byDimension((dimension) =>
-  groupStatement(`series.of_app_by_${dimension}`, dimension, appBreakdown),
+  groupStatement(`series.of_app_by_${dimension}`, dimension, fromAppBreakdown),
 );
 
 /** Returns a creator's sales and royalties of several months, from sums that are updated with the ledger. */
