@@ -9,6 +9,7 @@ import { DueScans } from './claiming/due-scans.js';
 import { HostSlots } from './concurrency/host-slots.js';
 import { ClaimDeliveries } from './claiming/claim-deliveries.js';
 import { NotifyOwners } from './health/notify-owners.js';
+import { MakeAttempt } from './sending/make-attempt.js';
 import { PostWebhook } from './sending/post-webhook.js';
 import { Reconciler } from './reconciler/reconciler.js';
 import { SettleAttempts } from './settlement/settle-attempts.js';
@@ -22,6 +23,7 @@ import { SettlementBatches } from './settlement/settlement-batches.js';
     Dispatcher,
     DueScans,
     HostSlots,
+    MakeAttempt,
     NotifyOwners,
     PostWebhook,
     Reconciler,

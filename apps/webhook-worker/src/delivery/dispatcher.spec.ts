@@ -10,7 +10,7 @@ import type { LeasedDelivery } from './leased-delivery.js';
 
 const subscriptionId = '01900000-0000-7000-8000-000000000004';
 const due = { subscriptionId, lane: 'fast' } as const;
-const { delivery, exchange } = anAttempt(subscriptionId);
+const { delivery } = anAttempt(subscriptionId);
 
 /** A dispatcher whose claims and attempts end when the test ends them. */
 function aDispatcher() {
@@ -43,9 +43,7 @@ function aDispatcher() {
           claims.push({ request, end });
         }),
     },
-    { run: () => new Promise((resolve) => attempts.push(() => resolve(exchange))) },
-    { settle: () => Promise.resolve() },
-    { WEBHOOK_TIMEOUT_MS: 1_000 },
+    { run: () => new Promise((resolve) => attempts.push(resolve)) },
     createLogger('test', 'silent'),
   );
   dispatcher.start();

@@ -1,7 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
-import { BackgroundTask, type Logger, LOGGER, recordedTrace, resolveWithin } from '@fulfilment/runtime';
+import { BackgroundTask, type Logger, LOGGER, resolveWithin } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type WebhookWorkerSettings } from '../config.js';
 import { AttemptSlots, type Slots } from './concurrency/attempt-slots.js';
 import { mergeIfKnown } from '../dispatch-queue/day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
@@ -18,8 +17,7 @@ import {
 } from '../dispatch-queue/lanes.rules.js';
 import { ClaimDeliveries, type ClaimRequest } from './claiming/claim-deliveries.js';
 import type { LeasedDelivery } from './leased-delivery.js';
-import { PostWebhook } from './sending/post-webhook.js';
-import { SettlementBatches } from './settlement/settlement-batches.js';
+import { MakeAttempt } from './sending/make-attempt.js';
 import { mayContinue, type WindowAtStart } from './concurrency/window.rules.js';
 
 /**
@@ -62,9 +60,7 @@ export class Dispatcher extends BackgroundTask {
     @Inject(HostSlots) private readonly hosts: Pick<HostSlots, 'take' | 'rememberHost'>,
     private readonly windows: DeliveryWindows,
     @Inject(ClaimDeliveries) private readonly claimDeliveries: Pick<ClaimDeliveries, 'run'>,
-    @Inject(PostWebhook) private readonly post: Pick<PostWebhook, 'run'>,
-    @Inject(SettlementBatches) private readonly settlements: Pick<SettlementBatches, 'settle'>,
-    @Inject(CONFIG) private readonly config: Pick<WebhookWorkerSettings, 'WEBHOOK_TIMEOUT_MS'>,
+    @Inject(MakeAttempt) private readonly makeAttempt: Pick<MakeAttempt, 'run'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
@@ -131,10 +127,7 @@ export class Dispatcher extends BackgroundTask {
           : await this.claim(activity, { maxCount: hostSlots.count, running: runningBefore });
       const [first] = deliveries;
       if (first === undefined) {
-        const mayContinueNow = activity.moreDue || activity.running === 0;
-        // Attempts that were running before the claim may have left no room below the receiver's limit.
-        activity.moreDue ||= runningBefore > 0;
-        if (mayContinueNow) this.requeueIfMoreDue(activity);
+        this.continueAfterEmptyClaim(activity, runningBefore);
         return attempts;
       }
       this.hosts.rememberHost(due.subscriptionId, first.url);
@@ -146,7 +139,7 @@ export class Dispatcher extends BackgroundTask {
       };
       activity.running += deliveries.length;
       activity.runningAfterClaim = activity.running;
-      attempts = deliveries.map((delivery) => this.attempt(delivery, windowAtStart).finally(end));
+      attempts = deliveries.map((delivery) => this.makeAttempt.run(delivery, windowAtStart).finally(end));
       return attempts;
     } finally {
       activity.isClaiming = false;
@@ -174,6 +167,13 @@ export class Dispatcher extends BackgroundTask {
     const window = this.windows.afterClaim(subscriptionId, url);
     deliveryMetrics.windowSize.observe(window.size);
     return { reductions: window.reductions, isFull: running >= window.size };
+  }
+
+  private continueAfterEmptyClaim(activity: Activity, runningBefore: number): void {
+    const mayContinueNow = activity.moreDue || activity.running === 0;
+    // Attempts that were running before the claim may have left no room below the receiver's limit.
+    activity.moreDue ||= runningBefore > 0;
+    if (mayContinueNow) this.requeueIfMoreDue(activity);
   }
 
   private endAttempt(activity: Activity): void {
@@ -213,29 +213,6 @@ export class Dispatcher extends BackgroundTask {
 
   private deleteIfIdle({ due, isClaiming, running }: Activity): void {
     if (!isClaiming && running === 0) this.activities.delete(due.subscriptionId);
-  }
-
-  private async attempt(delivery: LeasedDelivery, windowAtStart: WindowAtStart): Promise<void> {
-    // If this process stalled since the claim, the lease may be too short: another process makes the attempt.
-    if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
-    if (delivery.isFirst) {
-      const seconds = (Date.now() - delivery.occurredAt.getTime()) / 1_000;
-      deliveryMetrics.eventToFirstAttempt.observeIn(recordedTrace(delivery.traceparent), {}, seconds);
-    }
-    try {
-      const exchange = await this.post.run(delivery);
-      const { outcome, durationMs, span } = exchange;
-      deliveryMetrics.attemptDuration.observeIn(span, { outcome }, durationMs / 1_000);
-      if (exchange.isLocalFailure) deliveryMetrics.localFailures.inc({ outcome });
-      this.windows.record(delivery, windowAtStart, exchange);
-      await this.settlements.settle({ delivery, exchange });
-    } catch (error) {
-      // Does not count against the receiver. When the lease ends, the delivery becomes due again.
-      this.logger.error(
-        { error, delivery_id: publicId('whd', delivery.id), attempt: delivery.number },
-        'An attempt could not be made, or its result not stored.',
-      );
-    }
   }
 }
 

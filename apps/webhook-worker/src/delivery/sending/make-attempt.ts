@@ -1,0 +1,46 @@
+import { publicId } from '@fulfilment/contracts';
+import { type Logger, LOGGER, recordedTrace } from '@fulfilment/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type WebhookWorkerSettings } from '../../config.js';
+import { DeliveryWindows } from '../concurrency/delivery-windows.js';
+import type { WindowAtStart } from '../concurrency/window.rules.js';
+import { deliveryMetrics } from '../delivery-metrics.js';
+import type { LeasedDelivery } from '../leased-delivery.js';
+import { SettlementBatches } from '../settlement/settlement-batches.js';
+import { PostWebhook } from './post-webhook.js';
+
+/** Makes one attempt of a leased delivery, from the request to its stored result. */
+@Injectable()
+export class MakeAttempt {
+  constructor(
+    private readonly post: PostWebhook,
+    private readonly windows: DeliveryWindows,
+    private readonly settlements: SettlementBatches,
+    @Inject(CONFIG) private readonly config: Pick<WebhookWorkerSettings, 'WEBHOOK_TIMEOUT_MS'>,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Resolves when the result is stored, or a failure on our side is logged. */
+  async run(delivery: LeasedDelivery, windowAtStart: WindowAtStart): Promise<void> {
+    // If this process stalled since the claim, the lease may be too short: another process makes the attempt.
+    if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
+    if (delivery.isFirst) {
+      const seconds = (Date.now() - delivery.occurredAt.getTime()) / 1_000;
+      deliveryMetrics.eventToFirstAttempt.observeIn(recordedTrace(delivery.traceparent), {}, seconds);
+    }
+    try {
+      const exchange = await this.post.run(delivery);
+      const { outcome, durationMs, span } = exchange;
+      deliveryMetrics.attemptDuration.observeIn(span, { outcome }, durationMs / 1_000);
+      if (exchange.isLocalFailure) deliveryMetrics.localFailures.inc({ outcome });
+      this.windows.record(delivery, windowAtStart, exchange);
+      await this.settlements.settle({ delivery, exchange });
+    } catch (error) {
+      // Does not count against the receiver. When the lease ends, the delivery becomes due again.
+      this.logger.error(
+        { error, delivery_id: publicId('whd', delivery.id), attempt: delivery.number },
+        'An attempt could not be made, or its result not stored.',
+      );
+    }
+  }
+}
