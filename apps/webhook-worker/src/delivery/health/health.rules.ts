@@ -55,7 +55,7 @@ export function healthAfterAttempts<T extends Health>(
   return attempts.reduce((health, attempt) => {
     const after = healthAfterAttempt(health, attempt, now, limits);
     if (health.status === before.status) return after;
-    // These attempts disabled it. A success that ends later leaves the failures of which its owner is notified.
+    // These attempts disabled it. A later success leaves the failures of which its owner is notified.
     const { consecutiveFailures, failingSince } = health;
     return { ...after, consecutiveFailures, failingSince };
   }, before);
