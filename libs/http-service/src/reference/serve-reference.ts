@@ -29,7 +29,9 @@ export function referenceRoutes(api: string, title: string, addresses: Addresses
     const file = new URL(`../../../../docs/reference/${api}.${extension}`, import.meta.url);
     return withAddresses(readFileSync(file, 'utf8'), addresses);
   };
-  const page = `<!DOCTYPE html>
+  const document = read('openapi.json');
+  const markdown = read('md');
+  const renderPage = (): string => `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -38,15 +40,15 @@ export function referenceRoutes(api: string, title: string, addresses: Addresses
 <style>${style}</style>
 </head>
 <body>
-${marked.parse(read('md'), { async: false })}
+${marked.parse(markdown, { async: false })}
 </body>
 </html>`;
   const router = Router({ caseSensitive: true, strict: true });
   router.get(
     '/openapi.json',
-    sendsText('application/json; charset=utf-8', read('openapi.json'), documentHeaders),
+    sendsText('application/json; charset=utf-8', () => document, documentHeaders),
   );
-  router.get('/docs', sendsText('text/html; charset=utf-8', page, pageHeaders));
+  router.get('/docs', sendsText('text/html; charset=utf-8', renderPage, pageHeaders));
   return router;
 }
 
@@ -57,12 +59,20 @@ function withAddresses(text: string, { baseUrl, authUrl }: Addresses): string {
     .replaceAll(localAddresses.baseUrl, baseUrl);
 }
 
-/** Returns a handler. Its ETag is weak, because the same text is sent plain and compressed. */
-function sendsText(type: string, body: string, headers: Readonly<Record<string, string>>) {
-  const plain = Buffer.from(body);
-  const zipped = gzipSync(plain);
-  const etag = `W/${entityTagOf(body)}`;
+/**
+ * Returns a handler. It renders the text at the first request, so that a start does not wait for it (up to
+ * 0.2 s). Its ETag is weak, because the same text is sent plain and compressed.
+ */
+function sendsText(type: string, render: () => string, headers: Readonly<Record<string, string>>) {
+  const prepare = () => {
+    const text = render();
+    const plain = Buffer.from(text);
+    return { plain, zipped: gzipSync(plain), etag: `W/${entityTagOf(text)}` };
+  };
+  let prepared: ReturnType<typeof prepare> | undefined;
   return (request: Request, response: Response): void => {
+    prepared ??= prepare();
+    const { plain, zipped, etag } = prepared;
     response.set({ ...headers, 'Cache-Control': cacheControl, ETag: etag, Vary: 'Accept-Encoding' });
     // Express compares the ETag with If-None-Match (RFC 9110 §13.1.2).
     if (request.fresh) {
