@@ -111,7 +111,7 @@ describe('a client', () => {
     expect(attempts).toBe(2);
   });
 
-  it('limits the wait for each part of a file, not for the whole', async () => {
+  it('limits the wait for each part of a file, not for the whole nor for a slow reader', async () => {
     jest.useFakeTimers();
     try {
       const { part, reader } = await openFile();
@@ -120,6 +120,7 @@ describe('a client', () => {
         await jest.advanceTimersByTimeAsync(29_000);
         part(text);
         expect(Buffer.from((await read).value ?? []).toString()).toBe(text);
+        await jest.advanceTimersByTimeAsync(60_000); // the caller processes the part
       }
       const late = thrown(reader.read());
       await jest.advanceTimersByTimeAsync(30_000);

@@ -114,7 +114,7 @@ function limitPartTimes(
     controller.error(reason);
     reader.cancel(reason).catch(() => undefined);
   };
-  return new ReadableStream({
+  const source: UnderlyingDefaultSource<Uint8Array> = {
     start: (controller) => signal.addEventListener('abort', () => fail(controller, signal.reason)),
     async pull(controller) {
       const timer = setTimeout(() => fail(controller, connectionError(request, true)), timeoutMs);
@@ -129,7 +129,9 @@ function limitPartTimes(
       }
     },
     cancel: (reason) => reader.cancel(reason),
-  });
+  };
+  // By default, the stream would read a part ahead.
+  return new ReadableStream(source, { highWaterMark: 0 });
 }
 
 /** @throws the signal's reason, at once, if it aborts */
