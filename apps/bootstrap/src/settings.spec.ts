@@ -13,8 +13,8 @@ describe('the settings of bootstrap', () => {
     return file;
   };
 
-  it('may be in a file, and are then read without the line break at its end', () => {
-    expect(readSetting({ PASSWORD_FILE: fileWith('word\n') }, 'PASSWORD')).toBe('word');
+  it('may be in a file, and are then read without the white space around them', () => {
+    expect(readSetting({ PASSWORD_FILE: fileWith(' word\n') }, 'PASSWORD')).toBe('word');
   });
 
   it('are read from their own value when the name of their file is empty', () => {
@@ -22,15 +22,17 @@ describe('the settings of bootstrap', () => {
   });
 
   it.each([
-    ['is empty', () => fileWith('\n')],
-    ['is missing', () => join(directory, 'missing')],
-  ])('are rejected by name when their file %s', (_case, file) => {
-    expect(() => requireUrl({ POSTGRES_ADMIN_URL_FILE: file() }, 'POSTGRES_ADMIN_URL')).toThrow(
-      'The setting POSTGRES_ADMIN_URL_FILE is invalid',
+    ['is empty', () => fileWith('\n'), 'is empty'],
+    ['is missing', () => join(directory, 'missing'), 'cannot be read (ENOENT)'],
+    ['is a directory', () => directory, 'cannot be read (EISDIR)'],
+  ])('are rejected by name when their file %s', (_case, file, problem) => {
+    const path = file();
+    expect(() => requireUrl({ POSTGRES_ADMIN_URL_FILE: path }, 'POSTGRES_ADMIN_URL')).toThrow(
+      new InvalidInput(`The setting POSTGRES_ADMIN_URL_FILE is invalid: the file ${path} ${problem}.`),
     );
   });
 
-  it('give the role, password and database of a service by a URL, which is decoded', () => {
+  it('give the role, password and database of a service by a URL, and are percent-decoded', () => {
     const url = 'postgres://store:it%27s%2Fsecret@postgres/orders?sslmode=verify-full';
     expect(readDatabases({ STORE_API_DATABASE_URL: url })).toEqual([
       { service: 'store-api', role: 'store', password: "it's/secret", database: 'orders' },

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { serviceNames, type ServiceDatabase, type ServiceName } from './databases.ts';
 import { parseStoreUrl } from './store-url.ts';
 
@@ -14,10 +14,18 @@ export class InvalidInput extends Error {}
 export function readSetting(environment: Environment, name: string): string | undefined {
   const file = environment[`${name}_FILE`];
   if (!file) return environment[name] || undefined;
-  const value = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  if (value === '')
-    throw new InvalidInput(`The setting ${name}_FILE is invalid: the file ${file} is missing or empty.`);
+  const value = readText(`The setting ${name}_FILE`, file).trim();
+  if (value === '') throw new InvalidInput(`The setting ${name}_FILE is invalid: the file ${file} is empty.`);
   return value;
+}
+
+function readText(setting: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new InvalidInput(`${setting} is invalid: the file ${file} cannot be read (${code}).`);
+  }
 }
 
 export function requireSetting(environment: Environment, name: string): string {
