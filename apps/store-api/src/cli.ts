@@ -18,7 +18,7 @@ import { warehouseCommands } from './operator/warehouse-commands.js';
 import { migrations } from './migrations/index.js';
 import { replayOrders } from './orders/maintenance/replay-orders.js';
 import { RechargeOrder } from './billing/recharging/recharge-order.js';
-import { rechargeOrders } from './billing/recharging/recharge-orders.js';
+import { rechargeOptions, rechargeOrders } from './billing/recharging/recharge-orders.js';
 import { redactOrder } from './orders/maintenance/redact-orders.js';
 import type { TimeRange } from './payments/payment-gateway.js';
 import { reconcilePayments } from './billing/reconciliation/reconcile-payments.js';
@@ -98,19 +98,7 @@ await runServiceCli({
       summary: 'retries the charge of an order whose payment failed, or of all such orders of a time range',
       operands: ['ORDER'],
       options: ['--since <T>', '--until <T>'],
-      arguments: z
-        .object({
-          ORDER: z.string().optional(),
-          since: timeArgument.optional(),
-          until: timeArgument.optional(),
-        })
-        .superRefine(({ ORDER, since, until }, context) => {
-          const reject = (path: string, message: string): void =>
-            context.addIssue({ code: 'custom', path: [path], message });
-          if (ORDER === undefined && since === undefined) reject('ORDER', 'is missing');
-          if (ORDER !== undefined && since !== undefined) reject('since', 'cannot be combined with an ORDER');
-          if (until !== undefined && since === undefined) reject('until', 'needs --since');
-        }),
+      arguments: rechargeOptions,
       run: ({ database }: Context, { ORDER = '', since, until = new Date() }) =>
         since === undefined
           ? rechargeAndWait(database, ORDER)

@@ -4,7 +4,7 @@ import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/
 import { type OrderHelpers, orderHelpers } from '../../orders/order-helpers.fixture.js';
 import { redactOrder } from '../../orders/maintenance/redact-orders.js';
 import { RechargeOrder } from './recharge-order.js';
-import { rechargeOrders } from './recharge-orders.js';
+import { rechargeOptions, rechargeOrders } from './recharge-orders.js';
 
 const setAllPaymentMethods = statement(
   'test.set-all-payment-methods',
@@ -26,6 +26,20 @@ const attempts = statement(
   'test.attempts',
   'SELECT count(*) AS attempts FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
 );
+
+describe('the options of a recharge', () => {
+  it.each([
+    [{ since: '2026-01-02T00:00:00Z', until: '2026-01-03T00:00:00Z' }, undefined],
+    [{ ORDER: 'ord_1' }, undefined],
+    [{}, 'ORDER is missing'],
+    [{ ORDER: 'ord_1', since: '2d' }, 'since cannot be combined with an ORDER'],
+    [{ ORDER: 'ord_1', until: '2d' }, 'until needs --since'],
+    [{ since: '2d', until: '2999-01-01T00:00:00Z' }, 'until must not be in the future'],
+  ])('%j: %s', (options, problem) => {
+    const [issue] = rechargeOptions.safeParse(options).error?.issues ?? [];
+    expect(issue && `${issue.path.join()} ${issue.message}`).toBe(problem);
+  });
+});
 
 const since = new Date('2026-01-02T00:00:00Z');
 const until = new Date('2026-01-03T00:00:00Z');

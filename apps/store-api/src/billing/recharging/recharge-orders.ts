@@ -1,6 +1,8 @@
 import { nilUuid, publicId } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { Conflict, Unprocessable } from '@fulfilment/error-envelope';
+import { timeArgument } from '@fulfilment/service-host/operator';
+import { z } from 'zod';
 import type { RechargeOrder } from './recharge-order.js';
 
 const pageSize = 500;
@@ -14,6 +16,23 @@ const readPage = statement(
    ORDER BY c.id LIMIT ${pageSize}`,
 );
 
+/** Operand and options of `order recharge`: one order, or a time range that has ended. */
+export const rechargeOptions = z
+  .object({
+    ORDER: z.string().optional(),
+    since: timeArgument.optional(),
+    until: timeArgument.optional(),
+  })
+  .superRefine(({ ORDER, since, until }, context) => {
+    const reject = (path: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (ORDER === undefined && since === undefined) reject('ORDER', 'is missing');
+    if (ORDER !== undefined && since !== undefined) reject('since', 'cannot be combined with an ORDER');
+    if (until !== undefined && since === undefined) reject('until', 'needs --since');
+    // A charge that is declined again would be within the range.
+    if (until !== undefined && until > new Date()) reject('until', 'must not be in the future');
+  });
+
 /** The result of a run. */
 export interface RechargedOrders {
   readonly since: string;
@@ -25,7 +44,7 @@ export interface RechargedOrders {
 }
 
 /**
- * Recharges every order whose last charge was declined within the time range. Each order is one transaction,
+ * Recharges every order whose last charge was declined within the time range, which has ended. Each order is one transaction,
  * so an interrupted run can be repeated with the same range: the repetition leaves out the orders that were
  * recharged.
  */
@@ -56,7 +75,7 @@ async function tryRecharge(rechargeOrder: RechargeOrder, order: string): Promise
     await rechargeOrder.run(order);
     return undefined;
   } catch (error) {
-    if (error instanceof Conflict) return error.details?.[0]?.reason ?? 'changed_meanwhile';
+    if (error instanceof Conflict) return error.details?.[0]?.reason ?? 'changed_concurrently';
     if (error instanceof Unprocessable) return error.details?.[0]?.reason ?? 'not_sold_or_sold_out';
     throw error;
   }
