@@ -72,7 +72,7 @@ export class ChangeSecondFactor {
     } as const;
     const target = confirmationCodeGuess(signedIn.sessionUid);
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, () =>
-      this.factors.verifyCode(userId, field('code')),
+      this.factors.verifyCode(userId, field('code'), origin),
     );
     if (guess.kind === 'right') return undefined;
     if (guess.kind === 'locked')

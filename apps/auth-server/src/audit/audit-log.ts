@@ -66,7 +66,7 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Longer ones are truncated: anyone can send them, and they are stored. */
+/** Longer user agents are truncated: anyone can send them, and they are stored. */
 const maxUserAgentLength = 300;
 
 const insert = statement(
@@ -89,7 +89,7 @@ export class AuditLog {
 
   /**
    * Counts an event that anyone can repeat at will. The log gets one record per subject and window, with the
-   * number.
+   * number of repetitions.
    */
   async count(record: CountedRecord): Promise<void> {
     await this.attempt(record.entry.event, () => countRecord(this.database, record));
@@ -106,8 +106,8 @@ export class AuditLog {
 }
 
 /**
- * Writes a record in the transaction it describes. Without an origin it is an action of the operator or the
- * schedule.
+ * Writes a record, if possible in the transaction that it describes.
+ * @param origin undefined for actions of operators and background jobs
  */
 export async function insertAudit(sql: Sql, entry: AuditEntry, origin?: Origin): Promise<void> {
   await sql.run(insert, [

@@ -73,7 +73,9 @@ describe('resealing the secrets of the authorization server', () => {
     expect(await Promise.all(clients.map((id) => secretOf(id, after)))).toEqual(
       created.map(({ client_secret }) => client_secret),
     );
-    expect(await factorsOf(after).verifyCode(userId, codes[0] ?? '')).toBe('recovery_code');
+    expect(
+      await factorsOf(after).verifyCode(userId, codes[0] ?? '', { ip: '::1', userAgent: undefined }),
+    ).toBe('recovery_code');
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 0 });
   });
 

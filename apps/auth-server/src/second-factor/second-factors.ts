@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { CLOCK, type Clock, SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
-import { insertAudit } from '../audit/audit-log.js';
+import { insertAudit, type Origin } from '../audit/audit-log.js';
 import {
   recoveryCode,
   recoveryCodeCount,
@@ -185,19 +185,19 @@ export class SecondFactors {
    * Verifies a code of the app, or a recovery code, and counts a wrong one. Each is accepted once. Returns
    * the method; undefined for a wrong code.
    */
-  async verifyCode(userId: string, typed: string): Promise<SecondFactorMethod | undefined> {
+  async verifyCode(userId: string, typed: string, origin: Origin): Promise<SecondFactorMethod | undefined> {
     const stored = await this.stored(this.database, userId);
     if (stored?.confirmed !== true) return undefined;
     const method = await this.useCode(userId, stored.secret, typed);
-    if (method === undefined) await this.countWrongCode(userId);
+    if (method === undefined) await this.countWrongCode(userId, origin);
     return method;
   }
 
-  private async countWrongCode(userId: string): Promise<void> {
+  private async countWrongCode(userId: string, origin: Origin): Promise<void> {
     await this.database.transaction(async (tx) => {
       const count = await tx.row<{ wrong_codes: number }>(countWrongCode, [userId]);
       if (count?.wrong_codes === maxWrongCodes)
-        await insertAudit(tx, { event: 'second_factor_locked', userId });
+        await insertAudit(tx, { event: 'second_factor_locked', userId }, origin);
     });
   }
 

@@ -37,7 +37,7 @@ export class VerifySecondFactor {
     const user = await this.userOf(interaction);
     if (user === undefined) return redirectToInteraction(interaction);
     const guess = await this.guess(interaction, user, () =>
-      this.factors.verifyCode(user.id, interaction.field('code')),
+      this.factors.verifyCode(user.id, interaction.field('code'), interaction.origin),
     );
     if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
     return this.signedIn(interaction, user, guess.result);
