@@ -175,7 +175,9 @@ async function comparePostings(context: BenchContext): Promise<Figure[]> {
       measureProjection(context, [services.small.projector, services.large.projector]),
     );
     const after = await readPages(data);
-    const messages = 2 * (context.rounds + 1) * messagesPerSample;
+    const kinds = 2; // orders and payments
+    const warmUpRounds = 1;
+    const messages = kinds * (context.rounds + warmUpRounds) * messagesPerSample;
     const pages = pagesPerRequest({ ...reads, after }, { small: messages, large: messages });
     const condition = `with ${context.rowCount} postings, ratio to ${smallRowCount}`;
     return [

@@ -6,9 +6,9 @@ async function reset(): Promise<void> {
   const settings = readSettings();
   await resetSuite(settings);
   console.log('The suite is stopped and its data is deleted.');
-  if (settings.externalUrls.redis !== undefined || settings.externalUrls.rabbitmq !== undefined) {
-    console.log('Data in the Redis and RabbitMQ given by the environment is kept.');
-  }
+  const { redis, rabbitmq } = settings.externalUrls;
+  if (redis !== undefined) console.log('Data in the Redis given by the environment is kept.');
+  if (rabbitmq !== undefined) console.log('Data in the RabbitMQ given by the environment is kept.');
 }
 
 runMain(reset);

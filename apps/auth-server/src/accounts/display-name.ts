@@ -10,9 +10,9 @@ export const displayName = z
   .string('is missing')
   .trim()
   .min(1, 'must not be empty')
-  // Bounds the cost of the normalisation. In UTF-16 code units, of which a character has at most two.
-  .max(400, 'must be at most 200 characters long')
+  // Bounds the cost of the normalisation, generously: a decomposed character may have several code units.
+  .max(2_000, 'must be at most 200 characters long')
   .transform((name) => name.normalize('NFC'))
   .refine((name) => [...name].length <= 200, 'must be at most 200 characters long')
   .refine((name) => visibleCharacter.test(name), 'must not be empty')
-  .refine((name) => !forbidden.test(name), 'must not contain control characters');
+  .refine((name) => !forbidden.test(name), 'must be one line without control characters');

@@ -31,7 +31,7 @@ export async function redactUser(
   outbox: Outbox,
   publishRevoked: PublishRevokedTokens,
   user: string,
-): Promise<{ user_id: string; redacted: boolean; tokens_ended: number }> {
+): Promise<{ user_id: string; redacted: true; tokens_ended: number }> {
   const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) return { userId: id, revoked: [] };

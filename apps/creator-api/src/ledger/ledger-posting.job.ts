@@ -60,13 +60,13 @@ export class LedgerPosting extends BackgroundTask {
 
   /** Consumers call it after the commit of new versions of creators. */
   creatorsChanged(ids: readonly string[]): void {
-    this.waitingOrders.creatorsChanged(ids);
+    this.waitingOrders.scheduleCreators(ids);
     this.loop.wake();
   }
 
   /** The fetch of exchange rates calls it after the commit of new rates. */
   ratesLoaded(): void {
-    this.waitingOrders.ratesLoaded();
+    this.waitingOrders.scheduleAll();
     this.loop.wake();
   }
 

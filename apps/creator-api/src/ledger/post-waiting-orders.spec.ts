@@ -68,12 +68,12 @@ describe('orders that wait for their creator or an exchange rate', () => {
     expect([await isPosted(unregistered.id), await isPosted(known.id)]).toEqual([false, false]);
 
     await register(unregistered);
-    waiting.creatorsChanged([unregistered.id]);
+    waiting.scheduleCreators([unregistered.id]);
     await waiting.round();
     expect([await isPosted(unregistered.id), await isPosted(known.id)]).toEqual([true, false]);
 
     await storeRates(database, 'Date,USD,JPY,GBP\n2026-04-30,1.1,170,0.8\n');
-    waiting.ratesLoaded();
+    waiting.scheduleAll();
     await waiting.round();
     expect(await isPosted(known.id)).toBe(true);
     expect(await database.rows(waitingPostings, [known.id])).toEqual([]);
@@ -119,7 +119,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
       await database.transaction((tx) => projectOrders(tx, orders.slice(start, start + 200)));
     await register(creator);
     const waiting = new WaitingOrders(database);
-    waiting.creatorsChanged([creator.id]);
+    waiting.scheduleCreators([creator.id]);
     let rounds = 1;
     while (await waiting.round()) rounds += 1;
     expect(rounds).toBe(3); // of at most 500 orders
@@ -131,7 +131,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     const waiting = new WaitingOrders(database);
     for (const { id } of creators) await sell(id, 'GBP');
     await database.transaction((tx) => recordCreators(tx, creators));
-    waiting.creatorsChanged(creators.map(({ id }) => id));
+    waiting.scheduleCreators(creators.map(({ id }) => id));
     expect(await waiting.round()).toBe(false);
     for (const { id } of creators) expect(await isPosted(id)).toBe(true);
   });
@@ -140,9 +140,9 @@ describe('orders that wait for their creator or an exchange rate', () => {
     const creators = Array.from({ length: 150 }, () => aCreator('org_a'));
     const ids = creators.map(({ id }) => id);
     const ownsNoShard = new WaitingOrders(database, () => []);
-    ownsNoShard.creatorsChanged(ids);
+    ownsNoShard.scheduleCreators(ids);
     const check = ownsNoShard.round();
-    ownsNoShard.creatorsChanged(ids);
+    ownsNoShard.scheduleCreators(ids);
     expect(await check).toBe(true);
     expect(await ownsNoShard.round()).toBe(false);
   });
@@ -200,7 +200,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     await sell(creator.id, 'GBP');
     await register(creator);
     const waiting = new WaitingOrders(database);
-    waiting.creatorsChanged([creator.id]);
+    waiting.scheduleCreators([creator.id]);
     expect(await waiting.round()).toBe(false);
     expect(await isPosted(creator.id)).toBe(true);
   });

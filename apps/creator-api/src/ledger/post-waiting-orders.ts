@@ -92,7 +92,7 @@ export class WaitingOrders {
   ) {}
 
   /** Schedules the waiting orders of creators that were registered or changed. */
-  creatorsChanged(ids: readonly string[]): void {
+  scheduleCreators(ids: readonly string[]): void {
     const creators = ids.map((id) => ({
       after: beforeCreator(id),
       lastCreator: id,
@@ -108,7 +108,7 @@ export class WaitingOrders {
    * Schedules all waiting orders, since rates of any day may have been loaded: first those of this replica's
    * shards, then what other replicas have not posted yet.
    */
-  ratesLoaded(): void {
+  scheduleAll(): void {
     this.scopes = [everyGroup({ ofAllShards: false }), everyGroup({ ofAllShards: true })];
   }
 
@@ -158,6 +158,6 @@ export class WaitingOrders {
 /** Posts every waiting order whose creator and exchange rate are known, in batches. */
 export async function postWaitingOrders(database: Database): Promise<void> {
   const waiting = new WaitingOrders(database);
-  waiting.ratesLoaded();
+  waiting.scheduleAll();
   while (await waiting.round());
 }

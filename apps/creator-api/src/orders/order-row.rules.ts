@@ -12,7 +12,7 @@ const dispatchStatusByOrderStatus = {
   cancelled: 'cancelled',
 } as const satisfies Record<OrderStatus, DispatchStatus>;
 
-/** A row of the read model. Amounts are text so that JSON carries them exactly. */
+/** A row of the read model. Sums are text, since they may exceed the safe integers of JSON. */
 export interface OrderRow {
   readonly id: string;
   readonly creator_id: string;
@@ -52,7 +52,7 @@ interface OrderItemRow {
   readonly royalty_rate: number;
 }
 
-/** Converts a snapshot to a row of the read model. The totals are the sums of its lines. */
+/** Converts a snapshot to a row of the read model. Its amounts are the sums of its lines. */
 export function orderRow(order: OrderSnapshot): OrderRow {
   const vatRate = standardVatRate(order.country_code);
   const lines = order.items.map((item) => ({

@@ -1,6 +1,9 @@
 import { documented } from './documented.js';
 
-/** Fails a test also for an undocumented response whose error it caught, or that came before it started. */
+/**
+ * Fails the test after which an undocumented response is found, even if the test caught its error, or
+ * `beforeAll` received it.
+ */
 afterEach(() => {
   expect(documented.takeFaults()).toEqual([]);
 });

@@ -186,6 +186,7 @@ describe('GET, PATCH and DELETE of /v1/webhooks', () => {
   it('change only the given members', async () => {
     const client = await given.client();
     const before = (await client.post(input)).body;
+    const secret = await given.stores.database.row(readNewestSecret);
     expect((await client.patch(before.id, {}).expect(200)).body).toEqual(before);
     const { body } = await client.patch(before.id, {
       url: 'https://1.1.1.1/',
@@ -194,6 +195,7 @@ describe('GET, PATCH and DELETE of /v1/webhooks', () => {
     });
     expect(body).toEqual({ ...before, url: 'https://1.1.1.1/', events: ['order.shipped'] });
     expect((await client.get(`/${before.id}`)).body).toEqual(body);
+    expect(await given.stores.database.row(readNewestSecret)).toEqual(secret);
   });
 
   it.each([

@@ -10,7 +10,7 @@ import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
 import { inMessageSpans } from '../message-spans.js';
 import { isReplayed, deadLetterOf } from '../dead-letters/dead-letter-message.js';
 import type { RetryingPublisher } from './retrying-publisher.js';
-import { claimMessages, hasDroppedMessages, olderThanInbox, recordRejection } from '../inbox/inbox.js';
+import { claimMessages, hasMessagesOfDroppedDays, olderThanInbox, recordRejection } from '../inbox/inbox.js';
 
 const defaultRetryDelayMs = { min: 100, max: 5_000 };
 const defaultReturnAfterMs = 15_000;
@@ -198,7 +198,7 @@ export class ApplyMessages implements MessageHandler {
       this.database.transaction(
         async (tx) => {
           const notReplayed = deliveries.filter(({ raw }) => !isReplayed(raw));
-          if (await hasDroppedMessages(tx, queue, idsOf(notReplayed)))
+          if (await hasMessagesOfDroppedDays(tx, queue, idsOf(notReplayed)))
             throw deliveries.length > 1 ? new NeedsOwnTransaction() : new RejectedMessage(olderThanInbox);
           const newIds = await claimMessages(tx, queue, idsOf(deliveries));
           await this.consumer.handle(

@@ -39,11 +39,11 @@ const findOfDroppedDays = statement(
 );
 
 /**
- * Whether a message may have been handled on a day whose rows were dropped. Call before `claimMessages`, in
- * its transaction.
+ * Returns whether any of the messages may have been handled on a day whose rows were dropped. Call before
+ * `claimMessages`, in its transaction.
  * @param ids messages that no operator has replayed
  */
-export async function hasDroppedMessages(
+export async function hasMessagesOfDroppedDays(
   tx: Transaction,
   queue: string,
   ids: readonly string[],

@@ -12,7 +12,7 @@ import {
 const slowForMs = 3_000;
 const slots = Number(workerSettings.TRACK_UPLOAD_CONCURRENCY);
 
-describe('organisations with slow servers', () => {
+describe('downloads from slow servers', () => {
   let api: CreatorApi;
   let slow: AudioServer;
   let good: AudioServer;
@@ -43,7 +43,7 @@ describe('organisations with slow servers', () => {
     for (let count = 0; count < 12; count += 1) await uploads.register(slow.url());
   };
 
-  it('occupy at most half of the slots if it is one organisation, so that another does not wait', async () => {
+  it('of one organisation occupy at most half of the slots, so that another does not wait', async () => {
     await slowUploads('org_reef');
     await eventually(() => running === slots / 2);
     const uploads = await uploadClient(api, 'org_lagoon');
@@ -55,7 +55,7 @@ describe('organisations with slow servers', () => {
     expect(running).toBeLessThanOrEqual(slots / 2);
   });
 
-  it('occupy all slots only until their speed is measured, and then wait behind those with fewer uploads', async () => {
+  it('of several organisations occupy all slots only until their speed is measured, and then wait behind organisations with fewer uploads', async () => {
     await Promise.all([slowUploads('org_reef'), slowUploads('org_shoal')]);
     await eventually(() => running === slots);
     const uploads = await uploadClient(api, 'org_lagoon');

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import type { Charge, OpenCharge } from '../payment-gateway.js';
 import type { ChargeKeys } from './stripe-keys.js';
-import { pickConclusive } from './stripe-outcome.rules.js';
+import { pickMostAdvanced } from './stripe-outcome.rules.js';
 
 /**
  * A search finds a charge after a minute, during outages after up to an hour
@@ -36,7 +36,7 @@ export class StripeChargeLookup {
     signal: AbortSignal,
   ): Promise<Stripe.PaymentIntent | undefined | 'inconclusive'> {
     const intents = await this.list(charge, keys, signal);
-    if (intents !== 'too_many') return pickConclusive(intents);
+    if (intents !== 'too_many') return pickMostAdvanced(intents);
     return (keys.unusableForMs ?? 0) < searchDelayMs ? 'inconclusive' : this.search(charge);
   }
 
@@ -47,7 +47,7 @@ export class StripeChargeLookup {
   async search({ id }: Charge): Promise<Stripe.PaymentIntent | undefined> {
     const query = `metadata['charge_id']:'${id}'`;
     const { data } = await this.stripe.paymentIntents.search({ query, limit: pageSize, expand });
-    return pickConclusive(data);
+    return pickMostAdvanced(data);
   }
 
   private async list(

@@ -31,10 +31,8 @@ export function awaitsConfirmation({ status, last_payment_error }: Stripe.Paymen
   );
 }
 
-/**
- * Picks the PaymentIntent with the most definite outcome for one charge; a successful payment comes first.
- */
-export function pickConclusive(intents: readonly Stripe.PaymentIntent[]): Stripe.PaymentIntent | undefined {
+/** Picks the PaymentIntent of one charge that succeeded, else one that may still succeed, else any. */
+export function pickMostAdvanced(intents: readonly Stripe.PaymentIntent[]): Stripe.PaymentIntent | undefined {
   return (
     intents.find(({ status }) => status === 'succeeded') ??
     intents.find(({ status }) => status === 'processing') ??
@@ -75,7 +73,7 @@ export function refundOutcomeOf({ id, status, failure_reason }: Stripe.Refund): 
   return { status: 'under_way', reference: id };
 }
 
-/** Whether the whole charge is refunded. A pending refund counts, a failed one does not. */
+/** Whether the error says that the whole charge is refunded. A pending refund counts, a failed one does not. */
 export function isAlreadyRefunded(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'charge_already_refunded';
 }

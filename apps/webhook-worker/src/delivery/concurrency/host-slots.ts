@@ -67,7 +67,8 @@ export class HostSlots {
     this.hostLanes.set(key, hostLane);
     const count = slotsFor(subscriptionId, maxCount, lane, hostLane);
     if (count <= 0) {
-      hostLane.waiting.set(subscriptionId, { subscriptionId, lane }); // without days: searches all
+      // Without `days`, the next claim searches every day: more may have become due.
+      hostLane.waiting.set(subscriptionId, { subscriptionId, lane });
       return undefined;
     }
     hostLane.waiting.delete(subscriptionId);
