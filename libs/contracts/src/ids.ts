@@ -1,8 +1,17 @@
 import { v7 } from 'uuid';
 import { z } from 'zod';
 
-/** Prefixes of the Store API's identifiers: `prod` is that of products and of releases. */
-export type IdPrefix = 'prod' | 'ord' | 'rate' | 'whk' | 'whd' | 'whr' | 'crt' | 'evt' | 'svc';
+/** Prefixes of public ids. */
+export type IdPrefix =
+  | 'prod' // product, release
+  | 'ord' // order
+  | 'rate' // shipping rate
+  | 'whk' // webhook subscription
+  | 'whd' // webhook delivery
+  | 'whr' // recovery of webhook deliveries
+  | 'crt' // creator
+  | 'evt' // event
+  | 'svc'; // shipping service
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford base32, lower case
 const encodedLength = 26; // 128 bits in 5-bit digits

@@ -47,7 +47,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
     const ruleFiles = [join(observability, 'alerts.yaml')];
     prometheus = await prometheusServer(program ?? '', Object.fromEntries(targets), ruleFiles);
     await eventually(async () => {
-      const up = await prometheus.read('query', { query: 'count(up == 1) == 4' }).catch(() => undefined);
+      const up = await prometheus.read('query', { query: `count(up == 1) == ${targets.length}` }).catch(() => undefined);
       return z.object({ result: z.array(z.unknown()).nonempty() }).safeParse(up).success;
     });
     queries = [...new Set([...dashboardQueries, ...ruleQueries.parse(await prometheus.read('rules'))])];
@@ -74,7 +74,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
       for (const { metric, labels } of selectors) {
         const series = found.get(metric) ?? (await labelsOf(metric));
         found.set(metric, series);
-        // OpenMetrics declares a counter without `_total`.
+        // OpenMetrics declares a counter without `_total`, and a histogram without these suffixes.
         const name = metric.replace(/_(total|count|sum|bucket)$/, '');
         if (series.size > 0)
           faults.push(...missingLabels(labels, series).map((label) => `no ${label} of ${metric}`));

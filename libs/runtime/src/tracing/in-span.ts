@@ -7,10 +7,7 @@ export function currentSpan(): Span | undefined {
   return isTracing() ? currentContext()?.span : undefined;
 }
 
-/**
- * Runs work in a span below the current one, or of a new trace if there is no context: for work that a
- * background loop starts.
- */
+/** Runs work in a child of the current span. Without a context, as in a background loop, starts a new trace. */
 export async function inSpan<Result>(
   start: () => SpanStart,
   work: (span?: Span) => Promise<Result>,
@@ -27,7 +24,7 @@ export async function inSpan<Result>(
   return inContext(context.withSpan(span), () => endAfter(span, work));
 }
 
-/** Ends the span with its work, with the type of the error if that rejects. */
+/** Ends the span when the work settles. A rejection records the type of its error. */
 export async function endAfter<Result>(span: Span, work: (span: Span) => Promise<Result>): Promise<Result> {
   try {
     const result = await work(span);
