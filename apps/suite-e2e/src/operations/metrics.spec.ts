@@ -47,7 +47,9 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
     const ruleFiles = [join(observability, 'alerts.yaml')];
     prometheus = await prometheusServer(program ?? '', Object.fromEntries(targets), ruleFiles);
     await eventually(async () => {
-      const up = await prometheus.read('query', { query: `count(up == 1) == ${targets.length}` }).catch(() => undefined);
+      const up = await prometheus
+        .read('query', { query: `count(up == 1) == ${targets.length}` })
+        .catch(() => undefined);
       return z.object({ result: z.array(z.unknown()).nonempty() }).safeParse(up).success;
     });
     queries = [...new Set([...dashboardQueries, ...ruleQueries.parse(await prometheus.read('rules'))])];

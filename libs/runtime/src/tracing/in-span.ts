@@ -7,7 +7,7 @@ export function currentSpan(): Span | undefined {
   return isTracing() ? currentContext()?.span : undefined;
 }
 
-/** Runs work in a child of the current span. Without a context, as in a background loop, starts a new trace. */
+/** Runs work in a child of the current span; without a context, as in a background loop, in a new trace. */
 export async function inSpan<Result>(
   start: () => SpanStart,
   work: (span?: Span) => Promise<Result>,

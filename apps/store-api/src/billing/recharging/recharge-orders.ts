@@ -44,9 +44,9 @@ export interface RechargedOrders {
 }
 
 /**
- * Recharges every order whose last charge was declined within the time range, which has ended. Each order is one transaction,
- * so an interrupted run can be repeated with the same range: the repetition leaves out the orders that were
- * recharged.
+ * Recharges every order whose last charge was declined within the time range, which has ended. Each order is
+ * one transaction, so an interrupted run can be repeated with the same range: the repetition leaves out the
+ * orders that were recharged.
  */
 export async function rechargeOrders(
   database: Database,

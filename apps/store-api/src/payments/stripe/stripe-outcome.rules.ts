@@ -73,7 +73,7 @@ export function refundOutcomeOf({ id, status, failure_reason }: Stripe.Refund): 
   return { status: 'under_way', reference: id };
 }
 
-/** Whether the error says that the whole charge is refunded. A pending refund counts, a failed one does not. */
+/** Whether the error means that the whole charge is refunded. Pending refunds count, failed ones do not. */
 export function isAlreadyRefunded(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'charge_already_refunded';
 }
