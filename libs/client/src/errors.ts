@@ -62,11 +62,16 @@ export class SignInRequiredError extends Error {
   override readonly name = 'SignInRequiredError';
 }
 
-/** Parses `Retry-After`: seconds or a date (RFC 9110 §10.2.3). Returns undefined if missing or malformed. */
+/**
+ * Parses `Retry-After`: seconds or an IMF-fixdate (RFC 9110 §5.6.7, §10.2.3). Returns undefined if missing or
+ * malformed.
+ */
 export function retryAfterMs(response: Response): number | undefined {
   const value = response.headers.get('retry-after')?.trim();
   if (value === undefined || value === '') return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  // `Date.parse` alone accepts `1.5` and `-1`, as dates in 2001.
+  const ms = value.endsWith(' GMT') ? Date.parse(value) - Date.now() : NaN;
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 

@@ -104,6 +104,13 @@ describe('a client', () => {
   it.each([
     ['the connection breaks', hangUp],
     ['the service is unavailable without Retry-After', failure(503, 'SERVICE_UNAVAILABLE')],
+    ...['1.5', '-1', '+1', 'soon 1', 'GMT'].map(
+      (value) =>
+        [
+          `Retry-After is malformed: ${value}`,
+          failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': value }),
+        ] as const,
+    ),
   ])('does not repeat a POST without a key when %s', async (_what, reply) => {
     api.reply(reply, json(200, { data: [] }));
     const body = { country_code: 'GB' as const };

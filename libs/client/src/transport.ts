@@ -114,24 +114,25 @@ function limitPartTimes(
     controller.error(reason);
     reader.cancel(reason).catch(() => undefined);
   };
-  const source: UnderlyingDefaultSource<Uint8Array> = {
-    start: (controller) => signal.addEventListener('abort', () => fail(controller, signal.reason)),
-    async pull(controller) {
-      const timer = setTimeout(() => fail(controller, connectionError(request, true)), timeoutMs);
-      try {
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
-        throw connectionError(request, false, error);
-      } finally {
-        clearTimeout(timer);
-      }
+  return new ReadableStream(
+    {
+      start: (controller) => signal.addEventListener('abort', () => fail(controller, signal.reason)),
+      async pull(controller) {
+        const timer = setTimeout(() => fail(controller, connectionError(request, true)), timeoutMs);
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          throw connectionError(request, false, error);
+        } finally {
+          clearTimeout(timer);
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
     },
-    cancel: (reason) => reader.cancel(reason),
-  };
-  // By default, the stream would read a part ahead.
-  return new ReadableStream(source, { highWaterMark: 0 });
+    { highWaterMark: 0 }, // by default, the stream reads a part ahead
+  );
 }
 
 /** @throws the signal's reason, at once, if it aborts */
