@@ -65,6 +65,36 @@ describe('a supervised process', () => {
     await expect(sample.start()).rejects.toThrow(/exited during start-up:\nno such setting/);
   });
 
+  it('is started once by concurrent starts, also by one that follows a stop', async () => {
+    const preparing: PromiseWithResolvers<void>[] = [];
+    const sample = part({
+      prepare: () => {
+        const step = Promise.withResolvers<void>();
+        preparing.push(step);
+        return step.promise;
+      },
+    });
+    const stopped = sample.start().catch((error: unknown) => error);
+    await sample.stop();
+    const starts = [sample.start(), sample.start()];
+    preparing[0]?.resolve();
+    expect(String(await stopped)).toContain('was stopped during start-up');
+    while (preparing.length < 2) await setImmediate();
+    preparing[1]?.resolve();
+    await Promise.all(starts);
+    expect(preparing).toHaveLength(2);
+    expect(sample.status().state).toBe('running');
+  });
+
+  it('is not paused while it stops', async () => {
+    const sample = part();
+    await sample.start();
+    const stopping = sample.stop();
+    await expect(sample.pause()).rejects.toThrow('is being stopped');
+    await stopping;
+    expect(sample.status()).toMatchObject({ state: 'stopped', pid: null });
+  });
+
   it('stays stopped if it is stopped while a restart prepares it', async () => {
     const preparing = Promise.withResolvers<void>();
     const prepared = Promise.withResolvers<void>();

@@ -49,6 +49,7 @@ export class ProcessPart {
   private readonly plan: ProcessPlan;
   private readonly events: PartEvents;
   private child: ChildProcess | undefined;
+  private spawning: Promise<void> | undefined;
   private state: PartStatus['state'] = 'stopped';
   private spawnedAt = 0;
   private restarts = 0;
@@ -82,7 +83,7 @@ export class ProcessPart {
     clearTimeout(this.restartTimer);
     if (this.state === 'stopping') await this.stop();
     if (this.state === 'paused') await this.resume();
-    if (this.child === undefined) await this.spawn();
+    if (this.child === undefined) await this.spawnOnce();
     const timeoutMs = this.plan.readyTimeoutMs ?? 60_000;
     const late = sleep(timeoutMs, 'late' as const, { ref: false });
     const outcome = await Promise.race([this.startOutcome, late]);
@@ -128,11 +129,13 @@ export class ProcessPart {
   }
 
   async pause(): Promise<void> {
+    this.checkNotStopping();
     await this.signal('pause', 'SIGSTOP');
     this.state = 'paused';
   }
 
   async resume(): Promise<void> {
+    this.checkNotStopping();
     await this.signal('resume', 'SIGCONT');
     this.state = 'running';
   }
@@ -141,6 +144,19 @@ export class ProcessPart {
     if (this.child?.pid === undefined) throw new Failure(`${this.name} is not running.`);
     if (this.plan.signalOverrides === undefined) signalTree(this.child.pid, signal);
     else await this.plan.signalOverrides[verb]();
+  }
+
+  private checkNotStopping(): void {
+    if (this.state === 'stopping') throw new Failure(`${this.name} is being stopped.`);
+  }
+
+  /** Concurrent starts spawn one process. */
+  private async spawnOnce(): Promise<void> {
+    // An earlier start that was stopped may still prepare.
+    while (this.spawning !== undefined && this.state !== 'starting')
+      await this.spawning.catch(() => undefined);
+    this.spawning ??= this.spawn().finally(() => (this.spawning = undefined));
+    await this.spawning;
   }
 
   private async spawn(): Promise<void> {
