@@ -1,5 +1,5 @@
 import { brokerDefinitions, redisUsers } from '@fulfilment/bootstrap/store-users';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rabbitmqNamespace } from '../settings.ts';
 import type { DependencyContext } from './dependency.ts';
@@ -34,6 +34,7 @@ function writeFile(context: DependencyContext, name: string, text: string): stri
   const directory = join(context.settings.stateDir, 'store-users');
   mkdirSync(directory, { recursive: true });
   const file = join(directory, name);
-  writeFileSync(file, text, { mode: readableByAll });
+  writeFileSync(file, text);
+  chmodSync(file, readableByAll); // a mode of `writeFileSync` depends on the umask
   return file;
 }
