@@ -25,6 +25,7 @@ const pollIntervalMs = 1_000;
 export type Traffic = Awaited<ReturnType<typeof openTraffic>>;
 
 export async function openTraffic({ context, stack, limitedId }: ChaosSuite) {
+  const openedAt = new Date();
   const received: ReceivedDelivery[] = [];
   /** Reasons why deliveries could not be verified. */
   const invalid: string[] = [];
@@ -57,7 +58,7 @@ export async function openTraffic({ context, stack, limitedId }: ChaosSuite) {
     invalid,
     compare: async (lost: LostByRestore = nothingLost): Promise<Comparison> => {
       const limited = { productId: limitedId, initialStock };
-      const observed = { context, received, limited, soldUnits: await readSoldUnits(stack) };
+      const observed = { context, received, limited, soldUnits: await readSoldUnits(stack, openedAt) };
       return compareWithAccepted(shopper.accepted, observed, lost);
     },
     close: async (): Promise<void> => {
@@ -77,11 +78,15 @@ export async function compareUntilEqual(compare: () => Promise<Comparison>): Pro
   }
 }
 
-async function readSoldUnits(stack: Stack): Promise<number> {
+/** Sums the months of the run: one, or two if it passes midnight (UTC) at the end of a month. */
+async function readSoldUnits(stack: Stack, openedAt: Date): Promise<number> {
   const uuid = stack.users.find(({ email }) => email === ownerEmail)?.creators[0]?.uuid;
   if (uuid === undefined) throw new Failure('The demo account has no creator.');
   const client = openCreator(stack, await signIn(stack));
-  const period = new Date().toISOString().slice(0, 7);
-  const { data } = await creatorApi.readSalesStatistics({ client, path: { uuid }, query: { period } });
-  return data.totals.units;
+  let units = 0;
+  for (const period of new Set([openedAt, new Date()].map((date) => date.toISOString().slice(0, 7)))) {
+    const { data } = await creatorApi.readSalesStatistics({ client, path: { uuid }, query: { period } });
+    units += data.totals.units;
+  }
+  return units;
 }
