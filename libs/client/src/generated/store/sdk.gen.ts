@@ -148,7 +148,7 @@ export const readOrder = <ThrowOnError extends boolean = true>(
 /**
  * Estimate the cost of an order
  *
- * Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. An estimate is rejected like the order, except that the address and the `unit_price` of the items are not checked. The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as neither the catalogue nor the parcel changes. The request may be repeated at any time, so an `idempotency-key` has no effect.
+ * Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. An estimate is rejected like the order, except that only the country of the address is checked, and no `unit_price`. The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as neither the catalogue nor the parcel changes. The request may be repeated at any time, so an `idempotency-key` has no effect.
  */
 export const estimateOrder = <ThrowOnError extends boolean = true>(
   options: Options<EstimateOrderData, ThrowOnError>,
