@@ -3,7 +3,7 @@ import { publicId } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import { webhookStores, type WebhookStores } from '../test/webhook-worker.fixture.js';
 import { shortLeases, startWorkerProcess, type WorkerProcess } from '../test/worker-process.fixture.js';
-import { followFeed } from '../feed/followed-feed.fixture.js';
+import { type FollowedFeed, followFeed } from '../feed/followed-feed.fixture.js';
 import { deliveryCheck, type DeliveryCheck } from './delivery-check.fixture.js';
 
 const eventCount = 1_000;
@@ -26,6 +26,7 @@ describe('1000 events are delivered under stable ids', () => {
   let stores: WebhookStores;
   let started: WorkerProcess[];
   let startedCheck: DeliveryCheck | undefined;
+  let followedFeed: FollowedFeed | undefined;
   beforeAll(async () => {
     stores = await webhookStores();
   });
@@ -33,8 +34,10 @@ describe('1000 events are delivered under stable ids', () => {
   beforeEach(() => {
     started = [];
     startedCheck = undefined;
+    followedFeed = undefined;
   });
   afterEach(async () => {
+    followedFeed?.stop();
     await Promise.all(started.map((worker) => worker.kill()));
     await startedCheck?.stop();
   });
@@ -58,7 +61,7 @@ describe('1000 events are delivered under stable ids', () => {
     const first = await startReady();
     const replicas = [first, await startReady()];
     const check = await startCheck(first);
-    const feed = await followFeed(stores, stores.creators[0] ?? '', () => replicas);
+    followedFeed = await followFeed(stores, stores.creators[0] ?? '', () => replicas);
     for (let round = 0; round < killCount; round += 1) {
       const dying = replicas[round % 2];
       let requests = 0;
@@ -77,7 +80,7 @@ describe('1000 events are delivered under stable ids', () => {
     expect(check.lostResponses()).toBeGreaterThanOrEqual(killCount);
     // The second subscription of the first creator is for all events that the check publishes.
     const delivered = check.requests.filter(({ path }) => path === '/hook/1').map(({ body }) => body.id);
-    expect((await feed.end()).toSorted()).toEqual([...new Set(delivered)].toSorted());
+    expect((await followedFeed.end()).toSorted()).toEqual([...new Set(delivered)].toSorted());
   });
 
   it('when a process stalls for longer than its leases, without overwriting what others settled', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { WebhookStores } from '../test/webhook-worker.fixture.js';
 
@@ -24,14 +25,20 @@ export async function followFeed(
   };
   let { next } = await read(0, 'wait=0');
   let isEnding = false;
+  let isStopped = false;
   const readUntilEnd = async (): Promise<string[]> => {
     const ids: string[] = [];
-    for (let round = 0; ; round += 1) {
+    for (let round = 0; !isStopped; round += 1) {
       const events = await read(round, `wait=1&after=${next}`).catch(() => undefined);
-      if (events?.data.length === 0 && isEnding) return ids;
-      ids.push(...(events?.data ?? []).map(({ id }) => id));
-      next = events?.next ?? next;
+      if (events === undefined) {
+        await delay(20);
+        continue;
+      }
+      if (events.data.length === 0 && isEnding) return ids;
+      ids.push(...events.data.map(({ id }) => id));
+      next = events.next;
     }
+    return ids;
   };
   const reading = readUntilEnd();
   return {
@@ -40,5 +47,11 @@ export async function followFeed(
       isEnding = true;
       return reading;
     },
+    /** Ends the reading, also if no server responds. */
+    stop: (): void => {
+      isStopped = true;
+    },
   };
 }
+
+export type FollowedFeed = Awaited<ReturnType<typeof followFeed>>;

@@ -121,11 +121,15 @@ describe('a wake-up with the day of a due delivery', () => {
 
   it('leads to its retry, on the same day, if the attempt fails', async () => {
     const { fanOutOn } = await aSubscriber();
-    given.receiver.respondWith((response) => response.writeHead(500).end());
+    const failed = new Set<unknown>();
+    given.receiver.respondWith((response, { headers }) => {
+      const delivery = headers['x-service-delivery'];
+      response.writeHead(failed.has(delivery) ? 204 : 500).end();
+      failed.add(delivery);
+    });
     await fanOutOn(-1, 0);
-    await given.receiver.waitFor(2);
-    given.receiver.respondWith((response) => response.writeHead(204).end());
     await allSucceed(2);
+    expect(given.receiver.deliveries).toHaveLength(4);
   });
 });
 

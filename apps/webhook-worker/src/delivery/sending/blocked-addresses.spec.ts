@@ -109,7 +109,6 @@ describe('a private address', () => {
   });
 
   it('is not connected to by a name that resolved to a public address when it was checked', async () => {
-    const owner = await given.client();
     const resolutions: ResolvedAddress[][] = [
       ...[...ownAddresses, metadataAddress, mappedAddress].map((address) => [address]),
       ...[...ownAddresses, metadataAddress, mappedAddress].flatMap((address) => [
@@ -118,18 +117,22 @@ describe('a private address', () => {
       ]),
       [],
     ];
-    for (const [index, later] of resolutions.entries()) {
+    const hosts = resolutions.map((later, index) => {
       const host = `rebinding-${index}.example.com`;
       lookups.set(host, [[publicAddress], later]);
-      await owner.subscribe(urlOf(host));
+      return host;
+    });
+    for (let first = 0; first < hosts.length; first += maxSubscriptions) {
+      const owner = await given.client();
+      for (const host of hosts.slice(first, first + maxSubscriptions)) await owner.subscribe(urlOf(host));
+      await given.publish(orderCreated(owner.creatorId));
     }
-    await given.publish(orderCreated(owner.creatorId));
     await expectEveryAttemptBlocked(resolutions.length);
   });
 
   it('is rejected as a target when it is one of several addresses of a name', async () => {
-    const owner = await given.client();
     for (const [index, privateAddress] of [...ownAddresses, metadataAddress, mappedAddress].entries()) {
+      const owner = await given.client();
       lookups.set(`mixed-${index}.example.com`, [[publicAddress, privateAddress]]);
       const input = { url: urlOf(`mixed-${index}.example.com`), events: ['order.created'], secret: 's' };
       expect((await owner.post(input)).status).toBe(400);
