@@ -173,8 +173,9 @@ describe('the stream of new orders', () => {
 
   it('ends when the token expires', async () => {
     const creator = await newCreator();
-    const { ended } = await open(creator, { claims: { exp: Math.floor(Date.now() / 1000) + 2 } });
-    expect(await ended).toBe('ended');
+    const stream = await open(creator, { claims: { exp: Math.floor(Date.now() / 1000) + 3 } });
+    await stream.first(1);
+    expect(await stream.ended).toBe('ended');
   });
 
   it('ends before the next order once the API rejects the revoked token', async () => {
@@ -212,7 +213,8 @@ describe('the stream of new orders', () => {
 
   it('is rejected with 429 while the organisation has 20 streams, and opens for another organisation', async () => {
     const [creator, other] = [await newCreator(), await newCreator()];
-    await Promise.all(Array.from({ length: maxStreamsPerTenant }, () => open(creator)));
+    const streams = await Promise.all(Array.from({ length: maxStreamsPerTenant }, () => open(creator)));
+    expect(streams.map(({ status }) => status)).toEqual(Array(maxStreamsPerTenant).fill(200));
     const rejected = await open(creator);
     expect([rejected.status, rejected.response.headers.get('retry-after')]).toEqual([429, '5']);
     expect((await open(other)).status).toBe(200);
