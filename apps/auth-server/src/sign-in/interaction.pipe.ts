@@ -40,8 +40,8 @@ export interface OpenInteraction extends BrowserRequest, SignInProgress {
   readonly loginHint: string;
   readonly scopes: readonly string[];
   readonly redirectUri: string;
-  /** Stores the progress of this browser; the person is not signed in yet. */
-  saveProgress(progress: Partial<SignInProgress>): Promise<void>;
+  /** Replaces the progress of this browser; omitted members are cleared. The person is not signed in yet. */
+  replaceProgress(progress: Partial<SignInProgress>): Promise<void>;
   /** Completes the interaction. Returns the URL that the browser goes to next. */
   finish(result: InteractionResults): Promise<string>;
 }
@@ -91,7 +91,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       passwordOf: text(interaction.result?.['passwordOf']) || undefined,
       passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
       provedBoth: interaction.result?.['provedBoth'] === true,
-      saveProgress: async (progress) => {
+      replaceProgress: async (progress) => {
         interaction.result = { ...progress };
         await interaction.persist();
       },

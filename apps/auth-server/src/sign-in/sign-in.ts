@@ -59,7 +59,7 @@ export class SignIn {
       return signInPage({ ...context, email, problem: { status: 401, text } });
     }
     if (await this.factors.isNeeded(guess.result.id)) {
-      await interaction.saveProgress({ passwordOf: guess.result.id, passwordAt });
+      await interaction.replaceProgress({ passwordOf: guess.result.id, passwordAt });
       return { redirect: `/interaction/${interaction.uid}` };
     }
     return this.finish.run(interaction, guess.result, { passwordAt, amr: passwordOnly });

@@ -58,7 +58,7 @@ export class VerifySecondFactor {
       }),
     );
     if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
-    await interaction.saveProgress({
+    await interaction.replaceProgress({
       passwordOf: user.id,
       passwordAt: interaction.passwordAt,
       provedBoth: true,
@@ -77,7 +77,7 @@ export class VerifySecondFactor {
   /** Discards the verified password, so that the sign-in starts again. */
   async startOver(interaction: OpenInteraction): Promise<Outcome> {
     this.forms.verify(interaction.uid, interaction);
-    if (interaction.prompt === 'login') await interaction.saveProgress({});
+    if (interaction.prompt === 'login') await interaction.replaceProgress({});
     return redirectToInteraction(interaction);
   }
 

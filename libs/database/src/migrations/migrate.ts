@@ -16,7 +16,7 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
   try {
     // Polls: a session that waits for the lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the session
     // with the lock waits for that snapshot to end.
-    while (!(await hasLock(runner))) await delay(retryDelayMs);
+    while (!(await tryLock(runner))) await delay(retryDelayMs);
     await runner.query(`SET lock_timeout = '${maxLockTimeout}'`);
     return await applyPending(dataSource, runner);
   } finally {
@@ -48,7 +48,7 @@ async function applyPending(dataSource: DataSource, runner: QueryRunner): Promis
   return applied;
 }
 
-async function hasLock(runner: QueryRunner): Promise<boolean> {
+async function tryLock(runner: QueryRunner): Promise<boolean> {
   const rows: unknown = await runner.query(
     'SELECT FROM (SELECT pg_try_advisory_lock($1) AS acquired) AS attempt WHERE acquired',
     [migrationLock],
