@@ -67,8 +67,13 @@ export interface FeedPosition {
   readonly oldestPosition: number;
 }
 
-/** Begins or continues the feed of a creator: new orders are added to it from now on. */
+/**
+ * Begins or continues the feed of a creator: new orders are added to it from now on. Orders that were added
+ * while nobody read the feed get lower positions than the returned one.
+ */
 export async function beginFeed(database: Database, creatorId: string): Promise<FeedPosition> {
+  while ((await database.rows(findUnnumbered, [[creatorId]])).length > 0)
+    await assignPositions(database, [creatorId]);
   const feed = await database.row<FeedPosition>(begin, [creatorId]);
   if (feed === undefined) throw new Error('The feed was not stored.');
   return feed;

@@ -87,6 +87,24 @@ describe('the stream of new orders', () => {
     for (const { data } of events) expect(list.body.data).toContainEqual(data);
   });
 
+  it('has no order that was placed while no stream was open', async () => {
+    const creator = await newCreator();
+    const earlier = await open(creator);
+    await earlier.first(1);
+    earlier.leave();
+    await eventually(() => api.app.get(ActiveStreams).count === 0);
+    const missed = await place(creator);
+    const stream = await open(creator);
+    await stream.first(1);
+    const placed = await place(creator);
+    expect(orderIds((await stream.first(2)).slice(1))).toEqual([placed]);
+    const [{ id: lastEventId = '' } = {}] = earlier.events;
+    expect(orderIds((await (await open(creator, { lastEventId })).first(3)).slice(1))).toEqual([
+      missed,
+      placed,
+    ]);
+  });
+
   it('does not repeat an order when it changes', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
