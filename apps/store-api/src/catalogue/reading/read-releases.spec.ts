@@ -78,7 +78,7 @@ describe('GET /v1/releases', () => {
     expect(seen.sort()).toEqual(Array.from({ length: 7 }, (_, index) => `Walk ${index}`));
   });
 
-  it('searches name and artist, with % and _ as literal characters', async () => {
+  it('searches name and artist, with % and _ as literal characters; text that shows nothing is no search', async () => {
     const owner = await store.creator();
     await store.release(owner.id, [{}], '100% Salt_Water');
     await store.release(owner.id, [{}], 'Plain');
@@ -91,6 +91,7 @@ describe('GET /v1/releases', () => {
     expect(await found('_')).toEqual(['100% Salt_Water']);
     expect(await found('HARBOUR')).toHaveLength(2);
     expect(await found('nothing')).toEqual([]);
+    for (const empty of ['', ' ', '\u200b', '\u00ad', '\u3164']) expect(await found(empty)).toHaveLength(2);
   });
 
   it('returns the price range of available products only, and null without any', async () => {

@@ -1,4 +1,4 @@
-import { type Currency, type CursorPage, parsePublicId } from '@fulfilment/contracts';
+import { type Currency, type CursorPage, parsePublicId, visibleCharacter } from '@fulfilment/contracts';
 import { BatchLoader, Database, ReadDatabase, type Sql } from '@fulfilment/database';
 import { throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
@@ -89,7 +89,7 @@ export class ReadReleases {
       created_before,
     };
     const term = search?.trim() ?? '';
-    if (term === '') return (await this.pages.load(page)) ?? [];
+    if (!visibleCharacter.test(term)) return (await this.pages.load(page)) ?? [];
     return this.reads.read((database) =>
       database.rows<ReleaseSummaryRow>(hasTrigram(term) ? searchByIndex : searchByScan, {
         ...page,
