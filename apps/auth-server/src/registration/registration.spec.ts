@@ -73,15 +73,22 @@ describe('registration (RFC 7591)', () => {
   });
 
   it.each([
-    ['eleven', elevenUris],
-    ['none', []],
-    ['a script', ['javascript:alert(1)']],
-    ['a bad one behind a good one', ['https://app.example/', 'http://app.example/']],
-    ['one that is no string', [7]],
-  ])('rejects redirect URIs: %s', async (_, redirect_uris) => {
+    ['eleven', elevenUris, 'must have at most 10 elements'],
+    ['none', [], 'must contain at least one URI'],
+    ['a script', ['javascript:alert(1)'], 'must use https, a loopback address or a reverse-domain scheme'],
+    [
+      'a bad one behind a good one',
+      ['https://app.example/', 'http://app.example/'],
+      'must use https, except on loopback addresses',
+    ],
+    ['one that is no string', [7], 'must only contain strings'],
+  ])('rejects redirect URIs: %s', async (_, redirect_uris, reason) => {
     const response = await register(server, { redirect_uris });
     expect(response.status).toBe(400);
-    expect((await json(response)).error).toBe('invalid_redirect_uri');
+    expect(await json(response)).toMatchObject({
+      error: 'invalid_redirect_uri',
+      error_description: `redirect_uris ${reason}`,
+    });
   });
 
   it.each([
