@@ -45,8 +45,8 @@ export class PayloadTooLarge extends Problem {
 
 export class UnsupportedMediaType extends Problem {
   readonly code = 'VALIDATION_ERROR';
-  constructor(message = 'Send the request body as Content-Type: application/json.') {
-    super(message, [{ field: 'content-type', reason: 'unsupported_media_type' }]);
+  constructor(message = 'Send the request body as Content-Type: application/json.', field = 'content-type') {
+    super(message, [{ field, reason: 'unsupported_media_type' }]);
   }
   override get status(): number {
     return 415;

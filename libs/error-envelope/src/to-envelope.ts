@@ -38,9 +38,10 @@ function fromFramework(thrown: unknown): Problem | undefined {
     return new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);
   const type = property(thrown, 'type');
   if (type === 'entity.too.large') return new PayloadTooLarge(Number(property(thrown, 'limit')));
-  if (type === 'encoding.unsupported' || type === 'charset.unsupported') {
-    return new UnsupportedMediaType('The encoding or character set of the request body is not supported.');
-  }
+  if (type === 'encoding.unsupported')
+    return new UnsupportedMediaType('Send the request body without Content-Encoding.', 'content-encoding');
+  if (type === 'charset.unsupported')
+    return new UnsupportedMediaType('The character set of the request body is not supported.');
   if (type === 'entity.parse.failed') {
     return new ValidationFailed(
       [{ field: 'body', reason: 'malformed_json' }],
