@@ -69,7 +69,7 @@ export interface FeedPosition {
 
 /**
  * Begins or continues the feed of a creator: new orders are added to it from now on. Orders that were added
- * while nobody read the feed get lower positions than the returned one.
+ * while no stream was open get lower positions than the returned one.
  */
 export async function beginFeed(database: Database, creatorId: string): Promise<FeedPosition> {
   while ((await database.rows(findUnnumbered, [[creatorId]])).length > 0)
