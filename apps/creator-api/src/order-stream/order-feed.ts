@@ -72,11 +72,12 @@ export interface FeedPosition {
  * while no stream was open get lower positions than the returned one.
  */
 export async function beginFeed(database: Database, creatorId: string): Promise<FeedPosition> {
-  while ((await database.rows(findUnnumbered, [[creatorId]])).length > 0)
+  for (;;) {
+    const feed = await database.row<FeedPosition>(begin, [creatorId]);
+    if (feed === undefined) throw new Error('The feed was not stored.');
+    if ((await database.rows(findUnnumbered, [[creatorId]])).length === 0) return feed;
     await assignPositions(database, [creatorId]);
-  const feed = await database.row<FeedPosition>(begin, [creatorId]);
-  if (feed === undefined) throw new Error('The feed was not stored.');
-  return feed;
+  }
 }
 
 /** Prevents the deletion of the feed of an open stream. */

@@ -11,10 +11,14 @@ import { deleteOldFeeds } from './order-feed.js';
 import { maxStreamsPerTenant, ActiveStreams } from './active-streams.job.js';
 import { heartbeatMs } from './stream-orders.js';
 
-const makeOld = [
+const makeEntriesOld = statement(
+  'test.make-entries-old',
   `UPDATE order_feed_entries SET added_at = now() - interval '2 days' WHERE creator_id = $1`,
+);
+const makeFeedOld = statement(
+  'test.make-feed-old',
   `UPDATE order_feeds SET read_at = now() - interval '2 days' WHERE creator_id = $1`,
-].map((text, index) => statement(`test.make_old_${index}`, text));
+);
 const entries = statement('test.entries', 'SELECT order_id FROM order_feed_entries WHERE creator_id = $1');
 
 interface SentEvent {
@@ -105,6 +109,21 @@ describe('the stream of new orders', () => {
     ]);
   });
 
+  it('opens when the cleanup has deleted the feed, but not yet an order without a position', async () => {
+    const creator = await newCreator();
+    const earlier = await open(creator);
+    await earlier.first(1);
+    earlier.leave();
+    await eventually(() => api.app.get(ActiveStreams).count === 0);
+    await place(creator);
+    await api.database.run(makeFeedOld, [creator.id]);
+    expect(await deleteOldFeeds(api.database)).toBe(1);
+    const stream = await open(creator);
+    await stream.first(1);
+    const placed = await place(creator);
+    expect(orderIds((await stream.first(2)).slice(1))).toEqual([placed]);
+  });
+
   it('does not repeat an order when it changes', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
@@ -170,7 +189,7 @@ describe('the stream of new orders', () => {
     const [[first], [foreign]] = [await ofCreator.first(1), await ofOther.first(1)];
     ofCreator.leave();
     await place(creator);
-    for (const change of makeOld) await api.database.run(change, [creator.id]);
+    for (const change of [makeEntriesOld, makeFeedOld]) await api.database.run(change, [creator.id]);
     expect(await deleteOldFeeds(api.database)).toBe(2); // the entry and the feed
     expect(await api.database.rows(entries, [creator.id])).toEqual([]);
     for (const lastEventId of [first?.id ?? '', foreign?.id ?? '', 'forged']) {
