@@ -100,8 +100,15 @@ describe('the operator commands', () => {
   });
 
   it('find nothing wrong with the running suite', async () => {
-    const { status, output, errors } = await runOps(['doctor']);
-    expect({ status, errors }).toEqual({ status: 0, errors: '' });
+    // On a busy machine a store may respond too late, which is a finding.
+    const findings: string[] = [];
+    const examine = async () => {
+      const { status, output, errors } = await runOps(['doctor']);
+      findings.push(errors);
+      return status === 0 ? output : undefined;
+    };
+    const output = await eventually(examine, 60_000, () => findings.join('\n'));
+    expect(findings.at(-1)).toBe('');
     expect(output.match(/^status: ok$/gm)).toHaveLength(4);
     const inJson = await operate(['doctor', '--service', 'store-api']);
     expect(inJson).toEqual({ service: 'store-api', status: 'ok' });
