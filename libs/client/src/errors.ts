@@ -62,6 +62,8 @@ export class SignInRequiredError extends Error {
   override readonly name = 'SignInRequiredError';
 }
 
+const imfFixdate = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
 /**
  * Parses `Retry-After`: seconds or an IMF-fixdate (RFC 9110 §5.6.7, §10.2.3). Returns undefined if missing or
  * malformed.
@@ -71,7 +73,7 @@ export function retryAfterMs(response: Response): number | undefined {
   if (value === undefined || value === '') return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
   // `Date.parse` alone accepts `1.5` and `-1`, as dates in 2001.
-  const ms = value.endsWith(' GMT') ? Date.parse(value) - Date.now() : NaN;
+  const ms = imfFixdate.test(value) ? Date.parse(value) - Date.now() : NaN;
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 

@@ -104,7 +104,7 @@ describe('a client', () => {
   it.each([
     ['the connection breaks', hangUp],
     ['the service is unavailable without Retry-After', failure(503, 'SERVICE_UNAVAILABLE')],
-    ...['1.5', '-1', '+1', 'soon 1', 'GMT'].map(
+    ...['1.5', '-1', '+1', 'soon 1', '1.5 GMT'].map(
       (value) =>
         [
           `Retry-After is malformed: ${value}`,
