@@ -72,6 +72,8 @@ export interface FeedPosition {
  * while no stream was open get lower positions than the returned one.
  */
 export async function beginFeed(database: Database, creatorId: string): Promise<FeedPosition> {
+  // Only the entries of a stored feed can be numbered, a batch at a time. After the last one, the position is
+  // above theirs.
   for (;;) {
     const feed = await database.row<FeedPosition>(begin, [creatorId]);
     if (feed === undefined) throw new Error('The feed was not stored.');

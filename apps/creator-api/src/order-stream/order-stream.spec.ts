@@ -73,6 +73,14 @@ describe('the stream of new orders', () => {
       eventually(() => (events.length >= count ? events.slice(0, count) : undefined));
     return { response, events, ended, leave, first, status: response.status };
   };
+  /** Opens a stream and closes it again. Returns its events. */
+  const openAndLeave = async (creator: CreatorSnapshot) => {
+    const { first, leave, events } = await open(creator);
+    await first(1);
+    leave();
+    await eventually(() => api.app.get(ActiveStreams).count === 0);
+    return events;
+  };
   const orderIds = (events: readonly SentEvent[]) => events.map(({ data }) => data.uuid);
 
   it('has each new order as the list has it, and no earlier one', async () => {
@@ -93,16 +101,12 @@ describe('the stream of new orders', () => {
 
   it('has no order that was placed while no stream was open', async () => {
     const creator = await newCreator();
-    const earlier = await open(creator);
-    await earlier.first(1);
-    earlier.leave();
-    await eventually(() => api.app.get(ActiveStreams).count === 0);
+    const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);
     const missed = await place(creator);
     const stream = await open(creator);
     await stream.first(1);
     const placed = await place(creator);
     expect(orderIds((await stream.first(2)).slice(1))).toEqual([placed]);
-    const [{ id: lastEventId = '' } = {}] = earlier.events;
     expect(orderIds((await (await open(creator, { lastEventId })).first(3)).slice(1))).toEqual([
       missed,
       placed,
@@ -111,10 +115,7 @@ describe('the stream of new orders', () => {
 
   it('opens when the cleanup has deleted the feed, but not yet an order without a position', async () => {
     const creator = await newCreator();
-    const earlier = await open(creator);
-    await earlier.first(1);
-    earlier.leave();
-    await eventually(() => api.app.get(ActiveStreams).count === 0);
+    await openAndLeave(creator);
     await place(creator);
     await api.database.run(makeFeedOld, [creator.id]);
     expect(await deleteOldFeeds(api.database)).toBe(1);
