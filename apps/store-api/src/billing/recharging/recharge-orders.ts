@@ -75,7 +75,7 @@ async function tryRecharge(rechargeOrder: RechargeOrder, order: string): Promise
     await rechargeOrder.run(order);
     return undefined;
   } catch (error) {
-    if (error instanceof Conflict) return error.details?.[0]?.reason ?? 'changed_concurrently';
+    if (error instanceof Conflict) return error.details?.[0]?.reason ?? 'changed_meanwhile';
     if (error instanceof Unprocessable) return error.details?.[0]?.reason ?? 'not_sold_or_sold_out';
     throw error;
   }
