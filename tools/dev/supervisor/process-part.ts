@@ -129,13 +129,13 @@ export class ProcessPart {
   }
 
   async pause(): Promise<void> {
-    this.checkNotStopping();
+    this.rejectWhileStopping();
     await this.signal('pause', 'SIGSTOP');
     this.state = 'paused';
   }
 
   async resume(): Promise<void> {
-    this.checkNotStopping();
+    this.rejectWhileStopping();
     await this.signal('resume', 'SIGCONT');
     this.state = 'running';
   }
@@ -146,7 +146,7 @@ export class ProcessPart {
     else await this.plan.signalOverrides[verb]();
   }
 
-  private checkNotStopping(): void {
+  private rejectWhileStopping(): void {
     if (this.state === 'stopping') throw new Failure(`${this.name} is being stopped.`);
   }
 

@@ -21,6 +21,7 @@ export class RedisConnection {
   readonly client: Redis;
   private readonly warnings = new WarningLimit();
 
+  /** @param options by default, the timeout of a command is for requests: 250 ms */
   constructor(
     settings: RedisSettings,
     private readonly logger: Logger,
