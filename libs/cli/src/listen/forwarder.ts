@@ -33,9 +33,9 @@ export class Forwarder {
     const sent = { event, attempt: 1 };
     this.lastSent = sent;
     for (let failures = 0; ; failures += 1) {
-      const outcome = await forward(target, event, sent.attempt, signal);
-      if (outcome !== 'connection_failed')
-        return this.options.report({ event, attempt: sent.attempt, outcome });
+      const { attempt } = sent; // a resend during the request increases it
+      const outcome = await forward(target, event, attempt, signal);
+      if (outcome !== 'connection_failed') return this.options.report({ event, attempt, outcome });
       if (failures === 0) note(`${target.url} cannot be reached. Retrying ${event.id} …`);
       await delay(Math.min(minRetryDelayMs * 2 ** failures, maxRetryDelayMs), undefined, { signal });
     }

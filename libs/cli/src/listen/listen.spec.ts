@@ -2,6 +2,7 @@ import { createStoreClient } from '@fulfilment/client/store';
 import { verifyWebhook } from '@fulfilment/client/webhooks';
 import { eventually } from '@fulfilment/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import {
   FakeSuite,
@@ -140,7 +141,7 @@ describe('listen', () => {
     status = 500;
     const { results, resend } = await start();
     suite.publish(event(1), event(2));
-    await arrived(2);
+    await eventually(() => results.length === 2);
     status = 200;
     resend();
     expect(await arrived(3)).toEqual(['evt_1', 'evt_2', 'evt_2']);
@@ -152,6 +153,25 @@ describe('listen', () => {
       { id: 'evt_2', status: 500, attempt: 1 },
       { id: 'evt_2', status: 200, attempt: 2 },
     ]);
+  });
+
+  it('reports the number of each attempt when it resends an event whose first response is late', async () => {
+    const responses: ServerResponse[] = [];
+    const late = await serve((_request, response) => void responses.push(response));
+    const { results, resend } = await start({ forwardTo: late.url });
+    suite.publish(event(1));
+    await eventually(() => responses.length === 1);
+    resend();
+    await eventually(() => responses.length === 2);
+    for (const [index, response] of responses.entries()) {
+      response.writeHead(200 + index).end();
+      await eventually(() => results.length === index + 1);
+    }
+    expect(results.map((line) => JSON.parse(line))).toMatchObject([
+      { status: 200, attempt: 1 },
+      { status: 201, attempt: 2 },
+    ]);
+    await late.stop();
   });
 
   it('forwards only the chosen events', async () => {
