@@ -1,7 +1,7 @@
 import { systemPackages } from '../dependencies/choose.ts';
 import { runProgram } from '../run-program.ts';
 import { root, toolArguments } from '../settings.ts';
-import type { Counts } from './test-results.ts';
+import { noResults, type Results } from './test-results.ts';
 
 /** The same faults in each run, so that a failure belongs to the change. */
 const seed = 281;
@@ -12,7 +12,7 @@ const { postgres, redis, rabbitmq, nginx } = systemPackages;
 
 /** The result of the short form of `npm run chaos`, and its output. */
 export interface ChaosResult {
-  readonly counts: Counts;
+  readonly results: Results;
   readonly lines: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export async function runShortChaos(): Promise<ChaosResult> {
   if (process.platform !== 'linux' || missing.length > 0) {
     const packages = missing.map(({ debian }) => debian).join(', ');
     const reason = missing.length > 0 ? `without ${packages}` : 'on this system';
-    return { counts: { passed: 0, failed: 0 }, lines: [`Faults under load: NOT RUN ${reason}.`] };
+    return { results: noResults, lines: [`Faults under load: NOT RUN ${reason}.`] };
   }
   const startedAtMs = performance.now();
   const { code, output } = await runProgram(
@@ -32,6 +32,6 @@ export async function runShortChaos(): Promise<ChaosResult> {
   );
   const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(0);
   const title = `Faults under load, during the end-to-end tests (npm run chaos -- --short): ${seconds} s`;
-  const counts = code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
-  return { counts, lines: [title, ...output.trimEnd().split('\n')] };
+  const results = code === 0 ? { passed: 1, failures: [] } : { passed: 0, failures: [title] };
+  return { results, lines: [title, ...output.trimEnd().split('\n')] };
 }

@@ -1,19 +1,35 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
 import { namesIn } from '../run-program.ts';
 import { root } from '../settings.ts';
 
-export interface Counts {
+export interface Results {
   readonly passed: number;
-  readonly failed: number;
+  /** One text for each failed test, check or run: its name, then why it failed. */
+  readonly failures: readonly string[];
 }
 
-/** Output of Jest with --json. A file that cannot be loaded counts as one failure. */
+export const noResults: Results = { passed: 0, failures: [] };
+
+/** Output of Jest with --json. A file that cannot be loaded has no test, but a message. */
 const resultsSchema = z.object({
   numPassedTests: z.number(),
-  numFailedTests: z.number(),
-  numRuntimeErrorTestSuites: z.number(),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      message: z.string(),
+      assertionResults: z.array(
+        z.object({
+          fullName: z.string(),
+          status: z.string(),
+          failureMessages: z.array(z.string()).nullable(),
+        }),
+      ),
+    }),
+  ),
 });
 
 /** Results of each project, which Nx restores from its cache if nothing has changed. */
@@ -23,27 +39,43 @@ const concurrentResultsFile = 'test-results-concurrent.json';
 export const jestArgs = ['--json', `--outputFile=${resultsFile}`, '--passWithNoTests'] as const;
 export const concurrentJestArgs = ['--json', `--outputFile=${concurrentResultsFile}`] as const;
 
+const linesOfReason = 12;
+
 export function removeResults(): void {
   for (const file of resultFiles()) rmSync(file);
 }
 
 /** Sums the results of all projects. A failed run without a failed test also counts as a failure. */
-export function countResults(succeeded: boolean): Counts {
-  const results = resultFiles().map((file) => resultsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
-  const counts = addCounts(
-    results.map((result) => ({
-      passed: result.numPassedTests,
-      failed: result.numFailedTests + result.numRuntimeErrorTestSuites,
-    })),
-  );
-  return succeeded || counts.failed > 0 ? counts : { ...counts, failed: 1 };
+export function readResults(succeeded: boolean): Results {
+  const results = addResults(resultFiles().map((file) => resultsOf(readFileSync(file, 'utf8'))));
+  if (succeeded || results.failures.length > 0) return results;
+  return { ...results, failures: ['The tests ended without a result. See the output above.'] };
 }
 
-export function addCounts(all: readonly Counts[]): Counts {
-  return all.reduce(
-    (total, { passed, failed }) => ({ passed: total.passed + passed, failed: total.failed + failed }),
-    { passed: 0, failed: 0 },
-  );
+/** @param json output of Jest with --json */
+export function resultsOf(json: string): Results {
+  const { numPassedTests, testResults } = resultsSchema.parse(JSON.parse(json));
+  const failures = testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(root, name);
+    const failedTests = assertionResults.filter((test) => test.status === 'failed');
+    if (status === 'failed' && failedTests.length === 0) return [describeFailure(file, message)];
+    return failedTests.map(({ fullName, failureMessages }) =>
+      describeFailure(`${file}: ${fullName}`, (failureMessages ?? []).join('\n')),
+    );
+  });
+  return { passed: numPassedTests, failures };
+}
+
+export function addResults(all: readonly Results[]): Results {
+  return {
+    passed: all.reduce((total, { passed }) => total + passed, 0),
+    failures: all.flatMap(({ failures }) => failures),
+  };
+}
+
+function describeFailure(name: string, reason: string): string {
+  const lines = stripVTControlCharacters(reason).trim().split('\n').slice(0, linesOfReason);
+  return [name, ...lines.map((line) => `    ${line}`)].join('\n');
 }
 
 function resultFiles(): string[] {

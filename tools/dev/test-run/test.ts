@@ -12,17 +12,18 @@ import { runShortChaos } from './short-chaos.ts';
 import { stackFile } from '../state/stack-file.ts';
 import type { Suite } from '../suite.ts';
 import {
+  addResults,
   concurrentJestArgs,
-  countResults,
-  type Counts,
   jestArgs,
+  readResults,
   removeResults,
-  addCounts,
+  type Results,
 } from './test-results.ts';
 import { prepareImages } from './verify-images.ts';
 
 const help = `npm test: runs checks, unit and integration tests, end-to-end tests, and concurrently with these the short form
-of npm run chaos. It starts suites of its own and stops them at the end. The last line is "N passed, N failed".
+of npm run chaos. It starts suites of its own and stops them at the end. It prints each failure once more at the
+end; the last line is "N passed, N failed".
 
   npm test                   all tests
   npm test -- --only unit    unit and integration tests, with private stores
@@ -47,19 +48,20 @@ async function main(): Promise<number> {
   if (only !== undefined && only !== 'unit' && only !== 'e2e') throw new Failure(help);
   if (only !== undefined && values.images) throw new Failure('--images needs all tests.');
 
-  const counts: Counts[] = [];
+  const results: Results[] = [];
   if (only === undefined) {
     say('Checks');
     const failed = await runChecks(new Progress(say), say);
-    counts.push({ passed: 0, failed: failed.length });
+    results.push({ passed: 0, failures: failed.map((check) => `Check: ${check}`) });
   }
-  counts.push(...(await testWithSuite(only, values.images)));
-  const { passed, failed } = addCounts(counts);
-  say(`${passed} passed, ${failed} failed`);
-  return failed > 0 || passed === 0 ? 1 : 0;
+  results.push(...(await testWithSuite(only, values.images)));
+  const { passed, failures } = addResults(results);
+  if (failures.length > 0) say(`\nFailures\n${failures.join('\n')}\n`);
+  say(`${passed} passed, ${failures.length} failed`);
+  return failures.length > 0 || passed === 0 ? 1 : 0;
 }
 
-async function testWithSuite(only: 'unit' | 'e2e' | undefined, withImages: boolean): Promise<Counts[]> {
+async function testWithSuite(only: 'unit' | 'e2e' | undefined, withImages: boolean): Promise<Results[]> {
   removeResults();
   say('\nStores and suite for the tests');
   const required = {
@@ -72,8 +74,9 @@ async function testWithSuite(only: 'unit' | 'e2e' | undefined, withImages: boole
   try {
     return await inSeparateSuite(testSettings(), required, say, (suite) => runTests(suite, only, withImages));
   } catch (error) {
-    say(`\n${reasonOf(error)}`);
-    return [countResults(false)];
+    const reason = reasonOf(error);
+    say(`\n${reason}`);
+    return [readResults(true), { passed: 0, failures: [reason] }];
   }
 }
 
@@ -90,14 +93,14 @@ async function runTests(
   suite: Suite,
   only: 'unit' | 'e2e' | undefined,
   withImages: boolean,
-): Promise<Counts[]> {
+): Promise<Results[]> {
   const { stateDir, basePort } = suite.settings;
   const { postgres, redis, rabbitmq } = suite.dependencyUrls();
   const stores = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis, TEST_RABBITMQ_URL: rabbitmq };
   const unitPassed =
     only === 'e2e' ||
     (await runNxTests('Unit and integration tests', ['run-many', '--target=test', '--parallel=3'], stores));
-  if (only === 'unit') return [countResults(unitPassed)];
+  if (only === 'unit') return [readResults(unitPassed)];
   say('\nSuite for the end-to-end tests');
   const stack = await suite.startAll();
   const env = {
@@ -118,8 +121,8 @@ async function runTests(
   const e2ePassed = await e2e;
   const others = [chaos, await images?.verify()].filter((result) => result !== undefined);
   for (const line of [...site.lines, ...others.flatMap(({ lines }) => lines)]) say(line);
-  const counts = countResults(unitPassed && e2ePassed && site.passed);
-  return [counts, ...others.map((result) => result.counts)];
+  const results = readResults(unitPassed && e2ePassed && site.passed);
+  return [results, ...others.map((other) => other.results)];
 }
 
 /** Tests the documentation site in a browser. It does not depend on the data that other tests change. */

@@ -1,6 +1,6 @@
 import { runProgram } from '../run-program.ts';
 import { root, toolArguments } from '../settings.ts';
-import type { Counts } from './test-results.ts';
+import { noResults, type Results } from './test-results.ts';
 
 /**
  * Time since the start of `npm test` after which images are not verified. CI must end within 20 minutes, and
@@ -9,7 +9,7 @@ import type { Counts } from './test-results.ts';
 const latestStartMs = 11 * 60_000;
 
 export interface ImagesResult {
-  readonly counts: Counts;
+  readonly results: Results;
   /** Ends with `Container images: VERIFIED …` or `NOT VERIFIED …`. */
   readonly lines: readonly string[];
 }
@@ -22,7 +22,7 @@ export interface ImagesResult {
 export function prepareImages(): { readonly verify: () => Promise<ImagesResult> } {
   if (performance.now() > latestStartMs) {
     const line = `\nContainer images: NOT VERIFIED, because the tests before took more than ${latestStartMs / 60_000} minutes.`;
-    return { verify: () => Promise.resolve({ counts: { passed: 0, failed: 0 }, lines: [line] }) };
+    return { verify: () => Promise.resolve({ results: noResults, lines: [line] }) };
   }
   const { promise: inputEnds, resolve: endInput } = Promise.withResolvers<void>();
   const options = ['--verify', '--built', '--if-possible', '--after-input'];
@@ -39,9 +39,9 @@ export function prepareImages(): { readonly verify: () => Promise<ImagesResult> 
       const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(0);
       const title = `\nContainer images (npm run images -- --verify): ${seconds} s after the other tests`;
       const lines = [title, ...output.trimEnd().split('\n')];
-      if (code === 0) return { counts: { passed: 0, failed: 0 }, lines };
-      lines.push('Container images: NOT VERIFIED, because the verification failed.');
-      return { counts: { passed: 0, failed: 1 }, lines };
+      if (code === 0) return { results: noResults, lines };
+      const failure = 'Container images: NOT VERIFIED, because the verification failed.';
+      return { results: { passed: 0, failures: [failure] }, lines: [...lines, failure] };
     },
   };
 }
