@@ -1,15 +1,22 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
+import { advisoryLocks } from '../advisory-locks.js';
 import { haveStatuses, orderCreated } from '../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../test/worker-setup.fixture.js';
 
 const given = setUpWorker();
 
-// Due in a second: the test has locked it when the worker finds it.
+// The worker skips the subscription while another transaction has this lock.
+const lockBulkUpdates = statement(
+  'test.lock-bulk-updates',
+  `SELECT pg_advisory_xact_lock(${advisoryLocks.bulkUpdates}, hashtext($1))`,
+);
+// The state sync of the PATCH may still be there.
 const insertSync = statement(
   'test.insert-sync',
-  `INSERT INTO webhook_state_syncs (subscription_id, due_at) VALUES ($1, now() + interval '1 second')`,
+  `INSERT INTO webhook_state_syncs (subscription_id) VALUES ($1)
+   ON CONFLICT (subscription_id) DO UPDATE SET due_at = now()`,
 );
 const markDeleted = statement(
   'test.mark-deleted',
@@ -28,10 +35,13 @@ describe('held deliveries', () => {
     await broker.publish(orderCreated(client.creatorId));
     await given.reconcileUntil(haveStatuses('held'));
     const uuid = parsePublicId('whk', id);
-    await database.run(insertSync, [uuid]);
     await database.transaction(async (tx) => {
-      await tx.run(markDeleted, [uuid]);
-      expect(await tx.run(requestSync, [uuid])).toBe(1);
+      await database.transaction(async (pause) => {
+        await pause.run(lockBulkUpdates, [uuid]);
+        await database.run(insertSync, [uuid]);
+        await tx.run(markDeleted, [uuid]);
+        expect(await tx.run(requestSync, [uuid])).toBe(1);
+      });
       // The worker has read the subscription as disabled, and waits for this transaction.
       await untilLockWaits(database, { query: '%webhook_state_syncs%FOR UPDATE%' });
     });
