@@ -1,5 +1,4 @@
 import { eventually } from '@fulfilment/testing';
-import { connect } from 'node:net';
 import { z } from 'zod';
 import { send } from '../suite/api-client.js';
 import { suite } from '../suite/the-suite.js';
@@ -17,24 +16,6 @@ export async function untilReady(timeoutMs: number): Promise<void> {
     },
     timeoutMs,
     () => `not ready: ${missing.join(', ')}`,
-  );
-}
-
-/** Resolves when a dependency accepts connections. */
-export async function untilDependencyAccepts(name: string, timeoutMs: number): Promise<void> {
-  const { hostname, port } = new URL(suite.dependencies[name] ?? '');
-  await eventually(
-    () =>
-      new Promise<true | undefined>((resolve) => {
-        const socket = connect(Number(port), hostname);
-        socket.once('error', () => resolve(undefined));
-        socket.once('connect', () => {
-          socket.destroy();
-          resolve(true);
-        });
-      }),
-    timeoutMs,
-    () => `${name} accepts no connections`,
   );
 }
 
