@@ -1,4 +1,10 @@
-import { fakePooler, type FakePooler, type FakePoolerOptions, scratchDatabase } from '../testing/index.js';
+import {
+  fakePooler,
+  type FakePooler,
+  type FakePoolerOptions,
+  patientTimeouts,
+  scratchDatabase,
+} from '../testing/index.js';
 import { flakyProxy } from '@fulfilment/testing';
 import type { DataSource } from 'typeorm';
 import {
@@ -33,6 +39,7 @@ describe('a connection', () => {
       poolSize: 2,
       applicationName: 'test',
       migrations: [],
+      connectTimeoutMs: patientTimeouts.connectTimeoutMs,
       ...options,
     });
     sources.push(source);

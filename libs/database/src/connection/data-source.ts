@@ -13,6 +13,8 @@ import {
  * first.
  */
 const clientTimeoutFactor = 1.2;
+/** Short, since a request waits for a connection. */
+const defaultConnectTimeoutMs = 3_000;
 
 export interface DataSourceSettings extends SessionOptions {
   readonly url: string;
@@ -20,6 +22,8 @@ export interface DataSourceSettings extends SessionOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly migrations: readonly (new () => MigrationInterface)[];
+  /** Limit of opening a connection, and of waiting for a free one; by default 3 s. */
+  readonly connectTimeoutMs?: number | undefined;
   /** Whether the pool may connect to a standby; by default it connects only to a primary. */
   readonly readsStandby?: boolean;
 }
@@ -30,7 +34,8 @@ export interface DataSourceSettings extends SessionOptions {
  */
 export function createDataSource(settings: DataSourceSettings): DataSource {
   const { url, poolSize, applicationName, migrations, readsStandby = false } = settings;
-  const { statementTimeoutMs = defaultStatementTimeoutMs } = settings;
+  const { statementTimeoutMs = defaultStatementTimeoutMs, connectTimeoutMs = defaultConnectTimeoutMs } =
+    settings;
   setColumnTypes();
   return new DataSource({
     type: 'postgres',
@@ -42,7 +47,7 @@ export function createDataSource(settings: DataSourceSettings): DataSource {
     migrationsTransactionMode: 'each',
     entities: [],
     logging: false,
-    connectTimeoutMS: 3_000,
+    connectTimeoutMS: connectTimeoutMs,
     extra: {
       // Statements are sent without waiting for the results of earlier ones; each still awaits its own
       // result.

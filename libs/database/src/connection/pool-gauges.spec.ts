@@ -1,6 +1,6 @@
 import { metrics } from '@fulfilment/runtime';
 import { createDataSource, Database, statement } from '../index.js';
-import { type ScratchDatabase, scratchDatabase } from '../testing/scratch-database.js';
+import { patientTimeouts, type ScratchDatabase, scratchDatabase } from '../testing/scratch-database.js';
 
 const selectOne = statement('test.one', 'SELECT 1 AS value');
 const pool = 'pool-gauges';
@@ -13,7 +13,8 @@ describe('the gauges of connection pools', () => {
   afterAll(() => scratch.drop());
 
   it('count the connections in use, and the statements that wait for one', async () => {
-    const settings = { url: scratch.url, poolSize: 1, applicationName: pool, migrations: [] };
+    const { url } = scratch;
+    const settings = { ...patientTimeouts, url, poolSize: 1, applicationName: pool, migrations: [] };
     const dataSource = await createDataSource(settings).initialize();
     try {
       const database = new Database(dataSource);

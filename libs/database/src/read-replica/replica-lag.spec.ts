@@ -1,7 +1,7 @@
 import { setImmediate as untilNextIteration } from 'node:timers/promises';
 import { ReplicaLag } from './replica-lag.js';
 
-const longLagMs = 10_000;
+const longLagMs = 60_000;
 
 /** Positions that the test changes. `replayed` moves one step forward each time it is read. */
 class FakeWal {

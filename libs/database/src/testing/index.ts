@@ -3,5 +3,5 @@ export { fakePooler, type FakePooler, type FakePoolerOptions } from './fake-pool
 export { untilLockWaits } from './lock-waits.js';
 export { migrationFaults } from './migration-faults.js';
 export { absentReplica, countReplicaReads } from './replica-reads.js';
-export { scratchDatabase, type ScratchDatabase } from './scratch-database.js';
+export { patientTimeouts, scratchDatabase, type ScratchDatabase } from './scratch-database.js';
 export { streamingReplica, type StreamingReplica } from './streaming-replica.js';

@@ -8,7 +8,7 @@ import { withClient } from './with-client.js';
 type Migration = new () => MigrationInterface;
 
 /** Timeout of a write of the simulated services. Shorter waits may be those of a busy machine. */
-const defaultTrafficTimeout = '5s';
+const defaultTrafficTimeout = '20s';
 /** Rounds of traffic over all tables during a concurrent write, for which a migration has to wait. */
 const roundsDuringWrite = 2;
 const pollIntervalMs = 5;
@@ -36,7 +36,7 @@ const readLockTimeout = "SELECT current_setting('lock_timeout') AS value";
  * - Locks: a transaction that blocks readers or writers of an existing table while it reads a whole table or
  *   builds an index, or that waits for locks without a lock_timeout.
  * - Traffic: a table that cannot be written in time while a migration waits for an open transaction.
- * @param options.trafficTimeout the time for a write; by default 5 s
+ * @param options.trafficTimeout the time for a write; by default 20 s
  */
 export async function migrationFaults(
   migrations: readonly Migration[],

@@ -3,6 +3,9 @@ import type { DataSource, MigrationInterface } from 'typeorm';
 import { storeUrl, uniqueName } from '@fulfilment/testing';
 import { withClient } from './with-client.js';
 
+/** Long enough for a machine that runs several test files at once. */
+export const patientTimeouts = { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 } as const;
+
 export interface ScratchDatabase {
   readonly url: string;
   readonly dataSource: DataSource;
@@ -16,7 +19,7 @@ export interface ScratchDatabase {
 /** Creates and migrates a database that only this test uses. */
 export async function scratchDatabase(
   migrations: readonly (new () => MigrationInterface)[],
-  settings: Partial<Pick<DataSourceSettings, 'forceGenericPlan' | 'poolSize'>> = {},
+  settings: Partial<Omit<DataSourceSettings, 'url' | 'migrations'>> = {},
 ): Promise<ScratchDatabase> {
   const name = uniqueName('test');
   await administer(`CREATE DATABASE ${name}`);
@@ -27,6 +30,7 @@ export async function scratchDatabase(
     poolSize: 20,
     applicationName: 'test',
     migrations,
+    ...patientTimeouts,
     ...settings,
   });
   await dataSource.initialize();

@@ -9,7 +9,7 @@ import { withClient } from './with-client.js';
 
 const run = promisify(execFile);
 const debianFolder = '/usr/lib/postgresql';
-const readyTimeoutMs = 15_000;
+const readyTimeoutMs = 60_000;
 const options = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',

@@ -7,7 +7,7 @@ import {
   readNumber,
   readNumbers,
 } from '../numbers.fixture.js';
-import { type ScratchDatabase, scratchDatabase } from '../testing/scratch-database.js';
+import { patientTimeouts, type ScratchDatabase, scratchDatabase } from '../testing/scratch-database.js';
 
 describe('a transaction', () => {
   let scratch: ScratchDatabase;
@@ -22,7 +22,8 @@ describe('a transaction', () => {
     work: (database: Database, proxy: FlakyProxy) => Promise<void>,
   ): Promise<void> => {
     const proxy = await flakyProxy(scratch.url);
-    const source = createDataSource({ url: proxy.url, poolSize, applicationName: 'test', migrations: [] });
+    const settings = { url: proxy.url, poolSize, applicationName: 'test', migrations: [] };
+    const source = createDataSource({ ...patientTimeouts, ...settings });
     await source.initialize();
     try {
       await work(new Database(source), proxy);
