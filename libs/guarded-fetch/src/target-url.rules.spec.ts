@@ -152,7 +152,7 @@ describe('the URI of a target URL', () => {
         const found = targetUri(given);
         if (found === undefined) return;
         expect(targetUri(found)).toBe(found);
-        expect(new URL(found).href).toBe(new URL(given).href);
+        if (URL.canParse(given)) expect(new URL(found).href).toBe(new URL(given).href);
       }),
     );
   });
