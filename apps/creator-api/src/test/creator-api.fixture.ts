@@ -1,6 +1,6 @@
 import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { startHttp } from '@fulfilment/http-service';
+import { RedisConnection, startHttp } from '@fulfilment/http-service';
 import { Messaging, queuesOf } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, systemClock } from '@fulfilment/runtime';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
@@ -77,6 +77,10 @@ export async function creatorApi(
     .useValue({ creatorsChanged: () => void postWaitingOrders(database) })
     .compile();
   const app = await startHttp((...args) => testing.createNestApplication(...args));
+  // A request continues without Redis when it does not respond in time; a busy machine may take longer.
+  const { client: redis } = app.get(RedisConnection);
+  redis.options.commandTimeout = 60_000;
+  await eventually(() => redis.status === 'ready');
   app.get(ServiceLifecycle).startMessaging();
   const messaging = app.get(Messaging);
   const processings: UploadProcessing[] = [];

@@ -9,7 +9,7 @@ import {
   type Currency,
 } from '@fulfilment/contracts';
 import { createDataSource, Database } from '@fulfilment/database';
-import { startHttp } from '@fulfilment/http-service';
+import { RedisConnection, startHttp } from '@fulfilment/http-service';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { messageOutcomes, queuesOf } from '@fulfilment/messaging';
@@ -139,6 +139,10 @@ export async function startStoreApi(
     .useValue(requestDatabase)
     .compile();
   const app = await startHttp((...args) => testingModule.createNestApplication(...args));
+  // A request continues without Redis when it does not respond in time; a busy machine may take longer.
+  const { client: redis } = app.get(RedisConnection);
+  redis.options.commandTimeout = 60_000;
+  await eventually(() => redis.status === 'ready');
   // Background loops stay stopped: tests run the rounds that they need.
   app.get(ServiceLifecycle).startMessaging();
   await loadShipping(scratch.database, shipping);
