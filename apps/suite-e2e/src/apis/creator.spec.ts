@@ -33,7 +33,9 @@ describe('the Creator API', () => {
   const projectedOrder = () =>
     eventually(async () => {
       const { body } = await orders(merchant.dashboard).expect(200);
-      return body.data.find((row: Record<string, string>) => row.human_order_id === order);
+      return body.data.find(
+        (row: Record<string, string>) => row.human_order_id === order && row.payment_status === 'paid',
+      );
     });
 
   it('lists the creators of an organisation to its members, and all creators to the operator', async () => {

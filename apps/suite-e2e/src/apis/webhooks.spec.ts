@@ -43,10 +43,13 @@ describe('webhooks', () => {
   const place = () => placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
   const deliveriesAbout = (id: string, event: string, { deliveries }: WebhookReceiver) =>
     deliveries.filter(({ body }) => body.event === event && Object.values(body.data).includes(id));
+  /** Names of the received events, each once: a delivery whose response was late is repeated. */
+  const eventNames = ({ deliveries }: WebhookReceiver) =>
+    [...new Map(deliveries.map(({ body }) => [body.id, body.event])).values()].sort();
   const firstDelivery = (id: string, event: string, receiver: WebhookReceiver): Promise<ReceivedDelivery> =>
     eventually(
       () => deliveriesAbout(id, event, receiver)[0],
-      15_000,
+      60_000,
       () => `no ${event}`,
     );
 
@@ -122,21 +125,14 @@ describe('webhooks', () => {
     });
     await operate(['order', 'deliver', id]);
     await firstDelivery(id, 'order.delivered', deliveredOnly.receiver);
-    expect(deliveredOnly.receiver.deliveries.map(({ body }) => body.event)).toEqual(['order.delivered']);
-    expect(receiver.deliveries.map(({ body }) => body.event).sort()).toEqual([
-      'order.created',
-      'order.processing',
-      'order.shipped',
-    ]);
+    expect(eventNames(deliveredOnly.receiver)).toEqual(['order.delivered']);
+    expect(eventNames(receiver)).toEqual(['order.created', 'order.processing', 'order.shipped']);
   });
 
   it('retries with the same bytes and id when the receiver failed', async () => {
     const { receiver, id: subscription } = await subscribe(['order.created']);
-    let responses = 0;
-    receiver.respondWith((response) => {
-      responses += 1;
-      response.writeHead(responses === 1 ? 500 : 204).end();
-    });
+    let isFailing = true;
+    receiver.respondWith((response) => response.writeHead(isFailing ? 500 : 204).end());
     const order = await place();
     await firstDelivery(order, 'order.created', receiver);
     const seen = await eventually(async () => {
@@ -144,6 +140,7 @@ describe('webhooks', () => {
       return body.consecutive_failures > 0 ? body : undefined;
     });
     expect(seen.last_failure_at).toEqual(expect.any(String));
+    isFailing = false;
     const [attempt, retry] = await eventually(() => {
       const all = deliveriesAbout(order, 'order.created', receiver);
       return all.length >= 2 ? all : undefined;
@@ -173,10 +170,15 @@ describe('webhooks', () => {
     await operate(['product', 'withdraw', limited.sku]);
     const gone = await firstDelivery(limited.sku, 'product.unavailable', receiver);
     expect(gone.body.data).toMatchObject({ product_id: limited.sku, release_id: limited.releaseId });
-    await eventually(() => deliveriesAbout(limited.sku, 'product.inventory_changed', receiver).length >= 3);
-    expect(deliveriesAbout(limited.sku, 'product.out_of_stock', receiver)).toHaveLength(1);
-    expect(deliveriesAbout(limited.sku, 'product.in_stock', receiver)).toHaveLength(1);
-    expect(deliveriesAbout(limited.sku, 'product.inventory_changed', receiver)).toHaveLength(3);
+    await eventually(() => eventNames(receiver).length >= 6);
+    expect(eventNames(receiver)).toEqual([
+      'product.in_stock',
+      'product.inventory_changed',
+      'product.inventory_changed',
+      'product.inventory_changed',
+      'product.out_of_stock',
+      'product.unavailable',
+    ]);
   });
 
   it('stops deliveries when the subscription is deleted', async () => {

@@ -49,6 +49,7 @@ describe('the documentation site', () => {
   /** Opens two pages at a time, since each also waits for its files. */
   async function faultsOfPages(pages: readonly string[], options: BrowserContextOptions): Promise<unknown[]> {
     const context = await chromium.newContext({ ...options, ignoreHTTPSErrors: true });
+    context.setDefaultTimeout(120_000);
     const found: unknown[] = [];
     const waiting = [...pages];
     const checkWaiting = async (): Promise<void> => {
@@ -66,7 +67,7 @@ describe('the documentation site', () => {
   it('has pages that meet WCAG 2.2 AA, violate no content security policy and load nothing from other servers', async () => {
     expect(paths.length).toBeGreaterThan(25);
     expect(await faultsOfPages(paths, { colorScheme: 'light' })).toEqual([]);
-  }, 180_000);
+  }, 600_000);
 
   it.each<[string, BrowserContextOptions]>([
     ['in dark mode', { colorScheme: 'dark' }],

@@ -41,7 +41,7 @@ export class ShellSession {
     const end = `[end of script ${this.scriptCount}]`;
     writeFileSync(join(this.directory, name), script);
     this.bash.stdin?.write(`. ./${name} </dev/null\necho '${end}'\n`);
-    await eventually(() => this.printed.includes(end) || this.hasEnded, 30_000, this.output);
+    await eventually(() => this.printed.includes(end) || this.hasEnded, 120_000, this.output);
     if (!this.printed.includes(end))
       throw new Error(`A command failed:\n${script}\nThe session printed:\n${this.printed}`);
   }

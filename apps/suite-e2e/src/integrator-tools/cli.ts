@@ -43,7 +43,7 @@ export function runCli(configDir: string, args: readonly string[], secret = ''):
     untilErrorsMatch: (pattern) =>
       eventually(
         () => pattern.exec(streams.errors) ?? undefined,
-        15_000,
+        60_000,
         () => streams.errors,
       ),
     press: (key) => void child.stdin.write(key),

@@ -37,7 +37,7 @@ export async function startListener(args: readonly string[]): Promise<Listener> 
   const ended = new Promise<string>((resolve) => child.once('close', () => resolve(streams.errors)));
   const subscriptionId = await eventually(
     () => /whk_\w+(?= listens at )/.exec(streams.errors)?.[0],
-    20_000,
+    60_000,
     () => streams.errors,
   );
   return {
@@ -50,7 +50,7 @@ export async function startListener(args: readonly string[]): Promise<Listener> 
             ? undefined
             : lines.map((line) => printedDelivery.parse(JSON.parse(line)));
         },
-        15_000,
+        60_000,
         () => `it printed ${streams.output}${streams.errors}`,
       ),
     stop: () => {

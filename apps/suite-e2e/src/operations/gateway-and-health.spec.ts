@@ -1,3 +1,4 @@
+import { eventually } from '@fulfilment/testing';
 import { request as plainRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
@@ -23,7 +24,10 @@ describe('the gateway', () => {
   it.each(['/store', '/creator'])('serves the health of %s without a token', async (api) => {
     const live = await send('get', `${api}/health/live`).expect(200);
     expect(live.body).toEqual({ status: 'ok' });
-    const ready = await send('get', `${api}/health/ready`).expect(200);
+    const ready = await eventually(async () => {
+      const response = await send('get', `${api}/health/ready`);
+      return response.status === 200 && response; // a busy store is not ready
+    });
     expect(ready.body.status).toBe('ok');
     expect(new Set(Object.values(ready.body.checks))).toEqual(new Set(['ok']));
     expect(Object.keys(ready.body.checks)).toContain('postgres');

@@ -110,7 +110,9 @@ describe('the operator commands', () => {
     const output = await eventually(examine, 60_000, () => findings.join('\n'));
     expect(findings.at(-1)).toBe('');
     expect(output.match(/^status: ok$/gm)).toHaveLength(4);
-    const inJson = await operate(['doctor', '--service', 'store-api']);
+    const inJson = await eventually(() =>
+      operate(['doctor', '--service', 'store-api']).catch(() => undefined),
+    );
     expect(inJson).toEqual({ service: 'store-api', status: 'ok' });
   });
 

@@ -6,7 +6,7 @@ import { type Line, orderBody } from '../suite/orders.js';
 
 const pauseMs = 60;
 const retryDelayMs = 200;
-const giveUpAfterMs = 60_000;
+const giveUpAfterMs = 120_000;
 const requestTimeoutMs = 20_000;
 const placed = z.object({ id: z.string() });
 

@@ -49,15 +49,16 @@ describe('the trace of an order', () => {
         () => {
           const found = collector.spans.filter((span) => span.traceId === traceId);
           const names = found.map(({ service, name }) => `${service}: ${name}`);
-          return spanNames.every((name) => names.includes(name)) ? found : undefined;
+          const ids = new Set([clientSpanId, ...found.map(({ spanId }) => spanId)]);
+          const isComplete = found.every(({ parentSpanId }) => ids.has(parentSpanId));
+          return isComplete && spanNames.every((name) => names.includes(name)) ? found : undefined;
         },
-        15_000,
+        60_000,
         () => `spans: ${collector.spans.map(({ service, name }) => `${service}: ${name}`).join(', ')}`,
       );
-      const ids = new Set([clientSpanId, ...spans.map(({ spanId }) => spanId)]);
-      expect(spans.filter(({ parentSpanId }) => !ids.has(parentSpanId))).toEqual([]);
       const delivered = spans.filter(({ name }) => name === 'deliver order.processing');
-      expect(delivered.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([204]);
+      const statuses = delivered.map(({ attributes }) => attributes['http.response.status_code']);
+      expect(new Set(statuses)).toEqual(new Set([204]));
     } finally {
       await receiver.stop();
     }
