@@ -20,6 +20,8 @@ export interface Settings {
   /** Directory for everything that the suite creates: data, logs, certificates, `stack.json`. */
   readonly stateDir: string;
   readonly externalUrls: { readonly postgres?: string; readonly redis?: string; readonly rabbitmq?: string };
+  /** Whether commits of PostgreSQL survive a crash of the machine. Those of a crashed PostgreSQL always do. */
+  readonly fsync: boolean;
   /** Variables of `npm start` that the services may use. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -38,6 +40,7 @@ export function readSettings(environment: Environment = process.env): Settings {
   return suiteSettings(environment, {
     basePort: portSetting(environment, 'SUITE_BASE_PORT', 8443),
     stateDir: stateDirSetting(environment),
+    fsync: true,
   });
 }
 
@@ -59,13 +62,17 @@ export function readSeparateSettings(
   return suiteSettings(environment, {
     basePort: portSetting(environment, variable, basePort),
     stateDir: join(stateDirSetting(environment), command),
+    fsync: command !== 'test', // tests create hundreds of databases
   });
 }
 
-function suiteSettings(environment: Environment, location: { basePort: number; stateDir: string }): Settings {
+function suiteSettings(
+  environment: Environment,
+  own: Pick<Settings, 'basePort' | 'stateDir' | 'fsync'>,
+): Settings {
   const readOptional = (name: string): string | undefined => environment[name] || undefined;
   return {
-    ...location,
+    ...own,
     externalUrls: {
       postgres: readOptional('POSTGRES_URL'),
       redis: readOptional('REDIS_URL'),
