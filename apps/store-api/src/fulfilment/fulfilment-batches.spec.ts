@@ -3,6 +3,7 @@ import { type Message, messages, parsePublicId, shardOf, topologyOf } from '@ful
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { statement, type Transaction } from '@fulfilment/database';
 import { eventually, publishedMessages } from '@fulfilment/testing';
+import { withoutRepetitions } from '../test/messages.fixture.js';
 import { FulfilmentConsumer } from './fulfilment.consumer.js';
 import { atMinute, cancelled, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
 
@@ -68,7 +69,7 @@ describe('fulfilment events in one batch', () => {
     return publishInBatches((tx) => tx.rows(lockOrders, [[one, other].map(uuidOf)]), first, ...events);
   };
   const versionsOf = (id: string) =>
-    setup.store.broker.published
+    withoutRepetitions(setup.store.broker.published)
       .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(uuidOf(id)))
       .map(({ type, data }) => `${type} ${/"version":(\d+)/.exec(JSON.stringify(data))?.[1] ?? ''}`);
 

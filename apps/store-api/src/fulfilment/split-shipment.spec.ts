@@ -2,6 +2,7 @@ import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
+import { withoutRepetitions } from '../test/messages.fixture.js';
 import { atMinute, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
 import { permutations } from './permutations.fixture.js';
 
@@ -27,13 +28,13 @@ describe('an order in several packages', () => {
         `${parcel.tracking_number} ${parcel.delivered_at?.slice(11, 16) ?? 'under way'}`,
     );
   const trackingTimes = (id: string): unknown[] =>
-    setup.store.broker.published.flatMap((message) =>
+    withoutRepetitions(setup.store.broker.published).flatMap((message) =>
       messages.orderTrackingUpdated.is(message) && publicId('ord', message.data.order.id) === id
         ? [message.data.order.tracking?.updated_at]
         : [],
     );
   const eventsOf = (uuid: string | undefined) =>
-    setup.store.broker.published
+    withoutRepetitions(setup.store.broker.published)
       .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(uuid ?? '?'))
       .map(({ type }) => type);
 

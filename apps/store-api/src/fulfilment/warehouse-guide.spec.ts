@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withoutRepetitions } from '../test/messages.fixture.js';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../test/store-api.fixture.js';
 
 const guide = readFileSync(new URL('../../../../docs/warehouses.md', import.meta.url), 'utf8');
@@ -82,7 +83,7 @@ describe('the program of docs/warehouses.md', () => {
       return order.status === 'shipped' ? order : undefined;
     });
   const shipmentsOf = (id: string) =>
-    store.broker.published.filter(
+    withoutRepetitions(store.broker.published).filter(
       (message) => messages.fulfilmentShipped.is(message) && message.data.order_id === id,
     );
   /** The `order.processing` message of an order. */
