@@ -1,11 +1,14 @@
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
+import { jest } from '@jest/globals';
+import type { FakeStripeFault } from '../payments/stripe/fake-stripe.fixture.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
 type Placed = Awaited<ReturnType<StripeOrders['place']>>;
 
 const intentsPath = '/v1/payment_intents';
 const failures = 3;
+const circuitOpenMs = 60_000;
 const attemptsOf = statement(
   'test.attempts-of',
   'SELECT resume_tries AS attempts FROM orders WHERE creator_id = $1',
@@ -18,13 +21,15 @@ describe('while the payment provider fails for all creators,', () => {
   beforeEach(async () => {
     orders = await stripeOrders({
       PAYMENT_CIRCUIT_FAILURES: String(failures),
-      PAYMENT_CIRCUIT_OPEN_MS: '3000',
-      PAYMENT_TIMEOUT_MS: '300',
+      PAYMENT_CIRCUIT_OPEN_MS: String(circuitOpenMs),
     });
     ({ stripe } = orders);
     await orders.place('pm_card_visa'); // now Stripe has found one of our payment methods
   });
-  afterEach(() => orders.stop());
+  afterEach(async () => {
+    await orders.stop();
+    jest.restoreAllMocks();
+  });
 
   const keyExpired = { type: 'invalid_request_error', code: 'api_key_expired', message: 'No.' };
   const statusOf = async ({ creator, order }: Placed): Promise<string> =>
@@ -42,6 +47,21 @@ describe('while the payment provider fails for all creators,', () => {
     for (let index = 0; index < count; index += 1) placed.push(await orders.place(`pm_card_visa${index}`));
     return placed;
   };
+  /** Places orders whose charges fail, so that the circuit opens. */
+  const openCircuit = async (fault: FakeStripeFault = 'silent'): Promise<Placed[]> => {
+    stripe.fail(intentsPath, ...Array.from({ length: failures }, () => fault));
+    const charges = () => stripe.requests.filter(({ path }) => path === intentsPath).length;
+    const expected = charges() + failures;
+    const placing = () => placeAll(failures);
+    const placed = await (fault === 'silent' ? orders.helpers.withShortPaymentTimeout(placing) : placing());
+    await eventually(() => charges() === expected); // Stripe may receive a request after its timeout
+    return placed;
+  };
+  /** Moves the clock to the time at which an open circuit tries a charge of the completer. */
+  const untilTrial = () => {
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + circuitOpenMs);
+  };
 
   it.each([
     ['Stripe is silent', 'silent'],
@@ -49,27 +69,25 @@ describe('while the payment provider fails for all creators,', () => {
   ] as const)(
     'orders after three failures are placed as pending without a request, and all are charged once later (%s)',
     async (_, fault) => {
-      stripe.fail(intentsPath, ...Array.from({ length: failures }, () => fault));
-      const placed = await placeAll(failures);
+      const placed = await openCircuit(fault);
       const requestsBefore = stripe.requests.length;
       placed.push(...(await placeAll(2)));
       expect(stripe.requests).toHaveLength(requestsBefore);
       expect(placed.map(({ order }) => order.status)).toEqual(placed.map(() => 'pending'));
+      untilTrial();
       expect(await untilSettled(placed)).toEqual(placed.map(() => 'processing'));
       expect(placed.map(({ intents }) => intents().length)).toEqual(placed.map(() => 1));
     },
   );
 
   it('no attempt is counted for an order whose charge was suspended, so that its pause stays short', async () => {
-    stripe.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
-    await placeAll(failures);
+    await openCircuit();
     const suspended = await orders.place('pm_card_visa');
     expect(await orders.store.database.row(attemptsOf, [suspended.creator.id])).toEqual({ attempts: 0 });
   });
 
   it('a repeated request for an order whose charge was suspended returns pending', async () => {
-    stripe.fail(intentsPath, ...Array.from({ length: failures }, () => 'silent' as const));
-    await placeAll(failures);
+    await openCircuit();
     const { creator, order, repeat } = await orders.place('pm_card_visa', 'key-of-the-repetition');
     const repeated = await repeat();
     expect([repeated.status, repeated.headers['idempotent-replayed'], repeated.body]).toEqual([

@@ -27,9 +27,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   let store: StripeOrders['store'];
 
   beforeAll(async () => {
-    // The timeout is longer than the 500 ms after which Stripe's library repeats a request whose connection
-    // was closed.
-    orders = await stripeOrders({ PAYMENT_TIMEOUT_MS: '10000' });
+    orders = await stripeOrders();
     ({ stripe, store } = orders);
   });
   afterAll(() => orders.stop());

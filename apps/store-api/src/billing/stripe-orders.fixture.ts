@@ -15,7 +15,7 @@ export const stripeSettings = ({ url }: FakeStripe) => ({
 /** Starts a store-api that charges at a fake Stripe, with helpers for tests of both. */
 export async function stripeOrders(environment: Readonly<Record<string, string>> = {}) {
   const stripe = await fakeStripe();
-  const settings = { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '500', ...environment };
+  const settings = { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '10000', ...environment };
   const store = await startStoreApi(settings);
   const helpers = orderHelpers(store);
   return {

@@ -2,6 +2,8 @@ import { messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { metrics } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
+import { jest } from '@jest/globals';
+import { withoutRepetitions } from '../test/messages.fixture.js';
 import { type Creator, orderBody, type StoreApiUnderTest } from '../test/store-api.fixture.js';
 
 /** A charge of the sandbox provider. */
@@ -72,6 +74,15 @@ export function orderHelpers(store: StoreApiUnderTest) {
     },
     place: (creator: Creator, body: object, idempotencyKey?: string) =>
       store.post('/store/v1/orders', creator.token, body, idempotencyKey),
+    /** Runs with a short timeout of the payment provider, for charges to which it does not respond. */
+    withShortPaymentTimeout: async <Result>(run: () => Promise<Result>): Promise<Result> => {
+      const timeout = jest.replaceProperty(store.config, 'PAYMENT_TIMEOUT_MS', 100);
+      try {
+        return await run();
+      } finally {
+        timeout.restore();
+      }
+    },
     setPaymentMethod: (creator: Creator, method: string | null) =>
       store.database.run(setPaymentMethod, [creator.id, method]),
     /** Every charge of the creator's orders at the sandbox provider. */
@@ -93,7 +104,7 @@ export function orderHelpers(store: StoreApiUnderTest) {
       const events = store.broker.published.filter(
         ({ type, data }) => type.startsWith(prefix) && JSON.stringify(data).includes(creator.id),
       );
-      return [...new Map(events.map((message) => [message.id, message.type])).values()];
+      return withoutRepetitions(events).map(({ type }) => type);
     },
     /** Number of charges without an outcome, and of due refunds. */
     openChargeCount,

@@ -63,7 +63,7 @@ describe('test mode', () => {
     ['pm_declined', 'payment_failed'],
     ['pm_timeout', 'pending'],
   ])('lets the payment method %s decide that a test order is %s', async (paymentMethod, status) => {
-    const order = await place({ paymentMethod });
+    const order = await orders.helpers.withShortPaymentTimeout(() => place({ paymentMethod }));
     expect((await read(order)).status).toBe(status);
     await orders.helpers.runCompleter(order.creator);
     expect((await read(order)).status).toBe(status === 'pending' ? 'processing' : status);
