@@ -10,6 +10,8 @@ export const intentsPath = '/v1/payment_intents';
 export const refundsPath = '/v1/refunds';
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
+/** Longer than the pauses of a busy machine: no test waits for it. */
+export const timeoutMs = 60_000;
 
 const age = statement(
   'test.age-key',
@@ -23,13 +25,13 @@ export async function stripeGateway(database: Database) {
   const keys = new StripeKeys(database);
   const open = (secretKey: string) =>
     new StripePaymentGateway(
-      { secretKey, apiUrl: new URL(api.url), timeoutMs: 2_000 },
+      { secretKey, apiUrl: new URL(api.url), timeoutMs },
       keys,
       new FaultPoints(undefined),
     );
   const gateway = open(fakeStripeKey);
   const charge = (openCharge: OpenCharge, usedGateway = gateway) =>
-    usedGateway.charge(openCharge, AbortSignal.timeout(2_000));
+    usedGateway.charge(openCharge, AbortSignal.timeout(timeoutMs));
   return {
     api,
     gateway,
@@ -52,7 +54,7 @@ export async function stripeGateway(database: Database) {
     refund: (id: string, reference: string | null, given: Partial<RefundRequest> = {}) =>
       gateway.refund(
         { id, reference, isTest: false, refundReference: null, ...given },
-        AbortSignal.timeout(2_000),
+        AbortSignal.timeout(timeoutMs),
       ),
     /** Sets the time since the key of the charge was found to be unusable. */
     ageKey: (id: string, ms: number) => database.run(age, [id, ms]),

@@ -1,6 +1,11 @@
 import { setUpDatabase } from '../../test/scratch.fixture.js';
 import type { RefundRequest } from '../payment-gateway.js';
-import { refundsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
+import {
+  refundsPath,
+  stripeGateway,
+  type StripeGatewayUnderTest,
+  timeoutMs,
+} from './stripe-gateway.fixture.js';
 import { type FakeStripeFault, fakeStripeKey } from './fake-stripe.fixture.js';
 
 /** https://docs.stripe.com/refunds */
@@ -80,7 +85,7 @@ describe('a refund by Stripe', () => {
     stripe.api.setLiveMode();
     const other = stripe.open(fakeStripeKey);
     const refund = { id: chargeId, reference, isTest: false, refundReference: null };
-    await expect(other.refund(refund, AbortSignal.timeout(2_000))).rejects.toThrow(/livemode_mismatch/);
+    await expect(other.refund(refund, AbortSignal.timeout(timeoutMs))).rejects.toThrow(/livemode_mismatch/);
     expect(stripe.requestsTo(refundsPath)).toEqual([]);
   });
 
