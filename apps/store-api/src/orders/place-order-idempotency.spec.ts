@@ -12,18 +12,19 @@ import {
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 /**
- * The key $2 of a request of the creator $1 that died nearly 24 hours ago, before it placed an order. The
+ * The key $2 of a request of the creator $1 that died 23 hours ago, before it placed an order. The
  * client is that of another key of the creator.
  */
 const insertAbandonedKey = statement(
   'test.insert-abandoned-key',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until, created_at)
-   SELECT $1, client_id, $2, decode(repeat('00', 32), 'hex'), gen_random_uuid(), now() - interval '1 day', now() - interval '23 hours 59 minutes'
+   SELECT $1, client_id, $2, decode(repeat('00', 32), 'hex'), gen_random_uuid(), now() - interval '1 day',
+          now() - interval '23 hours'
    FROM idempotency_keys WHERE creator_id = $1 LIMIT 1`,
 );
 const markInProgress = statement(
   'test.mark-in-progress',
-  "UPDATE idempotency_keys SET response = NULL, lease_until = now() + interval '1 minute' WHERE key = $1",
+  "UPDATE idempotency_keys SET response = NULL, lease_until = now() + interval '1 hour' WHERE key = $1",
 );
 const lockKey = statement(
   'test.lock-key',
@@ -31,7 +32,7 @@ const lockKey = statement(
 );
 const makeOlder = statement(
   'test.make-older',
-  "UPDATE idempotency_keys SET created_at = created_at - interval '2 minutes' WHERE key = $1",
+  "UPDATE idempotency_keys SET created_at = created_at - interval '2 hours' WHERE key = $1",
 );
 
 describe('POST /v1/orders with an idempotency key', () => {

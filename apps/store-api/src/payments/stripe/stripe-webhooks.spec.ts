@@ -11,6 +11,15 @@ const refundsDueNow = statement(
   'test.refunds-due-now',
   "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
 );
+/** Moves the next attempt of a pending charge or refund beyond the end of the test. */
+const postpone = statement(
+  'test.postpone',
+  `WITH postponed AS (
+     UPDATE orders SET resume_at = now() + interval '1 hour' WHERE creator_id = $1 AND resume_at IS NOT NULL
+   )
+   UPDATE charges SET refund_at = now() + interval '1 hour'
+   WHERE refund_at IS NOT NULL AND order_id IN (SELECT id FROM orders WHERE creator_id = $1)`,
+);
 const path = '/store/webhooks/stripe';
 const secret = 'whsec_fake_current';
 const previousSecret = 'whsec_fake_previous';
@@ -26,10 +35,7 @@ const eventAbout = (object: object) => JSON.stringify({ object: 'event', type: '
 describe("Stripe's webhooks", () => {
   let orders: StripeOrders;
   beforeAll(async () => {
-    orders = await stripeOrders({
-      STRIPE_WEBHOOK_SECRET: `${secret},${previousSecret}`,
-      RESUME_AFTER_MS: '60000', // a pending charge is not due again before the test ends
-    });
+    orders = await stripeOrders({ STRIPE_WEBHOOK_SECRET: `${secret},${previousSecret}` });
   });
   afterAll(() => orders.stop());
 
@@ -78,7 +84,8 @@ describe("Stripe's webhooks", () => {
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('pending');
     for (const intent of placed.intents()) intent.status = 'succeeded';
-    await orders.store.resumeOrders(); // the charge is due after RESUME_AFTER_MS
+    await orders.store.database.run(postpone, [placed.creator.id]);
+    await orders.store.resumeOrders(); // the charge is not due
     expect(await status(placed)).toBe('pending');
     await sendSigned(succeeded);
     await orders.store.resumeOrders();
@@ -91,7 +98,8 @@ describe("Stripe's webhooks", () => {
   it('make a pending refund due, so that it is read from Stripe at once', async () => {
     const placed = await placeRefunded('pending');
     setRefundStatus(placed, 'succeeded');
-    await orders.store.resumeOrders(); // the refund is due after a minute
+    await orders.store.database.run(postpone, [placed.creator.id]);
+    await orders.store.resumeOrders(); // the refund is not due
     expect(await status(placed)).toBe('refund_due');
     await sendSigned(shownRefund(placed, 'succeeded'));
     await orders.store.resumeOrders();
