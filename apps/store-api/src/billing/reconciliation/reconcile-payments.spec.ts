@@ -57,7 +57,7 @@ describe('the reconciliation with Stripe', () => {
       database: orders.store.database,
       gateway: orders.store.app.get(PaymentGateway),
       range: { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(100_000),
     });
 
   it('finds no difference when each payment has its charge, over several pages', async () => {
