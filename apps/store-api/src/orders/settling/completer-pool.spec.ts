@@ -88,7 +88,7 @@ describe('the completer', () => {
     const completer = store.app.get(OrderCompleter);
     completer.start();
     try {
-      await eventually(() => stripe.requests.length === before + slots);
+      await eventually(() => stripe.requests.length >= before + slots);
       await store.creator(); // resolves when a consumer has stored it
     } finally {
       await completer.stop();
