@@ -2,7 +2,7 @@ import { metrics } from '@fulfilment/runtime';
 import { connect } from 'node:net';
 import request from 'supertest';
 import { eventually } from '@fulfilment/testing';
-import { type SmallApi, smallApi } from './small-api.fixture.js';
+import { freshAddress, type SmallApi, smallApi } from './small-api.fixture.js';
 
 describe('an API', () => {
   let api: SmallApi;
@@ -281,7 +281,10 @@ describe('an API', () => {
     expect(preflight.headers['access-control-allow-origin']).toBe('*');
     expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
     expect(preflight.headers['access-control-allow-headers']).toContain('authorization');
-    const rejected = await request(api.url).get('/store/notes').set('origin', 'https://shop.example');
+    const rejected = await request(api.url)
+      .get('/store/notes')
+      .set({ origin: 'https://shop.example', 'x-forwarded-for': freshAddress() })
+      .expect(401);
     expect(rejected.headers['access-control-allow-origin']).toBe('*');
     expect(rejected.headers['access-control-expose-headers']).toContain('X-Request-Id');
   });

@@ -18,11 +18,12 @@ import {
   startHttp,
   TextField,
 } from './index.js';
+import { TokenVerifier } from './access/token-verifier.js';
 import { CONFIG, createLogger, LOGGER } from '@fulfilment/runtime';
 import { Body, Controller, Get, Global, Module, Param, Post } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { randomInt } from 'node:crypto';
-import { storeUrl, type TokenMaker, tokenMaker } from '@fulfilment/testing';
+import { eventually, storeUrl, type TokenMaker, tokenMaker } from '@fulfilment/testing';
 
 class NoteDto {
   @TextField({ max: 60, normalize: true }) title: string;
@@ -95,8 +96,8 @@ export interface SmallApi {
 }
 
 /**
- * Starts an API with the routes above. Requests to `notes/quoted` are limited to two per minute, and those
- * without a valid token to five per minute and network.
+ * Starts an API with the routes above. Requests to `notes/quoted` are limited to two per day, and those
+ * without a valid token to five per day and network: no test takes so long that a request becomes free again.
  * @param options.maker shared with another API; by default it has its own
  */
 export async function smallApi(
@@ -120,10 +121,15 @@ export async function smallApi(
     AUTH_URL: maker.authUrl,
     JWKS_URL: options.jwksUrl ?? maker.jwksUrl,
     CURSOR_SECRET: 'a cursor secret of the tests, long enough',
-    RATE_LIMIT_QUOTES: '2/60',
-    RATE_LIMIT_ANONYMOUS: '5/60',
+    RATE_LIMIT_QUOTES: '2/86400',
+    RATE_LIMIT_ANONYMOUS: '5/86400',
   });
-  const redis = new RedisConnection(settings, logger);
+  const redis = new RedisConnection(
+    settings,
+    logger,
+    options.redisUrl === undefined ? { commandTimeoutMs: 30_000 } : {},
+  );
+  if (options.redisUrl === undefined) await eventually(() => redis.client.status === 'ready');
   const providers = [
     { provide: CONFIG, useValue: settings },
     { provide: LOGGER, useValue: logger },
@@ -138,6 +144,12 @@ export async function smallApi(
     controllers: [NotesController],
   }).compile();
   const app = await startHttp((...args) => testing.createNestApplication(...args));
+  if (options.jwksUrl === undefined) {
+    // The first read of the keys may exceed its time limit, after which the API responds with 503.
+    const token = await maker.token();
+    const verifier = app.get(TokenVerifier, { strict: false });
+    await eventually(() => verifier.verify(token).catch(() => undefined));
+  }
   return {
     url: (await app.getUrl()).replace('[::1]', '127.0.0.1'),
     maker,
@@ -151,5 +163,5 @@ export async function smallApi(
 
 /** Returns a random address, so that tests do not share an anonymous quota. */
 export function freshAddress(): string {
-  return `198.51.${randomInt(256)}.${randomInt(256)}`;
+  return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 }

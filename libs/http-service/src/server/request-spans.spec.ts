@@ -2,7 +2,7 @@ import { metrics } from '@fulfilment/runtime';
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
 import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
-import { type SmallApi, smallApi } from '../small-api.fixture.js';
+import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
@@ -45,7 +45,7 @@ describe('the span of a request', () => {
 
   it('is failed for a 5xx, and not for a 4xx', async () => {
     recorded = recordSpans();
-    await request(api.url).get('/store/notes').expect(401);
+    await request(api.url).get('/store/notes').set('x-forwarded-for', freshAddress()).expect(401);
     await request(api.url).get('/store/notes/broken').expect(500);
     const { spans } = recorded;
     await eventually(() => spans.length === 2);
