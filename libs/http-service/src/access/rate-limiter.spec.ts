@@ -25,8 +25,9 @@ describe('RateLimiter', () => {
   afterEach(() => Promise.all(started.splice(0).map((redis) => redis.stop())));
 
   /** A replica with a clock that only the test advances. Redis's clock runs, so windows are long. */
-  async function replica(requests: number, windowSeconds = 100_000) {
-    const redis = new CountedRedis({ REDIS_URL: storeUrl('TEST_REDIS_URL') }, logger);
+  async function replica(requests: number, windowSeconds = 100_000_000) {
+    const settings = { REDIS_URL: storeUrl('TEST_REDIS_URL') };
+    const redis = new CountedRedis(settings, logger, { commandTimeoutMs: 30_000 });
     started.push(redis);
     await new Promise((resolve) => redis.client.once('ready', resolve));
     const limiter = new RateLimiter(redis, { calls: { requests, windowSeconds } }, () => nowMs);
@@ -54,17 +55,22 @@ describe('RateLimiter', () => {
   });
 
   it('returns the remaining quota and the time of its reset with each request', async () => {
-    const one = await replica(200, 2_000); // few requests: after a second, the reset is a second earlier
+    const one = await replica(200, 200_000);
     const client = randomUUID();
-    for (let left = 199; left >= 0; left -= 1) {
-      expect(await one.take(client)).toEqual({
-        allowed: true,
-        remaining: left,
-        resetSeconds: (200 - left) * 10,
-        retryAfterSeconds: left === 0 ? 10 : 0,
-      });
+    const startedAtMs = performance.now();
+    for (let left = 199; left >= -1; left -= 1) {
+      const decision = await one.take(client);
+      expect(decision).toMatchObject({ allowed: left >= 0, remaining: Math.max(left, 0) });
+      const elapsedSeconds = Math.ceil((performance.now() - startedAtMs) / 1_000);
+      const usedPermits = Math.min(200 - left, 200);
+      const expectTime = (seconds: number | undefined, atStart: number) => {
+        expect(seconds).toBeLessThanOrEqual(atStart);
+        expect(seconds).toBeGreaterThanOrEqual(atStart - elapsedSeconds);
+      };
+      expectTime(decision?.resetSeconds, usedPermits * 1_000);
+      if (left > 0) expect(decision?.retryAfterSeconds).toBe(0);
+      else expectTime(decision?.retryAfterSeconds, 1_000);
     }
-    expect(await one.take(client)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 10 });
   });
 
   it('allows three replicas together exactly the quota, and each of them more than a quarter', async () => {
