@@ -57,7 +57,7 @@ describe('a connection to Redis with a replica', () => {
     startServer(
       sentinel,
       `sentinel monitor suite 127.0.0.1 ${primary} 1`,
-      'sentinel down-after-milliseconds suite 1000',
+      'sentinel down-after-milliseconds suite 60000', // no failover because of a slow machine
     );
     await withClient(sentinel, (client) =>
       eventually(async () => {
@@ -81,7 +81,7 @@ describe('a connection to Redis with a replica', () => {
         'requirepass older',
         'sentinel sentinel-pass older',
         `sentinel monitor rotated 127.0.0.1 ${ports.primary} 2`,
-        'sentinel down-after-milliseconds rotated 500',
+        'sentinel down-after-milliseconds rotated 60000',
       );
     const settingsWith = (password: string) =>
       redisSettings.parse({
@@ -144,6 +144,9 @@ describe('a connection to Redis with a replica', () => {
       { sentinel: '127.0.0.1:1', error: expect.stringContaining('ECONNREFUSED') },
       { sentinel: `127.0.0.1:${ports.sentinel}`, primary: `127.0.0.1:${ports.primary}` },
     ]);
+    await withClient(ports.sentinel, (client) =>
+      client.call('SENTINEL', 'SET', 'suite', 'down-after-milliseconds', '1000'),
+    );
     servers[0]?.kill('SIGSTOP'); // its connections stay open
     await eventually(async () => {
       await write();
@@ -153,6 +156,7 @@ describe('a connection to Redis with a replica', () => {
     });
     await eventually(write); // once the replica has become the primary
     await connection.stop();
+    await withClient(ports.sentinel, (client) => client.call('SENTINEL', 'REMOVE', 'suite'));
     servers[0]?.kill('SIGCONT');
     expect(written).not.toHaveBeenCalled(); // standard error is for log lines
   });
