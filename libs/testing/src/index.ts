@@ -12,6 +12,7 @@ export { serviceProcess } from './service-process.js';
 export { freePort } from './free-port.js';
 export { fetchTrusting, testGateway } from './gateway/gateway.js';
 export { rejectLongBlocks, rejectLongBlocksByText } from './hostile-bodies.js';
+export { steadyBlockMs } from './longest-block.js';
 export { prometheusServer, type PrometheusServer } from './observability/prometheus.js';
 export { groupLabelsOf, selectorsOf } from './observability/prometheus-queries.js';
 export { publishedMessages } from './published-messages.js';
