@@ -56,7 +56,7 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
     respondWith: (next) => {
       respond = next;
     },
-    waitFor: (count, timeoutMs = 20_000) =>
+    waitFor: (count, timeoutMs = 60_000) =>
       eventually(
         () => (deliveries.length >= count ? deliveries.slice(0, count) : undefined),
         timeoutMs,

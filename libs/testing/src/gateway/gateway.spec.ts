@@ -40,7 +40,7 @@ async function headersAtService(...requests: readonly Readonly<Record<string, st
 it('the gateway sends the age of a connection with its first request, and removes this header of clients', async () => {
   const [first, second] = await headersAtService({}, { 'x-connection-age': '0.5' });
   expect(first?.['x-connection-age']).toMatch(/^\d+\.\d{3}$/);
-  expect(Number(first?.['x-connection-age'])).toBeLessThan(5);
+  expect(Number(first?.['x-connection-age'])).toBeLessThan(60);
   expect(second).not.toHaveProperty('x-connection-age');
 });
 
