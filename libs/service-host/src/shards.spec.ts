@@ -41,7 +41,7 @@ describe('the shards of a service', () => {
     replicas = [];
   });
 
-  const start = (first = 0, { maxPauseMs = 6_000, database = scratch.database } = {}): Shards => {
+  const start = (first = 0, { maxPauseMs = 60_000, database = scratch.database } = {}): Shards => {
     const replica = new Shards(database, logger, { first, maxPauseMs });
     replica.start();
     replicas.push(replica);

