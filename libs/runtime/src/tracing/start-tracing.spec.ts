@@ -12,8 +12,12 @@ const queueSize = 512;
 const spanCount = 3 * queueSize;
 
 const silent = createLogger('test', 'silent');
-const start = (settings: Readonly<Record<string, string>>, logger = silent) =>
-  startTracing(
+const start = (
+  settings: Readonly<Record<string, string>>,
+  { logger = silent, exportTimeoutMs = 60_000 } = {},
+) => {
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = String(exportTimeoutMs);
+  return startTracing(
     'test-service',
     tracingSettings.parse({
       OTEL_BSP_SCHEDULE_DELAY: '10',
@@ -23,6 +27,7 @@ const start = (settings: Readonly<Record<string, string>>, logger = silent) =>
     logger,
     stopTimeoutMs,
   );
+};
 const work = () =>
   inSpan(
     () => ({
@@ -38,10 +43,8 @@ const dropped = async (reason: string): Promise<number> => {
 };
 
 describe('tracing', () => {
-  beforeAll(() => {
-    // An export without a response must not keep the test process alive.
-    process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '300';
-  });
+  /** An export that gets no response must not keep the test process alive. */
+  const withoutResponse = { exportTimeoutMs: 300 };
 
   it('sends spans to the collector, with the headers and the name of the service', async () => {
     const collector = await otlpCollector();
@@ -68,6 +71,7 @@ describe('tracing', () => {
       'test-service',
       tracingSettings.parse({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/traces` }),
       silent,
+      60_000,
     );
     await work();
     await tracing.stop();
@@ -79,7 +83,7 @@ describe('tracing', () => {
   it('drops and counts spans while the collector does not respond, and stops without it', async () => {
     const collector = await otlpCollector({ respond: () => undefined });
     const [before, failed] = [await dropped('queue_full'), await dropped('export_failed')];
-    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, withoutResponse);
     for (let count = 0; count < spanCount; count += 1) expect(await work()).toBe('done');
     // One batch is on its way, and as many spans wait.
     expect((await dropped('queue_full')) - before).toBe(spanCount - 2 * queueSize);
@@ -93,7 +97,7 @@ describe('tracing', () => {
     const logger = createLogger('test', 'warn', { write: (line) => lines.push(line) });
     const collector = await otlpCollector({ respond: (response) => response.writeHead(400).end() });
     const before = await dropped('export_failed');
-    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, logger);
+    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, { logger });
     for (const count of [1, 2]) {
       await work();
       await eventually(async () => (await dropped('export_failed')) >= before + count);
@@ -106,7 +110,7 @@ describe('tracing', () => {
   it('lets work succeed, and stops, while no collector listens', async () => {
     const collector = await otlpCollector();
     await collector.stop();
-    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, withoutResponse);
     for (let count = 0; count < spanCount; count += 1) expect(await work()).toBe('done');
     await tracing.stop();
     expect(isTracing()).toBe(false);
