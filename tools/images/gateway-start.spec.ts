@@ -64,7 +64,7 @@ describe('the start of the gateway', () => {
   afterEach(async () => {
     if (gateway !== undefined && gateway.exitCode === null) {
       gateway.kill('SIGQUIT');
-      await once(gateway, 'exit');
+      await once(gateway, 'close');
     }
     gateway = undefined;
     await agent.destroy();
@@ -93,7 +93,7 @@ describe('the start of the gateway', () => {
         status = response?.statusCode;
         return status === wanted;
       },
-      20_000,
+      60_000,
       () => `the status of ${path} is ${status}, not ${wanted}`,
     );
   };
@@ -160,7 +160,7 @@ describe('the start of the gateway', () => {
           found = /upstream store_api \{\s*(.*?)\s*keepalive/s.exec(text)?.[1];
           return found === wanted;
         },
-        20_000,
+        60_000,
         () => `the upstream is ${found}, not ${wanted}`,
       );
     };
