@@ -2,7 +2,7 @@ import { connect as connectAmqp } from 'amqplib';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
-const timeoutMs = 3_000;
+const timeoutMs = 15_000;
 
 /** Whether a dependency responds at a URL. A rejection means no. */
 export const respondsAt = {
