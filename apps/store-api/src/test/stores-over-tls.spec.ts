@@ -1,4 +1,5 @@
 import { createDataSource } from '@fulfilment/database';
+import { patientTimeouts } from '@fulfilment/database/testing';
 import { certificatesIn, storeUrl, type TlsProxy, tlsProxy } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import { execFile } from 'node:child_process';
@@ -64,6 +65,7 @@ describe('a service whose PostgreSQL, Redis and RabbitMQ speak TLS', () => {
       poolSize: 1,
       applicationName: 'test',
       migrations: [],
+      ...patientTimeouts,
     });
     await expect(source.initialize()).rejects.toThrow(/certificate/);
   });
