@@ -13,6 +13,13 @@ import { Spool } from './spool.js';
 import { type AudioServer, audioServer } from '../track-uploads.fixture.js';
 
 const maxBytes = 300_000;
+/** A server that works reaches no limit of time. */
+const defaultLimits = {
+  TRACK_UPLOAD_MAX_BYTES: maxBytes,
+  TRACK_UPLOAD_TIMEOUT_MS: 60_000,
+  TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: 1_000,
+  TRACK_UPLOAD_SLOW_FOR_MS: 30_000,
+};
 const file = wave();
 const zipBomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
 
@@ -39,25 +46,27 @@ describe('the download of audio from a hostile server', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const fetchFrom = async (url: string, guardedClient = client, signal = new AbortController().signal) => {
+  const fetchFrom = async (
+    url: string,
+    {
+      guardedClient = client,
+      signal = new AbortController().signal,
+      limits = {},
+    }: { guardedClient?: GuardedClient; signal?: AbortSignal; limits?: Partial<typeof defaultLimits> } = {},
+  ) => {
     const spooled = await spool.open();
     const startedAtMs = performance.now();
     try {
-      const limits = {
-        TRACK_UPLOAD_MAX_BYTES: maxBytes,
-        TRACK_UPLOAD_TIMEOUT_MS: 1_000,
-        TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: 1_000,
-        TRACK_UPLOAD_SLOW_FOR_MS: 500,
-      };
-      const problem = await new FetchAudio(guardedClient, limits).run(url, spooled, signal);
+      const fetchAudio = new FetchAudio(guardedClient, { ...defaultLimits, ...limits });
+      const problem = await fetchAudio.run(url, spooled, signal);
       return { problem, bytes: spooled.size, tookMs: performance.now() - startedAtMs };
     } finally {
       await spooled.close();
     }
   };
-  const fetchServed = (listener: RequestListener) => {
+  const fetchServed = (listener: RequestListener, limits: Partial<typeof defaultLimits> = {}) => {
     server.respondWith(listener);
-    return fetchFrom(server.url());
+    return fetchFrom(server.url(), { limits });
   };
 
   it('succeeds when the server sends the file, and requests it uncompressed', async () => {
@@ -107,25 +116,6 @@ describe('the download of audio from a hostile server', () => {
     ['429', 'http_error', 'transient', (_request, response) => response.writeHead(429).end()],
     ['500', 'http_error', 'transient', (_request, response) => response.writeHead(500).end()],
     [
-      'a body that drips',
-      'too_slow',
-      'permanent',
-      (_request, response) => {
-        const drip = setInterval(() => response.write('x'), 20);
-        response.on('close', () => clearInterval(drip));
-      },
-    ],
-    [
-      'a body that comes fast enough and takes too long',
-      'too_slow',
-      'permanent',
-      (_request, response) => {
-        const drip = setInterval(() => response.write(Buffer.alloc(1_000)), 20);
-        response.on('close', () => clearInterval(drip));
-      },
-    ],
-    ['no response', 'timeout', 'transient', () => undefined],
-    [
       'less than its content length',
       'connection_failed',
       'transient',
@@ -142,7 +132,37 @@ describe('the download of audio from a hostile server', () => {
       message: expect.stringMatching(/^The .*\.$/),
     });
     expect(bytes).toBeLessThanOrEqual(maxBytes + 1);
-    expect(tookMs).toBeLessThan(5_000);
+    expect(tookMs).toBeLessThan(defaultLimits.TRACK_UPLOAD_SLOW_FOR_MS);
+  });
+
+  it.each([
+    ['a body that drips', 1],
+    ['a body that comes fast enough and takes too long', 100],
+  ])('reports %s as too_slow, which is permanent', async (_what, bytesPerWrite) => {
+    const drip: RequestListener = (_request, response) => {
+      const dripping = setInterval(() => response.write(Buffer.alloc(bytesPerWrite)), 20);
+      response.on('close', () => clearInterval(dripping));
+    };
+    const fetchWithin = async (limitMs: number) =>
+      (
+        await fetchServed(drip, {
+          TRACK_UPLOAD_SLOW_FOR_MS: limitMs,
+          TRACK_UPLOAD_TIMEOUT_MS: 2 * limitMs,
+        })
+      ).problem;
+    let problem = await fetchWithin(500);
+    // On a busy machine the body may begin after a short limit.
+    if (problem?.code === 'timeout') problem = await fetchWithin(20_000);
+    expect(problem).toMatchObject({ code: 'too_slow', isTransient: false });
+  });
+
+  it('reports no response as timeout, which is transient', async () => {
+    const { problem } = await fetchServed(() => undefined, { TRACK_UPLOAD_TIMEOUT_MS: 500 });
+    expect(problem).toMatchObject({
+      code: 'timeout',
+      isTransient: true,
+      message: 'The server did not respond in time.',
+    });
   });
 
   it.each([301, 302, 303, 307, 308])('does not follow a %i redirect to a private address', async (status) => {
@@ -167,9 +187,11 @@ describe('the download of audio from a hostile server', () => {
       allowLoopback: false,
       resolve: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
     });
-    const named = await fetchFrom(`http://files.example:${server.port}/`, rebinding);
+    const named = await fetchFrom(`http://files.example:${server.port}/`, {
+      guardedClient: rebinding,
+    });
     expect(named.problem).toMatchObject({ code: 'blocked_address', isTransient: false });
-    expect((await fetchFrom(server.url(), publicOnlyClient)).problem).toMatchObject({
+    expect((await fetchFrom(server.url(), { guardedClient: publicOnlyClient })).problem).toMatchObject({
       code: 'blocked_address',
     });
     expect(server.requests()).toBe(before);
@@ -199,7 +221,7 @@ describe('the download of audio from a hostile server', () => {
   it('rejects with the reason of the signal when it aborts', async () => {
     const stopping = new AbortController();
     server.respondWith(() => stopping.abort(new Error('Stopping.')));
-    await expect(fetchFrom(server.url(), client, stopping.signal)).rejects.toThrow('Stopping.');
+    await expect(fetchFrom(server.url(), { signal: stopping.signal })).rejects.toThrow('Stopping.');
   });
 
   it('leaves no named file on the disk', async () => {
