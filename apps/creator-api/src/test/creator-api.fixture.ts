@@ -67,6 +67,7 @@ export async function creatorApi(
     ...environment,
   });
   const readAudio = new ReadAudio(audioThread);
+  const postings: Promise<unknown>[] = [];
   const testing = await Test.createTestingModule({ imports: [CreatorApiModule.forRoot(settings)] })
     .overrideProvider(DatabasePools)
     .useValue({ open: () => database, openReplica: () => absentReplica(database), close: () => undefined })
@@ -74,7 +75,7 @@ export async function creatorApi(
     .useValue(clock)
     // Posts at once, since the loop of LedgerPosting does not run here.
     .overrideProvider(LedgerPosting)
-    .useValue({ creatorsChanged: () => void postWaitingOrders(database) })
+    .useValue({ creatorsChanged: () => void postings.push(postWaitingOrders(database)) })
     .compile();
   const app = await startHttp((...args) => testing.createNestApplication(...args));
   // A request continues without Redis when it does not respond in time; a busy machine may take longer.
@@ -169,6 +170,7 @@ export async function creatorApi(
     async stop() {
       await Promise.all(processings.map((processing) => processing.stop()));
       await app.close();
+      await Promise.all(postings);
       await Promise.all([scratch.drop(), broker.drop(), tokens.stop()]);
     },
   };
