@@ -14,7 +14,8 @@ const insert = statement(
 );
 const kept = statement(
   'test.kept_uploads',
-  `SELECT status, (now()::date - updated_at::date) AS days, count(*) AS uploads FROM track_uploads GROUP BY 1, 2 ORDER BY 1, 2`,
+  `SELECT status, round(extract(epoch FROM now() - updated_at) / 86400)::int AS days, count(*) AS uploads
+   FROM track_uploads GROUP BY 1, 2 ORDER BY 1, 2`,
 );
 
 describe('track uploads that finished before the retention period', () => {
