@@ -14,6 +14,14 @@ export const insertOpenUploads = statement(
      now(), now(), now() FROM generate_series(1, $3::int) RETURNING id`,
 );
 
+/** Ends all open uploads, so that no worker of a later test claims them. */
+export const endUploads = statement(
+  'test.end-uploads',
+  `UPDATE track_uploads SET status = 'failed', failure = '{"code":"empty","message":"Empty."}',
+     upload_url = NULL, due_at = NULL, lease_token = NULL, lease_until = NULL
+   WHERE status IN ('pending', 'processing')`,
+);
+
 /** An untrusted HTTP server that serves audio files. */
 export async function audioServer() {
   let respond: RequestListener = (_request, response) => response.end(wave());
@@ -73,11 +81,15 @@ export async function uploadClient(api: CreatorApi, organisation = `org_${uuidv7
         () => JSON.stringify(last),
       );
     },
-    /** The published `track.processed` data of this release, including duplicates. */
-    publishedTracks: () =>
-      api.broker.published.flatMap((message) =>
-        messages.trackProcessed.is(message) && message.data.release_id === releaseId ? [message.data] : [],
-      ),
+    /** The data of the `track.processed` messages of this release. A message may arrive twice. */
+    publishedTracks: () => {
+      const tracks = api.broker.published.flatMap((message) =>
+        messages.trackProcessed.is(message) && message.data.release_id === releaseId
+          ? [[message.id, message.data] as const]
+          : [],
+      );
+      return [...new Map(tracks).values()];
+    },
   };
 }
 export type UploadClient = Awaited<ReturnType<typeof uploadClient>>;
@@ -85,7 +97,8 @@ export type UploadClient = Awaited<ReturnType<typeof uploadClient>>;
 export const workerSettings = {
   TRACK_UPLOAD_CONCURRENCY: '4',
   TRACK_UPLOAD_RETRY_SCHEDULE_MS: '50,100',
-  TRACK_UPLOAD_TIMEOUT_MS: '3000',
+  TRACK_UPLOAD_TIMEOUT_MS: '600000',
+  TRACK_UPLOAD_SLOW_FOR_MS: '600000',
   TRACK_UPLOAD_MAX_BYTES: String(4 * 1024 * 1024),
 };
 

@@ -1,15 +1,14 @@
 import { eventually } from '@fulfilment/testing';
-import type { CreatorApi } from '../../test/creator-api.fixture.js';
+import { creatorApi, type CreatorApi } from '../../test/creator-api.fixture.js';
+import { wave } from '../audio/audio-samples.fixture.js';
 import {
   type AudioServer,
   audioServer,
-  startUploads,
+  endUploads,
   uploadClient,
   workerSettings,
 } from '../track-uploads.fixture.js';
 
-/** After this time a slow download is aborted, and its slot is free. */
-const slowForMs = 3_000;
 const slots = Number(workerSettings.TRACK_UPLOAD_CONCURRENCY);
 
 describe('downloads from slow servers', () => {
@@ -17,6 +16,7 @@ describe('downloads from slow servers', () => {
   let slow: AudioServer;
   let good: AudioServer;
   let running = 0;
+  let worker: ReturnType<CreatorApi['startProcessing']>;
   beforeAll(async () => {
     [slow, good] = await Promise.all([audioServer(), audioServer()]);
     slow.respondWith((_request, response) => {
@@ -28,16 +28,23 @@ describe('downloads from slow servers', () => {
         clearInterval(drip);
       });
     });
-    api = await startUploads({
-      TRACK_UPLOAD_TIMEOUT_MS: '600000',
-      TRACK_UPLOAD_SLOW_FOR_MS: String(slowForMs),
-    });
+    api = await creatorApi({ ...workerSettings, TRACK_UPLOAD_CONCURRENCY: '0' });
+  });
+  afterEach(async () => {
+    await worker.stop();
+    await api.database.run(endUploads);
   });
   afterAll(async () => {
     await api.stop();
     await Promise.all([slow.stop(), good.stop()]);
   });
 
+  const startWorker = (slowForMs: number) => {
+    worker = api.startProcessing({
+      TRACK_UPLOAD_CONCURRENCY: slots,
+      TRACK_UPLOAD_SLOW_FOR_MS: slowForMs,
+    });
+  };
   const slowUploads = async (organisation: string) => {
     const uploads = await uploadClient(api, organisation);
     for (let count = 0; count < 12; count += 1) await uploads.register(slow.url());
@@ -45,24 +52,28 @@ describe('downloads from slow servers', () => {
 
   it('of one organisation occupy at most half of the slots, so that another does not wait', async () => {
     await slowUploads('org_reef');
-    await eventually(() => running === slots / 2);
     const uploads = await uploadClient(api, 'org_lagoon');
-    expect(
-      await uploads.untilFinished((await uploads.register(good.url())).id, slowForMs - 500),
-    ).toMatchObject({
+    startWorker(600_000);
+    await eventually(() => running === slots / 2);
+    expect(await uploads.untilFinished((await uploads.register(good.url())).id)).toMatchObject({
       status: 'completed',
     });
     expect(running).toBeLessThanOrEqual(slots / 2);
   });
 
   it('of several organisations occupy all slots only until their speed is measured, and then wait behind organisations with fewer uploads', async () => {
-    await Promise.all([slowUploads('org_reef'), slowUploads('org_shoal')]);
-    await eventually(() => running === slots);
+    await Promise.all([slowUploads('org_atoll'), slowUploads('org_shoal')]);
     const uploads = await uploadClient(api, 'org_lagoon');
-    expect(await uploads.untilFinished((await uploads.register(good.url())).id, 4 * slowForMs)).toMatchObject(
-      {
-        status: 'completed',
-      },
-    );
+    let startedBefore = 0;
+    good.respondWith((_request, response) => {
+      startedBefore = slow.requests();
+      response.end(wave());
+    });
+    startWorker(3_000);
+    await eventually(() => running === slots);
+    const { id } = await uploads.register(good.url());
+    const started = slow.requests();
+    expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
+    expect(startedBefore - started).toBeLessThanOrEqual(2 * slots);
   });
 });

@@ -14,6 +14,7 @@ import { wave } from '../audio/audio-samples.fixture.js';
 import {
   type AudioServer,
   audioServer,
+  endUploads,
   type UploadClient,
   uploadClient,
   workerSettings,
@@ -23,7 +24,8 @@ import { uploadQueueName } from './upload-queue.js';
 
 const loseLease = statement(
   'test.lose-lease',
-  'UPDATE track_uploads SET lease_token = gen_random_uuid() WHERE id = $1',
+  `UPDATE track_uploads SET lease_token = gen_random_uuid(), lease_until = now() + interval '1 hour',
+     due_at = NULL WHERE id = $1`,
 );
 const loseLeases = statement(
   'test.lose-leases',
@@ -38,7 +40,7 @@ const readRow = statement(
 /** Tests killed, paused, stopped and concurrent workers, and lost Redis data. */
 describe('a track upload', () => {
   const directory = join(tmpdir(), `crash-recovery-${randomUUID()}`);
-  const settings = { TRACK_UPLOAD_LEASE_MS: 1_000, TRACK_UPLOAD_CONCURRENCY: 4 };
+  const settings = { TRACK_UPLOAD_LEASE_MS: 15_000, TRACK_UPLOAD_CONCURRENCY: 4 };
   let api: CreatorApi;
   let server: AudioServer;
   let uploads: UploadClient;
@@ -48,7 +50,10 @@ describe('a track upload', () => {
     await mkdir(directory);
     server = await audioServer();
     redis = new Redis(storeUrl('TEST_REDIS_URL'));
-    const environment = { TRACK_UPLOAD_LEASE_MS: '1000', TRACK_UPLOAD_DIRECTORY: directory };
+    const environment = {
+      TRACK_UPLOAD_LEASE_MS: String(settings.TRACK_UPLOAD_LEASE_MS),
+      TRACK_UPLOAD_DIRECTORY: directory,
+    };
     api = await creatorApi({ ...workerSettings, ...environment, TRACK_UPLOAD_CONCURRENCY: '0' });
   });
   afterAll(async () => {
@@ -63,6 +68,7 @@ describe('a track upload', () => {
   });
   afterEach(async () => {
     for (const worker of started) await worker.stop();
+    await api.database.run(endUploads);
   });
 
   const startWorker = (changes: Parameters<CreatorApi['startProcessing']>[0] = {}) => {
@@ -71,7 +77,10 @@ describe('a track upload', () => {
     return worker;
   };
   const startProcess = async () => {
-    const child = await startCreatorProcess(api, { TRACK_UPLOAD_DIRECTORY: directory });
+    const child = await startCreatorProcess(api, {
+      TRACK_UPLOAD_DIRECTORY: directory,
+      TRACK_UPLOAD_SLOW_FOR_MS: workerSettings.TRACK_UPLOAD_SLOW_FOR_MS,
+    });
     started.push({ stop: child.kill });
     return child;
   };
@@ -108,11 +117,12 @@ describe('a track upload', () => {
     await untilOpen(openResponses, 1);
     expect((await uploads.read(id)).status).toBe('processing');
     expect(await dying.kill()).toBe('SIGKILL');
+    await api.database.run(endLease, [id]);
     expect(await readdir(directory)).toEqual([]);
     await untilOpen(openResponses, 0);
     server.send(wave());
     await startProcess();
-    // The lease, and BullMQ's lock (10 s) and its check (5 s), have to end first.
+    // BullMQ's lock (10 s) and its check (5 s) have to end first.
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     await publishedOnce(1);
     expect(await row(id)).toMatchObject({ runs: 2, failed_runs: 0 });
@@ -124,6 +134,7 @@ describe('a track upload', () => {
     const { id } = await uploads.register(server.url());
     await untilOpen(openResponses, 1);
     frozen.signal('SIGSTOP');
+    await api.database.run(endLease, [id]);
     startWorker();
     await clearRedis(); // else its BullMQ lock would have to expire first
     await untilOpen(openResponses, 2);
@@ -151,8 +162,10 @@ describe('a track upload', () => {
     expect(openResponses.size).toBe(8);
     for (const response of openResponses) response.end(wave().subarray(100_000));
     for (const id of ids) expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
-    // All jobs have ended.
-    await eventually(async () => (await queue.getDelayedCount()) === 0);
+    await queue.promoteJobs(); // else they stay delayed until the lease would have ended
+    await eventually(
+      async () => (await queue.getJobCountByTypes('active', 'delayed', 'prioritized', 'wait')) === 0,
+    );
     await queue.close();
     expect(server.requests()).toBe(before + 8);
     await publishedOnce(8);
@@ -192,13 +205,15 @@ describe('a track upload', () => {
 
   it('gets no outcome from a worker that lost its lease', async () => {
     const openResponses = blockResponses();
-    startWorker();
+    const worker = startWorker({ TRACK_UPLOAD_LEASE_MS: 1_000 }); // so that a renewal soon detects the loss
     const { id } = await uploads.register(server.url());
     await untilOpen(openResponses, 1);
     await api.database.run(loseLease, [id]);
     await untilOpen(openResponses, 0); // the worker stops
     expect(await row(id)).toMatchObject({ status: 'processing', leased: true });
+    await worker.stop();
     server.send(wave());
+    startWorker();
     await api.database.run(endLease, [id]);
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     await publishedOnce(1);
