@@ -20,7 +20,7 @@ export interface Settings {
   /** Directory for everything that the suite creates: data, logs, certificates, `stack.json`. */
   readonly stateDir: string;
   readonly externalUrls: { readonly postgres?: string; readonly redis?: string; readonly rabbitmq?: string };
-  /** Whether commits of PostgreSQL survive a crash of the machine. Those of a crashed PostgreSQL always do. */
+  /** Whether commits survive a crash of the machine. They always survive a crash of PostgreSQL. */
   readonly fsync: boolean;
   /** Variables of `npm start` that the services may use. */
   readonly environment: Readonly<Record<string, string>>;
