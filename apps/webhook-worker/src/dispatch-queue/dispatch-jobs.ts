@@ -39,6 +39,7 @@ interface JobData {
  */
 @Injectable()
 export class DispatchJobs implements OnApplicationShutdown {
+  protected readonly addTimeoutMs: number = 1_000;
   private addingConnection: Redis | undefined;
   private takingConnection: Redis | undefined;
   private readonly queues = new Map<Lane, Queue<JobData>>();
@@ -62,7 +63,7 @@ export class DispatchJobs implements OnApplicationShutdown {
     const adding = this.connect({
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,
-      commandTimeout: 1_000,
+      commandTimeout: this.addTimeoutMs,
     });
     const taking = this.connect({ maxRetriesPerRequest: null }); // a worker waits until Redis is back
     this.addingConnection = adding;

@@ -3,7 +3,7 @@ import { createLogger } from '@fulfilment/runtime';
 import { eventually, storeUrl, uniqueName } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import { deleteRedisKeys } from '../test/webhook-worker.fixture.js';
-import { DispatchJobs } from './dispatch-jobs.js';
+import { PatientDispatchJobs } from './dispatch-jobs.fixture.js';
 import { DispatchQueue, maxWaiting } from './dispatch-queue.js';
 import type { DueSubscription } from './lane-queue.js';
 
@@ -15,7 +15,7 @@ const settings = { REDIS_URL: storeUrl('TEST_REDIS_URL'), WEBHOOK_QUEUE_PREFIX: 
 
 /** The queue of one process. */
 function aProcess(url = settings.REDIS_URL) {
-  const jobs = new DispatchJobs({ ...settings, REDIS_URL: url }, logger);
+  const jobs = new PatientDispatchJobs({ ...settings, REDIS_URL: url }, logger);
   const queue = new DispatchQueue(jobs, logger);
   queue.start();
   const stop = async (): Promise<void> => {
@@ -108,7 +108,7 @@ it('a queue has stopped only when its subscriptions are left to other processes'
 
 it('a job that a stopping process cannot leave to others is logged', async () => {
   const lines: string[] = [];
-  const jobs = new DispatchJobs(
+  const jobs = new PatientDispatchJobs(
     settings,
     createLogger('test', 'warn', { write: (line) => void lines.push(line) }),
   );

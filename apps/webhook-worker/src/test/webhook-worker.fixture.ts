@@ -15,6 +15,8 @@ import { createHmac } from 'node:crypto';
 import request from 'supertest';
 import { webhookWorkerSettings } from '../config.js';
 import { Reconciler } from '../delivery/reconciler/reconciler.js';
+import { DispatchJobs } from '../dispatch-queue/dispatch-jobs.js';
+import { PatientDispatchJobs } from '../dispatch-queue/dispatch-jobs.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { anOrder } from './snapshots.fixture.js';
 import { WebhookWorkerModule } from '../webhook-worker.module.js';
@@ -88,7 +90,7 @@ export function workerEnvironment({ url, broker, tokens, prefix }: WebhookStores
     SECRET_ENCRYPTION_KEY: Buffer.from('a test key of thirty-two bytes..').toString('base64'),
     WEBHOOK_QUEUE_PREFIX: prefix,
     WEBHOOK_RETRY_SCHEDULE_MS: '0,100,200,400',
-    WEBHOOK_TIMEOUT_MS: '2000',
+    WEBHOOK_TIMEOUT_MS: '30000',
     ALLOW_LOOPBACK_TARGETS: 'true',
   };
 }
@@ -137,6 +139,8 @@ export async function startWorker(
     .useValue(logger)
     .overrideProvider(CLOCK)
     .useValue(clock)
+    .overrideProvider(DispatchJobs)
+    .useClass(PatientDispatchJobs)
     .overrideProvider(DatabasePools)
     .useValue({
       open: (purpose: string) => pools.get(purpose) ?? database,
@@ -151,6 +155,10 @@ export async function startWorker(
   lifecycle.startMessaging();
   const messaging = app.get(Messaging);
   await eventually(() => messaging.connected);
+  const token = await stores.tokens.token({ scope: 'webhooks:read' });
+  const readKeys = () =>
+    request(app.getHttpServer()).get('/store/v1/webhooks').auth(token, { type: 'bearer' });
+  await eventually(async () => (await readKeys()).status < 500);
   return {
     app,
     config,
@@ -250,7 +258,7 @@ export function deliveriesWhen(
       last = await deliveriesOf(stores);
       return condition(last) ? last : undefined;
     },
-    15_000,
+    60_000,
     () => JSON.stringify(last.map(({ status, outcomes }) => ({ status, outcomes }))),
   );
 }
