@@ -72,39 +72,54 @@ async function untilCounts(uuid: string | undefined, expected: Record<string, nu
       const areEqual = Object.entries(expected).every(([status, count]) => (last[status] ?? 0) === count);
       return areEqual;
     },
-    60_000,
+    120_000,
     () => JSON.stringify(last),
   );
 }
 
-/** Fails if a request takes as long as the update of many deliveries, for which it must not wait. */
-async function expectFast<Result>(work: PromiseLike<Result>): Promise<Result> {
-  const startedAtMs = performance.now();
-  const result = await work;
-  expect(performance.now() - startedAtMs).toBeLessThan(5_000);
-  return result;
+const lockDeliveries = statement(
+  'test.lock-deliveries',
+  'SELECT FROM webhook_deliveries WHERE subscription_id = $1 FOR UPDATE',
+);
+
+/** Sends requests, which must not wait for the deliveries: nothing can change these before they end. */
+async function withLockedDeliveries<Result>(
+  uuid: string | undefined,
+  send: () => PromiseLike<Result>,
+): Promise<Result> {
+  const open = await given.stores.database.begin();
+  try {
+    await open.tx.rows(lockDeliveries, [uuid]);
+    return await send();
+  } finally {
+    await open.rollback();
+  }
 }
 
 describe('very many deliveries', () => {
   it('are held when their subscription is disabled, up to the newest 10 000', async () => {
     const { client, id, uuid } = await withDeliveries({ count: manyDeliveries, status: 'retrying' });
-    await expectFast(client.patch(id, { status: 'disabled' }).expect(200));
+    await withLockedDeliveries(uuid, () => client.patch(id, { status: 'disabled' }).expect(200));
     await untilCounts(uuid, { held: 10_000, expired: manyDeliveries - 10_000, retrying: 0 });
-  });
+  }, 300_000);
 
   it('are cancelled when their subscription is deleted', async () => {
     const { client, id, uuid } = await withDeliveries({ count: manyDeliveries, status: 'retrying' });
     await write(uuid, { count: manyDeliveries, status: 'held' });
-    await expectFast(client.delete(id).expect(204));
+    await withLockedDeliveries(uuid, () => client.delete(id).expect(204));
     await untilCounts(uuid, { subscription_deleted: 2 * manyDeliveries });
-  });
+  }, 300_000);
 
   it('are recovered as fast as the receiver takes them, each counted in one recovery only', async () => {
     const { client, id, uuid } = await withDeliveries({ count: manyDeliveries, status: 'failed' });
     // No delivery is sent twice during the test.
     given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
-    const recover = () => expectFast(client.post({ since: longAgo }, `/${id}/recover`).expect(202));
-    const responses = [await recover(), await recover(), await recover()];
+    const recover = () => client.post({ since: longAgo }, `/${id}/recover`).expect(202);
+    const responses = await withLockedDeliveries(uuid, async () => [
+      await recover(),
+      await recover(),
+      await recover(),
+    ]);
     expect(responses.map(({ body }) => body.matched)).toEqual([manyDeliveries, 0, 0]);
     await given.receiver.waitFor(1);
     const rows = await given.stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
@@ -115,7 +130,7 @@ describe('very many deliveries', () => {
     await eventually(
       async () => (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0,
     );
-  });
+  }, 300_000);
 });
 
 describe('held deliveries', () => {
@@ -138,10 +153,6 @@ describe('held deliveries', () => {
   });
 });
 
-const lockDeliveries = statement(
-  'test.lock-deliveries',
-  'SELECT FROM webhook_deliveries WHERE subscription_id = $1 FOR UPDATE',
-);
 const copyDisabled = statement(
   'test.copy-disabled',
   `INSERT INTO webhook_subscriptions
