@@ -1,6 +1,7 @@
 import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { createDataSource, Database, statement } from '@fulfilment/database';
-import { untilLockWaits } from '@fulfilment/database/testing';
+import { patientTimeouts, untilLockWaits } from '@fulfilment/database/testing';
+import { Cleanup } from '@fulfilment/service-host';
 import { RateLimited, ServiceUnavailable } from '@fulfilment/error-envelope';
 import { eventually, publishedMessages } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
@@ -18,6 +19,9 @@ import { deleteUnreadFeeds, openFeed } from './feed-positions.js';
 import { maxWaitingPerCaller, maxWaitingPerCreator, WaitingReaders } from './waiting-readers.js';
 
 const given = setUpWorker();
+
+/** Stops the deletion of unread feeds, of which the tests run single batches. */
+beforeAll(() => given.worker.app.get(Cleanup).stop());
 
 const readBodies = statement('test.read-bodies', 'SELECT body FROM webhook_events WHERE creator_id = $1');
 const resetPositions = statement(
@@ -270,6 +274,7 @@ describe('a request that waits for events', () => {
     const source = createDataSource({
       url: given.stores.url,
       poolSize: 1,
+      ...patientTimeouts,
       applicationName: 'test',
       migrations: [],
     });

@@ -1,5 +1,6 @@
 import { statement } from '@fulfilment/database';
 import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
+import { Cleanup } from '@fulfilment/service-host';
 import { aClient, startWorker } from '../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { maxSubscriptions } from './subscription.rules.js';
@@ -22,8 +23,10 @@ type Client = Awaited<ReturnType<typeof aClient>>;
 
 describe('POST /v1/webhooks with an idempotency key', () => {
   const given = setUpWorker({ ALLOW_LOOPBACK_TARGETS: 'false' }, { clock: () => now });
-  let now: Date;
+  let now = new Date();
   let client: Client;
+  /** Stops the deletion of expired keys, of which a test runs single batches. */
+  beforeAll(() => given.worker.app.get(Cleanup).stop());
   beforeEach(async () => {
     now = new Date();
     client = await given.client();

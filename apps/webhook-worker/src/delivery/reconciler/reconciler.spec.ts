@@ -18,6 +18,10 @@ const addDue = statement(
    SELECT current_date, gen_random_uuid(), id, gen_random_uuid(), 'order.created', 'v', 'pending', now()
    FROM subscriptions`,
 );
+const disableAnalyse = statement(
+  'test.disable-analyse',
+  'ALTER TABLE webhook_subscriptions SET (autovacuum_enabled = off)',
+);
 const analyse = statement('test.analyse', 'ANALYZE webhook_subscriptions');
 /** More than a page of a scan in each half. */
 const subscriptionCount = 1_300;
@@ -27,6 +31,7 @@ describe('the reconcilers of several replicas', () => {
   const ids = Array.from({ length: subscriptionCount }, () => uuidv7()).toSorted();
   beforeAll(async () => {
     scratch = await scratchDatabase(migrations, { forceGenericPlan: true });
+    await scratch.database.run(disableAnalyse);
     await scratch.database.run(addDue, [ids]);
   });
   afterAll(() => scratch.drop());
