@@ -19,7 +19,7 @@ describe('one receiving host', () => {
     for (const client of clients) {
       for (let count = 0; count < 3; count += 1) await client.subscribe(given.receiver.url);
     }
-    const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 5 });
+    const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 200 });
     const sentMessages = clients.flatMap(({ creatorId }) => ordersCreated(creatorId, 5));
     await given.publish(...sentMessages);
     await given.deliveriesWhen(allHaveStatus(30, 'succeeded'));
@@ -59,7 +59,7 @@ describe('one receiving host', () => {
       await living.subscribe(`${given.receiver.url}/alive`);
       const openResponses: ServerResponse[] = [];
       given.receiver.respondWith((response, { path }) => {
-        if (path === '/alive') response.writeHead(204).end();
+        if (path === '/hook/alive') response.writeHead(204).end();
         else openResponses.push(response);
       });
       await given.publish(orderCreated(client.creatorId), orderCreated(client.creatorId));
