@@ -17,7 +17,7 @@ const rejectionInterval = 9;
  * late, or the process was gone.
  */
 const acceptedOutcomes = new Set(['succeeded', 'lost', 'timeout']);
-const settleTimeoutMs = 60_000;
+const settleTimeoutMs = 120_000;
 
 const checkedDeliveries = statement(
   'test.checked-deliveries',

@@ -64,7 +64,7 @@ describe('1000 events are delivered under stable ids', () => {
     await publishUntilArrived(200);
     proxy.restore();
     await expectEverythingArrives();
-  });
+  }, 300_000);
 
   it('while RabbitMQ repeatedly drops connections, and then is unreachable for a while', async () => {
     const proxy = await startBehindProxy('RABBITMQ_URL', stores.broker.url);
@@ -78,7 +78,7 @@ describe('1000 events are delivered under stable ids', () => {
     await check.untilDelivered(); // what was consumed before
     proxy.restore();
     await expectEverythingArrives();
-  });
+  }, 300_000);
 
   it('while PostgreSQL repeatedly drops connections', async () => {
     const proxy = await startBehindProxy('DATABASE_URL', stores.url);
@@ -89,7 +89,7 @@ describe('1000 events are delivered under stable ids', () => {
       else proxy.severAfter(10 + round);
     }
     await expectEverythingArrives();
-  });
+  }, 300_000);
 
   it('when every message is published five times concurrently, to two replicas', async () => {
     const [first, second] = [await startWorker(), await startWorker()];
@@ -98,5 +98,5 @@ describe('1000 events are delivered under stable ids', () => {
     await stores.broker.publishOnEach(5, check.createChanges(eventCount));
     await expectEverythingArrives();
     expect(check.requests.length).toBe(new Set(check.requests.map(attemptOf)).size);
-  });
+  }, 300_000);
 });

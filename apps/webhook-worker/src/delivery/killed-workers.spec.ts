@@ -81,7 +81,7 @@ describe('1000 events are delivered under stable ids', () => {
     // The second subscription of the first creator is for all events that the check publishes.
     const delivered = check.requests.filter(({ path }) => path === '/hook/1').map(({ body }) => body.id);
     expect((await followedFeed.end()).toSorted()).toEqual([...new Set(delivered)].toSorted());
-  });
+  }, 300_000);
 
   it('when a process stalls for longer than its leases, without overwriting what others settled', async () => {
     // With the WEBHOOK_TIMEOUT_MS of `shortLeases`, one second, the first attempts could end before fifty are
@@ -117,5 +117,5 @@ describe('1000 events are delivered under stable ids', () => {
     await check.untilSettled();
     expect(await stores.database.rows(attemptsOf, [uuids])).toEqual(before);
     await check.expectNothingLost();
-  });
+  }, 300_000);
 });

@@ -9,7 +9,7 @@ const program = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
  * test that loses several.
  */
 export const shortLeases = {
-  WEBHOOK_RETRY_SCHEDULE_MS: '0,100,100,200,400,800',
+  WEBHOOK_RETRY_SCHEDULE_MS: '0,100,100,200,400,800,800,800,800,800',
   WEBHOOK_TIMEOUT_MS: '1000',
   WEBHOOK_LEASE_SLACK_MS: '1000',
 };

@@ -1,5 +1,5 @@
 import { createDataSource, Database, statement } from '@fulfilment/database';
-import { readPlan } from '@fulfilment/database/testing';
+import { patientTimeouts, readPlan } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
 import { webhookReceiver } from '@fulfilment/testing';
 import { dayFromNow } from '../../test/due-deliveries.fixture.js';
@@ -33,6 +33,7 @@ describe('the statements of a delivery', () => {
     const source = createDataSource({
       url: stores.url,
       poolSize: 1,
+      ...patientTimeouts,
       applicationName: 'test',
       forceGenericPlan: true,
       migrations,

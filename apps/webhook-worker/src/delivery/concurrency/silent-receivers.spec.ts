@@ -7,7 +7,7 @@ import { maxSubscriptions } from '../../subscriptions/subscription.rules.js';
 const silentCount = 300;
 const timeoutMs = 60_000;
 /** Shorter than the timeout of the attempts, so that none has ended. */
-const soonMs = 10_000;
+const soonMs = 45_000;
 
 const given = setUpWorker({
   WEBHOOK_TIMEOUT_MS: String(timeoutMs),
