@@ -40,8 +40,6 @@ describe('the webhook worker', () => {
       const background = await holdConnection(service.get(BACKGROUND_DATABASE, { strict: false }));
       // PostgreSQL can be reached, however busy the pools are.
       expect(await readiness.postgres?.()).not.toBe(false);
-      await deliveries.rollback();
-      await delivery.ping();
       expect(await stores.database.rows(readNames)).toEqual([
         { name: 'webhook-worker' },
         { name: 'webhook-worker background' },
@@ -49,6 +47,8 @@ describe('the webhook worker', () => {
         { name: 'webhook-worker probe' },
         { name: 'webhook-worker shards' },
       ]);
+      await deliveries.rollback();
+      await delivery.ping();
       for (const open of [requests, background]) await open.rollback();
     } finally {
       await service.close();

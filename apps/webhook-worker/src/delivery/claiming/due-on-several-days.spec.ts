@@ -43,7 +43,8 @@ async function aSubscriber() {
     /** Wakes the dispatcher without days, like a BullMQ job or the reconciler. */
     wakeWithoutDays: () => given.worker.app.get(DispatchQueue).requeue([{ subscriptionId, lane: 'fast' }]),
     writeDueOnOtherDays: async () => {
-      for (const day of otherDays) await writeDue(given.stores.database, subscriptionId, { day });
+      for (const day of otherDays)
+        await writeDue(given.stores.database, subscriptionId, { day, forSeconds: 0 });
     },
   };
 }

@@ -223,7 +223,7 @@ it.each(publishedMessages('webhook-worker.clients').map((message) => [message.ty
       .object({ client_id: z.string(), creator_id: z.string().optional() })
       .parse(message.data);
     await (await anApp(client_id, minuteSeconds, creator)).subscribe(given.receiver.url);
-    await publish(message);
+    await publish({ ...message, occurred_at: new Date().toISOString() });
     expect(await reasonsOf(client_id)).toEqual([message.type.replace('.', '_')]);
   },
 );
