@@ -34,14 +34,17 @@ describe('a sharded queue', () => {
     const sent = Array.from({ length: 150 }, () => orders.map(cancellationOf)).flat();
     await testbed.broker.publish(...sent);
     const handledBy = [0, 0];
+    const bothStarted = Promise.withResolvers<void>();
     for (const index of [0, 1])
       await testbed.start({
         batchSize: 10,
         times: { timeSliceMs: 0 },
-        onHandle: () => {
+        onHandle: async () => {
+          await bothStarted.promise;
           handledBy[index] = (handledBy[index] ?? 0) + 1;
         },
       });
+    bothStarted.resolve();
     expectSequenceOfEach(await testbed.untilApplied(sent.length), sent);
     for (const count of handledBy) expect(count).toBeGreaterThan(sent.length / 10);
   });
