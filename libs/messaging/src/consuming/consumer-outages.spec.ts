@@ -23,14 +23,14 @@ describe('a consumer', () => {
   const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
 
   it.each([
-    ['is closed', (toDatabase: FlakyProxy) => toDatabase.disconnect()],
-    ['goes silent', (toDatabase: FlakyProxy) => toDatabase.discardData()],
+    ['is closed', undefined, (toDatabase: FlakyProxy) => toDatabase.disconnect()],
+    ['goes silent', 1_000, (toDatabase: FlakyProxy) => toDatabase.discardData()],
   ])(
     'returns its messages when its connection to PostgreSQL %s, and another replica applies them in order',
-    async (_, interrupt) => {
+    async (_, statementTimeoutMs, interrupt) => {
       await testbed.start({
         databaseUrl: proxy.url,
-        statementTimeoutMs: 500,
+        ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
         times: { returnAfterMs: 300, retryDelayMs },
       });
       const before = stockCounts(5);
@@ -43,7 +43,6 @@ describe('a consumer', () => {
       expect(await testbed.untilApplied(25)).toEqual(ids([...before, ...during]));
       proxy.restore();
     },
-    60_000,
   );
 
   it('is not ready while its database is down, and applies the messages when it is back', async () => {
@@ -80,6 +79,7 @@ describe('a consumer', () => {
   const shortLockTimeout = statement('test.lock-timeout', `SET LOCAL lock_timeout = '20ms'`);
   const sleep = statement('test.sleep', 'SELECT pg_sleep(30)');
   const lock = statement('test.lock', 'LOCK TABLE locked_table');
+  const stayIdle = statement('test.stay-idle', 'SET LOCAL idle_in_transaction_session_timeout = 0');
   it.each([
     ['statement timeout', shortStatementTimeout, sleep],
     ['lock timeout', shortLockTimeout, lock],
@@ -88,6 +88,7 @@ describe('a consumer', () => {
     async (timeout, setShortTimeout, work) => {
       await testbed.scratch.dataSource.query('CREATE TABLE locked_table ()');
       const blocker = await testbed.scratch.database.begin();
+      await blocker.tx.run(stayIdle);
       await blocker.tx.run(lock);
       const slow = stockSet(13);
       let attempts = 0;
@@ -107,6 +108,5 @@ describe('a consumer', () => {
         `took too long: ${timeout} in 12 attempts`,
       );
     },
-    30_000,
   );
 });

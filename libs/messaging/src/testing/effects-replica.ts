@@ -1,5 +1,6 @@
 import { type Message, type MessageQueue, messages } from '@fulfilment/contracts';
 import { createDataSource, Database, statement, type Transaction } from '@fulfilment/database';
+import { patientTimeouts } from '@fulfilment/database/testing';
 import type { ConsumerTimes } from '../consuming/consumer.js';
 import { createMessagingTables, forEachMessage, Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
@@ -36,7 +37,7 @@ export interface ReplicaSettings {
   readonly namespace: string;
   readonly queue: MessageQueue;
   readonly batchSize?: number;
-  /** By default that of the services. */
+  /** By default 60 s. */
   readonly statementTimeoutMs?: number;
   readonly times?: ConsumerTimes;
   readonly gaugeIntervalMs?: number;
@@ -46,12 +47,14 @@ export interface ReplicaSettings {
 
 export async function startReplica(settings: ReplicaSettings): Promise<Replica> {
   const { databaseUrl, url, namespace, queue, batchSize = 50, times, gaugeIntervalMs, onHandle } = settings;
+  const { statementTimeoutMs } = settings;
   const dataSource = createDataSource({
     url: databaseUrl,
     poolSize: 3,
     applicationName: 'test',
     migrations: [],
-    statementTimeoutMs: settings.statementTimeoutMs,
+    ...patientTimeouts,
+    ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
   });
   await dataSource.initialize();
   const messaging = new Messaging(
