@@ -28,6 +28,11 @@ describe('a replay queue', () => {
     }
   };
 
+  /** Writes 2000 messages, in parts that RabbitMQ confirms soon. */
+  const fill = async (queue: ReplayQueue) => {
+    for (let part = 0; part < 4; part += 1) await queue.write(cancellations(500));
+  };
+
   it('bypasses the exchange, so that no other queue receives its messages', async () => {
     await withQueue({}, (queue) => queue.write(cancellations(10)));
     const [later] = cancellations(1);
@@ -41,7 +46,7 @@ describe('a replay queue', () => {
     const channel = await connection.createChannel();
     const name = topologyOf(broker.namespace).queue('creator-api.replay');
     await withQueue({}, async (queue) => {
-      await queue.write(cancellations(2_000));
+      await fill(queue);
       let written = false;
       const next = queue.write(cancellations(500)).then(() => {
         written = true;
@@ -58,7 +63,7 @@ describe('a replay queue', () => {
 
   it('fails to write when it is full and no consumer reads it', async () => {
     await withQueue({ stallTimeoutMs: 100 }, async (queue) => {
-      await queue.write(cancellations(2_000));
+      await fill(queue);
       await expect(queue.write(cancellations(1))).rejects.toThrow('does not shrink');
     });
   });
