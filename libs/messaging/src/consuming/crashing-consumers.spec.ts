@@ -54,12 +54,12 @@ describe('a message that kills its process each time', () => {
       try {
         await eventually(
           async () => (await appliedIds(scratch.database)).length >= neighbours.length,
-          150_000,
+          600_000,
           () => `not all ${neighbours.length} effects exist after ${deaths} deaths`,
         );
         await eventually(
           async () => (await letters.count(queue)) > 0,
-          120_000,
+          600_000,
           () => `there is no dead letter after ${deaths} deaths`,
         );
         expect((await letters.list(queue)).map(({ id, reason }) => ({ id, reason }))).toEqual([
@@ -78,6 +78,6 @@ describe('a message that kills its process each time', () => {
         await scratch.drop();
       }
     },
-    300_000,
+    1_260_000,
   );
 });

@@ -81,7 +81,7 @@ describe('a queue of the previous release, with other arguments', () => {
         state = `${found.length} of ${sent.length} effects; ${await describeQueues()}`;
         return undefined;
       },
-      20_000,
+      60_000,
       () => state,
     );
   };
@@ -111,7 +111,7 @@ describe('a queue of the previous release, with other arguments', () => {
         state = `intakes: ${JSON.stringify(intakes)}`;
         return intakes.every((intake) => intake?.consumerCount === 1);
       },
-      20_000,
+      60_000,
       () => state,
     );
   };

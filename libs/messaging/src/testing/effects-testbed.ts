@@ -35,7 +35,7 @@ export async function effectsTestbed(queue: MessageQueue) {
           const ids = await appliedIds(scratch.database);
           return ids.length >= count ? ids : undefined;
         },
-        30_000,
+        100_000,
         () => `there are fewer than ${count} effects`,
       ),
     stop: async (): Promise<void> => {
