@@ -27,7 +27,7 @@ describe('the operator commands for accounts', () => {
     const token = await dashboardToken(user, storeScopes);
     expect(await statuses(token)).toEqual([200, 200, 200, 200]);
     await operate(['user', 'disable', user.email]);
-    // A service that Redis does not answer in time accepts one more request.
+    // A service accepts one more request if Redis does not respond in time.
     await eventually(async () => (await statuses(token)).every((status) => status === 401));
     await expect(dashboardToken(user)).rejects.toThrow();
     await operate(['user', 'enable', user.email]);
