@@ -8,6 +8,11 @@ const refundsDueNow = statement(
   'test.refunds-due-now',
   "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
 );
+/** After the fourth attempt, the pause is eight minutes. */
+const countThreeAttempts = statement(
+  'test.count-three-attempts',
+  "UPDATE charges SET refund_tries = 3 WHERE status = 'refund_due'",
+);
 const readStatus = statement(
   'test.status',
   'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
@@ -123,6 +128,7 @@ describe('cancelled orders that were charged by Stripe', () => {
 
   it('do not have their refund retried at once', async () => {
     const { creator } = await placeAndCancel();
+    await store.database.run(countThreeAttempts);
     stripe.fail('/v1/refunds', { status: 503, error: { type: 'api_error', message: 'x' } });
     await store.resumeOrders();
     await store.resumeOrders();
