@@ -17,6 +17,9 @@ const commands = {
   ...auditCommands,
 };
 
+/** Makes the commands wait for Redis as long as it takes: ioredis ignores limits that are not numbers. */
+const redisWaits = 'enableOfflineQueue=true&commandTimeout=none&maxRetriesPerRequest=none';
+
 /** The context of the spec file's operator commands, while its tests run. */
 export let commandContext: OperatorContext;
 
@@ -30,7 +33,7 @@ export function startServerWithOperator(): void {
   beforeAll(() => {
     commandContext = operatorContext({
       database: server.database,
-      settings: server.config,
+      settings: { ...server.config, REDIS_URL: `${server.config.REDIS_URL}&${redisWaits}` },
       input: () => Promise.resolve(''),
       atEnd: (close) => void closeConnections.push(close),
     });

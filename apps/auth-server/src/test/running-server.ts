@@ -1,4 +1,4 @@
-import { Database } from '@fulfilment/database';
+import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
 import { RedisConnection, startHttp } from '@fulfilment/http-service';
 import { Outbox } from '@fulfilment/messaging';
 import { SecretBox } from '@fulfilment/runtime';
@@ -21,6 +21,7 @@ import { registerCreator } from '../creators/register-creator.js';
 import { migrations } from '../migrations/index.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { createClient, type NewClient } from '../registration/create-client.js';
+import { allowDelays } from './allow-delays.js';
 import { makeUser, password } from './users.js';
 
 export const firstPartyRedirect = 'https://dashboard.example/callback';
@@ -68,10 +69,14 @@ export async function startAuthServer(
     NestFactory.create(AuthServerModule.forRoot(config), adapter, options),
   );
   await app.get(DatabasePools).connect();
+  await allowDelays(app.get(Database));
+  await allowDelays(app.get<Database>(BACKGROUND_DATABASE));
   await app.get(ServiceLifecycle).startTasks();
   const [database, redis, secrets] = [app.get(Database), app.get(RedisConnection), app.get(SecretBox)];
   const oidc = app.get(OidcServer);
   await eventually(() => oidc.ready && redis.client.status === 'ready');
+  // A request continues without Redis when it does not respond in time; a busy machine may take longer.
+  if (proxies.redis === undefined) redis.client.options.commandTimeout = 60_000;
   return {
     /** URL of the gateway, which is the issuer's. */
     url,
