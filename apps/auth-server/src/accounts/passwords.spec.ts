@@ -23,11 +23,16 @@ describe('passwords', () => {
   it('are rejected by their length before they are normalised', async () => {
     const stored = await hashPassword('secret');
     const marks = '\u0301'.repeat(65_000) + '\u0316'.repeat(65_000);
-    const started = process.threadCpuUsage();
-    expect(await verifyPassword(marks, stored)).toBe(false);
-    await expect(hashPassword(marks)).rejects.toThrow(RangeError);
-    const { user, system } = process.threadCpuUsage(started);
-    expect((user + system) / 1_000).toBeLessThan(50);
+    const maxMs = 50;
+    let minMs = Infinity; // other programs can make a single run slower
+    for (let round = 0; round < 10 && minMs >= maxMs; round += 1) {
+      const started = process.threadCpuUsage();
+      expect(await verifyPassword(marks, stored)).toBe(false);
+      await expect(hashPassword(marks)).rejects.toThrow(RangeError);
+      const { user, system } = process.threadCpuUsage(started);
+      minMs = Math.min(minMs, (user + system) / 1_000);
+    }
+    expect(minMs).toBeLessThan(maxMs);
   });
 
   it.each(['x', '🎸'])(
@@ -46,7 +51,8 @@ describe('passwords', () => {
     const stored = await hashPassword('secret');
     await verifyPassword('warm up', stored);
     const times = { known: Infinity, unknown: Infinity };
-    for (let round = 0; round < 5; round += 1) {
+    const isSimilar = () => times.unknown > times.known / 4 && times.unknown < times.known * 4;
+    for (let round = 0; round < 20 && (round < 5 || !isSimilar()); round += 1) {
       times.known = Math.min(times.known, await timed(() => verifyPassword('wrong', stored)));
       times.unknown = Math.min(times.unknown, await timed(() => verifyPassword('wrong', undefined)));
     }

@@ -1,12 +1,16 @@
 import { type Form, FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@fulfilment/testing';
+import { setTimeout as delay } from 'node:timers/promises';
+import { hashPassword } from '../accounts/passwords.js';
 import { App } from '../test/app.js';
 import { password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
 
 const samples = 9;
 const maxRatio = 2.5; // without the fake hash an unknown name would be five to ten times as fast
-const maxMedianMs = 1_000;
+/** Passwords that are hashed or wait for it: with one more, a sign-in gets 503. */
+const queueCapacity = 66;
 startServer();
 let app: App;
 beforeAll(async () => {
@@ -34,23 +38,24 @@ describe('the duration of a sign-in', () => {
       known.push(await timed('owner@harbour.example'));
       unknown.push(await timed(`nobody-${sample}@harbour.example`));
     }
-    const ratio = median(known) / median(unknown);
+    const ratio = Math.min(...known) / Math.min(...unknown);
     expect(ratio).toBeLessThan(maxRatio);
     expect(ratio).toBeGreaterThan(1 / maxRatio);
   });
 });
 
 describe('a burst of sign-ins', () => {
-  it('leaves most token requests faster than a second, and is 503 with Retry-After beyond its queue', async () => {
+  it('delays most token requests little', async () => {
     const { tokens } = await app.signIn('offline_access orders:read');
     const { browser, form } = await signInForm();
-    const burst = Array.from({ length: 110 }, () =>
-      browser.submit(form, { email: 'owner@harbour.example', password: 'wrong' }),
-    );
-    let isOver = false;
-    const burstOver = Promise.all(burst).then((shown) => {
-      isOver = true;
-      return shown;
+    const burstStartedAt = performance.now();
+    let burstMs: number | undefined;
+    const burst = Promise.all(
+      Array.from({ length: queueCapacity }, () =>
+        browser.submit(form, { email: 'owner@harbour.example', password: 'wrong' }),
+      ),
+    ).finally(() => {
+      burstMs = performance.now() - burstStartedAt;
     });
     let refreshToken = tokens.refresh_token ?? '';
     const times: number[] = [];
@@ -58,17 +63,30 @@ describe('a burst of sign-ins', () => {
       const startedAt = performance.now();
       refreshToken = (await app.refresh(refreshToken)).refresh_token ?? '';
       times.push(performance.now() - startedAt);
-    } while (!isOver && times.length < 200);
-    const shown = await burstOver;
-    const rejected = shown.filter(({ status }) => status === 503);
-    expect(shown.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(64);
-    expect(rejected.length).toBeGreaterThan(0);
-    for (const { headers, text } of rejected) {
+    } while (burstMs === undefined);
+    expect((await burst).filter(({ status }) => status !== 401)).toEqual([]);
+    expect(median(times)).toBeLessThan(burstMs / 4);
+  });
+
+  it('is 503 with Retry-After while the queue is full', async () => {
+    const { browser, form } = await signInForm();
+    let isOver = false;
+    const fillQueue = async () => {
+      while (!isOver) await hashPassword(password).catch(() => delay(5));
+    };
+    const filling = Array.from({ length: queueCapacity + 4 }, fillQueue);
+    try {
+      const { headers, text } = await eventually(async () => {
+        const shown = await browser.submit(form, { email: 'owner@harbour.example', password: 'wrong' });
+        return shown.status === 503 && shown;
+      });
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
       expect(headers.get('content-type')).toContain('text/html');
       expect(text).not.toMatch(/\bat .*\.(js|ts):\d+/);
+    } finally {
+      isOver = true;
+      await Promise.all(filling);
     }
-    expect(median(times)).toBeLessThan(maxMedianMs);
   });
 
   it('leaves no limit behind: the next sign-in succeeds', async () => {
