@@ -1,5 +1,6 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@fulfilment/testing';
 import { App } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
 import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.js';
@@ -79,21 +80,27 @@ describe('the sign-in page', () => {
   it('locks the account, even for the correct password, after too many failures', async () => {
     const email = 'owner@meridian.example';
     const { browser, page } = await openSignInPage();
-    const statuses = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, async () => {
         await deleteNetworkFailures(server);
-        return (await browser.submit(formOf(page, '/login'), { email, password: 'wrong' })).status;
+        return browser.submit(formOf(page, '/login'), { email, password: 'wrong' });
       }),
     );
-    expect(statuses.filter((status) => status === 401)).toHaveLength(4);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([401, 401, 401, 401, 429, 429]);
+    // One that has waited ten seconds for the others may try again after a second, and is not recorded.
+    const recorded = responses.filter(({ headers }) => Number(headers.get('retry-after')) > 1).length;
     await deleteNetworkFailures(server);
     const shown = await browser.submit(formOf(page, '/login'), { email, password });
     expect(shown.status).toBe(429);
     expect(Number(shown.headers.get('retry-after'))).toBeGreaterThan(800);
     await endGuessWindows(server);
-    const locked = await auditRecords(server, { email, event: 'sign_in_locked' });
-    // Two of the six wrong passwords, and the correct one.
-    expect(locked.map(({ details }) => details['count'])).toEqual([3]);
+    // The server writes counted records too, so this one may be committed a little later.
+    const locked = await eventually(async () => {
+      const records = await auditRecords(server, { email, event: 'sign_in_locked' });
+      return records.length > 0 && records;
+    });
+    // The rejected ones of the six wrong passwords, and the correct one.
+    expect(locked.map(({ details }) => details['count'])).toEqual([recorded + 1]);
   });
 
   it('shows the same page for a locked known and unknown name, and only the audit log names the user', async () => {
@@ -120,15 +127,17 @@ describe('the sign-in page', () => {
     );
   });
 
-  it('accepts every correct password of 12 concurrent sign-ins from one address', async () => {
+  it('accepts every correct password of six concurrent sign-ins from one address, twice', async () => {
     await deleteNetworkFailures(server);
-    const pages = await Promise.all(Array.from({ length: 12 }, openSignInPage));
-    const shown = await Promise.all(
-      pages.map(({ browser, page }) =>
-        browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password }),
-      ),
-    );
-    expect(shown.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
+    for (let round = 0; round < 2; round += 1) {
+      const pages = await Promise.all(Array.from({ length: 6 }, openSignInPage));
+      const shown = await Promise.all(
+        pages.map(({ browser, page }) =>
+          browser.submit(formOf(page, '/login'), { email: 'owner@harbour.example', password }),
+        ),
+      );
+      expect(shown.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200));
+    }
   });
 
   it('locks a network without successful sign-ins after too many failures with any names', async () => {
