@@ -82,18 +82,18 @@ const lockDeliveries = statement(
   'SELECT FROM webhook_deliveries WHERE subscription_id = $1 FOR UPDATE',
 );
 
-/** Sends requests, which must not wait for the deliveries: nothing can change these before they end. */
-async function withLockedDeliveries<Result>(
+/**
+ * Sends requests, which must not wait for the deliveries: nothing can change these before they end. If they
+ * wait nevertheless, PostgreSQL ends the idle transaction, whose commit then fails.
+ */
+function withLockedDeliveries<Result>(
   uuid: string | undefined,
   send: () => PromiseLike<Result>,
 ): Promise<Result> {
-  const open = await given.stores.database.begin();
-  try {
-    await open.tx.rows(lockDeliveries, [uuid]);
+  return given.stores.database.transaction(async (tx) => {
+    await tx.rows(lockDeliveries, [uuid]);
     return await send();
-  } finally {
-    await open.rollback();
-  }
+  });
 }
 
 describe('very many deliveries', () => {
