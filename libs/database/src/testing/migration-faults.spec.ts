@@ -71,6 +71,14 @@ describe('migrationFaults', () => {
     expect(others).toEqual(['Change1700000000001 blocks one for longer than 500ms (55P03)']);
   });
 
+  it('reports a migration that may wait for a lock for longer than a request can wait', async () => {
+    const faults = await faultsOf(true, async (runner) => {
+      await runner.query("SET LOCAL lock_timeout = '10s'");
+      await runner.query('ALTER TABLE one ADD COLUMN note text');
+    });
+    expect(faults).toEqual(['Change1700000000001 waits for locks for up to 10000 ms']);
+  });
+
   it('reports no fault for changes that hold their locks briefly', async () => {
     const faults = await faultsOf(false, async (runner) => {
       await changeBriefly(runner, 'CREATE TABLE third (id int PRIMARY KEY REFERENCES one)');

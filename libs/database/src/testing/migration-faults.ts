@@ -11,6 +11,8 @@ type Migration = new () => MigrationInterface;
 const defaultTrafficTimeout = '20s';
 /** Rounds of traffic over all tables during a concurrent write, for which a migration has to wait. */
 const roundsDuringWrite = 2;
+/** While a migration waits for a lock, requests to its table wait for the migration. */
+const maxLockTimeoutMs = 2_000;
 const pollIntervalMs = 5;
 
 const findTables = statement(
@@ -28,13 +30,13 @@ const findBlockingLocks = `
   SELECT DISTINCT l.relation::regclass::text AS name FROM pg_locks l
   WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation' AND l.relation::regclass::text = ANY($1::text[])
     AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') ORDER BY 1`;
-const readLockTimeout = "SELECT current_setting('lock_timeout') AS value";
+const readLockTimeout = "SELECT setting::int AS ms FROM pg_settings WHERE name = 'lock_timeout'";
 
 /**
  * Applies migrations to an empty database and returns a sentence for each migration that would block a
  * running service. Finds two kinds, independently of table sizes:
  * - Locks: a transaction that blocks readers or writers of an existing table while it reads a whole table or
- *   builds an index, or that waits for locks without a lock_timeout.
+ *   builds an index, or that waits for locks without a short lock_timeout.
  * - Traffic: a table that cannot be written in time while a migration waits for an open transaction.
  * @param options.trafficTimeout the time for a write; by default 20 s
  */
@@ -120,8 +122,10 @@ class Watcher {
   async beforeCommit(): Promise<void> {
     const blocked = await this.rows<{ name: string }>(findBlockingLocks, [this.tablesBefore]);
     const scansNow = await this.scansNow();
-    const [setting] = await this.rows<{ value: string }>(readLockTimeout);
-    if (blocked.length > 0 && setting?.value === '0') this.report('waits for locks without a lock_timeout');
+    const [{ ms: lockTimeoutMs } = { ms: 0 }] = await this.rows<{ ms: number }>(readLockTimeout);
+    if (blocked.length > 0 && lockTimeoutMs === 0) this.report('waits for locks without a lock_timeout');
+    if (blocked.length > 0 && lockTimeoutMs > maxLockTimeoutMs)
+      this.report(`waits for locks for up to ${lockTimeoutMs} ms`);
     const read = this.tablesBefore.filter(
       (name) => (scansNow.get(name) ?? 0) > (this.scansBefore.get(name) ?? 0),
     );
