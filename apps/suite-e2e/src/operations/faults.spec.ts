@@ -60,7 +60,13 @@ describe('the suite under continuous orders', () => {
     'reconnects to %s after its recovery from a kill -9, and continues to accept orders',
     async (name) => {
       await stack('kill', name);
-      await stack('start', name); // ends after the recovery, which a busy disk delays
+      // `start` ends after the recovery, which a busy disk delays. A restart may fail, and is then repeated.
+      const hasRecovered = () =>
+        stack('start', name).then(
+          () => true,
+          () => false,
+        );
+      await eventually(hasRecovered, readyTimeoutMs);
       await untilReady(readyTimeoutMs);
       await untilOrdersContinue();
     },
