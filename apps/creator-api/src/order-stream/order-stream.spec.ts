@@ -220,12 +220,15 @@ describe('the stream of new orders', () => {
 
   it('ends when the token expires', async () => {
     const creator = await newCreator();
+    let openedAtMs = 0;
     // The token may have expired before it is verified.
     const stream = await eventually(async () => {
-      const opened = await open(creator, { claims: { exp: Math.floor(Date.now() / 1000) + 3 } });
+      openedAtMs = Date.now();
+      const opened = await open(creator, { claims: { exp: Math.floor(openedAtMs / 1000) + 3 } });
       return opened.status === 200 && opened;
     });
     expect(await stream.ended).toBe('ended');
+    expect(Date.now() - openedAtMs).toBeGreaterThan(1_900); // it expired after two to three seconds
   });
 
   it('ends before the next order once the API rejects the revoked token', async () => {

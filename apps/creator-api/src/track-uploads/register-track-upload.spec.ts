@@ -174,14 +174,17 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
       const prober = { ...owner, client_id: 'a-prober' };
       // The time window of the limit must not end during the test.
       const time = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
-      for (let name = 0; name < 20; name += 1)
-        expect((await register(privateName(), release, prober)).status).toBe(400);
-      resolvedUrls.splice(0);
-      const limited = await register(privateName(), release, prober);
-      expect([limited.status, limited.body.code]).toEqual([429, 'RATE_LIMITED']);
-      expect(resolvedUrls).toEqual([]);
-      expect((await register(aTrack())).status).toBe(202);
-      time.mockRestore();
+      try {
+        for (let name = 0; name < 20; name += 1)
+          expect((await register(privateName(), release, prober)).status).toBe(400);
+        resolvedUrls.splice(0);
+        const limited = await register(privateName(), release, prober);
+        expect([limited.status, limited.body.code]).toEqual([429, 'RATE_LIMITED']);
+        expect(resolvedUrls).toEqual([]);
+        expect((await register(aTrack())).status).toBe(202);
+      } finally {
+        time.mockRestore();
+      }
     });
   });
 });
