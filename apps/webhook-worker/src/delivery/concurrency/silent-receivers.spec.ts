@@ -6,8 +6,8 @@ import { maxSubscriptions } from '../../subscriptions/subscription.rules.js';
 /** More than may wait for the dispatcher of a process, less than its attempts. */
 const silentCount = 300;
 const timeoutMs = 60_000;
-/** Shorter than the timeout of the attempts, so that none has ended. */
-const soonMs = 45_000;
+/** Twice this time is shorter than the timeout of the attempts, so that none has ended. */
+const soonMs = 25_000;
 
 const given = setUpWorker({
   WEBHOOK_TIMEOUT_MS: String(timeoutMs),
