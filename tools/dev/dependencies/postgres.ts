@@ -56,7 +56,7 @@ export async function preparePostgres(context: DependencyContext): Promise<Depen
     max_connections: 300, // five replicas of every service (docs/runbook.md, "Connections to PostgreSQL")
     shared_buffers: '128MB',
     max_wal_size: '1GB',
-    ...(!settings.fsync && { fsync: 'off', full_page_writes: 'off' }),
+    ...(!settings.fsync && { fsync: 'off' }),
     log_min_messages: 'warning',
     log_timezone: 'UTC',
     timezone: 'UTC',
