@@ -38,7 +38,7 @@ describe('a killed store-api', () => {
   let running: Awaited<ReturnType<typeof startStoreProcess>> | undefined;
 
   beforeAll(async () => {
-    store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '400', RESUME_AFTER_MS: '100' });
+    store = await startStoreApi({ RESUME_AFTER_MS: '100' });
     helpers = orderHelpers(store);
   });
   afterAll(() => store.stop());
@@ -56,12 +56,14 @@ describe('a killed store-api', () => {
   /** Creates a creator with ten pieces, and returns the body of an order of three of them. */
   const prepareOrder = (paymentMethod: 'pm_ok' | 'pm_declined') =>
     helpers.prepareOrder({ paymentMethod, stock: 10, pieces: 3 });
+  /** In any order: the events that the killed process had begun to publish are published again later. */
+  const expectEvents = async (creator: Creator, expected: readonly string[]) =>
+    expect((await helpers.events(creator, 'order.')).toSorted()).toEqual(expected.toSorted());
   const expectOneRefund = async (creator: Creator) => {
     await helpers.completeAll(creator);
     expect(await helpers.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
     expect(await helpers.stock(creator)).toEqual([10]);
-    const expectedEvents = ['order.created', 'order.processing', 'order.cancelled'];
-    expect(await helpers.events(creator, 'order.')).toEqual(expectedEvents);
+    await expectEvents(creator, ['order.created', 'order.processing', 'order.cancelled']);
   };
   const statusOf = async (creator: Creator, id: string) => (await store.readOrder(creator, id)).status;
 
@@ -110,7 +112,7 @@ describe('a killed store-api', () => {
         { amount: cost, currency: 'GBP', outcome: expected.outcome, refunded: false },
       ]);
       expect(await helpers.stock(creator)).toEqual([expected.stock]);
-      expect(await helpers.events(creator, 'order.')).toEqual(expected.events);
+      await expectEvents(creator, expected.events);
     },
   );
 
@@ -124,7 +126,7 @@ describe('a killed store-api', () => {
       await untilKilledAndLeasesEnd(dying, creator);
 
       await helpers.completeAll(creator);
-      expect(await helpers.events(creator, 'order.')).toEqual(['order.created', 'order.processing']);
+      await expectEvents(creator, ['order.created', 'order.processing']);
       expect([await helpers.orderCount(creator), await helpers.stock(creator)]).toEqual([1, [7]]);
       expect(await helpers.providerCharges(creator)).toHaveLength(1);
     },
