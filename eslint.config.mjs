@@ -40,6 +40,7 @@ export default tseslint.config(
       '.dev/**',
       '.nx/**',
       'docs/reference/**',
+      'docs/site/.astro/**',
       'libs/client/src/generated/**',
     ],
   },

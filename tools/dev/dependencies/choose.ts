@@ -14,7 +14,7 @@ import { prepareRabbitmq, rabbitmqProgram } from './rabbitmq.ts';
 import { prepareRedis, redisProgram } from './redis.ts';
 
 const findNginx = () => findProgram('nginx');
-/** Chromium has several program names. Its headless shell runs the tests with two thirds of the processor time. */
+/** Chromium has several program names. The headless shell needs a third less processor time. */
 const findBrowser = () =>
   ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
     .map((name) => findProgram(name))

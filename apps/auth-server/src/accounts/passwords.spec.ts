@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { hashPassword, verifyPassword } from './passwords.js';
 
-/** Processor time, because the duration also depends on the other processes of the machine. */
+/** Processor time, because the duration also depends on the other processes. */
 const processorMs = async (work: () => Promise<unknown>): Promise<number> => {
   const before = process.cpuUsage();
   await work();
