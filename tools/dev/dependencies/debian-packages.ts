@@ -9,7 +9,7 @@ const systemdUnits: Readonly<Record<string, readonly string[]>> = {
   'redis-server': ['redis-server.service'],
   'rabbitmq-server': ['rabbitmq-server.service', 'epmd.socket'],
   'nginx-light': ['nginx.service'],
-  prometheus: ['prometheus.service', 'prometheus-node-exporter.service'],
+  prometheus: ['prometheus.service'],
 };
 
 /** The systemd units that the packages enable. */
@@ -66,6 +66,12 @@ export async function installDebianPackages(
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
     });
   };
+  const isDisabled = async (unit: string): Promise<boolean> =>
+    (await asRoot('systemctl', 'is-enabled', '--quiet', unit)).code !== 0;
+  // A unit that is enabled before the installation belongs to the owner of the machine, who wants its server.
+  const unitsToDisable: string[] = [];
+  if (existsSync('/run/systemd/system'))
+    for (const unit of unitsEnabledBy(packages)) if (await isDisabled(unit)) unitsToDisable.push(unit);
   // flock, so that no other command of the suite removes the policy during the installation.
   const installing = await retryWhileLocked(() =>
     asRoot('flock', '/etc/apt', 'sh', '-c', installScript, 'sh', ...packages),
@@ -75,9 +81,7 @@ export async function installDebianPackages(
       `The packages could not be installed. Try the command manually:\n  ${aptCommand(packages)}\n${lastLines(installing.output, 30)}`,
     );
   }
-  if (!existsSync('/run/systemd/system')) return;
-  // The suite runs its own instances. Servers that were installed before keep their state.
-  for (const unit of unitsEnabledBy(packages)) await asRoot('systemctl', 'disable', unit);
+  for (const unit of unitsToDisable) await asRoot('systemctl', 'disable', unit); // the suite starts its own
 }
 
 const installScript = `set -e
