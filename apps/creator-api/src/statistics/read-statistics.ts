@@ -16,11 +16,12 @@ export const monthTotals = statement(
    WHERE c.id = $1 GROUP BY c.id`,
 );
 
+// A plain `ORDER BY royalties` would sort the text.
 const monthReleases = statement(
   'statistics.releases',
-  `SELECT release_id AS release_group, ean, units::text, royalties::text FROM monthly_statistics
+  `SELECT release_id AS release_group, ean, units::text, royalties::text FROM monthly_statistics AS m
    WHERE creator_id = $1 AND period = $2 AND currency = $3
-   ORDER BY royalties DESC, release_id, ean`,
+   ORDER BY m.royalties DESC, release_id, ean`,
 );
 
 interface TotalsRow extends SumsRow {

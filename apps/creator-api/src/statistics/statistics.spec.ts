@@ -115,14 +115,14 @@ describe('monthly statistics', () => {
     const [one, other] = [uuidv7(), uuidv7()];
     await sell(creator, at, { release_id: one, ean: '2000000000015', quantity: 1, unit_amount: 1000 });
     await sell(creator, at, { release_id: one, ean: '2000000000015', quantity: 2, unit_amount: 1000 });
-    await sell(creator, at, { release_id: one, ean: null, quantity: 1, unit_amount: 4000 });
+    await sell(creator, at, { release_id: one, ean: null, quantity: 1, unit_amount: 8000 });
     await sell(creator, at, { release_id: other, ean: '2000000000022', quantity: 1, unit_amount: 2000 });
     expect(await royalties(creator, '2026-05')).toEqual({
       period: '2026-05',
       currency: 'GBP',
-      totals: { units: 5, revenue: 9000, royalties: 1350 },
+      totals: { units: 5, revenue: 13000, royalties: 1950 },
       by_release: [
-        { release_group: one, ean: '', units: 1, royalty_amount: 600 },
+        { release_group: one, ean: '', units: 1, royalty_amount: 1200 },
         { release_group: one, ean: '2000000000015', units: 3, royalty_amount: 450 },
         { release_group: other, ean: '2000000000022', units: 1, royalty_amount: 300 },
       ],
