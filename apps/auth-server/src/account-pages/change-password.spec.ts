@@ -6,11 +6,14 @@ import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 import { password } from '../test/users.js';
+import { waitForLocks } from '../test/wait-for-locks.js';
 
 startServerWithOperator();
 
 const newPassword = 'quite another horse';
+const lockUser = testStatement('SELECT FROM users WHERE email = $1 FOR UPDATE');
 
 /** Submits the form for a new password. */
 const change = (browser: FormBrowser, page: Page, fields: Readonly<Record<string, string>> = {}) =>
@@ -95,6 +98,27 @@ describe('the password', () => {
 });
 
 describe('a password change', () => {
+  it('does not overwrite a password that the operator sets in the meantime', async () => {
+    const email = await newUserEmail();
+    const { browser, shown } = await openAccountPage(email, '/account/security');
+    const { operatorSets, changed } = await server.database.transaction(async (tx) => {
+      await tx.run(lockUser, [email]);
+      const operatorSets = runCommand('user password', { USER: email, password: 'known to the owner only' });
+      await waitForLocks(server.database, 1);
+      const changed = change(browser, shown);
+      await waitForLocks(server.database, 2); // the current password was verified
+      return { operatorSets, changed };
+    });
+    await operatorSets;
+    expect((await changed).text).toContain('id="password"');
+    expect((await openAccountPage(email, '/account', 'known to the owner only')).shown.url.pathname).toBe(
+      '/account',
+    );
+    expect((await auditEventsOf(server, { email })).filter((event) => event === 'password_changed')).toEqual([
+      'password_changed',
+    ]);
+  });
+
   it('ends the offline access of first-party apps, and keeps third-party apps connected if the box is not ticked', async () => {
     const email = await newUserEmail();
     const [dashboard, thirdParty] = [await App.dashboard(server), await App.register(server)];

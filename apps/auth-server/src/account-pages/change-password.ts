@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { commonPasswords } from '../accounts/common-passwords.js';
 import { newPasswordProblem } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
-import { updatePassword } from '../accounts/update-password.js';
+import { replacePassword } from '../accounts/update-password.js';
 import { insertAudit, type Origin } from '../audit/audit-log.js';
 import { deleteConsentsOfUser } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
@@ -23,15 +23,15 @@ import { ShowSecurity } from './show-security.js';
 
 interface PasswordChange {
   readonly userId: string;
-  readonly hash: string;
   readonly sessionUid: string;
   readonly origin: Origin;
   readonly disconnectApps: boolean;
 }
 
 /**
- * Changes the person's own password. The same commit signs out every other browser, ends the token families
- * with `offline_access` of first-party apps and, on request, disconnects all third-party apps.
+ * Changes the person's own password. The same commit signs out every other browser, deletes an unconfirmed
+ * second factor, ends the token families with `offline_access` of first-party apps and, on request,
+ * disconnects all third-party apps.
  */
 @Injectable()
 export class ChangePassword {
@@ -52,13 +52,17 @@ export class ChangePassword {
 
     const text = await newPasswordProblemText({ chosen, repeated, current }, person.email);
     if (text !== undefined) return this.showSecurity.page(signedIn, { kind: 'problem', status: 400, text });
-    const rejection = await this.confirmPassword.verify(signedIn, 'password_changed');
+    const { rejection, passwordHash } = await this.confirmPassword.verify(signedIn, 'password_changed');
     if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
     const hash = await hashPassword(chosen);
     const disconnectApps = field('disconnect_apps') === 'yes';
-    await this.unitOfWork.runRevocation((tx) =>
-      this.changeAndEndAccess(tx, { userId: person.id, hash, sessionUid, origin, disconnectApps }),
-    );
+    let isReplaced = false;
+    await this.unitOfWork.runRevocation(async (tx) => {
+      isReplaced = (await tx.run(replacePassword, [person.id, passwordHash, hash])) === 1;
+      return isReplaced ? this.endAccess(tx, { userId: person.id, sessionUid, origin, disconnectApps }) : [];
+    });
+    // Another change was first, and ended this session.
+    if (!isReplaced) return { redirect: '/account/security' };
     await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });
     return {
       redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}`,
@@ -67,12 +71,12 @@ export class ChangePassword {
     };
   }
 
-  private changeAndEndAccess(
+  private endAccess(
     tx: Transaction,
-    { userId, hash, sessionUid, origin, disconnectApps }: PasswordChange,
+    { userId, sessionUid, origin, disconnectApps }: PasswordChange,
   ): Promise<RevokedToken[]> {
-    const changeAndEndTokens = async (): Promise<RevokedToken[]> => {
-      await tx.run(updatePassword, [userId, hash]);
+    const endSessionsAndTokens = async (): Promise<RevokedToken[]> => {
+      // Whoever knew the old password may have seen its secret.
       await tx.run(deleteUnconfirmedSecondFactor, [userId]);
       const details = { apps_disconnected: disconnectApps };
       await insertAudit(tx, { event: 'password_changed', userId, details }, origin);
@@ -85,8 +89,8 @@ export class ChangePassword {
       return [...ended, ...(await endThirdPartyFamilies(tx, userId))];
     };
     return disconnectApps
-      ? disconnectAndPublish(tx, this.outbox, { userId }, changeAndEndTokens)
-      : changeAndEndTokens();
+      ? disconnectAndPublish(tx, this.outbox, { userId }, endSessionsAndTokens)
+      : endSessionsAndTokens();
   }
 }
 

@@ -63,8 +63,8 @@ export class ChangeSecondFactor {
   ): Promise<Notice | undefined> {
     const { origin, field } = signedIn;
     const { id: userId } = signedIn.person;
-    const wrongPassword = await this.confirmPassword.verify(signedIn, intended);
-    if (wrongPassword !== undefined) return wrongPassword;
+    const { rejection } = await this.confirmPassword.verify(signedIn, intended);
+    if (rejection !== undefined) return rejection;
     const auditIfLocked = {
       event: 'second_factor_failed',
       userId,

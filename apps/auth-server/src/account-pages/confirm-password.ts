@@ -14,6 +14,11 @@ export type ConfirmedAction = Extract<
   'password_changed' | 'second_factor_added' | 'second_factor_removed' | 'recovery_codes_made'
 >;
 
+/** The problem to show, or the stored hash that the password matched. */
+type Confirmation =
+  | { readonly rejection: Notice; readonly passwordHash?: undefined }
+  | { readonly rejection?: undefined; readonly passwordHash: string };
+
 /**
  * Verifies the password before a change for which being signed in is not enough. Guesses are limited per
  * session, so that strangers cannot exhaust the owner's limit. Wrong and locked guesses are audited.
@@ -26,26 +31,26 @@ export class ConfirmPassword {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Returns the problem to show, or undefined when the field `current_password` is correct. */
+  /** Verifies the field `current_password`. */
   async verify(
     { person: { id: userId }, sessionUid, origin, field }: SignedIn,
     intended: ConfirmedAction,
-  ): Promise<Notice | undefined> {
+  ): Promise<Confirmation> {
     const event = intended === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';
     const auditIfLocked = { event, userId, details: { intended, locked: true } } as const;
     const guess = await this.throttle.guess(
       confirmationGuess(sessionUid),
       { origin, auditIfLocked },
       async () => {
-        const stored = await this.accounts.credentials(userId);
-        return (await verifyPassword(field('current_password'), stored?.password_hash)) ? true : undefined;
+        const hash = (await this.accounts.credentials(userId))?.password_hash;
+        return (await verifyPassword(field('current_password'), hash)) ? hash : undefined;
       },
     );
-    if (guess.kind === 'right') return undefined;
+    if (guess.kind === 'right') return { passwordHash: guess.result };
     if (guess.kind === 'wrong') {
       await this.audit.write({ event, userId, details: { intended, locked: false } }, origin);
-      return { kind: 'problem', status: 401, text: 'Incorrect password.' };
+      return { rejection: { kind: 'problem', status: 401, text: 'Incorrect password.' } };
     }
-    return { kind: 'problem', ...lockedProblem('incorrect passwords', guess.waitSeconds) };
+    return { rejection: { kind: 'problem', ...lockedProblem('incorrect passwords', guess.waitSeconds) } };
   }
 }

@@ -41,7 +41,7 @@ export class SetUpSecondFactor {
   /** Checks the password and shows a new secret; redirects when a second factor is already confirmed. */
   async begin(signedIn: SignedIn): Promise<Outcome> {
     const { person, account } = signedIn;
-    const rejection = await this.confirmPassword.verify(signedIn, 'second_factor_added');
+    const { rejection } = await this.confirmPassword.verify(signedIn, 'second_factor_added');
     if (rejection !== undefined) return beginSecondFactorPage(account, rejection);
     const secret = await this.factors.beginSetup(person.id);
     if (secret === undefined) return { redirect: '/account/security' };

@@ -5,3 +5,13 @@ export const updatePassword = statement(
   'users.set-password',
   'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1',
 );
+
+/**
+ * Replaces a hash that was verified before. Changes no row if the password has changed since, or the user was
+ * disabled: whoever knows only the old password must not overwrite the new one.
+ */
+export const replacePassword = statement(
+  'users.replace-password',
+  `UPDATE users SET password_hash = $3, password_changed_at = now()
+   WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL`,
+);

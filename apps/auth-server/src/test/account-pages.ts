@@ -11,9 +11,13 @@ export async function newUserEmail(): Promise<string> {
 export async function openAccountPage(
   email: string,
   path: string,
+  personsPassword = password,
 ): Promise<{ readonly browser: FormBrowser; readonly shown: Page }> {
   const browser = new FormBrowser(server);
   const page = await browser.get(`${server.url}${path}`);
-  const shown = await browser.submit(formOf(page, '/login'), { email, password });
+  const shown = await browser.submit(formOf(page, '/login'), {
+    email,
+    password: personsPassword,
+  });
   return { browser, shown };
 }
