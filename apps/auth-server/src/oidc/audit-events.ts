@@ -41,7 +41,10 @@ export function auditEvents(provider: Provider, unitOfWork: UnitOfWork) {
     if (ctx !== undefined)
       write(ctx, { event: 'token_revoked', userId: accountId, clientId, details: { jti } });
   });
-  provider.on('end_session.success', (ctx) => write(ctx, { event: 'signed_out' }));
+  provider.on('end_session.success', (ctx) => {
+    // A form without the field `logout` does not end the session.
+    if (ctx.oidc.session?.destroyed === true) write(ctx, { event: 'signed_out' });
+  });
   return async (ctx: { readonly req: object }, next: () => Promise<unknown>): Promise<void> => {
     try {
       await next();

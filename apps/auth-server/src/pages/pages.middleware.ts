@@ -31,7 +31,14 @@ function showTooMany(error: unknown, _request: Request, response: Response, next
 }
 
 /** Shows a page for a form that is too large, has too many fields or is incomplete. */
-function showBadForm(_error: unknown, _request: Request, response: Response, _next: NextFunction): void {
+function showBadForm(error: unknown, _request: Request, response: Response, next: NextFunction): void {
+  if (!isClientError(error)) return next(error);
   const text = 'The form was too large or incomplete. Go back and try again.';
   sendPlain(response, messagePage({ title: 'The form was not accepted', text, status: 400 }));
+}
+
+/** Whether the form parser blames the request: its errors have a status. */
+function isClientError(error: unknown): boolean {
+  const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
+  return status >= 400 && status < 500;
 }

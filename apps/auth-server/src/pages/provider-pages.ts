@@ -12,28 +12,42 @@ const browserRoutes = new Set([
   'end_session_success',
 ]);
 
+type RouteContext = Pick<KoaContextWithOIDC, 'status' | 'body' | 'set' | 'type'> & {
+  readonly oidc: Pick<KoaContextWithOIDC['oidc'], 'route'>;
+};
+
 /**
  * Response to an error that cannot be redirected to the client: a page for people, JSON for programs (RFC
  * 6749 §5.2).
  */
-export function problemPage(ctx: KoaContextWithOIDC, out: ErrorOut): void {
+export function problemPage(ctx: RouteContext, out: ErrorOut): void {
   if (!browserRoutes.has(ctx.oidc.route)) {
     ctx.type = 'json';
     ctx.body = out;
     return;
   }
-  const expired = ctx.oidc.route === 'resume' && out.error === 'invalid_request';
   sendPage(
     ctx,
     messagePage({
-      title: expired ? 'This sign-in has expired' : 'The app sent an invalid request',
-      text: expired
-        ? 'Go back to the app and start again.'
-        : "Go back to the app and try again. If the problem persists, contact the app's developer.",
+      ...problemText(ctx.oidc.route, out.error),
       code: out.error_description === undefined ? out.error : `${out.error}: ${out.error_description}`,
       status: ctx.status,
     }),
   );
+}
+
+/** What happened and what the person can do, by oidc-provider's route and the error code. */
+function problemText(route: string, error: string): { readonly title: string; readonly text: string } {
+  if (error === 'server_error') return { title: 'Something went wrong', text: 'Try again in a few minutes.' };
+  if (route === 'resume' && error === 'invalid_request')
+    return { title: 'This sign-in has expired', text: 'Go back to the app and start again.' };
+  // The form was sent twice, or another page of this browser has replaced it.
+  if (route === 'end_session_confirm' && error === 'invalid_request')
+    return { title: 'This page has expired', text: 'Start the sign-out again.' };
+  return {
+    title: 'The app sent an invalid request',
+    text: "Go back to the app and try again. If the problem persists, contact the app's developer.",
+  };
 }
 
 /**
@@ -47,13 +61,13 @@ export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
     ctx,
     messagePage({
       title: 'Sign out?',
-      text: 'Apps that have access while you are away stay connected. To stay signed in, close this page.',
+      text: 'Apps that have access while you are away stay connected.',
       status: 200,
       formTargets: target === undefined ? [] : [target],
       more: html`${new Html(form)}
         <div class="actions">
           <button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>
-          <button type="submit" form="op.logoutForm" class="quiet">Stay signed in</button>
+          <a class="button quiet" href="/account">Stay signed in</a>
         </div>`,
     }),
   );

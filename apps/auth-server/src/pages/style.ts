@@ -30,7 +30,7 @@ form+p{margin-top:1.2rem}
 button,.button{display:block;width:100%;font:inherit;font-weight:600;text-align:center;text-decoration:none;border-radius:8px;padding:.7rem 1rem;border:1px solid transparent;background:var(--accent);color:var(--accent-ink);cursor:pointer}
 a.narrow{max-width:25rem}
 button:hover,a.button:hover{filter:brightness(1.06)}
-button.quiet{background:transparent;color:var(--ink);border-color:var(--line)}
+.quiet{background:transparent;color:var(--ink);border-color:var(--line)}
 fieldset{border:0;margin:1.4rem 0 0;padding:0}
 legend{padding:0;margin:0 0 .5rem}
 .choice{display:flex;gap:.7rem;align-items:flex-start;border:1px solid var(--line);border-radius:8px;padding:.65rem .8rem;margin:0 0 .5rem;font-weight:500;cursor:pointer}

@@ -1,7 +1,9 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
+import { newUserEmail, openAccountPage } from '../test/account-pages.js';
 import { App, thirdPartyRedirect } from '../test/app.js';
+import { auditEventsOf } from '../test/audit-records.js';
 import { server, startServer } from '../test/server.js';
 import { isDenied } from '../test/token-states.js';
 
@@ -67,6 +69,26 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
     expect(await isSignedIn(browser)).toBe(true);
     await browser.submit(formOf(await requestLogout(browser), '/end-session/confirm'));
     expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  it('offers to stay signed in, which only leads to the account, and audits no sign-out then', async () => {
+    const email = await newUserEmail();
+    const { browser } = await openAccountPage(email, '/account');
+    const page = await requestLogout(browser);
+    expect(page.text).toContain('<a class="button quiet" href="/account">Stay signed in</a>');
+    await browser.submit(formOf(page, '/end-session/confirm')); // without the field `logout`
+    expect(await auditEventsOf(server, { email })).not.toContain('signed_out');
+    await signOut(browser);
+    expect(await auditEventsOf(server, { email })).toContain('signed_out');
+  });
+
+  it('shows that the page has expired when its form is sent twice', async () => {
+    const { browser } = await dashboard.signIn('openid');
+    const form = formOf(await requestLogout(browser), '/end-session/confirm');
+    await browser.submit(form, { logout: 'yes' });
+    const repeated = await browser.submit(form, { logout: 'yes' });
+    expect(repeated.status).toBe(400);
+    expect(repeated.text).toContain('This page has expired');
   });
 
   it('is rejected with a guessed form token (CSRF)', async () => {
