@@ -21,7 +21,7 @@ export class ApiError extends Error {
   readonly error: string;
   /** Quote it when you contact support. */
   readonly requestId: string | undefined;
-  /** From `Retry-After`: the request had no effect, and may be repeated after this time. */
+  /** From `Retry-After`. After a 503 the request may have had its effect; repeat it with its key. */
   readonly retryAfterMs: number | undefined;
 
   constructor(response: Response, body: unknown, requestId?: string) {

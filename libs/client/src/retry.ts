@@ -19,9 +19,10 @@ const retriedWithRetryAfter: readonly number[] = [409, 429, 503];
 const retriedWithoutRetryAfter: readonly number[] = [429, 503];
 
 /**
- * Returns the delay before the next attempt; undefined if there should be none. If the response has
- * `Retry-After`, the request had no effect, so any request is repeated. Otherwise the request may have had
- * its effect, so it is repeated only if a repetition has no further effect.
+ * Returns the delay before the next attempt; undefined if there should be none. Any request is repeated if
+ * the response has `Retry-After`: a 409 or 429 had no effect; a 503 may have had its effect, but an operation
+ * that creates something has an idempotency key (`createApiClient`). Without the header, a request is
+ * repeated only if a repetition has no further effect.
  */
 export function retryDelayMs({ request, response, retries, random }: Attempt): number | undefined {
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, maxBackoffMs);
