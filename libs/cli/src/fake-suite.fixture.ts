@@ -45,6 +45,10 @@ export class FakeSuite {
   readonly requests: string[] = [];
   /** Positions before this one are rejected, as those of a feed that has ended. */
   oldestValid = 0;
+  /** The only client that is registered. */
+  clientId = 'app';
+  /** The tokens that were revoked. */
+  readonly revoked: string[] = [];
   /** The feed responds with 503. */
   isFeedDown = false;
   private refreshToken = 'refresh-0';
@@ -74,7 +78,16 @@ export class FakeSuite {
         issuer: `${origin}/api/auth`,
         authorization_endpoint: `${origin}/authorize`,
         token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        revocation_endpoint: `${origin}/revoke`,
       });
+    if (url.pathname === '/register') return json(201, { client_id: this.clientId });
+    if (url.pathname === '/revoke') {
+      const form = new URLSearchParams(body);
+      if (form.get('client_id') !== this.clientId) return json(401, { error: 'invalid_client' });
+      this.revoked.push(form.get('token') ?? '');
+      return json(200, {});
+    }
     if (url.pathname === '/token') {
       const sentToken = new URLSearchParams(body).get('refresh_token') ?? '';
       this.refreshes.push(sentToken);

@@ -145,6 +145,17 @@ export class AuthorizationServer {
     await oauth.processRevocationResponse(response);
   }
 
+  /** Whether the server knows the app: not after the app was deleted, or a test suite was reset. */
+  async isRegistered(clientId: string): Promise<boolean> {
+    try {
+      await this.revoke(clientId, 'unknown'); // an unknown token is no error (RFC 7009 §2.2)
+      return true;
+    } catch (error) {
+      if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_client') return false;
+      throw error;
+    }
+  }
+
   /** A session that renews its tokens here, e.g. `createStoreClient({ baseUrl, auth: session })`. */
   session(clientId: string, store: TokenStore): Session {
     return new Session({

@@ -1,7 +1,8 @@
 import { SignInRequiredError } from '@fulfilment/client/oauth';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { eventually } from '@fulfilment/testing';
 import { FakeSuite, type LocalServer, temporaryDir } from '../fake-suite.fixture.js';
-import { login, openSuite, savedSession, type Suite } from './session.js';
+import { login, logout, openSuite, savedSession, type Suite } from './session.js';
 
 let dir: ReturnType<typeof temporaryDir>;
 let server: FakeSuite & LocalServer;
@@ -53,9 +54,55 @@ describe('the saved session', () => {
     expect(suite.files.read('session.json')).toBe(before);
   });
 
+  it('is ended by a logout only after a refresh that another process has begun', async () => {
+    saveTokens('refresh-0');
+    const done: string[] = [];
+    const lock = jest.spyOn(suite.files, 'exclusively');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const refreshed = suite.files.exclusively('session.json', async () => {
+      await released;
+      done.push('refreshed');
+    });
+    const ended = logout(suite).then(() => done.push('logged out'));
+    await eventually(() => lock.mock.calls.length === 2 || done.length > 0);
+    release();
+    await Promise.all([refreshed, ended]);
+    expect(done).toEqual(['refreshed', 'logged out']);
+  });
+
+  it('is ended by a logout, also when the suite no longer knows the app', async () => {
+    saveTokens('refresh-0');
+    expect(await logout(suite)).toBe(true);
+    expect(server.revoked).toContain('refresh-0');
+    saveTokens('refresh-0');
+    server.clientId = 'another';
+    expect(await logout(suite)).toBe(true);
+    expect(await logout(suite)).toBe(false);
+  });
+
   it('belongs to one suite', () => {
     saveTokens('refresh-0');
     const other = openSuite('https://other.example', { FULFILMENT_CONFIG_DIR: dir.path });
     expect(other.files.read('session.json')).toBeUndefined();
+  });
+});
+
+describe('the app', () => {
+  const failingLogin = () =>
+    expect(login(suite, () => undefined, AbortSignal.abort(new Error('Stopped.')))).rejects.toThrow(
+      'Stopped.',
+    );
+
+  it('is registered again when the suite no longer knows it', async () => {
+    saveTokens('refresh-0');
+    server.clientId = 'another';
+    await failingLogin();
+    expect(JSON.parse(suite.files.read('session.json') ?? '')).toEqual({ clientId: 'another' });
+  });
+
+  it.each(['{', '{"clientId":7}'])('is registered again when the file is damaged: %s', async (text) => {
+    suite.files.write('session.json', text);
+    await failingLogin();
+    expect(JSON.parse(suite.files.read('session.json') ?? '')).toEqual({ clientId: 'app' });
   });
 });

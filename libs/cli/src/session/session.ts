@@ -45,32 +45,43 @@ export function openSuite(url: string, environment: Readonly<Record<string, stri
   return { url: origin + path, files: new PrivateFiles(join(dir, name)) };
 }
 
-/** Signs a person in by the browser. The app is registered once, and keeps its subscriptions. */
+/**
+ * Signs a person in by the browser. The app is registered once, and keeps its subscriptions; again only when
+ * the suite no longer knows it.
+ */
 export async function login(
   { url, files }: Suite,
   open: (url: string) => void,
   signal?: AbortSignal,
 ): Promise<void> {
   const server = await discover(url);
-  const clientId = readSaved(files)?.clientId ?? (await registerApp(server, files));
-  save(files, clientId, await signIn(server, { clientId, scopes: scopes.split(' '), open, signal }));
+  const savedId = readSaved(files)?.clientId;
+  const isKnown = savedId !== undefined && (await server.isRegistered(savedId));
+  const clientId = isKnown ? savedId : await registerApp(server, files);
+  const tokens = await signIn(server, { clientId, scopes: scopes.split(' '), open, signal });
+  await files.exclusively(sessionFile, () => save(files, clientId, tokens));
 }
 
 async function registerApp(server: AuthorizationServer, files: PrivateFiles): Promise<string> {
   const app = { name: 'Fulfilment CLI', redirectUris: [loopbackRedirectUri] };
   const clientId = await server.register(app);
-  save(files, clientId); // before the sign-in, which may fail: the next login uses the same app
+  // Before the sign-in, which may fail: the next login uses the same app.
+  await files.exclusively(sessionFile, () => save(files, clientId));
   return clientId;
 }
 
 /** Ends the session and keeps the registered app for the next login. Returns whether there was a session. */
 export async function logout({ url, files }: Suite): Promise<boolean> {
-  const saved = readSaved(files);
-  if (saved?.tokens === undefined) return false;
-  const { refreshToken, accessToken } = saved.tokens;
-  await (await discover(url)).revoke(saved.clientId, refreshToken ?? accessToken);
-  save(files, saved.clientId);
-  return true;
+  return files.exclusively(sessionFile, async () => {
+    const saved = readSaved(files);
+    if (saved?.tokens === undefined) return false;
+    const { refreshToken, accessToken } = saved.tokens;
+    const server = await discover(url);
+    if (await server.isRegistered(saved.clientId))
+      await server.revoke(saved.clientId, refreshToken ?? accessToken);
+    save(files, saved.clientId);
+    return true;
+  });
 }
 
 /** Returns a client of the Store API. @param token used instead of the saved session */
@@ -105,11 +116,17 @@ function discover(url: string): Promise<AuthorizationServer> {
   return AuthorizationServer.discover(`${url}/api/auth`);
 }
 
+/** Returns undefined also for a file that is damaged: then a login replaces it. */
 function readSaved(files: PrivateFiles): z.output<typeof savedSchema> | undefined {
-  const text = files.read(sessionFile);
-  return text === undefined ? undefined : savedSchema.parse(JSON.parse(text));
+  try {
+    return savedSchema.safeParse(JSON.parse(files.read(sessionFile) ?? '')).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
+/** Call it under the lock of the file. */
 function save(files: PrivateFiles, clientId: string, tokens?: Tokens): void {
   files.write(sessionFile, JSON.stringify({ clientId, tokens }));
 }
