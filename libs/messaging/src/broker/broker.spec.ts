@@ -37,6 +37,21 @@ describe('a connection to RabbitMQ', () => {
     expect(opened).toBe(2);
   });
 
+  it('waits also for a gate that is set while it waits for another', async () => {
+    const passed: string[] = [];
+    const opened = new Promise<void>((resolve) => {
+      broker.use(() => Promise.resolve(resolve()));
+    });
+    broker.reconnect(() => {
+      passed.push('first');
+      broker.reconnect(() => Promise.resolve(passed.push('second')));
+      return Promise.resolve();
+    });
+    broker.start();
+    await opened;
+    expect(passed).toEqual(['first', 'second']);
+  });
+
   it('does not count as connected while a channel is being set up', async () => {
     const connectedDuringSetup = new Promise<boolean>((resolve) => {
       broker.use(() => {

@@ -115,8 +115,7 @@ export class Broker {
     let retryDelayMs = minRetryDelayMs;
     while (!signal.aborted) {
       try {
-        await this.gate?.();
-        this.gate = undefined;
+        await this.passGate();
         await this.runConnection(() => {
           retryDelayMs = minRetryDelayMs;
         });
@@ -134,6 +133,14 @@ export class Broker {
       this.isReady = false;
       await delay(retryDelayMs, undefined, { ref: false, signal }).catch(() => undefined);
       retryDelayMs = Math.min(retryDelayMs * 2, maxRetryDelayMs);
+    }
+  }
+
+  /** Waits also for a gate that `reconnect` sets in the meantime. */
+  private async passGate(): Promise<void> {
+    for (let gate = this.gate; gate !== undefined; gate = this.gate) {
+      await gate();
+      if (this.gate === gate) this.gate = undefined;
     }
   }
 
