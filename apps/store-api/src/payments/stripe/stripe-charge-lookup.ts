@@ -69,7 +69,8 @@ export class StripeChargeLookup {
       const { data, has_more } = await this.stripe.paymentIntents.list({ ...filter, ...from });
       intents.push(...data.filter(({ metadata }) => metadata['charge_id'] === id));
       last = data.at(-1)?.id;
-      if (!has_more || last === undefined) return intents;
+      const isPaid = intents.some(({ status }) => status === 'succeeded');
+      if (isPaid || !has_more || last === undefined) return intents;
     }
     return 'too_many';
   }

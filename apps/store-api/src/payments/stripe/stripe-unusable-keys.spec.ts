@@ -97,6 +97,13 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     },
   );
 
+  it('finds the charge on the first pages of a list that is too long', async () => {
+    stripe.api.delaySearch();
+    for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.newCharge());
+    const openCharge = await withUnusableKey('broken-after');
+    expect(await stripe.charge(openCharge)).toMatchObject({ reference: stripe.api.intents().at(-1)?.id });
+  });
+
   it('finds a decline', async () => {
     const openCharge = await withUnusableKey('broken-after', { paymentMethod: 'pm_card_insufficientFunds' });
     expect(await stripe.charge(openCharge)).toMatchObject({
