@@ -12,6 +12,11 @@ describe('the advisory check', () => {
     expect(evaluateAudit(found(severity)).ok).toBe(true);
   });
 
+  it('fails on a report in another format, which may contain advisories', () => {
+    const output = JSON.stringify({ vulnerabilities: { left: { name: 'left', severity: 'critical' } } });
+    expect(evaluateAudit(output)).toEqual({ ok: false, lines: [expect.stringContaining('range')] });
+  });
+
   it.each([
     ['an error of the registry', JSON.stringify({ error: { summary: 'connect\nECONNREFUSED' } })],
     ['a message of npm', JSON.stringify({ message: 'request failed' })],

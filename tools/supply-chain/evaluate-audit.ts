@@ -14,12 +14,18 @@ export interface AuditResult {
   readonly lines: readonly string[];
 }
 
-/** Evaluates the output of `npm audit --json`. Without the member `vulnerabilities` nothing was compared. */
+/**
+ * Evaluates the output of `npm audit --json`. Without the member `vulnerabilities` nothing was compared, for
+ * example because the registry was unreachable. A report in another format fails.
+ */
 export function evaluateAudit(output: string): AuditResult {
-  const { vulnerabilities, error, message } = parsed(output);
+  const { data, error: formatError } = report.safeParse(parsed(output));
+  if (data === undefined)
+    return { ok: false, lines: [`npm audit has another format: ${oneLine(z.prettifyError(formatError))}`] };
+  const { vulnerabilities, error, message } = data;
   if (vulnerabilities === undefined || error !== undefined) {
     const reason = error?.summary || error?.code || message || 'no report';
-    return { ok: true, lines: [`NOT CHECKED: the registry returned no advisories (${oneLine(reason)}).`] };
+    return { ok: true, lines: [`NOT CHECKED: npm audit returned no report (${oneLine(reason)}).`] };
   }
   const serious = Object.values(vulnerabilities).filter(({ severity }) => failing.has(severity));
   if (serious.length > 0)
@@ -27,9 +33,10 @@ export function evaluateAudit(output: string): AuditResult {
   return { ok: true, lines: ['No advisories of high or critical severity for production dependencies.'] };
 }
 
-function parsed(output: string): z.output<typeof report> {
+/** Returns an object without members for a text that is no JSON, such as an error of npm. */
+function parsed(output: string): unknown {
   try {
-    return report.safeParse(JSON.parse(output)).data ?? {};
+    return JSON.parse(output);
   } catch {
     return {};
   }
