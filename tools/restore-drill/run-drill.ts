@@ -74,8 +74,8 @@ async function restoreDatabase(
   const database = stopped.pathname.slice(1);
 
   await replicas.stopService(service);
-  // Prevents new connections to the old database; those of the service have ended with its processes. The role
-  // has the name of the database.
+  // Prevents new connections to the old database; those of the service have ended with its processes. The
+  // role has the name of the database.
   await runSql(postgres.primaryUrl, `ALTER ROLE ${database} NOLOGIN`);
   say(`\n${service} is stopped (${since(startedAtMs)}). Restoring its database to ${target.toISOString()} …`);
   await backup.archiveAll();

@@ -76,7 +76,7 @@ export class ChangePassword {
     { userId, sessionUid, origin, disconnectApps }: PasswordChange,
   ): Promise<RevokedToken[]> {
     const endSessionsAndTokens = async (): Promise<RevokedToken[]> => {
-      // Whoever knew the old password may have seen its secret.
+      // Someone who knew the old password may have seen its secret.
       await tx.run(deleteUnconfirmedSecondFactor, [userId]);
       const details = { apps_disconnected: disconnectApps };
       await insertAudit(tx, { event: 'password_changed', userId, details }, origin);

@@ -8,7 +8,7 @@ export const updatePassword = statement(
 
 /**
  * Replaces a hash that was verified before. Changes no row if the password has changed since, or the user was
- * disabled: whoever knows only the old password must not overwrite the new one.
+ * disabled: someone who knows only the old password must not overwrite the new one.
  */
 export const replacePassword = statement(
   'users.replace-password',
