@@ -70,7 +70,10 @@ export type OrderTracking = OrderOptions & {
   readonly carrier: string;
   readonly tracking_number: string;
   readonly tracking_url: string;
-  /** When the tracking of any package was last added or corrected, ISO 8601 in UTC. */
+  /**
+   * When the tracking of any package last changed; also when the packages of a delivered order change. ISO
+   * 8601 in UTC.
+   */
   readonly updated_at: string;
   /** The content of the package; absent if the warehouse did not report it. */
   readonly items?: PackageItem[];

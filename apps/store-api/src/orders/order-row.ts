@@ -45,7 +45,7 @@ export interface OrderRow {
   charge_amount: number;
   charged_at: Date | null;
   refunded_at: Date | null;
-  /** The package handed over last is the last one: the top level of `tracking` shows its members. */
+  /** Ordered by `shipped_at`; the top level of `tracking` shows the members of the last one. */
   packages: PackageRow[];
   tracking_updated_at: Date | null;
   delivered_at: Date | null;
@@ -141,8 +141,8 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
 }
 
 /**
- * Returns when tracking was last added or corrected. An order with packages always has the time, so the
- * fallback is only for the type.
+ * Returns when tracking last changed, or the packages of the delivered order. An order with packages always
+ * has the time, so the fallback is only for the type.
  */
 export function trackingTime({
   tracking_updated_at,

@@ -79,7 +79,9 @@ export const trackingExample = {
 const trackingShape = z
   .object({
     ...packageMembers,
-    updated_at: z.iso.datetime().describe('When tracking was last added or corrected'),
+    updated_at: z.iso
+      .datetime()
+      .describe('When tracking last changed; also when the packages of a delivered order change'),
     packages: z.array(packageShape).min(1).describe('All packages, oldest first'),
   })
   .meta({
@@ -109,7 +111,8 @@ const addressShape = z
   })
   .meta({
     id: 'Address',
-    description: 'Shipping address of an order, as sent.',
+    description:
+      'Shipping address of an order, as sent. After redaction, every non-empty text except `country_code` is `redacted`.',
     examples: [addressExample],
   });
 export type AddressView = z.infer<typeof addressShape>;

@@ -11,7 +11,7 @@ const orderTracking = z.object({
   carrier: z.string(),
   tracking_number: z.string(),
   tracking_url: z.string(),
-  /** When the tracking of any package was last added or corrected. */
+  /** When the tracking of any package last changed; also when the packages of a delivered order change. */
   updated_at: z.iso.datetime(),
   items: z
     .array(z.object({ sku: z.string(), quantity: z.int().min(1) }))

@@ -19,7 +19,7 @@ export type Webhooks =
   | ProductOutOfStockWebhookRequest;
 
 /**
- * Shipping address of an order, as sent.
+ * Shipping address of an order, as sent. After redaction, every non-empty text except `country_code` is `redacted`.
  */
 export type Address = {
   /**
@@ -1173,7 +1173,7 @@ export type Tracking = {
    */
   items?: Array<PackedItem>;
   /**
-   * When tracking was last added or corrected
+   * When tracking last changed; also when the packages of a delivered order change
    */
   updated_at: string;
   /**
