@@ -24,7 +24,7 @@ export interface OrderEvent {
   /** The public id of the order, as written in the event. */
   readonly publicOrderId: string;
   readonly action: FulfilmentAction;
-  readonly change:
+  readonly content:
     | { readonly kind: 'package'; readonly event: PackageEvent }
     | { readonly kind: 'cancel'; readonly reason: string };
 }
@@ -53,7 +53,7 @@ export interface PackagesChange {
   /** Time of the latest arrival of a delivered order, else null. */
   readonly deliveredAt: string | null;
   /** Whether `tracking.updated_at` changes. */
-  readonly changesTracking: boolean;
+  readonly updatesTrackingTime: boolean;
   /** The type of the message that reports the change; undefined if none does. */
   readonly messageType: ReturnType<typeof messageTypeFor>;
 }
@@ -100,11 +100,11 @@ function newOrderEvent(
   message: Message,
   publicOrderId: string,
   action: FulfilmentAction,
-  change: OrderEvent['change'],
+  content: OrderEvent['content'],
 ): OrderEvent {
   const orderId = parsePublicId('ord', publicOrderId);
   if (orderId === undefined) throw unknownOrder(publicOrderId);
-  return { message, orderId, publicOrderId, action, change };
+  return { message, orderId, publicOrderId, action, content };
 }
 
 /**
@@ -112,14 +112,14 @@ function newOrderEvent(
  * @throws RejectedMessage, EventOutOfOrderError
  */
 export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
-  const { action, change } = event;
+  const { action, content } = event;
   const { id, status } = order.row;
   const { applied, deferred } = statusesByAction[action];
   if (deferred.includes(status))
     throw new EventOutOfOrderError(id, `cannot ${phrases[action]} that is still ${status}`);
   if (!applied.includes(status)) throw new RejectedMessage(`cannot ${phrases[action]} that is ${status}`);
-  if (change.kind === 'package') return packagesChange(order, change.event);
-  return status === 'cancelled' ? { kind: 'none' } : change;
+  if (content.kind === 'package') return packagesChange(order, content.event);
+  return status === 'cancelled' ? { kind: 'none' } : { kind: 'cancel', reason: content.reason };
 }
 
 /** The first package ships the order, the last arrival delivers it. */
@@ -132,8 +132,8 @@ function packagesChange({ row, history: before, items }: OrderState, event: Pack
   if (history === before) return { kind: 'none' }; // a repetition
   if (history.length > maxPackageEvents)
     throw new RejectedMessage('the order has too many fulfilment events');
-  const { packages, misplaced } = packagesOf(history);
-  const reason = misplaced.get(event);
+  const { packages, notApplied } = packagesOf(history);
+  const reason = notApplied.get(event);
   if (reason === 'number_taken')
     throw new RejectedMessage('another package of the order has this tracking number');
   if (reason === 'unknown_package')
@@ -150,7 +150,7 @@ function packagesChange({ row, history: before, items }: OrderState, event: Pack
     status,
     deliveredAt: status === 'delivered' ? lastArrival(packages) : null,
     // Each `order.tracking_updated` has a newer `tracking.updated_at` than the one before.
-    changesTracking: trackingChanged || messageType === messages.orderTrackingUpdated,
+    updatesTrackingTime: trackingChanged || messageType === messages.orderTrackingUpdated,
     messageType,
   };
 }

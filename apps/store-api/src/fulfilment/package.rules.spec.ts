@@ -34,10 +34,10 @@ const numbers = (...events: PackageEvent[]) =>
 const arrivals = (...events: PackageEvent[]) =>
   packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.delivered_at);
 const problemOf = (event: PackageEvent, earlier: readonly PackageEvent[] = []) =>
-  packagesOf(knownAfter(...earlier, event)).misplaced.get(event);
+  packagesOf(knownAfter(...earlier, event)).notApplied.get(event);
 
 describe('the packages of an order', () => {
-  it('are in the order in which they were handed over', () => {
+  it('are ordered by `shipped_at`', () => {
     expect(numbers(shipped('B', 2), shipped('A', 1))).toEqual(['A', 'B']);
     expect(numbers(shipped('A', 1), shipped('B', 2, 0))).toEqual(['B', 'A']);
   });
@@ -143,7 +143,7 @@ function applyInOrderOfArrival(events: readonly PackageEvent[]) {
   /** Returns false if the event is neither applied nor rejected, since its package is unknown. */
   const applyOrReject = (event: PackageEvent): boolean => {
     const next = withEvent(known, event);
-    const reason = packagesOf(next).misplaced.get(event);
+    const reason = packagesOf(next).notApplied.get(event);
     if (reason === undefined) known = next;
     if (reason === 'number_taken') rejected.push(event);
     return reason !== 'unknown_package';

@@ -29,7 +29,8 @@ interface Delivered {
 /** A fulfilment event about a package of an order. */
 export type PackageEvent = Shipped | Corrected | Delivered;
 
-export type Misplaced =
+/** Why an event is not applied. */
+export type NotAppliedReason =
   /** The package was not reported yet. */
   | 'unknown_package'
   /** Another package has the new number. */
@@ -57,24 +58,24 @@ export function withEvent(events: readonly PackageEvent[], event: PackageEvent):
 
 /**
  * Applies events by time, so that the result does not depend on their order of arrival. Returns the packages,
- * the last one handed over at the end, and the events that could not be applied.
+ * ordered by `shipped_at`, and the events that could not be applied.
  */
 export function packagesOf(events: readonly PackageEvent[]): {
   packages: PackageRow[];
-  misplaced: ReadonlyMap<PackageEvent, Misplaced>;
+  notApplied: ReadonlyMap<PackageEvent, NotAppliedReason>;
 } {
-  const misplaced = new Map<PackageEvent, Misplaced>();
+  const notApplied = new Map<PackageEvent, NotAppliedReason>();
   let packages: readonly Package[] = [];
   for (const event of [...events].sort(compareEvents)) {
     if (event.kind === 'shipped') packages = withPackage(packages, event);
-    // A correction is misplaced until its package exists, which may be after a later event.
-    if (event.kind === 'corrected') misplaced.set(event, 'unknown_package');
-    packages = withCorrections(packages, misplaced);
+    // A correction is pending until its package exists, which may be after a later event.
+    if (event.kind === 'corrected') notApplied.set(event, 'unknown_package');
+    packages = withCorrections(packages, notApplied);
   }
   const deliveries = events.filter((event) => event.kind === 'delivered').sort(compareEvents);
   for (const delivery of deliveries)
     if (!packages.some((parcel) => isDeliveredBy(parcel, delivery, packages)))
-      misplaced.set(delivery, 'unknown_package');
+      notApplied.set(delivery, 'unknown_package');
   const rows = packages.map((parcel) => ({
     ...parcel.tracking,
     shipped_at: parcel.shipped.shipped_at,
@@ -82,7 +83,7 @@ export function packagesOf(events: readonly PackageEvent[]): {
       deliveries.find((delivery) => isDeliveredBy(parcel, delivery, packages))?.delivered_at ?? null,
     ...(parcel.shipped.items !== undefined && { items: parcel.shipped.items }),
   }));
-  return { packages: rows, misplaced };
+  return { packages: rows, notApplied };
 }
 
 /**
@@ -112,42 +113,49 @@ function withPackage(packages: readonly Package[], shipped: Shipped): readonly P
 }
 
 /**
- * Applies the misplaced corrections whose package exists, and removes them from `misplaced`. Repeats this
- * until none is left, since a correction may enable another.
+ * Applies each pending correction whose package exists and removes it from `notApplied`, or marks it
+ * `number_taken` if another package has the new number. Repeats until no correction can be applied, since one
+ * may enable another.
  */
 function withCorrections(
   packages: readonly Package[],
-  misplaced: Map<PackageEvent, Misplaced>,
+  notApplied: Map<PackageEvent, NotAppliedReason>,
 ): readonly Package[] {
-  for (const [event, reason] of misplaced) {
+  for (const [event, reason] of notApplied) {
     if (event.kind !== 'corrected' || reason === 'number_taken') continue;
     const corrected = withCorrection(packages, event);
     if (corrected === 'unknown_package') continue;
     if (corrected === 'number_taken') {
-      misplaced.set(event, corrected);
+      notApplied.set(event, corrected);
       continue;
     }
-    misplaced.delete(event);
-    return withCorrections(corrected, misplaced);
+    notApplied.delete(event);
+    return withCorrections(corrected, notApplied);
   }
   return packages;
 }
 
 /**
- * Corrects the package with the number `replaces`, else the one with the new number, else the last one handed
- * over.
+ * Corrects the package with the number `replaces`, else the one with the new number. If the event names no
+ * former number, and no package has the new one, it corrects the last package.
  */
-function withCorrection(packages: readonly Package[], event: Corrected): readonly Package[] | Misplaced {
+function withCorrection(
+  packages: readonly Package[],
+  event: Corrected,
+): readonly Package[] | NotAppliedReason {
   const { carrier, tracking_number, tracking_url, replaces, occurred_at } = event;
   const named = packages.find(({ numbers }) => replaces !== null && numbers.has(replaces));
   const holder = packages.find(({ numbers }) => numbers.has(tracking_number));
   const target = named ?? holder ?? (replaces === null ? packages.at(-1) : undefined);
   if (target === undefined) return 'unknown_package';
   if (holder !== undefined && holder !== target) return 'number_taken';
-  const numbers = new Set([...target.numbers, tracking_number, replaces ?? tracking_number]);
+  // Also an unknown `replaces`: a later shipment with it is the same package.
+  const numbers = new Set([...target.numbers, tracking_number, ...(replaces === null ? [] : [replaces])]);
+  // Also true after a correction with exactly the time of the shipment.
+  const isUncorrected = target.trackedAt === target.shipped.occurred_at;
   // With `replaces`, the sender knew the package. So the correction is later than the shipment, whatever
   // their times are, since clocks of senders differ; only another correction may be later.
-  const isAfterShipment = replaces !== null && target.trackedAt === target.shipped.occurred_at;
+  const isAfterShipment = replaces !== null && isUncorrected;
   const isStale = !isAfterShipment && time(occurred_at) < time(target.trackedAt);
   const corrected = isStale
     ? { ...target, numbers }
@@ -163,11 +171,11 @@ function withCorrection(packages: readonly Package[], event: Corrected): readonl
 function isDeliveredBy(parcel: Package, delivery: Delivered, packages: readonly Package[]): boolean {
   const { tracking_number, delivered_at, occurred_at } = delivery;
   if (tracking_number !== null) return parcel.numbers.has(tracking_number);
-  const first = Math.min(...packages.map(handedOverAt));
-  return handedOverAt(parcel) <= Math.max(time(delivered_at), time(occurred_at), first);
+  const first = Math.min(...packages.map(earliestHandoverTime));
+  return earliestHandoverTime(parcel) <= Math.max(time(delivered_at), time(occurred_at), first);
 }
 
-function handedOverAt({ shipped }: Package): number {
+function earliestHandoverTime({ shipped }: Package): number {
   return Math.min(time(shipped.shipped_at), time(shipped.occurred_at));
 }
 

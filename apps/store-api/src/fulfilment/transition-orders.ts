@@ -96,7 +96,7 @@ export class TransitionOrders {
       changes.map(({ history }) => JSON.stringify(history)),
       changes.map(({ status }) => status),
       changes.map(({ deliveredAt }) => deliveredAt),
-      changes.map(({ changesTracking }) => changesTracking),
+      changes.map(({ updatesTrackingTime }) => updatesTrackingTime),
     ]);
     const after = new Map(rows.map((row) => [row.id, row]));
     return transitions.flatMap(({ order, change, cause }) => {
