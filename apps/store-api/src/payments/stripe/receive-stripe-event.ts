@@ -6,15 +6,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../../config.js';
 import { hintOf, isSignedByStripe, type StripeHint } from './stripe-event.rules.js';
 
-// Skips orders without an attempt: the request that placed the order, or the completer, is about to charge
-// them.
+// Skips orders without a recorded attempt to charge (`resume_tries = 0`): the request that placed the order,
+// or the completer, is about to charge them.
 const chargeDueNow = statement(
   'orders.charge-due-now',
   `UPDATE orders SET resume_at = now()
    WHERE id = (SELECT order_id FROM charges WHERE id = $1 AND status = 'pending') AND resume_tries > 0 AND resume_at > now()`,
 );
-// $2: Stripe reports that the refund failed. A due refund with a reference is read from Stripe first, so a
-// refund that did not fail is marked as refunded again.
+// $2: whether Stripe reports a failure. The refund becomes due; the job reads it from Stripe first, and
+// restores `refunded` if it did not fail.
 const refundDueNow = statement(
   'charges.refund-due-now',
   `UPDATE charges SET status = 'refund_due', refund_at = now()
@@ -39,7 +39,8 @@ export class ReceiveStripeEvent {
   }
 
   /**
-   * @throws ValidationFailed without a valid signature; RateLimited when the network sent too many of these
+   * @throws ValidationFailed without a valid signature; RateLimited when the network sent too many requests
+   *   without valid credentials
    */
   async run(body: Buffer, signature: string | undefined, address: string): Promise<{ received: true }> {
     if (!isSignedByStripe(body, signature ?? '', this.secrets, this.clock())) return this.reject(address);
