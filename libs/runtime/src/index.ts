@@ -38,7 +38,7 @@ export {
   type RelaxedSetting,
 } from './settings/relaxed-settings.js';
 export { es256FromDer, es256ToDer } from './cryptography/es256-signature.js';
-export { SecretBox } from './cryptography/secret-box.js';
+export { SecretBox, UnreadableSecret } from './cryptography/secret-box.js';
 export { Attached } from './attached.js';
 export { WarningLimit } from './warning-limit.js';
 export { resolveWithin } from './resolve-within.js';

@@ -1,6 +1,6 @@
 import { nilUuid } from '@fulfilment/contracts';
 import { type Database, type Statement, statement, type Transaction } from '@fulfilment/database';
-import type { SecretBox } from '@fulfilment/runtime';
+import { type SecretBox, UnreadableSecret } from '@fulfilment/runtime';
 import { clientSecretOwner } from '../registration/client-secret.js';
 import { signingKeyOwner } from './signing-keys.js';
 import { auditOperator } from '../audit/operator-audit.js';
@@ -131,7 +131,8 @@ async function resealBatch(
 function reseal(secrets: SecretBox, sealed: Buffer, owner: string): Buffer | undefined {
   try {
     return secrets.reseal(sealed, owner);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof UnreadableSecret)) throw error;
     return undefined;
   }
 }

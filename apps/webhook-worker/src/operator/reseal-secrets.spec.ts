@@ -28,9 +28,13 @@ const read = statement(
   'SELECT id, secret, previous_secret, signing_key, previous_signing_key FROM webhook_subscriptions',
 );
 
-async function subscribe(box: SecretBox, previousForHours: number | null = null): Promise<string> {
+async function subscribe(
+  box: SecretBox,
+  previousForHours: number | null = null,
+  previousBox = box,
+): Promise<string> {
   const id = uuidv7();
-  const previous = (text: string) => (previousForHours === null ? null : box.seal(text, id));
+  const previous = (text: string) => (previousForHours === null ? null : previousBox.seal(text, id));
   await scratch.database.run(insert, {
     id,
     secret: box.seal(`secret of ${id}`, id),
@@ -88,5 +92,21 @@ describe('resealing secrets', () => {
     await subscribe(before);
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 1, unreadable: 1 });
     expect(await rows()).toContainEqual(lost);
+  });
+
+  it('leaves all secrets of a subscription unchanged when no key opens one of them', async () => {
+    await subscribe(before, 1, new SecretBox([randomBytes(32)]));
+    const sealed = await rows();
+    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 1 });
+    expect(await rows()).toEqual(sealed);
+  });
+
+  it('rejects with an unexpected error, and does not count the secret as unreadable', async () => {
+    await subscribe(before);
+    const failing = new SecretBox([newer, older]);
+    failing.reseal = () => {
+      throw new TypeError('A programming error.');
+    };
+    await expect(resealSecrets(scratch.database, failing)).rejects.toThrow('A programming error.');
   });
 });

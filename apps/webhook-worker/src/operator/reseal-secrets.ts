@@ -1,6 +1,6 @@
 import { nilUuid } from '@fulfilment/contracts';
 import { type Database, RowParameters, statement, type Transaction } from '@fulfilment/database';
-import type { SecretBox } from '@fulfilment/runtime';
+import { type SecretBox, UnreadableSecret } from '@fulfilment/runtime';
 
 const batchSize = 200;
 
@@ -38,7 +38,7 @@ const replace = statement(
    FROM ${resealedRows.table()} WHERE s.id = r.id`,
 );
 
-/** Numbers of subscriptions whose secrets were resealed, and whose secrets no key opens. */
+/** Number of subscriptions that were resealed, and of those with a secret that no key opens. */
 export interface Resealed {
   readonly resealed: number;
   readonly unreadable: number;
@@ -46,8 +46,8 @@ export interface Resealed {
 
 /**
  * Reseals secrets that were sealed with older keys with the newest key, so that the older keys can be
- * retired. Works in small transactions while deliveries continue, and can be repeated. Deletes the previous
- * secrets of these subscriptions that have expired.
+ * retired. Works in small transactions while deliveries continue, and can be repeated. Also deletes expired
+ * previous secrets of the resealed subscriptions.
  */
 export async function resealSecrets(database: Database, box: SecretBox): Promise<Resealed> {
   let [after, resealed, unreadable] = [nilUuid, 0, 0];
@@ -72,7 +72,10 @@ async function resealBatch(
   return { resealed: resealed.length, unreadable: rows.length - resealed.length, last: rows.at(-1)?.id };
 }
 
-/** A secret that no key opens stays unchanged, since its key may still be found. */
+/**
+ * Returns none if any secret of the subscription cannot be opened: all its secrets stay unchanged, since the
+ * key may still be found.
+ */
 function reseal(box: SecretBox, { id, secret, ...optional }: Sealed): Sealed[] {
   const resealOptional = (sealed: Buffer | null): Buffer | null => sealed && box.reseal(sealed, id);
   try {
@@ -85,7 +88,8 @@ function reseal(box: SecretBox, { id, secret, ...optional }: Sealed): Sealed[] {
         previous_signing_key: resealOptional(optional.previous_signing_key),
       },
     ];
-  } catch {
+  } catch (error) {
+    if (!(error instanceof UnreadableSecret)) throw error;
     return [];
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { SecretBox } from './secret-box.js';
+import { SecretBox, UnreadableSecret } from './secret-box.js';
 
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 
@@ -16,15 +16,20 @@ describe('SecretBox', () => {
     for (const resealed of [rotated.seal('secret', 'a'), rotated.reseal(sealed, 'a')]) {
       expect(new SecretBox([newer]).open(resealed, 'a').toString()).toBe('secret');
     }
-    expect(() => new SecretBox([newer]).open(sealed, 'a')).toThrow('not among the given keys');
+    const open = () => new SecretBox([newer]).open(sealed, 'a');
+    expect(open).toThrow(UnreadableSecret);
+    expect(open).toThrow('not among the given keys');
   });
 
-  it('rejects a secret of another owner, and a changed one', () => {
+  it('rejects a secret of another owner, and a changed or incomplete one', () => {
     const box = new SecretBox([newer]);
     const sealed = box.seal('secret', 'a');
-    expect(() => box.open(sealed, 'b')).toThrow();
+    expect(() => box.open(sealed, 'b')).toThrow(UnreadableSecret);
+    for (const length of [0, 4, 16, 31, 32]) {
+      expect(() => box.open(sealed.subarray(0, length), 'a')).toThrow(UnreadableSecret);
+    }
     sealed.writeUInt8(sealed.readUInt8(sealed.length - 1) ^ 1, sealed.length - 1);
-    expect(() => box.open(sealed, 'a')).toThrow();
+    expect(() => box.open(sealed, 'a')).toThrow(UnreadableSecret);
   });
 
   it('seals the same bytes differently each time', () => {

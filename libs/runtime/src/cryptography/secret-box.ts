@@ -20,6 +20,11 @@ interface Key {
   readonly key: KeyObject;
 }
 
+/** No given key opens a sealed secret, or the secret was changed or sealed for another owner. */
+export class UnreadableSecret extends Error {
+  override readonly name = 'UnreadableSecret';
+}
+
 /**
  * Encrypts secrets at rest with AES-256-GCM, bound to their owner. Sealed form: key id (4 bytes of the key's
  * SHA-256), IV (12), tag (16), ciphertext. The key id allows key rotation: the newest key seals, and each key
@@ -61,20 +66,26 @@ export class SecretBox {
 
   /**
    * Returns the secret's UTF-8 bytes.
-   * @throws when the key is unknown, or the bytes were changed or sealed for another owner
+   * @throws UnreadableSecret
    */
   open(sealed: Buffer, owner: string): Buffer {
     const keyId = sealed.subarray(0, keyIdBytes);
     const known = this.keyring.find(({ id }) => id.equals(keyId));
     if (known === undefined) {
-      throw new Error('A secret was encrypted with a key that is not among the given keys.');
+      throw new UnreadableSecret('A secret was encrypted with a key that is not among the given keys.');
     }
+    if (sealed.length < tagEnd) throw new UnreadableSecret('A sealed secret is too short.');
     const decipher = createDecipheriv(algorithm, known.key, sealed.subarray(keyIdBytes, ivEnd), {
       authTagLength: tagBytes,
     })
       .setAAD(Buffer.from(owner))
       .setAuthTag(sealed.subarray(ivEnd, tagEnd));
-    return Buffer.concat([decipher.update(sealed.subarray(tagEnd)), decipher.final()]);
+    const secret = decipher.update(sealed.subarray(tagEnd));
+    try {
+      return Buffer.concat([secret, decipher.final()]);
+    } catch (cause) {
+      throw new UnreadableSecret('A sealed secret was changed, or belongs to another owner.', { cause });
+    }
   }
 
   private sealBytes(secret: Buffer, owner: string): Buffer {
