@@ -1,6 +1,8 @@
 import { buildConcurrently, changeBriefly } from '../index.js';
+import { storeUrl } from '@fulfilment/testing';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { migrationFaults } from './index.js';
+import { withClient } from './with-client.js';
 
 class Tables1700000000000 implements MigrationInterface {
   readonly name = 'Tables1700000000000';
@@ -90,4 +92,31 @@ describe('migrationFaults', () => {
     });
     expect(faults).toEqual([]);
   });
+
+  it('reports a change in a DO block outside of a transaction', async () => {
+    const change = changeMigration(false, async (runner) => {
+      await runner.query('SET lock_timeout = 0');
+      await runner.query('DO $$ BEGIN ALTER TABLE one ALTER COLUMN id TYPE bigint; END $$');
+      await runner.query("SET lock_timeout = '1500ms'");
+    });
+    const faults = await migrationFaults([Tables1700000000000, change], { trafficTimeout: '500ms' });
+    expect(faults).toContain('Change1700000000001 reads all of one while it blocks one');
+  });
+
+  it('rejects and drops its database when its traffic cannot connect', async () => {
+    let database = '';
+    class Closing1700000000000 extends Tables1700000000000 {
+      override async up(runner: QueryRunner): Promise<void> {
+        await super.up(runner);
+        database = (await runner.getCurrentDatabase()) ?? '';
+        await administer(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
+      }
+    }
+    const faults = migrationFaults([Closing1700000000000, changeMigration(true, run('SELECT 1'))]);
+    await expect(faults).rejects.toThrow('not currently accepting connections');
+    const { rowCount } = await administer(`SELECT FROM pg_database WHERE datname = '${database}'`);
+    expect(rowCount).toBe(0);
+  });
 });
+
+const administer = (sql: string) => withClient(storeUrl('TEST_POSTGRES_URL'), (client) => client.query(sql));

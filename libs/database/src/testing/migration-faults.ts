@@ -7,7 +7,7 @@ import { withClient } from './with-client.js';
 
 type Migration = new () => MigrationInterface;
 
-/** Timeout of a write of the simulated services. Shorter waits may be those of a busy machine. */
+/** Lock timeout of the simulated writes; a shorter one would fail on a busy machine. */
 const defaultTrafficTimeout = '20s';
 /** Rounds of traffic over all tables during a concurrent write, for which a migration has to wait. */
 const roundsDuringWrite = 2;
@@ -55,13 +55,16 @@ export async function migrationFaults(
     migrations: watched,
     statementTimeoutMs: 0,
   });
-  await source.initialize();
   try {
+    await source.initialize();
     await migrate(source);
   } finally {
-    await source.destroy();
-    await traffic.stop();
-    await scratch.drop();
+    try {
+      if (source.isInitialized) await source.destroy();
+      await traffic.stop();
+    } finally {
+      await scratch.drop();
+    }
   }
   return [...new Set([...faults, ...traffic.faults])];
 }
@@ -92,7 +95,8 @@ function watch(migration: Migration, traffic: Traffic, faults: string[]): Migrat
 
 /**
  * Inspects each transaction of a migration before its commit. Wraps statements outside of a transaction in
- * one.
+ * one. A migration must begin transactions with the methods of its query runner, since a raw BEGIN is not
+ * recognised.
  */
 class Watcher {
   /** The query runner that the migration uses. */
@@ -143,7 +147,11 @@ class Watcher {
       await this.onTransactionStart();
       return started;
     }
-    const writesOrLocks = /^\s*(?:--.*\s*)*(?:CREATE|ALTER|DROP|UPDATE|DELETE|INSERT|WITH)\b/i.test(text);
+    // LOCK is missing, since PostgreSQL rejects it outside of a transaction.
+    const writesOrLocks =
+      /^\s*(?:--.*\s*)*(?:CREATE|ALTER|DROP|REINDEX|TRUNCATE|UPDATE|DELETE|INSERT|MERGE|WITH|DO)\b/i.test(
+        text,
+      );
     if (!writesOrLocks || this.runner.isTransactionActive || /\bCONCURRENTLY\b/i.test(text)) return execute();
     await this.base.query('BEGIN');
     try {
@@ -180,8 +188,8 @@ function areRows<Row>(value: unknown): value is Row[] {
 }
 
 /**
- * Reads and writes every table during the migrations, and keeps a transaction open at the start of each
- * migration.
+ * Takes the lock of a write on every table during the migrations, and holds these locks in an open
+ * transaction at the start of each migration.
  */
 class Traffic {
   readonly faults: string[] = [];
@@ -202,8 +210,8 @@ class Traffic {
   ) {}
 
   /**
-   * Starts the traffic on the tables that exist before a migration, and returns their names. Does nothing
-   * more when it is called again, as the transaction of the migration is retried.
+   * Starts the traffic on the tables that exist before a migration, and returns their names. A call for the
+   * same migration, after its transaction is retried, only returns the names.
    */
   async begin(migration: string): Promise<readonly string[]> {
     if (this.current === migration) return this.names;
@@ -211,7 +219,7 @@ class Traffic {
     this.current = migration;
     this.names = (await this.database.row<{ names: string[] | null }>(findTables))?.names ?? [];
     this.running ??= this.run();
-    if (this.names.length > 0) await this.startWriting();
+    if (this.names.length > 0) await this.holdWriteLocks();
     return this.names;
   }
 
@@ -222,28 +230,31 @@ class Traffic {
 
   async stop(): Promise<void> {
     this.end(); // also after a failed migration
-    await this.writing;
-    this.stopped.abort();
-    await this.running;
+    try {
+      await this.writing;
+    } finally {
+      this.stopped.abort();
+      await this.running;
+    }
   }
 
   /**
-   * Resolves when a transaction has written to each table. It stays open until the migration waits for it and
-   * the traffic has completed its rounds.
+   * Resolves when a transaction has the lock of a write on each table. It stays open until the migration
+   * waits for it and the traffic has completed its rounds.
    */
-  private async startWriting(): Promise<void> {
+  private async holdWriteLocks(): Promise<void> {
     this.migrating = true;
-    const written = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
     this.writing = withClient(this.url, async (client) => {
       await client.query('BEGIN');
-      for (const name of this.names) await this.visit(client, name);
-      written.resolve();
+      for (const name of this.names) await this.takeWriteLock(client, name);
+      locked.resolve();
       while (this.migrating && !(await this.migrationWaits())) await delay(pollIntervalMs);
       const until = this.rounds + roundsDuringWrite;
       while (this.migrating && this.rounds < until) await delay(pollIntervalMs);
       await client.query('COMMIT');
     });
-    await written.promise;
+    await Promise.race([locked.promise, this.writing]); // `writing` rejects if it cannot connect
   }
 
   private async migrationWaits(): Promise<boolean> {
@@ -255,7 +266,7 @@ class Traffic {
       while (!this.stopped.signal.aborted) {
         for (const name of this.names) {
           await client.query('BEGIN');
-          await this.visit(client, name);
+          await this.takeWriteLock(client, name);
           await client.query('ROLLBACK');
         }
         this.rounds += 1;
@@ -265,13 +276,13 @@ class Traffic {
   }
 
   /** Takes the lock that INSERT, UPDATE and DELETE take. Readers need a weaker one. */
-  private async visit(client: pg.Client, name: string): Promise<void> {
+  private async takeWriteLock(client: pg.Client, name: string): Promise<void> {
     try {
       await client.query(
-        `SAVEPOINT visit; SET LOCAL lock_timeout = '${this.timeout}'; LOCK TABLE ${name} IN ROW EXCLUSIVE MODE`,
+        `SAVEPOINT write_lock; SET LOCAL lock_timeout = '${this.timeout}'; LOCK TABLE ${name} IN ROW EXCLUSIVE MODE`,
       );
     } catch (error) {
-      await client.query('ROLLBACK TO SAVEPOINT visit');
+      await client.query('ROLLBACK TO SAVEPOINT write_lock');
       const code = error instanceof pg.DatabaseError ? error.code : undefined;
       if (code === '42P01') return; // dropped by the migration
       this.faults.push(
