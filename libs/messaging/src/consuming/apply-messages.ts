@@ -13,7 +13,7 @@ import type { RetryingPublisher } from './retrying-publisher.js';
 import { claimMessages, hasMessagesOfDroppedDays, olderThanInbox, recordRejection } from '../inbox/inbox.js';
 
 const defaultRetryDelayMs = { min: 100, max: 5_000 };
-const defaultReturnAfterMs = 15_000;
+const defaultRequeueAfterMs = 15_000;
 /** Attempts of one message that fail with the same kind of error before it is rejected. */
 const maxUnexpectedErrors = 5;
 /** More than for other errors: an outage or another transaction may cause a timeout, too. */
@@ -45,10 +45,10 @@ export class NeedsOwnTransaction extends Error {
 
 export interface HandlingTimes {
   /**
-   * Time without its database after which a replica returns its messages to RabbitMQ, for another replica.
+   * Time without its database after which a replica requeues its messages, for another replica.
    * By default 15 s: together with a running statement (9.6 s) and a ping (3 s), less than 30 s.
    */
-  readonly returnAfterMs?: number;
+  readonly requeueAfterMs?: number;
   /** Delays between two attempts to handle a message, doubled each time. Default: 100 ms to 5 s. */
   readonly retryDelayMs?: { readonly min: number; readonly max: number };
 }
@@ -143,7 +143,7 @@ export class ApplyMessages implements MessageHandler {
     for (const delivery of deliveries) await this.handleSingle(channel, delivery);
   }
 
-  /** Retries one message until it is applied, dead-lettered or returned, or its channel is closed. */
+  /** Retries one message until it is applied, dead-lettered or requeued, or its channel is closed. */
   private async handleSingle(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
     const { min, max } = this.options.retryDelayMs ?? defaultRetryDelayMs;
     const failures = { unexpected: 0, timeouts: 0 };
@@ -156,7 +156,7 @@ export class ApplyMessages implements MessageHandler {
         { error, queue: this.consumer.queue, message_id: delivery.message.id },
         'A message could not be handled; will retry.',
       );
-      if (this.isOutageTooLong && (await this.options.returnMessages())) return;
+      if (this.isOutageTooLong && (await this.options.requeueUnlessDatabaseResponds())) return;
       await delay(delayMs);
     }
   }
@@ -173,8 +173,8 @@ export class ApplyMessages implements MessageHandler {
   }
 
   private get isOutageTooLong(): boolean {
-    const { returnAfterMs = defaultReturnAfterMs } = this.options;
-    return this.outageSinceMs !== undefined && performance.now() - this.outageSinceMs >= returnAfterMs;
+    const { requeueAfterMs = defaultRequeueAfterMs } = this.options;
+    return this.outageSinceMs !== undefined && performance.now() - this.outageSinceMs >= requeueAfterMs;
   }
 
   private async apply(deliveries: readonly Delivery[]): Promise<void> {
@@ -215,7 +215,7 @@ export class ApplyMessages implements MessageHandler {
     handled.inc({ queue: this.consumer.queue, outcome: 'applied' }, deliveries.length);
     const last = deliveries.at(-1);
     // Messages are handled in order, so no message before the last one is still in work.
-    if (last !== undefined) await this.options.acknowledge(channel, last.raw, { andAllBefore: true });
+    if (last !== undefined) await this.options.acknowledge(channel, last.raw, { allUpTo: true });
   }
 
   private async reject(

@@ -26,12 +26,12 @@ describe('a consumer', () => {
     ['is closed', undefined, (toDatabase: FlakyProxy) => toDatabase.disconnect()],
     ['goes silent', 1_000, (toDatabase: FlakyProxy) => toDatabase.discardData()],
   ])(
-    'returns its messages when its connection to PostgreSQL %s, and another replica applies them in order',
+    'requeues its messages when its connection to PostgreSQL %s, and another replica applies them in order',
     async (_, statementTimeoutMs, interrupt) => {
       await testbed.start({
         databaseUrl: proxy.url,
         ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
-        times: { returnAfterMs: 300, retryDelayMs },
+        times: { requeueAfterMs: 300, retryDelayMs },
       });
       const before = stockCounts(5);
       await testbed.broker.publish(...before);
@@ -48,7 +48,7 @@ describe('a consumer', () => {
   it('is not ready while its database is down, and applies the messages when it is back', async () => {
     const { messaging } = await testbed.start({
       databaseUrl: proxy.url,
-      times: { returnAfterMs: 100, retryDelayMs },
+      times: { requeueAfterMs: 100, retryDelayMs },
     });
     proxy.disconnect();
     const sent = stockCounts(3);
@@ -68,7 +68,7 @@ describe('a consumer', () => {
       remainingFailures -= 1;
       await tx.run(diskFull);
     };
-    await testbed.start({ times: { returnAfterMs: 1, retryDelayMs }, onHandle });
+    await testbed.start({ times: { requeueAfterMs: 1, retryDelayMs }, onHandle });
     const sent = stockCounts(3);
     await testbed.broker.publish(...sent);
     expect(await testbed.untilApplied(3)).toEqual(ids(sent));

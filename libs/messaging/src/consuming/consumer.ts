@@ -80,7 +80,7 @@ export class Consumer {
     this.handler = makeHandler({
       acknowledge: (channel, raw, scope) => this.acknowledge(channel, raw, scope),
       isOpen: (channel) => !this.stopping && this.channel === channel,
-      returnMessages: () => this.returnMessages(),
+      requeueUnlessDatabaseResponds: () => this.requeueUnlessDatabaseResponds(),
     });
     broker.use((channel, connection) => this.open(channel, connection));
   }
@@ -191,17 +191,17 @@ export class Consumer {
         'A rejected message could not be recorded; all messages in hand will be redelivered.',
       );
       this.waiting = [];
-      // Each return raises the delivery count of all messages in hand, so during a database outage they
-      // return once.
+      // Each requeue raises the delivery count of all messages in hand, so during a database outage they are
+      // requeued once.
       this.broker.reconnect(error instanceof DependencyUnavailable ? () => this.ping() : undefined);
     }
   }
 
   /**
-   * Returns the messages if this replica cannot reach the database, since another one may. If the database
+   * Requeues the messages if this replica cannot reach the database, since another one may. If the database
    * responds to a ping, other replicas would have the same problem, so the messages stay.
    */
-  private async returnMessages(): Promise<boolean> {
+  private async requeueUnlessDatabaseResponds(): Promise<boolean> {
     const responds = await this.ping().then(
       () => true,
       () => false,
@@ -233,19 +233,19 @@ export class Consumer {
   private async acknowledge(
     channel: ConfirmChannel,
     raw: ConsumeMessage,
-    { andAllBefore = false } = {},
+    { allUpTo = false } = {},
   ): Promise<void> {
     if (this.channel !== channel) return;
     try {
       const endsSerial = this.subscription?.isSerial === true && !raw.fields.redelivered;
-      const decision = this.slice.acknowledge(raw, { andAllBefore });
+      const decision = this.slice.acknowledge(raw, { allUpTo });
       if (decision.isWithheld) return;
       // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise RabbitMQ
       // could give the next message to another replica while this one still handles a prefetched message.
       const resubscribes = endsSerial || decision.endsSlice;
       if (resubscribes) await this.unsubscribe(channel);
       if (decision.withheld !== undefined) channel.ack(decision.withheld, true);
-      channel.ack(raw, andAllBefore);
+      channel.ack(raw, allUpTo);
       if (resubscribes) await this.subscribe(channel, { isSerial: false });
     } catch (error) {
       this.logger.warn(

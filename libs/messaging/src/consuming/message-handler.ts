@@ -3,7 +3,7 @@ import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 /** Handles the messages that a consumer receives. */
 export interface MessageHandler {
   /**
-   * Resolves when each message is handled, dead-lettered or returned, or when the channel is closed.
+   * Resolves when each message is handled, dead-lettered or requeued, or when the channel is closed.
    * @throws when the rejection of a message could not be recorded
    */
   handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void>;
@@ -14,19 +14,18 @@ export interface MessageHandler {
 /** Callbacks that the consumer provides. */
 export interface HandlerCallbacks {
   /**
-   * Acknowledges a message: by default only this one, with `andAllBefore` also all earlier ones of the
-   * channel.
+   * Acknowledges a message: by default only this one, with `allUpTo` also all earlier ones of the channel.
    */
   readonly acknowledge: (
     channel: ConfirmChannel,
     raw: ConsumeMessage,
-    scope?: { readonly andAllBefore: boolean },
+    scope?: { readonly allUpTo: boolean },
   ) => Promise<void>;
   /** Whether messages of this channel still belong to this consumer. */
   readonly isOpen: (channel: ConfirmChannel) => boolean;
   /**
-   * Called during a long database outage. Returns all messages to RabbitMQ, unless the database responds to a
-   * ping. Resolves to whether they were returned.
+   * Called during a long database outage. Requeues all messages, unless the database responds to a ping.
+   * Resolves to true if the messages were requeued.
    */
-  readonly returnMessages: () => Promise<boolean>;
+  readonly requeueUnlessDatabaseResponds: () => Promise<boolean>;
 }

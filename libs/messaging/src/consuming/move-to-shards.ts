@@ -31,7 +31,7 @@ export class MoveToShards implements MessageHandler {
     const last = batch.at(-1);
     if (last === undefined || !areMoved || !this.consumer.isOpen(channel)) return;
     moved.inc({ queue: this.queue }, batch.length);
-    await this.consumer.acknowledge(channel, last, { andAllBefore: true });
+    await this.consumer.acknowledge(channel, last, { allUpTo: true });
   }
 
   async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { TimeSlice } from './time-slice.js';
 
 const delivery = (deliveryTag: number) => ({ fields: { deliveryTag } });
-const andAllBefore = { andAllBefore: true };
+const allUpTo = { allUpTo: true };
 
 describe('a time slice that is over', () => {
   const sliceWith = (received: number) => {
@@ -13,8 +13,8 @@ describe('a time slice that is over', () => {
 
   it('ends the subscription when all messages that RabbitMQ may send are handled', () => {
     const slice = sliceWith(4);
-    expect(slice.acknowledge(delivery(2), andAllBefore)).toEqual({ isWithheld: true });
-    expect(slice.acknowledge(delivery(4), andAllBefore)).toMatchObject({
+    expect(slice.acknowledge(delivery(2), allUpTo)).toEqual({ isWithheld: true });
+    expect(slice.acknowledge(delivery(4), allUpTo)).toMatchObject({
       isWithheld: false,
       endsSlice: true,
     });
@@ -22,8 +22,8 @@ describe('a time slice that is over', () => {
 
   it('goes on while fewer messages are there, since another may be on its way', () => {
     const slice = sliceWith(3);
-    expect(slice.acknowledge(delivery(1), andAllBefore)).toEqual({ isWithheld: true });
-    expect(slice.acknowledge(delivery(3), andAllBefore)).toMatchObject({
+    expect(slice.acknowledge(delivery(1), allUpTo)).toEqual({ isWithheld: true });
+    expect(slice.acknowledge(delivery(3), allUpTo)).toMatchObject({
       isWithheld: false,
       endsSlice: false,
     });
@@ -31,13 +31,13 @@ describe('a time slice that is over', () => {
 
   it('acknowledges withheld messages before a rejected one, and goes on', () => {
     const slice = sliceWith(4);
-    expect(slice.acknowledge(delivery(2), andAllBefore)).toEqual({ isWithheld: true });
-    expect(slice.acknowledge(delivery(3), { andAllBefore: false })).toEqual({
+    expect(slice.acknowledge(delivery(2), allUpTo)).toEqual({ isWithheld: true });
+    expect(slice.acknowledge(delivery(3), { allUpTo: false })).toEqual({
       isWithheld: false,
       endsSlice: false,
       withheld: delivery(2),
     });
-    expect(slice.acknowledge(delivery(4), andAllBefore)).toMatchObject({ endsSlice: false });
+    expect(slice.acknowledge(delivery(4), allUpTo)).toMatchObject({ endsSlice: false });
   });
 });
 
@@ -47,11 +47,11 @@ describe('a time slice that goes on', () => {
     slice.begin();
     slice.received(delivery(1));
     slice.received(delivery(2));
-    expect(slice.acknowledge(delivery(1), andAllBefore)).toMatchObject({
+    expect(slice.acknowledge(delivery(1), allUpTo)).toMatchObject({
       isWithheld: false,
       endsSlice: false,
     });
-    expect(slice.acknowledge(delivery(2), andAllBefore)).toMatchObject({
+    expect(slice.acknowledge(delivery(2), allUpTo)).toMatchObject({
       isWithheld: false,
       endsSlice: false,
     });

@@ -51,10 +51,10 @@ export class TimeSlice<Raw extends Delivery> {
 
   /**
    * Decides how a handled message is acknowledged.
-   * @param scope.andAllBefore whether all earlier messages of the channel are handled as well
+   * @param scope.allUpTo whether all earlier messages of the channel are handled as well
    */
-  acknowledge(raw: Raw, { andAllBefore }: { readonly andAllBefore: boolean }): Acknowledgement<Raw> {
-    return andAllBefore ? this.acknowledgeAll(raw) : this.acknowledgeOne(raw);
+  acknowledge(raw: Raw, { allUpTo }: { readonly allUpTo: boolean }): Acknowledgement<Raw> {
+    return allUpTo ? this.acknowledgeAll(raw) : this.acknowledgeOne(raw);
   }
 
   private acknowledgeAll(raw: Raw): Acknowledgement<Raw> {
