@@ -4,7 +4,7 @@ export type RecoverableStatus = (typeof recoverableStatuses)[number];
 
 /** Limits per subscription and minute. A retry of a test event counts as a test. */
 export const maxOwnerRequestsPerMinute = { test: 10, retry: 60, recover: 6 } as const;
-export type OwnerRequest = keyof typeof maxOwnerRequestsPerMinute;
+export type OwnerRequestKind = keyof typeof maxOwnerRequestsPerMinute;
 
 /**
  * The response to a recovery says how many deliveries match, up to this number of each status, the newest

@@ -21,8 +21,8 @@ const find = statement('history.find-subscription', `SELECT ${columns} ${owned}`
 const lock = statement('history.lock-subscription', `SELECT ${columns} ${owned} FOR NO KEY UPDATE`);
 
 /** @throws NotFound */
-export async function findOwned(sql: Sql, caller: Caller, publicId: string): Promise<OwnedSubscription> {
-  const { id, creatorId, clientId } = ownedId(caller, publicId);
+export async function findOwned(sql: Sql, caller: Caller, webhookId: string): Promise<OwnedSubscription> {
+  const { id, creatorId, clientId } = ownedId(caller, webhookId);
   const row = await sql.row<OwnedSubscription>(find, [id, creatorId, clientId]);
   return row ?? throwNotFound('webhook subscription');
 }
@@ -34,14 +34,14 @@ export async function findOwned(sql: Sql, caller: Caller, publicId: string): Pro
 export async function lockOwned(
   tx: Transaction,
   caller: Caller,
-  publicId: string,
+  webhookId: string,
 ): Promise<OwnedSubscription> {
-  const { id, creatorId, clientId } = ownedId(caller, publicId);
+  const { id, creatorId, clientId } = ownedId(caller, webhookId);
   const row = await tx.row<OwnedSubscription>(lock, [id, creatorId, clientId]);
   return row ?? throwNotFound('webhook subscription');
 }
 
 /** @throws NotFound */
-export function deliveryUuid(publicId: string): string {
-  return parsePublicId('whd', publicId) ?? throwNotFound('webhook delivery');
+export function deliveryUuid(deliveryId: string): string {
+  return parsePublicId('whd', deliveryId) ?? throwNotFound('webhook delivery');
 }

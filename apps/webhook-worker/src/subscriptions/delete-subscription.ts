@@ -20,8 +20,8 @@ export class DeleteSubscription {
   ) {}
 
   /** Stops all deliveries, including retries. @throws NotFound, also when repeated */
-  async run(caller: Caller, publicId: string): Promise<void> {
-    const { id, creatorId, clientId } = ownedId(caller, publicId);
+  async run(caller: Caller, webhookId: string): Promise<void> {
+    const { id, creatorId, clientId } = ownedId(caller, webhookId);
     await this.database.transaction(async (tx) => {
       const deleted = await markDeleted(tx, deleteOwned, {
         reason: 'owner',

@@ -16,9 +16,10 @@ export function ownerOf(caller: Caller): Owner | undefined {
 
 /**
  * Returns the owner and UUID of a subscription in a path.
+ * @param webhookId public id (`whk_…`)
  * @throws NotFound on a malformed id or a caller without a creator
  */
-export function ownedId(caller: Caller, id: string): Owner & { readonly id: string } {
+export function ownedId(caller: Caller, webhookId: string): Owner & { readonly id: string } {
   const owner = ownerOf(caller) ?? throwNotFound('webhook subscription');
-  return { ...owner, id: parsePublicId('whk', id) ?? throwNotFound('webhook subscription') };
+  return { ...owner, id: parsePublicId('whk', webhookId) ?? throwNotFound('webhook subscription') };
 }

@@ -2,7 +2,7 @@ import { type Sql, statement } from '@fulfilment/database';
 import { maxCountedDue } from './subscription.rules.js';
 import { noBacklog, type SubscriptionBacklog } from './subscription.view.js';
 
-// Reads the oldest due deliveries from the index of open deliveries, however many are due.
+// Reads at most `maxCountedDue` rows, so the cost does not grow with the backlog.
 const readDue = statement(
   'subscriptions.backlog',
   `SELECT count(*)::int AS due_deliveries, min(next_attempt_at) AS oldest_due_at FROM (

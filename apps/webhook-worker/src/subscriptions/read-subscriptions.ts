@@ -30,7 +30,7 @@ const find = statement(
 export class ReadSubscriptions {
   constructor(private readonly database: Database) {}
 
-  /** Returns the caller's subscriptions, newest first. Access without a creator has none. */
+  /** Returns the caller's subscriptions, newest first. Returns none if the token has no creator. */
   async list(caller: Caller, { status }: ListSubscriptionsDto): Promise<{ data: SubscriptionView[] }> {
     const owner = ownerOf(caller);
     if (owner === undefined) return { data: [] };
@@ -43,8 +43,8 @@ export class ReadSubscriptions {
   }
 
   /** @throws NotFound */
-  async findOne(caller: Caller, publicId: string): Promise<SubscriptionView> {
-    const { id, creatorId, clientId } = ownedId(caller, publicId);
+  async findOne(caller: Caller, webhookId: string): Promise<SubscriptionView> {
+    const { id, creatorId, clientId } = ownedId(caller, webhookId);
     const row = await this.database.row<SubscriptionRow>(find, [id, creatorId, clientId]);
     return subscriptionWithBacklog(
       row ?? throwNotFound('webhook subscription'),

@@ -77,9 +77,9 @@ export class UpdateSubscription {
    * @throws NotFound
    * @throws RateLimited after too many private names of the owner
    */
-  async run(caller: Caller, publicId: string, input: UpdateSubscriptionDto): Promise<SubscriptionView> {
+  async run(caller: Caller, webhookId: string, input: UpdateSubscriptionDto): Promise<SubscriptionView> {
     this.target.checkSyntax(input);
-    const { id, creatorId, clientId } = ownedId(caller, publicId);
+    const { id, creatorId, clientId } = ownedId(caller, webhookId);
     if (input.url !== undefined) {
       if ((await this.database.row(exists, [id, creatorId, clientId])) === undefined)
         throwNotFound('webhook subscription');

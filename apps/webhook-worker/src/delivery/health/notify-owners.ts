@@ -17,14 +17,14 @@ export interface FailingSubscription {
   readonly failingSince: Date;
 }
 
-/** Owners are not notified of what they did themselves. */
+/** A subscription that the service disabled, not its owner. */
 export interface DisabledSubscription extends FailingSubscription {
   readonly disabledReason: Exclude<DisabledReason, 'owner'>;
 }
 
 // The failure limit is already reached; only the time window remains.
-const claimSubscriptionsToWarn = statement(
-  'subscriptions.claim-to-warn',
+const markSubscriptionsToWarn = statement(
+  'subscriptions.mark-to-warn',
   `WITH due AS (
      SELECT id FROM webhook_subscriptions
      WHERE failing_since <= now() - $2 * interval '1 millisecond' AND consecutive_failures >= $1
@@ -79,11 +79,13 @@ export class NotifyOwners {
   warnBeforeDisabling(): Promise<boolean> {
     const { WEBHOOK_DISABLE_FAILURES: failures, WEBHOOK_DISABLE_AFTER_MS: afterMs } = this.config;
     return this.database.transaction(async (tx) => {
-      const due = await tx.rows<FailingSubscription & { now: Date }>(claimSubscriptionsToWarn, [
+      const due = await tx.rows<FailingSubscription & { now: Date }>(markSubscriptionsToWarn, [
         failures,
         Math.max(0, afterMs - warnBeforeMs),
       ]);
-      await this.publishDegraded(tx, 'to_be_disabled', due, due[0]?.now ?? new Date());
+      const [first] = due;
+      if (first === undefined) return false;
+      await this.publishDegraded(tx, 'to_be_disabled', due, first.now);
       return due.length === batchSize;
     });
   }
@@ -103,6 +105,10 @@ export class NotifyOwners {
     await this.outbox.add(tx, ...published);
   }
 
+  /**
+   * Returns `disabled_at` of a degraded message: when the subscription will be disabled. Null while too few
+   * deliveries have failed.
+   */
   private disableTime({ consecutiveFailures, failingSince }: FailingSubscription): string | null {
     const { WEBHOOK_DISABLE_FAILURES: failures, WEBHOOK_DISABLE_AFTER_MS: afterMs } = this.config;
     return consecutiveFailures < failures ? null : new Date(failingSince.getTime() + afterMs).toISOString();

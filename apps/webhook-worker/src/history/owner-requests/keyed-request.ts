@@ -3,21 +3,21 @@ import { ownedId } from '../../subscriptions/owner.js';
 
 /**
  * Returns a request about a subscription with its `idempotency-key`; undefined without a key.
- * @param effect what the key stands for, besides the subscription
+ * @param parameters values that a repeated request must have in common, besides the subscription
  * @throws NotFound on a malformed id or a caller without a creator
  */
 export function keyedRequest(
   caller: Caller,
   webhookId: string,
   key: string | undefined,
-  effect: object,
+  parameters: object,
   receivedAt: Date,
 ): KeyedRequest | undefined {
   if (key === undefined) return undefined;
   const { id, creatorId, clientId } = ownedId(caller, webhookId);
   return {
     scope: { creatorId, clientId, key },
-    fingerprints: [fingerprint({ subscription: id, ...effect })],
+    fingerprints: [fingerprint({ subscription: id, ...parameters })],
     receivedAt,
   };
 }

@@ -1,6 +1,6 @@
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { RateLimited } from '@fulfilment/error-envelope';
-import { maxOwnerRequestsPerMinute, type OwnerRequest } from '../history.rules.js';
+import { maxOwnerRequestsPerMinute, type OwnerRequestKind } from '../history.rules.js';
 
 const countRecent = statement(
   'history.count-recent-owner-requests',
@@ -16,15 +16,16 @@ const record = statement(
 );
 
 /**
- * Counts a request of an owner: a test, manual retry or recovery of a subscription. The transaction must have
- * locked the subscription, which makes the count exact. A rollback removes it.
+ * Counts a request of an owner against the quota: a test, manual retry or recovery of a subscription. The
+ * transaction must have locked the subscription, which makes the count exact. A rollback also removes the
+ * record of the request.
  *
  * @throws RateLimited when the limit per minute is reached
  */
-export async function countOwnerRequest(
+export async function consumeOwnerRequestQuota(
   tx: Transaction,
   subscriptionId: string,
-  kind: OwnerRequest,
+  kind: OwnerRequestKind,
 ): Promise<void> {
   await checkQuota(tx, subscriptionId, kind);
   await tx.run(record, [subscriptionId, kind]);
@@ -34,7 +35,7 @@ export async function countOwnerRequest(
  * Checks the quota without a lock, so that a client beyond its quota locks nothing.
  * @throws RateLimited when the limit per minute is reached
  */
-export async function checkQuota(sql: Sql, subscriptionId: string, kind: OwnerRequest): Promise<void> {
+export async function checkQuota(sql: Sql, subscriptionId: string, kind: OwnerRequestKind): Promise<void> {
   const requests = await sql.row<{ count: number; wait_seconds: number | null }>(countRecent, [
     subscriptionId,
     kind,

@@ -11,7 +11,7 @@ import { maxCountedDeliveries, type RecoverableStatus } from '../history.rules.j
 import type { Recovery } from '../delivery.shapes.js';
 import { keyedRequest } from './keyed-request.js';
 import { findOwned, lockOwned } from '../owned-subscription.js';
-import { checkQuota, countOwnerRequest } from './owner-request-quota.js';
+import { checkQuota, consumeOwnerRequestQuota } from './owner-request-quota.js';
 
 // Serialises the counts of one subscription, so that no two recoveries count the same delivery. Does not lock
 // the subscription.
@@ -90,7 +90,7 @@ export class RecoverDeliveries {
     const request = keyedRequest(caller, webhookId, key, { recover: input }, this.clock());
     const known = request && (await findCreated<Recovery>(this.database, request));
     if (known !== undefined) return new ResponseWithHeaders(known.response, known.headers);
-    const subscriptionId = await this.checkAndCountRequest(caller, webhookId);
+    const subscriptionId = await this.checkAndConsumeQuota(caller, webhookId);
     const { response, headers } = await this.database.transaction((tx) =>
       createOnce(tx, request, () => this.start(tx, subscriptionId, input)),
     );
@@ -102,7 +102,7 @@ export class RecoverDeliveries {
    * Checks owner, quota and status, and counts this call for the quota, in a transaction of its own. Returns
    * the id of the subscription.
    */
-  private async checkAndCountRequest(caller: Caller, webhookId: string): Promise<string> {
+  private async checkAndConsumeQuota(caller: Caller, webhookId: string): Promise<string> {
     const { id } = await findOwned(this.database, caller, webhookId);
     await checkQuota(this.database, id, 'recover');
     return this.database.transaction(async (tx) => {
@@ -110,7 +110,7 @@ export class RecoverDeliveries {
       if (subscription.status === 'disabled') {
         throw new Conflict('This webhook subscription is disabled. Enable it first.');
       }
-      await countOwnerRequest(tx, subscription.id, 'recover');
+      await consumeOwnerRequestQuota(tx, subscription.id, 'recover');
       return subscription.id;
     });
   }

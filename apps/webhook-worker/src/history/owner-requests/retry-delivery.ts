@@ -8,7 +8,7 @@ import type { DeliveryView } from '../delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from '../delivery.view.js';
 import { keyedRequest } from './keyed-request.js';
 import { deliveryUuid, lockOwned } from '../owned-subscription.js';
-import { countOwnerRequest } from './owner-request-quota.js';
+import { consumeOwnerRequestQuota } from './owner-request-quota.js';
 
 // Waits for a worker that is just claiming the delivery, and then finds it in flight.
 const lock = statement(
@@ -53,8 +53,8 @@ export class RetryDelivery {
     deliveryId: string,
     key?: string,
   ): Promise<ResponseWithHeaders<DeliveryView>> {
-    const effect = { retry: deliveryUuid(deliveryId) };
-    const request = keyedRequest(caller, webhookId, key, effect, this.clock());
+    const parameters = { retry: deliveryUuid(deliveryId) };
+    const request = keyedRequest(caller, webhookId, key, parameters, this.clock());
     const { response, headers } = await this.database.transaction((tx) =>
       createOnce(tx, request, () => this.retry(tx, caller, webhookId, deliveryId)),
     );
@@ -71,7 +71,7 @@ export class RetryDelivery {
     const ids = [deliveryUuid(deliveryId), subscription.id];
     const delivery =
       (await tx.row<{ status: string; test: boolean }>(lock, ids)) ?? throwNotFound('webhook delivery');
-    await countOwnerRequest(tx, subscription.id, delivery.test ? 'test' : 'retry');
+    await consumeOwnerRequestQuota(tx, subscription.id, delivery.test ? 'test' : 'retry');
     if (delivery.status === 'in_flight') throw new Conflict('An attempt of this delivery is in progress.');
     await tx.run(savePriorState, ids);
     const row = (await tx.row<DeliveryRow>(makeDue, ids)) ?? throwNotFound('webhook delivery');

@@ -15,7 +15,7 @@ import type { DeliveryView } from '../delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from '../delivery.view.js';
 import { keyedRequest } from './keyed-request.js';
 import { lockOwned, type OwnedSubscription } from '../owned-subscription.js';
-import { countOwnerRequest } from './owner-request-quota.js';
+import { consumeOwnerRequestQuota } from './owner-request-quota.js';
 
 const insertEvent = statement(
   'history.insert-test-event',
@@ -71,7 +71,7 @@ export class SendTestEvent {
     event: WebhookEvent | undefined,
   ): Promise<DeliveryView> {
     const subscription = await lockOwned(tx, caller, webhookId);
-    await countOwnerRequest(tx, subscription.id, 'test');
+    await consumeOwnerRequestQuota(tx, subscription.id, 'test');
     const sent = event ?? firstEventOf(subscription.events) ?? 'order.created';
     const row = await insert(tx, subscription, sent);
     this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
