@@ -2,9 +2,9 @@ import { maxTrackPosition, visibleCharacter } from '@fulfilment/contracts';
 
 const maxTitleCharacters = 200;
 /** A longer text is cut before it is cleaned, which bounds the time of the cleaning. */
-const maxCleanedLength = 10_000;
+const maxRawLength = 10_000;
 // Control characters, format characters that affect neighbouring text, surrogates and private-use characters.
-const unprintable = /[\p{Cc}\p{Cs}\p{Co}\u2028-\u202e\u2060-\u206f\ufeff]+/gu;
+const unprintable = /[\p{Cc}\p{Cs}\p{Co}\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+/gu;
 
 /** Title and position of a track from the tags of its file. */
 export interface TrackTags {
@@ -32,7 +32,7 @@ export function trackTags(title: unknown, position: unknown): TrackTags {
 
 function cleanTitle(text: string): string | null {
   const cleaned = text
-    .slice(0, maxCleanedLength)
+    .slice(0, maxRawLength)
     .replace(unprintable, ' ')
     .normalize('NFC')
     .replace(/\s+/gu, ' ')
