@@ -12,6 +12,7 @@ import { UploadQueue } from './processing/upload-queue.js';
     ReadTrackUpload,
     RegisterTrackUpload,
     UploadQueue,
+    // Its constructor parameter is for tests; Nest cannot inject a URL.
     { provide: ReadAudio, useFactory: () => new ReadAudio() },
     UploadProcessing,
   ],

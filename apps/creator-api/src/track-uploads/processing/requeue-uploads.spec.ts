@@ -6,7 +6,7 @@ import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import { creatorApi, type CreatorApi } from '../../test/creator-api.fixture.js';
 import { migrations } from '../../migrations/index.js';
-import { requeueUploads } from './requeue-uploads.js';
+import { uploadRequeueLoop } from './requeue-uploads.js';
 import { insertOpenUploads, uploadClient } from '../track-uploads.fixture.js';
 import { uploadMetrics } from './upload-metrics.js';
 import type { QueuedUpload } from './upload-queue.js';
@@ -39,7 +39,7 @@ describe('requeuing of track uploads', () => {
         return Promise.reject(new Error('Redis is not connected.'));
       },
     };
-    const requeuing = requeueUploads(database, queue, createLogger('test', 'silent'));
+    const requeuing = uploadRequeueLoop(database, queue, createLogger('test', 'silent'));
     requeuing.start();
     try {
       await eventually(() => triedPages.length >= 2);

@@ -25,10 +25,10 @@ const measure = statement(
 );
 
 /**
- * Re-creates missing jobs of due uploads from PostgreSQL, for example after a crash or a flushed Redis. Any
- * number of replicas may run it.
+ * Returns the loop that re-creates missing jobs of due uploads from PostgreSQL, for example after a crash or
+ * a flushed Redis. Any number of replicas may run it.
  */
-export function requeueUploads(
+export function uploadRequeueLoop(
   database: Database,
   queue: Pick<UploadQueue, 'addMissing'>,
   logger: Logger,

@@ -13,7 +13,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../../config.js';
 import { ReadAudio } from '../audio/read-audio.js';
 import { FetchAudio } from '../fetching/fetch-audio.js';
-import { requeueUploads } from './requeue-uploads.js';
+import { uploadRequeueLoop } from './requeue-uploads.js';
 import { UploadWorker } from './upload-worker.js';
 import { ProcessUpload } from './process-upload.js';
 import { RecordOutcome } from './record-outcome.js';
@@ -38,7 +38,7 @@ export class UploadProcessing extends BackgroundTask {
     uploadQueue: UploadQueue,
   ) {
     super();
-    this.requeuing = requeueUploads(database, uploadQueue, logger);
+    this.requeuing = uploadRequeueLoop(database, uploadQueue, logger);
   }
 
   start(): void {

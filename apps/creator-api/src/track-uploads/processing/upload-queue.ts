@@ -79,7 +79,7 @@ export class UploadQueue implements OnApplicationShutdown {
     return missing.length;
   }
 
-  /** Adds a job without waiting. If Redis does not accept it, `requeueUploads` adds it later. */
+  /** Adds a job without waiting. If Redis does not accept it, `uploadRequeueLoop` adds it later. */
   addInBackground(upload: QueuedUpload): void {
     this.add([upload]).catch((error: unknown) => {
       this.logger.warn(

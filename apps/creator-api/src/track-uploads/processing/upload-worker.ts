@@ -76,7 +76,7 @@ export class UploadWorker {
       );
   }
 
-  /** `requeueUploads` adds the upload again when its lease has ended. */
+  /** `uploadRequeueLoop` adds the upload again when its lease has ended. */
   private warnOfRun(error: unknown, uploadId: string | undefined): void {
     if (this.runWarnings.allows())
       this.logger.warn(
