@@ -11,16 +11,16 @@ import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
 import type { BreakdownFilters, SeriesQuery } from '../statistics.dto.js';
 
 const sums = 'sum(units)::text AS units, sum(revenue)::text AS revenue, sum(royalties)::text AS royalties';
-const inRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
+const ofCreatorInRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
 
 // Reads the same sums as the statistics of a month.
 const readMonths = statement(
   'series.months',
-  `SELECT period, ${sums} FROM monthly_statistics WHERE ${inRange} GROUP BY period`,
+  `SELECT period, ${sums} FROM monthly_statistics WHERE ${ofCreatorInRange} GROUP BY period`,
 );
-const fromBreakdown = `FROM monthly_breakdown WHERE ${inRange} AND ${matchesFilters}`;
+const fromBreakdown = `FROM monthly_breakdown WHERE ${ofCreatorInRange} AND ${matchesFilters}`;
 // Used only for requests about apps, since it lacks the postings from before the upgrade that added it.
-const fromAppBreakdown = `FROM monthly_app_breakdown WHERE ${inRange} AND ${matchesFilters}
+const fromAppBreakdown = `FROM monthly_app_breakdown WHERE ${ofCreatorInRange} AND ${matchesFilters}
      AND (:app::text IS NULL OR client_id = :app)`;
 /** @param from FROM and WHERE clause */
 const filteredMonths = (name: string, from: string): Statement =>
@@ -38,6 +38,7 @@ const columns = {
 /** @param from FROM and WHERE clause */
 const groupStatement = (name: string, dimension: Dimension, from: string): Statement => {
   const key = columns[dimension];
+  // Rows without this dimension are in no group.
   return statement(
     name,
     `WITH cells AS MATERIALIZED (
@@ -50,8 +51,12 @@ const groupStatement = (name: string, dimension: Dimension, from: string): State
      ORDER BY total DESC, key, period`,
   );
 };
-// Without filters it reads the sums of the months, which have far fewer rows than the breakdown.
-const readReleases = groupStatement('series.releases', 'release', `FROM monthly_statistics WHERE ${inRange}`);
+// Unfiltered groups by release read `monthly_statistics`, which has far fewer rows than the breakdown.
+const readReleases = groupStatement(
+  'series.releases',
+  'release',
+  `FROM monthly_statistics WHERE ${ofCreatorInRange}`,
+);
 const byDimension = (statementOf: (dimension: Dimension) => Statement) => ({
   release: statementOf('release'),
   product_type: statementOf('product_type'),
