@@ -10,7 +10,7 @@ import {
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors, setupExpiredText } from '../second-factor/second-factors.js';
 import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
-import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
+import { keyUri, setupKey } from '../second-factor/totp.rules.js';
 import { confirmationCodeGuess } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
@@ -45,7 +45,7 @@ export class SetUpSecondFactor {
     if (rejection !== undefined) return beginSecondFactorPage(account, rejection);
     const secret = await this.factors.beginSetup(person.id);
     if (secret === undefined) return { redirect: '/account/security' };
-    const setup = { keyUri: keyUri(secret, person.email), spelledSecret: spelledSecret(secret) };
+    const setup = { keyUri: keyUri(secret, person.email), setupKey: setupKey(secret) };
     return confirmSecondFactorPage(account, { setup });
   }
 

@@ -67,12 +67,12 @@ export async function changeRole(
 ): Promise<{ user_id: string; org_id: string | null; org_role: string; changed: boolean }> {
   const { id, revoked, changed } = await database.transaction(async (tx) => {
     const user = await lockUser(tx, USER);
-    const change = () => changeRoleAndEndTokens(tx, user, { role, organisation });
+    const applyChange = () => changeRoleAndEndTokens(tx, user, { role, organisation });
     const leavesOrganisation = role === 'none' && organisation !== undefined;
     if (leavesOrganisation)
-      return disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, change);
-    const result = await change();
-    // The consents of a person who joins an organisation become valid, and connect their apps.
+      return disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, applyChange);
+    const result = await applyChange();
+    // Joining makes existing consents valid; for other changes this republishes the same state.
     if (result.changed) await publishCreators(tx, outbox, await creatorsOfConsents(tx, user.id));
     return result;
   });

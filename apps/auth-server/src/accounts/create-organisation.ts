@@ -20,7 +20,10 @@ const insert = statement(
   'INSERT INTO organisations (id, name) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING',
 );
 
-/** Creates an organisation. An existing one with the given id stays unchanged. */
+/**
+ * Creates an organisation. An existing one with the given id stays unchanged: a different `name` is ignored
+ * without an error.
+ */
 export async function createOrganisation(
   database: Database,
   { id, name }: NewOrganisation,

@@ -6,7 +6,7 @@ const batchSize = 1000;
 
 // The columns locked_* hold counted records; they are named after the first use, guesses during a lockout. A
 // subject with a guess limit has the limit in the same row (sign-in/throttling/guess-counts.ts).
-const count = statement(
+const upsertCount = statement(
   'counted-records.count',
   `INSERT INTO guess_counts AS counted (subject, locked_attempts, locked_record, locked_from, locked_until)
    VALUES ($1, 1, $2, now(), now() + $3 * interval '1 second')
@@ -16,7 +16,7 @@ const count = statement(
      locked_until = CASE WHEN counted.locked_attempts = 0 THEN excluded.locked_until ELSE counted.locked_until END`,
 );
 // One statement, so that an event is either still counted or in the audit log.
-const write = statement(
+const moveEndedToAuditLog = statement(
   'counted-records.write',
   `WITH ended AS (
      SELECT subject, locked_attempts, locked_from, locked_record FROM guess_counts
@@ -31,7 +31,7 @@ const write = statement(
    FROM ended RETURNING event`,
 );
 
-/** An event that anyone can repeat at will: the audit log gets one record per subject and window. */
+/** A repeatable event, audited once per subject and window. */
 export interface CountedRecord {
   readonly subject: string;
   readonly origin: Origin;
@@ -46,12 +46,14 @@ export async function countRecord(
 ): Promise<void> {
   const { event, userId, clientId, details = {} } = entry;
   const record = { event, userId, clientId, ip: origin.ip, userAgent: origin.userAgent, details };
-  await sql.run(count, [subject, JSON.stringify(record), windowSeconds]);
+  await sql.run(upsertCount, [subject, JSON.stringify(record), windowSeconds]);
 }
 
 /** Writes the records of ended windows, with `count` and `since`. Returns whether there may be more. */
 export async function writeCountedRecords(database: Database): Promise<boolean> {
-  const written = await database.rows<Pick<AuditEntry, 'event'> & Record<string, unknown>>(write);
+  const written = await database.rows<Pick<AuditEntry, 'event'> & Record<string, unknown>>(
+    moveEndedToAuditLog,
+  );
   for (const { event } of written) recordsWritten.inc({ event });
   return written.length === batchSize;
 }

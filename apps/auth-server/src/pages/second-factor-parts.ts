@@ -6,18 +6,16 @@ export interface SecondFactorSetup {
   /** `otpauth://totp/…` */
   readonly keyUri: string;
   /** The secret to type. */
-  readonly spelledSecret: string;
+  readonly setupKey: string;
 }
 
 /** The QR code, and the same secret to type. */
-export function setupSteps({ keyUri, spelledSecret }: SecondFactorSetup): Html {
+export function setupSteps({ keyUri, setupKey }: SecondFactorSetup): Html {
   return html`<p>Open your authenticator app, add an account and scan this QR code.</p>
     <div class="qr" role="img" aria-label="QR code for your authenticator app">${qrCode(keyUri)}</div>
     <details>
       <summary class="small">Can’t scan the code?</summary>
-      <p>
-        Add the account manually (time-based, six digits) with this key:<br /><code>${spelledSecret}</code>
-      </p>
+      <p>Add the account manually (time-based, six digits) with this key:<br /><code>${setupKey}</code></p>
     </details>`;
 }
 

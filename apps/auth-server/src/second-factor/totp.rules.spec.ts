@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { keyUri, spelledSecret, findTimeStep } from './totp.rules.js';
+import { keyUri, setupKey, findTimeStep } from './totp.rules.js';
 
 /** RFC 6238 appendix B, for SHA-1; six digits are the last six of its eight. */
 const secret = Buffer.from('12345678901234567890');
@@ -39,5 +39,5 @@ it('encodes the secret as an otpauth URI for authenticator apps', () => {
     digits: '6',
     period: '30',
   });
-  expect(spelledSecret(secret)).toBe('GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ');
+  expect(setupKey(secret)).toBe('GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ');
 });

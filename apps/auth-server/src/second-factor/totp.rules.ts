@@ -4,6 +4,7 @@ import { suiteName } from '../registration/reserved-names.rules.js';
 /** RFC 6238 with the parameters that every authenticator app supports: SHA-1, six digits, 30 seconds. */
 const periodSeconds = 30;
 const digits = 6;
+const codePattern = new RegExp(`^\\d{${digits}}$`);
 /**
  * A code of the previous or next step is valid too, for clock differences and typing time (RFC 6238 §5.2).
  */
@@ -25,10 +26,13 @@ function totp(secret: Uint8Array, account = ''): TOTP {
   });
 }
 
-/** Returns the time step of a valid code. The caller stores the step, so that a code is accepted once. */
+/**
+ * Returns the time step of a valid code; undefined if the code is invalid. The caller stores the step, so
+ * that a code is accepted once.
+ */
 export function findTimeStep(secret: Uint8Array, code: string, nowMs: number): number | undefined {
   const typed = code.replace(/[\s-]/g, '');
-  if (!/^\d{6}$/.test(typed)) return undefined;
+  if (!codePattern.test(typed)) return undefined;
   const delta = totp(secret).validate({ token: typed, timestamp: nowMs, window: windowSteps });
   return delta === null ? undefined : Math.floor(nowMs / 1000 / periodSeconds) + delta;
 }
@@ -39,6 +43,6 @@ export function keyUri(secret: Uint8Array, account: string): string {
 }
 
 /** The secret to type: base32 in groups of four. */
-export function spelledSecret(secret: Uint8Array): string {
+export function setupKey(secret: Uint8Array): string {
   return (totp(secret).secret.base32.match(/.{1,4}/g) ?? []).join(' ');
 }

@@ -5,7 +5,7 @@ import type { FormProblem } from '../pages/form-problem.js';
 import type { Page } from '../pages/page.js';
 import { requiredSetupPage, secondFactorPage } from '../pages/sign-in/second-factor.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
-import { keyUri, spelledSecret } from '../second-factor/totp.rules.js';
+import { keyUri, setupKey } from '../second-factor/totp.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 
 /** Shows the second step of a sign-in: the code, or the set-up of a second factor. */
@@ -38,7 +38,7 @@ export class SecondFactorPrompt {
     if (person === undefined) throw new InteractionExpired();
     return requiredSetupPage(view, {
       keyUri: keyUri(secret, person.email),
-      spelledSecret: spelledSecret(secret),
+      setupKey: setupKey(secret),
     });
   }
 }
