@@ -12,7 +12,7 @@ import { mustRun } from '../dev/run-program.ts';
 import { toolArguments } from '../dev/settings.ts';
 import { type BareStack, writeStack } from '../dev/state/stack-file.ts';
 import { serveControl } from '../dev/supervisor/control.ts';
-import { Composition } from './composition.ts';
+import { ComposeProject } from './compose-project.ts';
 import { checkRestrictions } from './container-rules.ts';
 import type { Engine } from './engine.ts';
 
@@ -29,7 +29,7 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
   const progress = new Progress(say);
   const [port, receiverPort] = [await freePort(), await freePort()];
   const baseUrl = `https://localhost:${port}`;
-  const composition = await Composition.open(engine, project, {
+  const composeProject = await ComposeProject.open(engine, project, {
     SUITE_TAG: tag,
     BASE_URL: baseUrl,
     GATEWAY_PUBLIC_HOST: `localhost:${port}`,
@@ -37,11 +37,11 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     DEMO_RECEIVER_PORT: String(receiverPort),
   });
   const stateDir = mkdtempSync(join(tmpdir(), 'verification-'));
-  const remove = (): Promise<unknown> => composition.run(['down', '--volumes', '--remove-orphans']);
+  const remove = (): Promise<unknown> => composeProject.run(['down', '--volumes', '--remove-orphans']);
   try {
     await remove(); // left by an interrupted run
     await progress.step('Secrets, databases, migrations, stores, services and gateway are up', () =>
-      composition.mustRun(['up', '--detach', '--no-build']),
+      composeProject.mustRun(['up', '--detach', '--no-build']),
     );
     const caFile = join(stateDir, 'ca.pem');
     const containers = await listContainers(engine);
@@ -57,25 +57,25 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     );
     await progress.step('Node.js is process 1 of each service', () => checkFirstProcess(engine, containers));
     const internalUrls = await internalUrlsOf(engine, containers);
-    await runDemo(composition, { stateDir, baseUrl, caFile, receiverPort, internalUrls, progress });
+    await runDemo(composeProject, { stateDir, baseUrl, caFile, receiverPort, internalUrls, progress });
     await progress.step('A second run of secrets and databases changes no secret', () =>
-      checkRepeat(composition),
+      checkRepeat(composeProject),
     );
     await progress.step('The services stop gracefully', () => checkStop(engine, containers));
   } catch (error) {
-    const { output } = await composition.run(['logs', '--tail', '15', '--no-color']);
+    const { output } = await composeProject.run(['logs', '--tail', '15', '--no-color']);
     throw new Failure(`${reasonOf(error)}\n\nThe end of the logs:\n${output}`);
   } finally {
     await remove();
-    composition.close();
+    composeProject.close();
     rmSync(stateDir, { recursive: true, force: true });
   }
 }
 
 /** An upgrade repeats these services, on volumes with secrets that an operator may have replaced. */
-async function checkRepeat(composition: Composition): Promise<void> {
+async function checkRepeat(composeProject: ComposeProject): Promise<void> {
   const repeat = (service: string): Promise<string> =>
-    composition.mustRun(['run', '--rm', '-T', '--no-deps', service]);
+    composeProject.mustRun(['run', '--rm', '-T', '--no-deps', service]);
   const output = await repeat('secrets');
   if (!output.includes('"generated":[]')) throw new Failure(`Secrets were generated again: ${output}`);
   await repeat('databases');
@@ -171,7 +171,7 @@ async function internalUrlsOf(engine: Engine, containers: Containers): Promise<R
 }
 
 async function runDemo(
-  composition: Composition,
+  composeProject: ComposeProject,
   at: {
     readonly stateDir: string;
     readonly baseUrl: string;
@@ -181,7 +181,9 @@ async function runDemo(
     readonly progress: Progress;
   },
 ): Promise<void> {
-  const commands = Object.fromEntries(serviceNames.map((name) => [name, composition.command(name)]));
+  const commands = Object.fromEntries(
+    serviceNames.map((name) => [name, composeProject.operatorCommand(name)]),
+  );
   const access: OperatorAccess = {
     internal_urls: at.internalUrls,
     environments: Object.fromEntries(

@@ -9,9 +9,9 @@ import type { Engine } from './engine.ts';
 const projectDirectory = join(root, 'deploy');
 
 /** A separate Compose project of deploy/compose.yaml and verify.compose.yaml. */
-export class Composition {
+export class ComposeProject {
   private readonly engine: Engine;
-  private readonly directory = mkdtempSync(join(tmpdir(), 'composition-'));
+  private readonly directory = mkdtempSync(join(tmpdir(), 'compose-project-'));
   private readonly options: readonly string[];
   private readonly settings: Readonly<Record<string, string>>;
 
@@ -44,12 +44,12 @@ export class Composition {
     engine: Engine,
     project: string,
     settings: Readonly<Record<string, string>>,
-  ): Promise<Composition> {
+  ): Promise<ComposeProject> {
     const { code, output } = await engine.docker(['compose', 'version']);
     if (code !== 0) throw new Failure('The engine has no Compose. Install the plugin docker-compose.');
-    // Compose 1, which Debian has, rejects the member `name` of a file.
+    // Compose 1, which Debian has, rejects the top-level element `name` of a file.
     const supportsName = !/\b1\.\d+\.\d+/.test(output.split('\n')[0] ?? '');
-    return new Composition(engine, project, settings, { supportsName });
+    return new ComposeProject(engine, project, settings, { supportsName });
   }
 
   run(args: readonly string[]): Promise<Outcome> {
@@ -61,7 +61,10 @@ export class Composition {
   }
 
   /** The command line of an operator command, and the environment that it needs. */
-  command(service: string): { readonly line: string[]; readonly environment: Record<string, string> } {
+  operatorCommand(service: string): {
+    readonly line: string[];
+    readonly environment: Record<string, string>;
+  } {
     const { program, environment } = this.engine;
     const forwarded = ['-e', 'OPERATOR', '-e', 'CLI_PROGRAM'];
     const defined = Object.entries({ ...environment, ...this.settings }).filter(
