@@ -20,7 +20,7 @@ export async function openOrderStream(client: Client, creator: string) {
     for await (const event of followOrders({ client, creator, signal: end.signal })) {
       if (event.event === 'order.created')
         arrivedAtMs.set(event.order.uuid, performance.timeOrigin + performance.now());
-      else opened.resolve();
+      else opened.resolve(); // `open` or `reset`
     }
   };
   const reading = read();

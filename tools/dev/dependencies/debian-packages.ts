@@ -29,7 +29,7 @@ export async function aptPrefix(): Promise<readonly string[] | undefined> {
 /**
  * Installs the packages that are missing.
  * @param isInstalled a function for each package
- * @param purpose the subject of the Failure where apt-get cannot be used
+ * @param purpose subject of the error sentence, e.g. 'A private engine'
  */
 export async function installMissing(
   isInstalled: Readonly<Record<string, () => boolean>>,

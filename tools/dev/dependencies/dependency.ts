@@ -6,22 +6,23 @@ import type { ProcessPlan } from '../supervisor/process-part.ts';
 export const dependencyNames = ['postgres', 'redis', 'rabbitmq'] as const;
 export type DependencyName = (typeof dependencyNames)[number];
 
-/** Parameters for starting the dependencies of a suite. */
+/** Parameters for starting the stores of a suite. */
 export interface DependencyContext {
   readonly settings: Settings;
   readonly ports: Ports;
   readonly secrets: Secrets;
+  /** Prints a detail of the current step. */
   readonly note: (text: string) => void;
 }
 
-/** A dependency with its URL and processes; an external dependency has none. */
+/** A store with its URL and its processes; no processes if it is external. */
 export interface Dependency {
   readonly name: DependencyName;
   readonly url: string;
   readonly processes: readonly ProcessPlan[];
 }
 
-/** URL of a dependency that the suite runs, the same for Docker and for programs. */
+/** URL of a store that the suite runs, the same for Docker and for programs. */
 export function ownUrl(
   name: DependencyName,
   { ports, secrets }: Pick<DependencyContext, 'ports' | 'secrets'>,

@@ -8,7 +8,7 @@ export interface CodeBlock {
   readonly code: string;
   /** The file that readers save it as. */
   readonly title: string | undefined;
-  /** Regular expression of the session's output after this block. */
+  /** Regular expression of the output, after this block, of the shell session that runs the page's blocks. */
   readonly prints: string | undefined;
   /** The reason why the tests do not run it. */
   readonly noRun: string | undefined;
