@@ -14,7 +14,7 @@ import { ShowBrowsers } from './show-browsers.js';
 import { ShowConnectedApps } from './show-connected-apps.js';
 import { ShowSecurity } from './show-security.js';
 import { SignOutBrowser } from './sign-out-browser.js';
-import { type SignedIn, SignedInPipe } from './signed-in.pipe.js';
+import { type SignedInRequest, SignedInPipe } from './signed-in.pipe.js';
 
 /** The account pages. */
 @Controller('account')
@@ -37,14 +37,14 @@ export class AccountController {
 
   @Get()
   overview(
-    @Context(SignedInPipe) signedIn: SignedIn,
+    @Context(SignedInPipe) signedIn: SignedInRequest,
     @Query('done') completedAction: unknown,
   ): Promise<Outcome> {
     return this.showOverview.run(signedIn, completedAction);
   }
 
   @Post('name')
-  name(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+  name(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
     return this.changeName.run(signedIn);
   }
 
@@ -59,63 +59,66 @@ export class AccountController {
   }
 
   @Get('apps')
-  apps(@Context(SignedInPipe) signedIn: SignedIn, @Query('done') completedAction: unknown): Promise<Outcome> {
+  apps(
+    @Context(SignedInPipe) signedIn: SignedInRequest,
+    @Query('done') completedAction: unknown,
+  ): Promise<Outcome> {
     return this.showConnectedApps.run(signedIn, completedAction);
   }
 
   @Post('apps/disconnect')
-  disconnect(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+  disconnect(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
     return this.disconnectApp.run(signedIn);
   }
 
   @Get('browsers')
   browsers(
-    @Context(SignedInPipe) signedIn: SignedIn,
+    @Context(SignedInPipe) signedIn: SignedInRequest,
     @Query('done') completedAction: unknown,
   ): Promise<Outcome> {
     return this.showBrowsers.run(signedIn, completedAction);
   }
 
   @Post('browsers/sign-out')
-  signOut(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+  signOut(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
     return this.signOutBrowser.run(signedIn);
   }
 
   @Get('security')
   security(
-    @Context(SignedInPipe) signedIn: SignedIn,
+    @Context(SignedInPipe) signedIn: SignedInRequest,
     @Query('done') completedAction: unknown,
   ): Promise<Outcome> {
     return this.showSecurity.run(signedIn, completedAction);
   }
 
   @Post('security/password')
-  password(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+  password(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
     return this.changePassword.run(signedIn);
   }
 
   @Get('security/second-factor')
-  secondFactor(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+  secondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
     return this.setUpSecondFactor.show(signedIn);
   }
 
   @Post('security/second-factor')
-  confirmSecondFactor(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+  confirmSecondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
     return this.setUpSecondFactor.confirm(signedIn);
   }
 
   @Post('security/second-factor/begin')
-  beginSecondFactor(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+  beginSecondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
     return this.setUpSecondFactor.begin(signedIn);
   }
 
   @Post('security/second-factor/remove')
-  removeSecondFactor(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+  removeSecondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
     return this.changeSecondFactor.remove(signedIn);
   }
 
   @Post('security/recovery-codes')
-  recoveryCodes(@Context(SignedInPipe) signedIn: SignedIn): Promise<Outcome> {
+  recoveryCodes(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
     return this.changeSecondFactor.renewRecoveryCodes(signedIn);
   }
 }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { displayName } from '../accounts/display-name.js';
 import { insertAudit } from '../audit/audit-log.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 import { ShowOverview } from './show-overview.js';
 
 const setName = statement(
@@ -19,7 +19,7 @@ export class ChangeName {
     private readonly database: Database,
   ) {}
 
-  async run(signedIn: SignedIn): Promise<Outcome> {
+  async run(signedIn: SignedInRequest): Promise<Outcome> {
     const { person, origin, field } = signedIn;
     const typed = field('name');
     const name = displayName.safeParse(typed);

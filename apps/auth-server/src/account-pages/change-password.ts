@@ -18,7 +18,7 @@ import { DeviceCookies } from '../sign-in/device-cookies.js';
 import { endOfflineFirstPartyFamilies, endThirdPartyFamilies } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 import { ShowSecurity } from './show-security.js';
 
 interface PasswordChange {
@@ -44,7 +44,7 @@ export class ChangePassword {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async run(signedIn: SignedIn): Promise<Outcome> {
+  async run(signedIn: SignedInRequest): Promise<Outcome> {
     const { person, sessionUid, origin, cookies, field } = signedIn;
     const current = field('current_password');
     const chosen = field('new_password');

@@ -9,7 +9,7 @@ import { removeSecondFactor, SecondFactors } from '../second-factor/second-facto
 import { confirmationCodeGuess } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
 import { ConfirmPassword } from './confirm-password.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 import { ShowSecurity } from './show-security.js';
 
 /** Removes the person's second factor, or renews its recovery codes. */
@@ -25,7 +25,7 @@ export class ChangeSecondFactor {
   ) {}
 
   /** Removes the second factor, unless the person's role requires one. */
-  async remove(signedIn: SignedIn): Promise<Outcome> {
+  async remove(signedIn: SignedInRequest): Promise<Outcome> {
     const { person, origin } = signedIn;
     if (this.factors.isRequiredOf(person)) {
       const text = 'Your role requires a second factor, so you cannot turn it off.';
@@ -42,7 +42,7 @@ export class ChangeSecondFactor {
   }
 
   /** Replaces all recovery codes, and shows the new ones once. */
-  async renewRecoveryCodes(signedIn: SignedIn): Promise<Outcome> {
+  async renewRecoveryCodes(signedIn: SignedInRequest): Promise<Outcome> {
     const { person, account, origin } = signedIn;
     const rejection = await this.verifyBothFactors(signedIn, 'recovery_codes_made');
     if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
@@ -58,7 +58,7 @@ export class ChangeSecondFactor {
 
   /** Returns the problem to show, or undefined when both the password and the code are correct. */
   private async verifyBothFactors(
-    signedIn: SignedIn,
+    signedIn: SignedInRequest,
     intended: 'second_factor_removed' | 'recovery_codes_made',
   ): Promise<Notice | undefined> {
     const { origin, field } = signedIn;

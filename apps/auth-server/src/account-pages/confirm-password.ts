@@ -6,7 +6,7 @@ import type { Notice } from '../pages/account/account.page.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import { confirmationGuess } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 
 /** Audit events of the actions that require the password. */
 export type ConfirmedAction = Extract<
@@ -33,7 +33,7 @@ export class ConfirmPassword {
 
   /** Verifies the field `current_password`. */
   async verify(
-    { person: { id: userId }, sessionUid, origin, field }: SignedIn,
+    { person: { id: userId }, sessionUid, origin, field }: SignedInRequest,
     intended: ConfirmedAction,
   ): Promise<Confirmation> {
     const event = intended === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';

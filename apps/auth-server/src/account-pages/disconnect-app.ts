@@ -6,7 +6,7 @@ import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.j
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { endFamiliesOfUserAndClient } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 
 /**
  * Disconnects an app: ends all its tokens for this person, and its next authorization needs a new consent.
@@ -18,7 +18,7 @@ export class DisconnectApp {
     private readonly outbox: Outbox,
   ) {}
 
-  async run({ person, origin, field }: SignedIn): Promise<Outcome> {
+  async run({ person, origin, field }: SignedInRequest): Promise<Outcome> {
     const clientId = field('client_id');
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
     await this.unitOfWork.runRevocation((tx) =>

@@ -15,7 +15,7 @@ import { confirmationCodeGuess } from '../sign-in/throttling/guess-target.rules.
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 import { ShowSecurity } from './show-security.js';
 
 /**
@@ -33,13 +33,13 @@ export class SetUpSecondFactor {
     private readonly showSecurity: ShowSecurity,
   ) {}
 
-  async show({ person, account }: SignedIn): Promise<Outcome> {
+  async show({ person, account }: SignedInRequest): Promise<Outcome> {
     if ((await this.factors.stateOf(person.id)).confirmed) return { redirect: '/account/security' };
     return beginSecondFactorPage(account);
   }
 
   /** Checks the password and shows a new secret; redirects when a second factor is already confirmed. */
-  async begin(signedIn: SignedIn): Promise<Outcome> {
+  async begin(signedIn: SignedInRequest): Promise<Outcome> {
     const { person, account } = signedIn;
     const { rejection } = await this.confirmPassword.verify(signedIn, 'second_factor_added');
     if (rejection !== undefined) return beginSecondFactorPage(account, rejection);
@@ -50,7 +50,7 @@ export class SetUpSecondFactor {
   }
 
   /** Checks the first code of the app, whose secret was shown only after the password. */
-  async confirm(signedIn: SignedIn): Promise<Outcome> {
+  async confirm(signedIn: SignedInRequest): Promise<Outcome> {
     const { person, sessionUid, account, origin, field } = signedIn;
     const { id: userId } = person;
     const details = { intended: 'second_factor_added' };
@@ -84,7 +84,7 @@ export class SetUpSecondFactor {
   }
 
   /** Returns the page for a code that came after its set-up ended; undefined while the set-up is open. */
-  private async endedSetup(signedIn: SignedIn): Promise<Outcome | undefined> {
+  private async endedSetup(signedIn: SignedInRequest): Promise<Outcome | undefined> {
     const { person, account } = signedIn;
     const { confirmed, setupOpen } = await this.factors.stateOf(person.id);
     if (setupOpen) return undefined;

@@ -3,7 +3,7 @@ import { browsersPage } from '../pages/account/browsers.page.js';
 import type { Page } from '../pages/page.js';
 import { browserName } from '../sessions/browser-name.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 
 /** Shows in which browsers the person is signed in. */
 @Injectable()
@@ -11,7 +11,7 @@ export class ShowBrowsers {
   constructor(private readonly browsers: BrowserSessions) {}
 
   /** @param completedAction query parameter `done` of the redirect after a form */
-  async run({ person, sessionUid, account }: SignedIn, completedAction: unknown): Promise<Page> {
+  async run({ person, sessionUid, account }: SignedInRequest, completedAction: unknown): Promise<Page> {
     const browsers = await this.browsers.list(person.id);
     return browsersPage(
       account,

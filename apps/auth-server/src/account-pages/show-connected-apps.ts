@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
 import { connectedAppsPage } from '../pages/account/connected-apps.page.js';
 import type { Page } from '../pages/page.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 
 const scopeDescriptions = Object.entries({ ...identityScopes, ...storeScopes });
 
@@ -13,7 +13,7 @@ export class ShowConnectedApps {
   constructor(private readonly apps: ReadConnectedApps) {}
 
   /** @param completedAction query parameter `done` of the redirect after a form */
-  async run({ person, account }: SignedIn, completedAction: unknown): Promise<Page> {
+  async run({ person, account }: SignedInRequest, completedAction: unknown): Promise<Page> {
     const apps = await this.apps.list(person.id);
     return connectedAppsPage(
       account,

@@ -6,7 +6,7 @@ import { overviewPage } from '../pages/account/overview.page.js';
 import type { Page } from '../pages/page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 
 /** Shows the overview of the account, with links to its parts. */
 @Injectable()
@@ -19,12 +19,12 @@ export class ShowOverview {
   ) {}
 
   /** @param completedAction query parameter `done` of the redirect after a form */
-  async run(signedIn: SignedIn, completedAction: unknown): Promise<Page> {
+  async run(signedIn: SignedInRequest, completedAction: unknown): Promise<Page> {
     const notice = { kind: 'done', text: 'Your name has been changed.' } as const;
     return this.page(signedIn, completedAction === 'name' ? notice : undefined);
   }
 
-  async page({ person, account }: SignedIn, notice?: Notice): Promise<Page> {
+  async page({ person, account }: SignedInRequest, notice?: Notice): Promise<Page> {
     const [creators, organisation, apps, browsers, factor] = await Promise.all([
       this.readAccounts.creators(person.id),
       this.readAccounts.organisationName(person.organisation_id),

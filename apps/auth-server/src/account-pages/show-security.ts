@@ -4,7 +4,7 @@ import type { Notice } from '../pages/account/account.page.js';
 import type { Page } from '../pages/page.js';
 import { securityPage } from '../pages/account/security.page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 
 /** Texts by the query parameter `done` of a redirect to this page. */
 const doneTexts: ReadonlyMap<unknown, string> = new Map([
@@ -28,12 +28,12 @@ export class ShowSecurity {
   ) {}
 
   /** @param completedAction query parameter `done` of the redirect after a form */
-  async run(signedIn: SignedIn, completedAction: unknown): Promise<Page> {
+  async run(signedIn: SignedInRequest, completedAction: unknown): Promise<Page> {
     const text = doneTexts.get(completedAction);
     return this.page(signedIn, text === undefined ? undefined : { kind: 'done', text });
   }
 
-  async page({ person, account }: SignedIn, notice?: Notice): Promise<Page> {
+  async page({ person, account }: SignedInRequest, notice?: Notice): Promise<Page> {
     const [state, apps] = await Promise.all([this.factors.stateOf(person.id), this.apps.list(person.id)]);
     const view = {
       secondFactor: state.confirmed,

@@ -3,14 +3,14 @@ import { insertAudit } from '../audit/audit-log.js';
 import type { Outcome } from '../pages/outcome.interceptor.js';
 import { endSessionOfUser, endSessionsOfUser } from '../sessions/end-sessions.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
-import type { SignedIn } from './signed-in.pipe.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
 
 /** Signs out the browser that the form names, or all others. The page has no form for the current one. */
 @Injectable()
 export class SignOutBrowser {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  async run({ person, sessionUid, origin, field }: SignedIn): Promise<Outcome> {
+  async run({ person, sessionUid, origin, field }: SignedInRequest): Promise<Outcome> {
     const session = field('session'); // its uid, or `others`
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session } } as const;
     let found = true;

@@ -23,7 +23,7 @@ interface VerifiedFactor {
 }
 
 /** A request of the signed-in person for an account page. */
-export interface SignedIn extends BrowserRequest {
+export interface SignedInRequest extends BrowserRequest {
   readonly person: Person;
   readonly sessionUid: string;
   readonly account: AccountContext;
@@ -45,7 +45,7 @@ export function accountPageOf(path: unknown): AccountPath {
 
 /** Opens the account of the person whose oidc-provider session the browser has. */
 @Injectable()
-export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<SignedIn>> {
+export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<SignedInRequest>> {
   constructor(
     private readonly oidc: OidcServer,
     private readonly accounts: ReadAccounts,
@@ -55,7 +55,7 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
   ) {}
 
   /** @throws SignInNeeded, Forbidden when the token of a submitted form is invalid */
-  async transform(context: ExecutionContext): Promise<SignedIn> {
+  async transform(context: ExecutionContext): Promise<SignedInRequest> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
