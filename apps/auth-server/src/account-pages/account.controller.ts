@@ -1,7 +1,7 @@
 import { Controller, Get, Post, Query, UseFilters, UseInterceptors } from '@nestjs/common';
 import { Context } from '../pages/browser-request.js';
 import { notSignedInPage } from '../pages/message.page.js';
-import { type Outcome, OutcomeInterceptor } from '../pages/outcome.interceptor.js';
+import { type PageResult, PageResultInterceptor } from '../pages/page-result.interceptor.js';
 import { ProblemPageFilter } from '../pages/problem-page.filter.js';
 import { ChangeName } from './change-name.js';
 import { ChangePassword } from './change-password.js';
@@ -19,7 +19,7 @@ import { type SignedInRequest, SignedInPipe } from './signed-in.pipe.js';
 /** The account pages. */
 @Controller('account')
 @UseFilters(ProblemPageFilter)
-@UseInterceptors(OutcomeInterceptor)
+@UseInterceptors(PageResultInterceptor)
 export class AccountController {
   constructor(
     private readonly showOverview: ShowOverview,
@@ -39,22 +39,22 @@ export class AccountController {
   overview(
     @Context(SignedInPipe) signedIn: SignedInRequest,
     @Query('done') completedAction: unknown,
-  ): Promise<Outcome> {
+  ): Promise<PageResult> {
     return this.showOverview.run(signedIn, completedAction);
   }
 
   @Post('name')
-  name(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
+  name(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
     return this.changeName.run(signedIn);
   }
 
   @Get('signed-in')
-  completeSignIn(@Query() query: Record<string, unknown>): Promise<Outcome> {
+  completeSignIn(@Query() query: Record<string, unknown>): Promise<PageResult> {
     return this.completeAccountSignIn.run(query);
   }
 
   @Get('signed-out')
-  signedOut(): Outcome {
+  signedOut(): PageResult {
     return notSignedInPage();
   }
 
@@ -62,12 +62,12 @@ export class AccountController {
   apps(
     @Context(SignedInPipe) signedIn: SignedInRequest,
     @Query('done') completedAction: unknown,
-  ): Promise<Outcome> {
+  ): Promise<PageResult> {
     return this.showConnectedApps.run(signedIn, completedAction);
   }
 
   @Post('apps/disconnect')
-  disconnect(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
+  disconnect(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
     return this.disconnectApp.run(signedIn);
   }
 
@@ -75,12 +75,12 @@ export class AccountController {
   browsers(
     @Context(SignedInPipe) signedIn: SignedInRequest,
     @Query('done') completedAction: unknown,
-  ): Promise<Outcome> {
+  ): Promise<PageResult> {
     return this.showBrowsers.run(signedIn, completedAction);
   }
 
   @Post('browsers/sign-out')
-  signOut(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
+  signOut(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
     return this.signOutBrowser.run(signedIn);
   }
 
@@ -88,37 +88,37 @@ export class AccountController {
   security(
     @Context(SignedInPipe) signedIn: SignedInRequest,
     @Query('done') completedAction: unknown,
-  ): Promise<Outcome> {
+  ): Promise<PageResult> {
     return this.showSecurity.run(signedIn, completedAction);
   }
 
   @Post('security/password')
-  password(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
+  password(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
     return this.changePassword.run(signedIn);
   }
 
   @Get('security/second-factor')
-  secondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
+  secondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
     return this.setUpSecondFactor.show(signedIn);
   }
 
   @Post('security/second-factor')
-  confirmSecondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
+  confirmSecondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
     return this.setUpSecondFactor.confirm(signedIn);
   }
 
   @Post('security/second-factor/begin')
-  beginSecondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
+  beginSecondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
     return this.setUpSecondFactor.begin(signedIn);
   }
 
   @Post('security/second-factor/remove')
-  removeSecondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
+  removeSecondFactor(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
     return this.changeSecondFactor.remove(signedIn);
   }
 
   @Post('security/recovery-codes')
-  recoveryCodes(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<Outcome> {
+  recoveryCodes(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
     return this.changeSecondFactor.renewRecoveryCodes(signedIn);
   }
 }

@@ -2,7 +2,7 @@ import { Database, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { displayName } from '../accounts/display-name.js';
 import { insertAudit } from '../audit/audit-log.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
 import { ShowOverview } from './show-overview.js';
 
@@ -19,7 +19,7 @@ export class ChangeName {
     private readonly database: Database,
   ) {}
 
-  async run(signedIn: SignedInRequest): Promise<Outcome> {
+  async run(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, origin, field } = signedIn;
     const typed = field('name');
     const name = displayName.safeParse(typed);

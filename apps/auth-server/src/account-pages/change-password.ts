@@ -10,7 +10,7 @@ import { insertAudit, type Origin } from '../audit/audit-log.js';
 import { deleteConsentsOfUser } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
@@ -44,7 +44,7 @@ export class ChangePassword {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async run(signedIn: SignedInRequest): Promise<Outcome> {
+  async run(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, sessionUid, origin, cookies, field } = signedIn;
     const current = field('current_password');
     const chosen = field('new_password');

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog, insertAudit } from '../audit/audit-log.js';
 import type { Notice } from '../pages/account/account.page.js';
 import { lockedProblem } from '../pages/form-problem.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { recoveryCodesPage } from '../pages/account/second-factor-setup.page.js';
 import { removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
 import { confirmationCodeGuess } from '../sign-in/throttling/guess-target.rules.js';
@@ -25,7 +25,7 @@ export class ChangeSecondFactor {
   ) {}
 
   /** Removes the second factor, unless the person's role requires one. */
-  async remove(signedIn: SignedInRequest): Promise<Outcome> {
+  async remove(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, origin } = signedIn;
     if (this.factors.isRequiredOf(person)) {
       const text = 'Your role requires a second factor, so you cannot turn it off.';
@@ -42,7 +42,7 @@ export class ChangeSecondFactor {
   }
 
   /** Replaces all recovery codes, and shows the new ones once. */
-  async renewRecoveryCodes(signedIn: SignedInRequest): Promise<Outcome> {
+  async renewRecoveryCodes(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, account, origin } = signedIn;
     const rejection = await this.verifyBothFactors(signedIn, 'recovery_codes_made');
     if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { accountClientId } from '../registration/account-client.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { isStorableText } from '../http/storable-text.js';
 import { Families } from '../tokens/families.js';
 import { accountPageOf } from './signed-in.pipe.js';
@@ -14,7 +14,7 @@ export class CompleteAccountSignIn {
     private readonly families: Families,
   ) {}
 
-  async run({ code, state, error }: Readonly<Record<string, unknown>>): Promise<Outcome> {
+  async run({ code, state, error }: Readonly<Record<string, unknown>>): Promise<PageResult> {
     if (typeof code === 'string' && isStorableText(code)) await this.discardCode(code);
     return { redirect: error === undefined ? accountPageOf(state) : '/account/signed-out' };
   }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { insertAudit } from '../audit/audit-log.js';
 import { deleteConsentsOfUserAndClient } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { endFamiliesOfUserAndClient } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
@@ -18,7 +18,7 @@ export class DisconnectApp {
     private readonly outbox: Outbox,
   ) {}
 
-  async run({ person, origin, field }: SignedInRequest): Promise<Outcome> {
+  async run({ person, origin, field }: SignedInRequest): Promise<PageResult> {
     const clientId = field('client_id');
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
     await this.unitOfWork.runRevocation((tx) =>

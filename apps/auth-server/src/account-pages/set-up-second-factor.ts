@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
 import { lockedProblem } from '../pages/form-problem.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import {
   beginSecondFactorPage,
   confirmSecondFactorPage,
@@ -33,13 +33,13 @@ export class SetUpSecondFactor {
     private readonly showSecurity: ShowSecurity,
   ) {}
 
-  async show({ person, account }: SignedInRequest): Promise<Outcome> {
+  async show({ person, account }: SignedInRequest): Promise<PageResult> {
     if ((await this.factors.stateOf(person.id)).confirmed) return { redirect: '/account/security' };
     return beginSecondFactorPage(account);
   }
 
   /** Checks the password and shows a new secret; redirects when a second factor is already confirmed. */
-  async begin(signedIn: SignedInRequest): Promise<Outcome> {
+  async begin(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, account } = signedIn;
     const { rejection } = await this.confirmPassword.verify(signedIn, 'second_factor_added');
     if (rejection !== undefined) return beginSecondFactorPage(account, rejection);
@@ -50,7 +50,7 @@ export class SetUpSecondFactor {
   }
 
   /** Checks the first code of the app, whose secret was shown only after the password. */
-  async confirm(signedIn: SignedInRequest): Promise<Outcome> {
+  async confirm(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, sessionUid, account, origin, field } = signedIn;
     const { id: userId } = person;
     const details = { intended: 'second_factor_added' };
@@ -84,7 +84,7 @@ export class SetUpSecondFactor {
   }
 
   /** Returns the page for a code that came after its set-up ended; undefined while the set-up is open. */
-  private async endedSetup(signedIn: SignedInRequest): Promise<Outcome | undefined> {
+  private async endedSetup(signedIn: SignedInRequest): Promise<PageResult | undefined> {
     const { person, account } = signedIn;
     const { confirmed, setupOpen } = await this.factors.stateOf(person.id);
     if (setupOpen) return undefined;

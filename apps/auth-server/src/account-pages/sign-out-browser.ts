@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { insertAudit } from '../audit/audit-log.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { endSessionOfUser, endSessionsOfUser } from '../sessions/end-sessions.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
@@ -10,7 +10,7 @@ import type { SignedInRequest } from './signed-in.pipe.js';
 export class SignOutBrowser {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  async run({ person, sessionUid, origin, field }: SignedInRequest): Promise<Outcome> {
+  async run({ person, sessionUid, origin, field }: SignedInRequest): Promise<PageResult> {
     const session = field('session'); // its uid, or `others`
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session } } as const;
     let found = true;

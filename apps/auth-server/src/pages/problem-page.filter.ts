@@ -3,7 +3,7 @@ import { type Logger, LOGGER } from '@fulfilment/runtime';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { Response } from 'express';
 import { messagePage, unavailablePage } from './message.page.js';
-import { applyOutcome } from './outcome.interceptor.js';
+import { applyPageResult } from './page-result.interceptor.js';
 import { InteractionExpired, SignInNeeded } from './page-errors.js';
 import type { Page } from './page.js';
 
@@ -17,7 +17,7 @@ export class ProblemPageFilter implements ExceptionFilter {
     const shown = thrown instanceof SignInNeeded ? { redirect: thrown.signInUrl } : problemOf(thrown);
     if ('status' in shown && shown.status >= 500)
       this.logger.error({ error: thrown }, 'A page could not be shown.');
-    response.send(applyOutcome(shown, response));
+    response.send(applyPageResult(shown, response));
   }
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
 import { FormTokens } from '../pages/form-tokens.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 
 /** Cancels a sign-in or declines a consent: the app receives `access_denied`. */
@@ -12,7 +12,7 @@ export class AbortInteraction {
     private readonly audit: AuditLog,
   ) {}
 
-  async run(interaction: OpenInteraction): Promise<Outcome> {
+  async run(interaction: OpenInteraction): Promise<PageResult> {
     this.forms.verify(interaction.uid, interaction);
     await this.audit.write(
       {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Credentials } from '../users/read-accounts.js';
 import { CONFIG, type AuthServerSettings } from '../config.js';
-import type { Cookie } from '../pages/outcome.interceptor.js';
+import type { Cookie } from '../pages/page-result.interceptor.js';
 
 /**
  * Accounts in one cookie, the most recent first. The value of the cookie is `<id>.<signature>` for each,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Credentials } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { DeviceCookies } from './device-cookies.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 import { SignInThrottle } from './throttling/sign-in-throttle.js';
@@ -25,7 +25,7 @@ export class FinishSignIn {
       readonly amr: readonly string[];
       readonly details?: Readonly<Record<string, string>>;
     },
-  ): Promise<Outcome> {
+  ): Promise<PageResult> {
     const { origin, cookies, client } = interaction;
     await this.throttle.recordSignIn(origin.ip, user.id);
     await this.audit.write(

@@ -5,7 +5,7 @@ import { Consents } from '../connected-apps/consents.js';
 import { startConsentedGrant } from '../oidc/authorization/grants.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { FormTokens } from '../pages/form-tokens.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 
@@ -27,7 +27,7 @@ export class GiveConsent {
     private readonly audit: AuditLog,
   ) {}
 
-  async run(interaction: OpenInteraction): Promise<Outcome> {
+  async run(interaction: OpenInteraction): Promise<PageResult> {
     if (interaction.prompt !== 'consent') return { redirect: `/interaction/${interaction.uid}` };
     const { accountId, scopes, client, appIdentity } = interaction;
     this.forms.verify(consentForm(interaction), interaction);

@@ -1,6 +1,6 @@
 import { Controller, Get, Post, UseFilters, UseInterceptors } from '@nestjs/common';
 import { Context } from '../pages/browser-request.js';
-import { type Outcome, OutcomeInterceptor } from '../pages/outcome.interceptor.js';
+import { type PageResult, PageResultInterceptor } from '../pages/page-result.interceptor.js';
 import { ProblemPageFilter } from '../pages/problem-page.filter.js';
 import { AbortInteraction } from './abort-interaction.js';
 import { GiveConsent } from './give-consent.js';
@@ -12,7 +12,7 @@ import { SignIn } from './sign-in.js';
 /** The pages of a sign-in and a consent. */
 @Controller('interaction/:uid')
 @UseFilters(ProblemPageFilter)
-@UseInterceptors(OutcomeInterceptor)
+@UseInterceptors(PageResultInterceptor)
 export class InteractionController {
   constructor(
     private readonly showInteraction: ShowInteraction,
@@ -23,42 +23,42 @@ export class InteractionController {
   ) {}
 
   @Get()
-  show(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+  show(@Context(InteractionPipe) interaction: OpenInteraction): Promise<PageResult> {
     return this.showInteraction.run(interaction);
   }
 
   @Post('login')
-  login(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+  login(@Context(InteractionPipe) interaction: OpenInteraction): Promise<PageResult> {
     return this.signIn.run(interaction);
   }
 
   @Post('second-factor')
-  secondFactor(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+  secondFactor(@Context(InteractionPipe) interaction: OpenInteraction): Promise<PageResult> {
     return this.verifySecondFactor.run(interaction);
   }
 
   @Post('second-factor/setup')
-  secondFactorSetup(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+  secondFactorSetup(@Context(InteractionPipe) interaction: OpenInteraction): Promise<PageResult> {
     return this.verifySecondFactor.setUp(interaction);
   }
 
   @Post('second-factor/done')
-  secondFactorDone(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+  secondFactorDone(@Context(InteractionPipe) interaction: OpenInteraction): Promise<PageResult> {
     return this.verifySecondFactor.finishSetUp(interaction);
   }
 
   @Post('start-over')
-  startOver(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+  startOver(@Context(InteractionPipe) interaction: OpenInteraction): Promise<PageResult> {
     return this.verifySecondFactor.startOver(interaction);
   }
 
   @Post('consent')
-  consent(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+  consent(@Context(InteractionPipe) interaction: OpenInteraction): Promise<PageResult> {
     return this.giveConsent.run(interaction);
   }
 
   @Post('abort')
-  abort(@Context(InteractionPipe) interaction: OpenInteraction): Promise<Outcome> {
+  abort(@Context(InteractionPipe) interaction: OpenInteraction): Promise<PageResult> {
     return this.abortInteraction.run(interaction);
   }
 }

@@ -6,7 +6,7 @@ import { AuditLog } from '../audit/audit-log.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import { FormTokens } from '../pages/form-tokens.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { signInPage } from '../pages/sign-in/sign-in.page.js';
 import { passwordOnly } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
@@ -33,7 +33,7 @@ export class SignIn {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async run(interaction: OpenInteraction): Promise<Outcome> {
+  async run(interaction: OpenInteraction): Promise<PageResult> {
     this.forms.verify(interaction.uid, interaction);
     if (interaction.prompt !== 'login') return { redirect: `/interaction/${interaction.uid}` };
     const { context, origin, cookies, field } = interaction;

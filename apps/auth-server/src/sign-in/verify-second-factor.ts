@@ -3,7 +3,7 @@ import { type Credentials, ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import { FormTokens } from '../pages/form-tokens.js';
-import type { Outcome } from '../pages/outcome.interceptor.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { setupRecoveryCodesPage } from '../pages/sign-in/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
@@ -32,7 +32,7 @@ export class VerifySecondFactor {
   ) {}
 
   /** Verifies a code of the app or a recovery code. */
-  async run(interaction: OpenInteraction): Promise<Outcome> {
+  async run(interaction: OpenInteraction): Promise<PageResult> {
     this.forms.verify(interaction.uid, interaction);
     const user = await this.userOf(interaction);
     if (user === undefined) return redirectToInteraction(interaction);
@@ -44,7 +44,7 @@ export class VerifySecondFactor {
   }
 
   /** Verifies the first code of an app that was just set up, and shows the recovery codes. */
-  async setUp(interaction: OpenInteraction): Promise<Outcome> {
+  async setUp(interaction: OpenInteraction): Promise<PageResult> {
     this.forms.verify(interaction.uid, interaction);
     const user = await this.userOf(interaction);
     if (user === undefined) return redirectToInteraction(interaction);
@@ -67,7 +67,7 @@ export class VerifySecondFactor {
   }
 
   /** Signs in after the recovery codes were shown. */
-  async finishSetUp(interaction: OpenInteraction): Promise<Outcome> {
+  async finishSetUp(interaction: OpenInteraction): Promise<PageResult> {
     this.forms.verify(interaction.uid, interaction);
     const user = await this.userOf(interaction);
     if (user === undefined || !interaction.provedBoth) return redirectToInteraction(interaction);
@@ -75,7 +75,7 @@ export class VerifySecondFactor {
   }
 
   /** Discards the verified password, so that the sign-in starts again. */
-  async startOver(interaction: OpenInteraction): Promise<Outcome> {
+  async startOver(interaction: OpenInteraction): Promise<PageResult> {
     this.forms.verify(interaction.uid, interaction);
     if (interaction.prompt === 'login') await interaction.replaceProgress({});
     return redirectToInteraction(interaction);
@@ -102,7 +102,7 @@ export class VerifySecondFactor {
     interaction: OpenInteraction,
     userId: string,
     guess: RejectedGuess,
-  ): Promise<Outcome> {
+  ): Promise<PageResult> {
     if (guess.kind === 'locked')
       return this.prompt.show(interaction, userId, lockedProblem('incorrect codes', guess.waitSeconds));
     const { clientId } = interaction.client;
@@ -115,7 +115,7 @@ export class VerifySecondFactor {
     interaction: OpenInteraction,
     user: Credentials,
     verifiedBy: SecondFactorMethod,
-  ): Promise<Outcome> {
+  ): Promise<PageResult> {
     return this.finish.run(interaction, user, {
       passwordAt: interaction.passwordAt,
       amr: bothFactors,
@@ -124,6 +124,6 @@ export class VerifySecondFactor {
   }
 }
 
-function redirectToInteraction({ uid }: OpenInteraction): Outcome {
+function redirectToInteraction({ uid }: OpenInteraction): PageResult {
   return { redirect: `/interaction/${uid}` };
 }

@@ -12,24 +12,24 @@ export interface Cookie {
 }
 
 /** Result of a page's use case: a page, or a redirect. */
-export type Outcome = Page | { readonly redirect: string; readonly cookie?: Cookie };
+export type PageResult = Page | { readonly redirect: string; readonly cookie?: Cookie };
 
-/** Sends the outcome of a page's use case. */
+/** Sends the result of a page's use case. */
 @Injectable()
-export class OutcomeInterceptor implements NestInterceptor<Outcome, string> {
-  intercept(context: ExecutionContext, next: CallHandler<Outcome>): Observable<string> {
+export class PageResultInterceptor implements NestInterceptor<PageResult, string> {
+  intercept(context: ExecutionContext, next: CallHandler<PageResult>): Observable<string> {
     const response = context.switchToHttp().getResponse<Response>();
-    return next.handle().pipe(map((outcome) => applyOutcome(outcome, response)));
+    return next.handle().pipe(map((result) => applyPageResult(result, response)));
   }
 }
 
 /** Sets the status and the headers. Returns the body. */
-export function applyOutcome(outcome: Outcome, response: Response): string {
-  if (!('redirect' in outcome)) {
-    response.status(outcome.status).set(outcome.headers);
-    return outcome.body;
+export function applyPageResult(result: PageResult, response: Response): string {
+  if (!('redirect' in result)) {
+    response.status(result.status).set(result.headers);
+    return result.body;
   }
-  const { redirect, cookie } = outcome;
+  const { redirect, cookie } = result;
   response.status(303).set('Cache-Control', 'no-store').location(redirect);
   if (cookie !== undefined) {
     const { name, value, secure, maxAgeMs: maxAge } = cookie;
