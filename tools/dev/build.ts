@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from './failure.ts';
-import { lastLines, type Outcome, runProgram } from './run-program.ts';
+import { lastLines, type ProcessResult, runProgram } from './run-program.ts';
 import { root } from './settings.ts';
 
 const nx = join(root, 'node_modules', 'nx', 'dist', 'bin', 'nx.js');
@@ -9,7 +9,7 @@ const nx = join(root, 'node_modules', 'nx', 'dist', 'bin', 'nx.js');
 export function runNx(
   args: readonly string[],
   options: { env?: Readonly<Record<string, string>>; onLine?: (line: string) => void } = {},
-): Promise<Outcome> {
+): Promise<ProcessResult> {
   return runProgram(process.execPath, [nx, ...args], {
     cwd: root,
     env: { ...process.env, NX_DAEMON: 'false', NX_TUI: 'false', ...options.env },

@@ -24,13 +24,13 @@ export interface UserIds {
   readonly gid: number;
 }
 
-export interface Outcome {
+export interface ProcessResult {
   readonly code: number;
   readonly output: string;
 }
 
 const running = new Set<number>();
-const cleaningUp = new Set<Promise<Outcome>>();
+const cleaningUp = new Set<Promise<ProcessResult>>();
 process.once('exit', endRunning);
 
 /** Stops the programs of `runProgram` with their children. Resolves when those with `cleansUp` have ended. */
@@ -44,16 +44,16 @@ export function runProgram(
   program: string,
   args: readonly string[],
   options: RunOptions = {},
-): Promise<Outcome> {
-  const outcome = start(program, args, options);
+): Promise<ProcessResult> {
+  const result = start(program, args, options);
   if (options.cleansUp === true) {
-    cleaningUp.add(outcome);
-    void outcome.then(() => cleaningUp.delete(outcome));
+    cleaningUp.add(result);
+    void result.then(() => cleaningUp.delete(result));
   }
-  return outcome;
+  return result;
 }
 
-function start(program: string, args: readonly string[], options: RunOptions): Promise<Outcome> {
+function start(program: string, args: readonly string[], options: RunOptions): Promise<ProcessResult> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd: options.cwd,

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../dev/failure.ts';
-import type { Outcome } from '../dev/run-program.ts';
+import type { ProcessResult } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import type { Engine } from './engine.ts';
 
@@ -52,7 +52,7 @@ export class ComposeProject {
     return new ComposeProject(engine, project, settings, { supportsName });
   }
 
-  run(args: readonly string[]): Promise<Outcome> {
+  run(args: readonly string[]): Promise<ProcessResult> {
     return this.engine.docker([...this.options, ...args], { env: this.settings });
   }
 

@@ -10,7 +10,7 @@ import {
   lastLines,
   mustRun,
   namesIn,
-  type Outcome,
+  type ProcessResult,
   type RunOptions,
   runProgram,
 } from '../dev/run-program.ts';
@@ -47,7 +47,7 @@ export class Engine {
   }
 
   /** Runs the client. Does not reject for a non-zero exit status. */
-  docker(args: readonly string[], run: ClientRun = {}): Promise<Outcome> {
+  docker(args: readonly string[], run: ClientRun = {}): Promise<ProcessResult> {
     return runProgram(this.program, args, { ...run, env: { ...this.environment, ...run.env } });
   }
 

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { postgresPrograms } from '../dev/dependencies/postgres.ts';
 import { Failure } from '../dev/failure.ts';
-import { findProgram, mustRun, type Outcome } from '../dev/run-program.ts';
+import { findProgram, mustRun, type ProcessResult } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { baseImage, type BaseName, baseNames } from './base-images.ts';
 import { archiveSystem } from './debian-files.ts';
@@ -63,7 +63,7 @@ export async function pullBaseImages(engine: Engine, say: (line: string) => void
   const pullMissing = async (name: BaseName): Promise<void> => {
     const state = await stateOf(engine, baseImage(name));
     if (state === 'real' || state === sourceHash()) return;
-    const pull = (): Promise<Outcome> =>
+    const pull = (): Promise<ProcessResult> =>
       engine.docker(['pull', '--quiet', baseImage(name)], { timeoutMs: pullTimeoutMs });
     if (state === 'absent' && (await pull()).code === 0) say(`Pulled ${baseImage(name)}.`);
     else missing.push(name);

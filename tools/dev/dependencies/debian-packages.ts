@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
-import { findProgram, lastLines, type Outcome, runProgram } from '../run-program.ts';
+import { findProgram, lastLines, type ProcessResult, runProgram } from '../run-program.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
 const systemdUnits: Readonly<Record<string, readonly string[]>> = {
@@ -59,7 +59,7 @@ export async function installDebianPackages(
   packages: readonly string[],
   prefix: readonly string[],
 ): Promise<void> {
-  const asRoot = (...command: string[]): Promise<Outcome> => {
+  const asRoot = (...command: string[]): Promise<ProcessResult> => {
     const [program = '', ...args] = [...prefix, ...command];
     return runProgram(program, args, {
       uninterrupted: true,
@@ -95,9 +95,9 @@ apt-get -o DPkg::Lock::Timeout=120 install -y -qq --no-install-recommends --no-r
 
 /** apt-get itself waits for the lock of dpkg, but not for that of the package lists. */
 export async function retryWhileLocked(
-  run: () => Promise<Outcome>,
+  run: () => Promise<ProcessResult>,
   { timeoutMs, retryDelayMs } = { timeoutMs: 120_000, retryDelayMs: 1_000 },
-): Promise<Outcome> {
+): Promise<ProcessResult> {
   const endsAtMs = performance.now() + timeoutMs;
   for (;;) {
     const outcome = await run();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { buildAll } from '../build.ts';
 import { Failure } from '../failure.ts';
 import type { Progress } from '../output/progress.ts';
-import { type Outcome, runProgram } from '../run-program.ts';
+import { type ProcessResult, runProgram } from '../run-program.ts';
 import { root, toolArguments } from '../settings.ts';
 
 /** Folders with a tsconfig.json; the one of the repository includes every project without its own. */
@@ -12,7 +12,7 @@ const typeScriptProjects = ['.', 'libs/client', 'apps/bootstrap', 'tools'];
  * The checks of `npm run check` by their name in the output. Each runs once for the whole repository, because
  * a run for each project would read the same declarations again (docs/adr/0073).
  */
-const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
+const checks: Readonly<Record<string, () => Promise<ProcessResult>>> = {
   'Format (fix with: npm run format)': () =>
     packageProgram('prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'),
   'Words (docs/glossary.md)': () => node(toolArguments('words/check-words.ts')),
@@ -50,10 +50,10 @@ export async function runChecks(progress: Progress, say: (line: string) => void)
 }
 
 /** Runs the program of an installed package. */
-function packageProgram(path: string, ...args: readonly string[]): Promise<Outcome> {
+function packageProgram(path: string, ...args: readonly string[]): Promise<ProcessResult> {
   return node([join(root, 'node_modules', path), ...args]);
 }
 
-function node(args: readonly string[]): Promise<Outcome> {
+function node(args: readonly string[]): Promise<ProcessResult> {
   return runProgram(process.execPath, args, { cwd: root });
 }
