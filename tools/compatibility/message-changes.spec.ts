@@ -48,6 +48,16 @@ describe('the comparison of two catalogues of messages', () => {
     ]);
   });
 
+  it('finds another pattern, but not of a UUID, whose format states the values', () => {
+    const id = (pattern: string, format?: string) => message({ id: { ...text, format, pattern } }, ['id']);
+    expect(messageBreaks(id('^a'), id('^b'))).toEqual([
+      'order.created, read by the new release: id must match the pattern ^b',
+      'order.created, read by the last release: id must match the pattern ^a',
+    ]);
+    expect(messageBreaks(id('^a', 'uuid'), id('^b', 'uuid'))).toEqual([]);
+    expect(messageBreaks(id('^a'), id('^b', 'uuid'))).toHaveLength(3);
+  });
+
   it('finds a new version of a message that the other release rejects', () => {
     const version = (number: number) => message({ version: { type: 'number', const: number } }, ['version']);
     expect(messageBreaks(version(1), version(2))).toHaveLength(2);

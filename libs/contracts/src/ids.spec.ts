@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { isUuid, parsePublicId, publicId, uuidv7 } from './ids.js';
+import { formatUuid, isUuid, parsePublicId, publicId, uuid, uuidv7 } from './ids.js';
 
 describe('ids', () => {
   it('map every UUID to a public id and back', () => {
     fc.assert(
-      fc.property(fc.uuid(), (uuid) => {
-        expect(parsePublicId('ord', publicId('ord', uuid))).toBe(uuid);
+      fc.property(fc.uuid(), (id) => {
+        expect(parsePublicId('ord', publicId('ord', id))).toBe(id);
       }),
     );
   });
@@ -19,6 +19,17 @@ describe('ids', () => {
     '',
   ])('of orders are not %p', (text) => {
     expect(parsePublicId('ord', text)).toBeUndefined();
+  });
+
+  it('of any version and variant are accepted by requests and by messages', () => {
+    const hexadecimalDigit = fc.constantFrom(...'0123456789abcdef');
+    fc.assert(
+      fc.property(fc.string({ unit: hexadecimalDigit, minLength: 32, maxLength: 32 }), (digits) => {
+        const id = formatUuid(digits);
+        expect(isUuid(id)).toBe(true);
+        expect(uuid.safeParse(id)).toEqual({ success: true, data: id });
+      }),
+    );
   });
 
   it('are UUIDs of version 7 that sort by time', () => {

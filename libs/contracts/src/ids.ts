@@ -39,9 +39,9 @@ export function uuidv7(time?: Date): string {
 
 /**
  * Accepts a UUID in upper or lower case (RFC 9562 §4), and returns it in lower case, as it is stored and
- * compared.
+ * compared. It may have any version and variant, since clients choose the ids of their tracks.
  */
-export const uuid = z.uuid().toLowerCase();
+export const uuid = z.guid().toLowerCase();
 
 /** Returns whether a text is a UUID in lower case, the form that is stored and shown. */
 export function isUuid(text: string): boolean {

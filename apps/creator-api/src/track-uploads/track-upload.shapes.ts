@@ -61,7 +61,7 @@ export const trackUploadShape = z
   .object({
     ...registration,
     release_id: z.uuid().describe('The release of the track'),
-    track_uuid: z.uuid().describe('Your own id of the track'),
+    track_uuid: z.guid().describe('Your own id of the track'),
     audio: audioProperties
       .nullable()
       .describe('Properties of the audio file; null unless `status` is `completed`'),

@@ -67,6 +67,17 @@ describe('a registered track upload', () => {
     ]);
   });
 
+  it('completes with an id of the track that is a UUID of no known version', async () => {
+    server.send(wave());
+    const before = server.requests();
+    const trackId = '11111111-1111-1111-1111-111111111111';
+    const upload = await uploads.untilFinished((await uploads.register(server.url(), trackId)).id);
+    expect(upload).toMatchObject({ status: 'completed', track_uuid: trackId });
+    expect(server.requests()).toBe(before + 1);
+    await eventually(() => uploads.publishedTracks().length > 0);
+    expect(uploads.publishedTracks()).toEqual([expect.objectContaining({ track_id: trackId })]);
+  });
+
   it('loses its URL, which may be signed, when it has finished', async () => {
     server.send(wave());
     const { id } = await uploads.register(server.url());
