@@ -63,6 +63,17 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     ]);
   });
 
+  it('begins with the year 0001', async () => {
+    const creator = await api.newCreator({ apps: [connector] });
+    expect(await apps(creator, 'to=0001-05')).toMatchObject({
+      from: '0001-01',
+      to: '0001-05',
+      meta: { total: 1 },
+    });
+    for (const [field, query] of Object.entries({ from: 'from=0000-01', to: 'to=0000-12' }))
+      expect(await apps(creator, query)).toMatchObject({ statusCode: 400, details: [{ field }] });
+  });
+
   it('adds up to the statistics and the lists of each app, for any orders and refunds', async () => {
     const historyWithApp = fc.record({ history: orderHistory, appIsKnown: fc.boolean() });
     await fc.assert(

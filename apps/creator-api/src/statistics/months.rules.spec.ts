@@ -13,9 +13,9 @@ describe('requestedMonths', () => {
     expect(rangeOf({ to: '2024-02' })).toEqual({ from: '2023-03', to: '2024-02' });
   });
 
-  it('returns no months beyond the years 0000 and 9999', () => {
+  it('returns no months beyond the years 0001 and 9999', () => {
     expect(rangeOf({ from: '9999-05' }).to).toBe('9999-12');
-    expect(rangeOf({ to: '0000-05' }).from).toBe('0000-01');
+    expect(rangeOf({ to: '0001-05' }).from).toBe('0001-01');
   });
 
   it.each([
@@ -23,6 +23,14 @@ describe('requestedMonths', () => {
     [{ from: '2026-02', to: '2026-02' }, ['2026-02']],
   ])('returns each month of %j, with both ends', (requested, months) => {
     expect(requestedMonths(requested, now).months).toEqual(months);
+  });
+
+  it('rejects months of the year 0000', () => {
+    const reason = 'must be a month from 0001-01 on';
+    for (const requested of [{ from: '0000-12' }, { to: '0000-12' }, { from: '0000-01', to: '0000-02' }])
+      expect(() => requestedMonths(requested, now)).toThrow(
+        expect.objectContaining({ details: Object.keys(requested).map((field) => ({ field, reason })) }),
+      );
   });
 
   it.each([

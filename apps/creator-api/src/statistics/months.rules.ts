@@ -13,12 +13,13 @@ const defaultMonths = 12;
 /**
  * Returns the requested range and its months: 12 from the first or up to the last one if only one is given,
  * 12 up to the current one if neither is.
- * @throws ValidationFailed when the range is empty or too long
+ * @throws ValidationFailed when the range is empty or too long, or has months of the year 0000
  */
 export function requestedMonths(
   requested: Partial<MonthRange>,
   now: Date,
 ): { readonly range: MonthRange; readonly months: readonly string[] } {
+  rejectYear0000(requested);
   const range = monthRange(requested, now);
   const months = monthsOf(range);
   if (months.length === 0) throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
@@ -27,6 +28,14 @@ export function requestedMonths(
     throw new ValidationFailed([{ field: 'from', reason }]);
   }
   return { range, months };
+}
+
+/** PostgreSQL has no days of the year 0000. */
+function rejectYear0000({ from, to }: Partial<MonthRange>): void {
+  const details = Object.entries({ from, to }).flatMap(([field, month]) =>
+    month?.startsWith('0000') === true ? [{ field, reason: 'must be a month from 0001-01 on' }] : [],
+  );
+  if (details.length > 0) throw new ValidationFailed(details);
 }
 
 function monthRange({ from, to }: Partial<MonthRange>, now: Date): MonthRange {
@@ -40,9 +49,12 @@ function monthsOf({ from, to }: MonthRange): string[] {
   return Array.from({ length }, (_, index) => addMonths(from, index));
 }
 
-/** Adds a positive or negative number of months. Returns no month before 0000-01 or after 9999-12. */
+/** Adds a positive or negative number of months. Returns no month before 0001-01 or after 9999-12. */
 function addMonths(month: string, count: number): string {
-  const number = Math.min(Math.max(monthNumber(month) + count, 0), 9999 * 12 + 11);
+  const number = Math.min(
+    Math.max(monthNumber(month) + count, monthNumber('0001-01')),
+    monthNumber('9999-12'),
+  );
   const year = String(Math.floor(number / 12)).padStart(4, '0');
   return `${year}-${String((number % 12) + 1).padStart(2, '0')}`;
 }

@@ -9,7 +9,7 @@ const tag = 'Statistics';
 const errors = [notVisible('creator')];
 
 export const invalidMonthRange = {
-  when: '`from` is after `to`, or more than 35 months before it.',
+  when: '`from` is after `to`, or more than 35 months before it, or one of them is in the year 0000.',
   example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
 };
 

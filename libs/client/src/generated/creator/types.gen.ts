@@ -1848,7 +1848,7 @@ export type ReadStatisticsSeriesErrors = {
   /**
    * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
    *
-   * `from` is after `to`, or more than 35 months before it.
+   * `from` is after `to`, or more than 35 months before it, or one of them is in the year 0000.
    */
   400: Error & {
     statusCode?: 400;
@@ -2036,7 +2036,7 @@ export type ListConnectedAppsErrors = {
   /**
    * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
    *
-   * `from` is after `to`, or more than 35 months before it.
+   * `from` is after `to`, or more than 35 months before it, or one of them is in the year 0000.
    */
   400: Error & {
     statusCode?: 400;
