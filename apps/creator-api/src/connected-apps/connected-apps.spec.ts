@@ -74,6 +74,17 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
       expect(await apps(creator, query)).toMatchObject({ statusCode: 400, details: [{ field }] });
   });
 
+  it('lists an app with more refunds than sales after apps without either', async () => {
+    const creator = await api.newCreator({ apps: [connector] });
+    const charged = paid(anOrder(creator.id, { client_id: 'app_refunded' }), '2026-01-10T12:00:00.000Z');
+    await api.record({ orders: [charged] });
+    await api.record({ orders: [transitioned(charged, 'cancelled', '2026-02-10T12:00:00.000Z')] });
+    expect((await apps(creator, 'from=2026-02&to=2026-02')).data).toMatchObject([
+      { client_id: connector.client_id, ...nothing },
+      { client_id: 'app_refunded', orders: 0, totals: { units: -2, revenue: -4998 } },
+    ]);
+  });
+
   it('adds up to the statistics and the lists of each app, for any orders and refunds', async () => {
     const historyWithApp = fc.record({ history: orderHistory, appIsKnown: fc.boolean() });
     await fc.assert(

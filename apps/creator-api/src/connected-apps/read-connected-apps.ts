@@ -27,7 +27,7 @@ const readApps = statement(
      COALESCE(royalties, 0)::text AS royalties
    FROM placed FULL JOIN earned USING (client_id) FULL JOIN connected USING (client_id) LEFT JOIN first_party_apps first_party USING (client_id)
    WHERE connected_at IS NOT NULL OR orders IS NOT NULL OR units IS NOT NULL
-   ORDER BY earned.revenue DESC NULLS LAST, orders DESC NULLS LAST, client_id LIMIT $5 OFFSET $6`,
+   ORDER BY COALESCE(earned.revenue, 0) DESC, COALESCE(placed.orders, 0) DESC, client_id LIMIT $5 OFFSET $6`,
 );
 const countApps = statement(
   'connected-apps.count',
