@@ -69,8 +69,7 @@ export class StreamOrders {
     await write(`retry: ${reconnectDelayMs}\n${formatEvent(firstEvent, eventId(position), {})}`);
     let heartbeatAtMs = this.clock().getTime() + heartbeatMs;
     while (!signal.aborted && !this.streams.isStopping) {
-      const remainingMs = this.remainingMs(caller);
-      if (remainingMs <= 0 || (await this.revoked.has(caller.tokenId))) return;
+      if (this.remainingMs(caller) <= 0 || (await this.revoked.has(caller.tokenId))) return;
       const orders = await this.read(caller, creatorId, position);
       for (const order of orders) {
         position = order.position;
@@ -79,7 +78,7 @@ export class StreamOrders {
       if (orders.length > 0) continue;
       const newPosition = await this.streams.wait(stream, {
         position: Math.max(position, readUpTo),
-        timeoutMs: Math.min(heartbeatMs, remainingMs),
+        timeoutMs: Math.max(0, Math.min(heartbeatAtMs - this.clock().getTime(), this.remainingMs(caller))),
         signal,
       });
       readUpTo = newPosition ?? readUpTo;
