@@ -1,10 +1,13 @@
-import { type Caller, RevokedTokens, SignedCursors } from '@fulfilment/http-service';
+import { type Caller, RedisConnection, RevokedTokens, SignedCursors } from '@fulfilment/http-service';
 import { LOGGER } from '@fulfilment/runtime';
+import { eventually } from '@fulfilment/testing';
 import { text } from 'node:stream/consumers';
+import { anOrder } from '../orders/order-snapshot.fixture.js';
 import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
 import { aMember } from '../visibility/caller.fixture.js';
 import { Visibility } from '../visibility/visibility.js';
 import { ActiveStreams } from './active-streams.job.js';
+import { assignPositions } from './order-feed.js';
 import { heartbeatMs, StreamOrders } from './stream-orders.js';
 
 /** Returns the new position of the feed, or undefined after the timeout. */
@@ -18,6 +21,14 @@ class ControlledStreams extends ActiveStreams {
   }
 }
 
+class ControlledRevocations extends RevokedTokens {
+  isRevoked = false;
+
+  override has(): Promise<boolean> {
+    return Promise.resolve(this.isRevoked);
+  }
+}
+
 describe('the stream of orders of a token', () => {
   let api: CreatorApi;
   beforeAll(async () => {
@@ -28,22 +39,32 @@ describe('the stream of orders of a token', () => {
   /** A stream with a clock, waits and revocations that the test controls. */
   async function controlledStream() {
     const { id: creatorId } = await api.newCreator();
+    const { database } = api;
     let nowMs = Date.parse('2026-11-20T10:00:00.000Z');
     const caller: Caller = { ...aMember, tokenExpiresAt: new Date(nowMs + 3_600_000) };
-    const streams = new ControlledStreams(api.database, api.app.get(LOGGER));
+    const streams = new ControlledStreams(database, api.app.get(LOGGER));
+    const revocations = new ControlledRevocations(api.app.get(RedisConnection));
     const client = new AbortController();
     const stream = new StreamOrders(
       api.app.get(Visibility),
       api.app.get(SignedCursors),
       streams,
-      api.app.get(RevokedTokens),
+      revocations,
       () => new Date(nowMs),
     );
     return {
       streams,
       pass: (ms: number) => void (nowMs += ms),
       leave: () => client.abort(),
+      revoke: () => void (revocations.isRevoked = true),
+      expire: () => void (nowMs = caller.tokenExpiresAt.getTime()),
       open: () => stream.run({ caller, creatorId, lastEventId: undefined, signal: client.signal }),
+      /** Returns the new position of the feed. */
+      place: async (count: number) => {
+        const placed_at = new Date().toISOString();
+        await api.record({ orders: Array.from({ length: count }, () => anOrder(creatorId, { placed_at })) });
+        return (await assignPositions(database, [creatorId])).get(creatorId);
+      },
     };
   }
 
@@ -59,5 +80,24 @@ describe('the stream of orders of a token', () => {
     const sent = await text(await open());
     expect(timeoutsMs).toEqual([heartbeatMs, 1000, heartbeatMs]);
     expect(sent.split(': heartbeat')).toHaveLength(3);
+  });
+
+  it.each([
+    ['was revoked', 'revoke'],
+    ['has expired', 'expire'],
+  ] as const)('sends no more orders of a page once the token %s', async (_what, end) => {
+    const { streams, open, place, leave, ...token } = await controlledStream();
+    let newPosition: number | undefined;
+    streams.waitFor = async () => {
+      if (newPosition !== undefined)
+        leave(); // all orders were sent
+      else newPosition = await place(300);
+      return newPosition;
+    };
+    const stream = await open();
+    await eventually(() => stream.readableLength >= stream.readableHighWaterMark);
+    const buffered = stream.readableLength;
+    token[end]();
+    expect(Buffer.byteLength(await text(stream))).toBe(buffered);
   });
 });

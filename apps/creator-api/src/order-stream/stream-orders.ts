@@ -69,9 +69,11 @@ export class StreamOrders {
     await write(`retry: ${reconnectDelayMs}\n${formatEvent(firstEvent, eventId(position), {})}`);
     let heartbeatAtMs = this.clock().getTime() + heartbeatMs;
     while (!signal.aborted && !this.streams.isStopping) {
-      if (this.remainingMs(caller) <= 0 || (await this.revoked.has(caller.tokenId))) return;
+      if (await this.tokenHasEnded(caller)) return;
       const orders = await this.read(caller, creatorId, position);
       for (const order of orders) {
+        // A write may have waited for the client for a long time.
+        if (await this.tokenHasEnded(caller)) return;
         position = order.position;
         await write(formatEvent('order.created', eventId(position), orderSummary(order)));
       }
@@ -87,6 +89,10 @@ export class StreamOrders {
       await write(': heartbeat\n\n');
       heartbeatAtMs = this.clock().getTime() + heartbeatMs;
     }
+  }
+
+  private async tokenHasEnded(caller: Caller): Promise<boolean> {
+    return this.remainingMs(caller) <= 0 || (await this.revoked.has(caller.tokenId));
   }
 
   private remainingMs({ tokenExpiresAt }: Caller): number {
