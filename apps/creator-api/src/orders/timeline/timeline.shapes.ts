@@ -36,7 +36,11 @@ const tracking = z
   });
 
 const entry = z.object({
-  at: z.iso.datetime().describe('When it happened'),
+  at: z.iso
+    .datetime()
+    .describe(
+      'When it happened; of `shipped`, `tracking_updated` and `delivered`, when the report of the warehouse was applied',
+    ),
   event: z
     .enum(timelineEvents)
     .describe(

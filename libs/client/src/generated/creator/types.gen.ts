@@ -542,7 +542,7 @@ export type OrderTimeline = {
    */
   data: Array<{
     /**
-     * When it happened
+     * When it happened; of `shipped`, `tracking_updated` and `delivered`, when the report of the warehouse was applied
      */
     at: string;
     /**
