@@ -37,7 +37,7 @@ const listed = {
       failed: count('failed'),
     })
     .describe(
-      'Processing state of the tracks, by their newest upload. An upload counts for 90 days after it ended',
+      'Processing state of the tracks, by their newest upload. An upload counts until it is deleted, by default 90 days after it ended',
     ),
 };
 

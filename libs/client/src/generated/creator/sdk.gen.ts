@@ -176,7 +176,7 @@ export const streamOrders = <ThrowOnError extends boolean = true>(
 /**
  * Read the sales of a month
  *
- * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the reference rate of the European Central Bank for the day of the payment. A payment appears within 5 seconds, or as soon as its exchange rate is published. A month without payments, or in the future, has zeros.
+ * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the newest reference rate of the European Central Bank that is known, of the day of the payment or of the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments, or in the future, has zeros.
  */
 export const readSalesStatistics = <ThrowOnError extends boolean = true>(
   options: Options<ReadSalesStatisticsData, ThrowOnError>,
@@ -190,7 +190,7 @@ export const readSalesStatistics = <ThrowOnError extends boolean = true>(
 /**
  * Read the royalties of a month
  *
- * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the reference rate of the European Central Bank for the day of the payment. A payment appears within 5 seconds, or as soon as its exchange rate is published. A month without payments, or in the future, has zeros.
+ * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the newest reference rate of the European Central Bank that is known, of the day of the payment or of the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments, or in the future, has zeros.
  */
 export const readRoyaltyStatistics = <ThrowOnError extends boolean = true>(
   options: Options<ReadRoyaltyStatisticsData, ThrowOnError>,
@@ -246,7 +246,7 @@ export const listConnectedApps = <ThrowOnError extends boolean = true>(
 /**
  * List the statements of a creator
  *
- * Returns the statements, newest first. A statement is issued for each closed month in which the creator had sales or refunds, within minutes after the month has closed. Its sums are those of the royalty statistics and of the ledger lines of the month. A refund that becomes known later is in the statement of a later month.
+ * Returns the statements, newest first. A statement is issued for each closed month in which the creator had sales or refunds, within minutes after the month has closed. Its sums are those of the royalty statistics and of the ledger lines of the month, until the settlement currency of the creator changes: these then show what was posted in the new one. A refund that becomes known later is in the statement of a later month.
  */
 export const listStatements = <ThrowOnError extends boolean = true>(
   options: Options<ListStatementsData, ThrowOnError>,

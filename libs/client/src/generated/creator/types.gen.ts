@@ -720,7 +720,7 @@ export type ReleaseDetail = {
    */
   creator: string;
   /**
-   * Processing state of the tracks, by their newest upload. An upload counts for 90 days after it ended
+   * Processing state of the tracks, by their newest upload. An upload counts until it is deleted, by default 90 days after it ended
    */
   tracks: {
     /**
@@ -775,7 +775,7 @@ export type ReleaseSummary = {
    */
   creator: string;
   /**
-   * Processing state of the tracks, by their newest upload. An upload counts for 90 days after it ended
+   * Processing state of the tracks, by their newest upload. An upload counts until it is deleted, by default 90 days after it ended
    */
   tracks: {
     /**
