@@ -1,6 +1,17 @@
-import { listen } from '@fulfilment/testing';
+import { certificatesIn, listen } from '@fulfilment/testing';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createServer as createTlsServer,
+  getCACertificates,
+  setDefaultCACertificates,
+  type TlsOptions,
+} from 'node:tls';
+import { promisify } from 'node:util';
 import { GuardedClient, type GuardedClientSettings, type GuardedRequest } from './guarded-client.js';
 
 const limits = { deadlineMs: 60_000, bodyTimeoutMs: 10_000, maxReadBytes: 16_384, maxKeptBytes: 4_096 };
@@ -34,6 +45,36 @@ export async function serveRaw(onConnection: (socket: Socket) => void) {
     return close();
   });
   return { url: `http://127.0.0.1:${port}/`, connections: () => sockets.length };
+}
+
+/**
+ * Starts a TLS server whose connections are reset right after its first TLS records, the whole handshake of
+ * TLS 1.3 on its side. Returns its URL.
+ */
+export async function serveResetHandshakes(): Promise<string> {
+  const { port, close } = await listen(createTlsServer(await trustedCertificate()));
+  stops.push(close);
+  const { url } = await serveRaw((client) => {
+    const upstream = connect(port, '127.0.0.1').on('error', () => undefined);
+    client.on('data', (chunk) => upstream.write(chunk));
+    client.on('close', () => upstream.destroy());
+    upstream.once('data', (records) => client.write(records, () => client.resetAndDestroy()));
+  });
+  return url.replace('http:', 'https:');
+}
+
+/** Creates a certificate of 127.0.0.1, which this process trusts until `stopAll`. */
+async function trustedCertificate(): Promise<TlsOptions> {
+  const directory = mkdtempSync(join(tmpdir(), 'certificates-'));
+  const files = await certificatesIn(directory, undefined, (args) => promisify(execFile)('openssl', args));
+  const trusted = getCACertificates('default');
+  setDefaultCACertificates([...trusted, readFileSync(files.caFile, 'utf8')]);
+  stops.push(() => {
+    setDefaultCACertificates(trusted);
+    rmSync(directory, { recursive: true });
+    return Promise.resolve();
+  });
+  return { cert: readFileSync(files.certificateFile), key: readFileSync(files.keyFile) };
 }
 
 /** Returns a POST request with small limits of its body, and long timeouts. */

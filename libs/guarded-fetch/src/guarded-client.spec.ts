@@ -1,5 +1,12 @@
 import { freePort } from '@fulfilment/testing';
-import { newClient, postRequest, serve, serveRaw, stopAll } from './guarded-client.fixture.js';
+import {
+  newClient,
+  postRequest,
+  serve,
+  serveRaw,
+  serveResetHandshakes,
+  stopAll,
+} from './guarded-client.fixture.js';
 
 afterEach(stopAll);
 
@@ -140,6 +147,14 @@ describe('the guarded client', () => {
     expect(await newClient().send(postRequest(unused))).toMatchObject({ outcome: 'connection_failed' });
     const { url } = await serveRaw((socket) => socket.resetAndDestroy());
     expect(await newClient().send(postRequest(url))).toMatchObject({ outcome: 'connection_failed' });
+  });
+
+  it('reports connection_failed when the connection is reset at the end of the TLS handshake', async () => {
+    const url = await serveResetHandshakes();
+    expect(await newClient().send(postRequest(url))).toMatchObject({
+      outcome: 'connection_failed',
+      isLocalFailure: false,
+    });
   });
 
   it('reports connection_failed when the URL cannot be parsed', async () => {

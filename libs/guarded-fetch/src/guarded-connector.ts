@@ -35,7 +35,10 @@ export function guardedConnector(
     connect(options, (...[error, socket]) => {
       if (error !== null) {
         callback(error, null);
-      } else if (socket.remoteAddress === undefined || !isAllowedAddress(socket.remoteAddress)) {
+      } else if (socket.remoteAddress === undefined) {
+        socket.destroy();
+        callback(new ConnectionReset('The connection was reset after it was opened.'), null);
+      } else if (!isAllowedAddress(socket.remoteAddress)) {
         socket.destroy();
         callback(new BlockedAddress(), null);
       } else {
@@ -43,6 +46,11 @@ export function guardedConnector(
       }
     });
   };
+}
+
+/** The peer reset the connection before its address could be read. */
+class ConnectionReset extends Error {
+  readonly code = 'ECONNRESET';
 }
 
 class NameServerTimeout extends Error {
