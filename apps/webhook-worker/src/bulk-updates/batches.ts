@@ -137,7 +137,7 @@ const recover = statement(
       ORDER BY d.created_at LIMIT ${batchSize / 2})
    )
    UPDATE webhook_deliveries d SET status = 'pending', next_attempt_at = now(), completed_at = NULL, failure_reason = NULL,
-     trigger = 'recover', schedule_step = 0
+     trigger = 'recover', schedule_step = 0, attempts_before_schedule = d.attempt_count
    FROM batch WHERE d.day = batch.day AND d.id = batch.id AND d.status = batch.status`,
 );
 

@@ -18,6 +18,7 @@ export function anAttempt(subscriptionId: string): Attempt {
       number: 1,
       isFirst: true,
       scheduleStep: 0,
+      attemptsInSchedule: 1,
       priorStatus: null,
       occurredAt: new Date(),
       traceparent: null,

@@ -14,6 +14,8 @@ export interface LeasedDelivery {
   /** First attempt of a delivery that was not held, recovered or manually retried before. */
   readonly isFirst: boolean;
   readonly scheduleStep: number;
+  /** Number of attempts since its schedule began, including this one. A recovery restarts the schedule. */
+  readonly attemptsInSchedule: number;
   /** The status before a manual retry; null for other attempts. */
   readonly priorStatus: Exclude<DeliveryStatus, 'in_flight'> | null;
   readonly occurredAt: Date;

@@ -93,6 +93,7 @@ const claimDueDeliveries = statement(
    RETURNING due.index::int - 1 AS index, requested.max_claimed AS "maxClaimed", requested.lane, due.next_attempt_at AS "dueAt",
      d.day, d.id, d.subscription_id AS "subscriptionId", d.event_id AS "eventId", d.event, d.test, d.trigger, d.attempt_count AS number,
      d.attempt_count = 1 AND d.trigger = 'auto' AND due.status = 'pending' AS "isFirst", d.schedule_step AS "scheduleStep",
+     d.attempt_count - d.attempts_before_schedule AS "attemptsInSchedule",
      d.prior_status AS "priorStatus", e.occurred_at AS "occurredAt", e.traceparent, e.body, requested.url, requested.secret,
      requested.previous_secret AS "previousSecret", requested.signing_key AS "signingKey",
      requested.previous_signing_key AS "previousSigningKey"`,

@@ -13,7 +13,13 @@ const exchange: Exchange = {
   isLocalFailure: true,
   processStalled: false,
 };
-const delivery = { number: 1, test: false, trigger: 'auto', scheduleStep: 0, priorStatus: null } as const;
+const delivery = {
+  test: false,
+  trigger: 'auto',
+  scheduleStep: 0,
+  attemptsInSchedule: 1,
+  priorStatus: null,
+} as const;
 const context = {
   subscription: 'active',
   isSameUrl: true,
@@ -28,22 +34,26 @@ describe('a local failure of an attempt', () => {
     [2, 0, 60_000],
     [5, 2, 60_000],
   ])(
-    'as attempt number %i spends no step of the schedule, and is retried with growing delays',
-    (number, step, delayMs) => {
-      expect(nextState({ ...delivery, number, scheduleStep: step }, exchange, context)).toMatchObject({
+    'as attempt number %i of the schedule spends no step of it, and is retried with growing delays',
+    (attemptsInSchedule, scheduleStep, delayMs) => {
+      expect(nextState({ ...delivery, attemptsInSchedule, scheduleStep }, exchange, context)).toMatchObject({
         status: 'retrying',
-        scheduleStep: step,
+        scheduleStep,
         delayMs,
       });
     },
   );
 
   it('spends a step after twice as many attempts as the schedule has steps', () => {
-    expect(nextState({ ...delivery, number: 6, scheduleStep: 1 }, exchange, context)).toMatchObject({
+    expect(
+      nextState({ ...delivery, attemptsInSchedule: 6, scheduleStep: 1 }, exchange, context),
+    ).toMatchObject({
       status: 'retrying',
       scheduleStep: 2,
     });
-    expect(nextState({ ...delivery, number: 7, scheduleStep: 2 }, exchange, context)).toMatchObject({
+    expect(
+      nextState({ ...delivery, attemptsInSchedule: 7, scheduleStep: 2 }, exchange, context),
+    ).toMatchObject({
       status: 'failed',
       failureReason: 'exhausted',
     });

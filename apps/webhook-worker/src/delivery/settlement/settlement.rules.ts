@@ -24,7 +24,10 @@ export interface SettlementContext {
   readonly now: Date;
 }
 
-type AttemptedDelivery = Pick<LeasedDelivery, 'number' | 'test' | 'trigger' | 'scheduleStep' | 'priorStatus'>;
+type AttemptedDelivery = Pick<
+  LeasedDelivery,
+  'test' | 'trigger' | 'scheduleStep' | 'attemptsInSchedule' | 'priorStatus'
+>;
 
 /** Returns the state after an attempt. The first rule that applies decides. */
 export function nextState(
@@ -64,7 +67,7 @@ export function nextState(
       : transitionTo('retrying', { restorePrior: true });
   // After an uncounted failure the delivery stays at its step of the schedule. Its delay grows nevertheless:
   // it is that of the step which as many counted attempts would have reached.
-  const delayStep = isUncounted ? Math.min(delivery.number, scheduleMs.length - 1) : scheduleStep;
+  const delayStep = isUncounted ? Math.min(delivery.attemptsInSchedule, scheduleMs.length - 1) : scheduleStep;
   const delayMs = retryDelayMs(exchange, delayStep, scheduleMs, context);
   if (delayMs === undefined) return failed('exhausted');
   return subscription === 'disabled' ? transitionTo('held') : transitionTo('retrying', { delayMs });
@@ -72,15 +75,15 @@ export function nextState(
 
 /**
  * Whether the attempt failed on our side and does not count as a step of the schedule, so that a broken name
- * server of ours cannot exhaust it. From twice as many attempts as the schedule has steps, such failures
- * count, too.
+ * server of ours cannot exhaust it. From twice as many attempts of the schedule as it has steps, such
+ * failures count, too.
  */
 function isUncountedFailure(
-  { number }: AttemptedDelivery,
+  { attemptsInSchedule }: AttemptedDelivery,
   { isLocalFailure }: Exchange,
   scheduleMs: readonly number[],
 ): boolean {
-  return isLocalFailure && number < 2 * scheduleMs.length;
+  return isLocalFailure && attemptsInSchedule < 2 * scheduleMs.length;
 }
 
 /** Response headers that the history shows to the owner. */
