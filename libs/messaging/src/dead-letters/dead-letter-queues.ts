@@ -5,7 +5,7 @@ import { close } from '../broker/close.js';
 import { connect } from '../broker/connect.js';
 import { ConfirmedPublisher } from '../broker/confirmed-publisher.js';
 import { hasReplyCode } from '../broker/topology.js';
-import { type DeadLetter, describeDeadLetter } from './describe-dead-letter.js';
+import { type DeadLetter, describeDeadLetter, hashOf } from './describe-dead-letter.js';
 import { replayHeaders } from './dead-letter-message.js';
 
 /** Maximum number of dead letters that a scan takes from the queue before it acknowledges them. */
@@ -114,7 +114,7 @@ export class DeadLetterQueues {
    * Goes once through all current dead letters. Kept ones are republished to the end of the queue before they
    * are acknowledged at its head, so that the order is the same afterwards. They are not requeued, because
    * RabbitMQ 4 counts that as a delivery and drops the message at its limit. Duplicates, left by a crash in
-   * between, are merged.
+   * between, are merged: they have the same id and content.
    */
   private async scan(
     queue: MessageQueue,
@@ -122,7 +122,7 @@ export class DeadLetterQueues {
   ): Promise<void> {
     const name = this.topology.deadLetterQueue(queue);
     await this.withExclusiveLock(`${name}.in-hand`, async () => {
-      const seenIds = new Set<string>();
+      const seen = new Set<string>();
       let remaining = await this.count(queue);
       while (remaining > 0) {
         const inHand = await this.getMessages(name, Math.min(remaining, pageSize));
@@ -130,9 +130,10 @@ export class DeadLetterQueues {
         remaining -= inHand.length;
         for (const raw of inHand) {
           const letter = describeDeadLetter(queue, raw);
-          if (!seenIds.has(letter.id) && decide(letter, raw) === 'keep')
+          const idAndContent = `${letter.id} ${hashOf(raw.content)}`;
+          if (!seen.has(idAndContent) && decide(letter, raw) === 'keep')
             this.send(name, raw, raw.properties.headers ?? {});
-          seenIds.add(letter.id);
+          seen.add(idAndContent);
         }
         if (!(await this.publisher.confirm()))
           throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);

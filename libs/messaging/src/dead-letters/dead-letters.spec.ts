@@ -47,14 +47,17 @@ describe('dead letters', () => {
     await broker.publish(...sent);
     await untilCount(sent.length);
   };
-  /** Writes dead letters as a consumer does. This is faster than to let a consumer reject them one by one. */
-  const writeDeadLetters = async (sent: readonly Message[]) => {
+  /**
+   * Writes dead letters as a consumer does. This is faster than to let a consumer reject them one by one.
+   * @param messageId the AMQP message id of all of them
+   */
+  const writeDeadLetters = async (sent: readonly Pick<Message, 'type'>[], messageId?: string) => {
     const connection = await connect(broker.url);
     const channel = await connection.createConfirmChannel();
     const topology = topologyOf(broker.namespace);
     const publisher = new ConfirmedPublisher(channel);
     for (const message of sent) {
-      const raw = { content: Buffer.from(JSON.stringify(message)), properties: {} };
+      const raw = { content: Buffer.from(JSON.stringify(message)), properties: { messageId } };
       publisher.publish(deadLetterOf(topology, queue, raw, 'not now'));
     }
     await channel.waitForConfirms();
@@ -107,6 +110,24 @@ describe('dead letters', () => {
     expect(await letters.replay(queue)).toHaveLength(1_018);
     await eventually(async () => (await effects()).length === 1_019, 120_000);
   }, 300_000);
+
+  it('remain, each under its own id, when they have one AMQP message id', async () => {
+    const sent = [cancelled(), cancelled()];
+    await writeDeadLetters(sent, 'order-1');
+    for (let times = 0; times < 2; times += 1)
+      expect((await letters.list(queue)).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
+    expect(await letters.count(queue)).toBe(2);
+  });
+
+  it('remain when they have one AMQP message id, no id of their own and different content', async () => {
+    await writeDeadLetters([{ type: 'fulfilment.shipped' }, { type: 'fulfilment.cancelled' }], 'order-1');
+    for (let times = 0; times < 2; times += 1)
+      expect(await letters.list(queue)).toMatchObject([
+        { id: 'order-1', type: 'fulfilment.shipped' },
+        { id: 'order-1', type: 'fulfilment.cancelled' },
+      ]);
+    expect(await letters.count(queue)).toBe(2);
+  });
 
   it('remain, each once, after concurrent listings', async () => {
     const sent = Array.from({ length: 8 }, cancelled);

@@ -6,7 +6,7 @@ import { rejectionReasonHeader, rejectedAtHeader } from './dead-letter-message.j
 /** A rejected message as shown to an operator: with the ids in it, without text that people wrote. */
 export interface DeadLetter {
   readonly queue: MessageQueue;
-  /** The message's id; for a message without a readable id, a hash of its bytes. */
+  /** The id in the message, else its AMQP message id; for a message without either, a hash of its bytes. */
   readonly id: string;
   readonly type: string | null;
   readonly reason: string;
@@ -30,10 +30,12 @@ export function describeDeadLetter(
 ): DeadLetter {
   const message = jsonOf(raw.content);
   const headers: unknown = raw.properties.headers;
-  const named: unknown = raw.properties.messageId ?? member(message, 'id');
   return {
     queue,
-    id: identifier(named) ?? `sha256-${createHash('sha256').update(raw.content).digest('hex').slice(0, 32)}`,
+    id:
+      identifier(member(message, 'id')) ??
+      identifier(raw.properties.messageId) ??
+      `sha256-${hashOf(raw.content).slice(0, 32)}`,
     type: identifier(member(message, 'type')) ?? null,
     reason: text(member(headers, rejectionReasonHeader)) ?? brokerReason(headers),
     // words: member of the command's output
@@ -42,6 +44,11 @@ export function describeDeadLetter(
     bytes: raw.content.length,
     about: idsIn(member(message, 'data')),
   };
+}
+
+/** Returns the SHA-256 hash of the content, in hexadecimal digits. */
+export function hashOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 /** Returns why the broker itself dead-lettered the message, e.g. after too many deliveries. */
