@@ -138,8 +138,11 @@ describe('a client', () => {
     expect(data.id).toBe('ord_1');
   });
 
-  it('counts 404 as success for a DELETE whose earlier response was lost', async () => {
-    api.reply(hangUp, failure(404, 'NOT_FOUND'));
+  it.each([
+    ['response was lost', hangUp],
+    ['attempt may have had its effect', failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '1' })],
+  ])('counts 404 as success for a DELETE whose earlier %s', async (_what, first) => {
+    api.reply(first, failure(404, 'NOT_FOUND'));
     const { response } = await deleteWebhook({ client: createStoreClient(api.options()), path });
     expect(response.status).toBe(204);
     expect(api.requests).toHaveLength(2);

@@ -45,15 +45,20 @@ export function createTransport(options: TransportOptions): Send {
       if (delayMs !== undefined && retries < maxRetries) {
         await wait(delayMs, request.signal);
         retries += 1;
-        mayHaveHadEffect ||= response === undefined || retryAfterMs(response) === undefined;
+        mayHaveHadEffect ||= mayHaveEffect(response);
         continue;
       }
       if (!(outcome instanceof Response)) throw outcome;
-      // An earlier attempt deleted the resource, and its response was lost.
+      // An earlier attempt deleted the resource.
       const isDeleted = mayHaveHadEffect && request.method === 'DELETE' && outcome.status === 404;
       return isDeleted ? new Response(null, { status: 204, headers: outcome.headers }) : outcome;
     }
   };
+}
+
+/** Whether a failed attempt may have had its effect. A 409 or 429 with `Retry-After` had none. */
+function mayHaveEffect(response: Response | undefined): boolean {
+  return response === undefined || response.status === 503 || retryAfterMs(response) === undefined;
 }
 
 function withToken(request: Request, token: string | undefined): Request {
