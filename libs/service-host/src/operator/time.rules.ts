@@ -8,10 +8,16 @@ const isoDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2
 export function parseTime(typed: string, now: Date): Date | undefined {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(typed) ?? [];
   if (count !== undefined && isUnit(unit)) return new Date(now.getTime() - Number(count) * unitMs[unit]);
-  if (!isoDate.test(typed)) return undefined;
+  if (!isoDate.test(typed) || !isCalendarDay(typed.slice(0, 10))) return undefined;
   const zoned = /T/.test(typed) && !/(Z|[+-]\d{2}:\d{2})$/.test(typed) ? `${typed}Z` : typed;
   const time = new Date(zoned);
   return Number.isNaN(time.getTime()) ? undefined : time;
+}
+
+/** Whether the day exists: `Date` reads 30 February as 2 March. */
+function isCalendarDay(day: string): boolean {
+  const midnight = new Date(`${day}T00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
 }
 
 function isUnit(unit: string | undefined): unit is keyof typeof unitMs {
