@@ -121,4 +121,18 @@ describe('the plan', () => {
         .map(({ action }) => action),
     ).toEqual(['delete', 'delete']);
   });
+
+  it('deletes first only as many subscriptions as the limit of 50 requires', () => {
+    const others = (count: number) =>
+      Array.from({ length: count }, (_, index) => existing(`whk_${index}`, `https://old.example/${index}`));
+    const firstActions = (count: number) =>
+      plan(others(count), true)
+        .slice(0, 3)
+        .map(({ action }) => action);
+    expect(firstActions(48)).toEqual(['create', 'create', 'delete']);
+    expect(firstActions(49)).toEqual(['delete', 'create', 'create']);
+    expect(firstActions(50)).toEqual(['delete', 'delete', 'create']);
+    expect(plan(others(50), true)).toHaveLength(52);
+    expect(plan(others(50)).slice(0, 2)).toMatchObject([{ action: 'create' }, { action: 'create' }]);
+  });
 });

@@ -58,9 +58,13 @@ export type Change =
     }
   | { readonly action: 'delete' | 'ignore'; readonly id: string; readonly url: string };
 
+/** Maximum number of an app's subscriptions for a creator. */
+const maxSubscriptions = 50;
+
 /**
  * Compares by URL. Subscriptions of another URL, and further ones of the same URL, are deleted if `deletes`,
- * otherwise ignored.
+ * otherwise ignored. Deletions are last, so that no event is missed, except those without which the limit of
+ * subscriptions would reject a creation.
  */
 export function planChanges(
   wanted: readonly WantedWebhook[],
@@ -71,17 +75,18 @@ export function planChanges(
     wanted.map(({ url }) => [url, existing.find((subscription) => urlOf(subscription) === url)]),
   );
   const matchedIds = new Set([...currentByUrl.values()].map((subscription) => subscription?.id));
-  return [
-    ...wanted.map((webhook): Change => {
-      const current = currentByUrl.get(webhook.url);
-      if (current === undefined) return { action: 'create', wanted: webhook };
-      const members = differences(webhook, current);
-      return { action: members.length > 0 ? 'update' : 'keep', id: current.id, wanted: webhook, members };
-    }),
-    ...existing
-      .filter(({ id }) => !matchedIds.has(id))
-      .map(({ id, url }): Change => ({ action: deletes ? 'delete' : 'ignore', id, url })),
-  ];
+  const changes = wanted.map((webhook): Change => {
+    const current = currentByUrl.get(webhook.url);
+    if (current === undefined) return { action: 'create', wanted: webhook };
+    const members = differences(webhook, current);
+    return { action: members.length > 0 ? 'update' : 'keep', id: current.id, wanted: webhook, members };
+  });
+  const others = existing
+    .filter(({ id }) => !matchedIds.has(id))
+    .map(({ id, url }): Change => ({ action: deletes ? 'delete' : 'ignore', id, url }));
+  const created = changes.filter(({ action }) => action === 'create').length;
+  const deletedFirst = deletes ? Math.max(0, existing.length + created - maxSubscriptions) : 0;
+  return [...others.slice(0, deletedFirst), ...changes, ...others.slice(deletedFirst)];
 }
 
 function differences(wanted: WantedWebhook, current: WebhookSubscription): readonly string[] {
