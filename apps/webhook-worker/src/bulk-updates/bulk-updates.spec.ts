@@ -153,6 +153,38 @@ describe('held deliveries', () => {
   });
 });
 
+// Fails each change of the deliveries of one subscription, as a statement timeout would.
+const failChanges = (uuid: string | undefined) => [
+  `CREATE FUNCTION fail_change() RETURNS trigger LANGUAGE plpgsql AS
+   $$ BEGIN RAISE 'The test fails this change.'; END $$`,
+  `CREATE TRIGGER fail_changes BEFORE UPDATE ON webhook_deliveries FOR EACH ROW
+   WHEN (old.subscription_id = '${uuid}') EXECUTE FUNCTION fail_change()`,
+];
+const isSyncPostponed = statement(
+  'test.is-sync-postponed',
+  'SELECT FROM webhook_state_syncs WHERE subscription_id = $1 AND due_at > now()',
+);
+
+describe('a bulk update that fails', () => {
+  afterEach(() => given.stores.dataSource.query('DROP FUNCTION IF EXISTS fail_change CASCADE'));
+
+  it('delays neither recoveries nor the expiry of held deliveries, and is repeated later', async () => {
+    const failing = await withDeliveries({ count: 1, status: 'retrying' });
+    const other = await withDeliveries({ count: 1, status: 'failed' });
+    for (const sql of failChanges(failing.uuid)) await given.stores.dataSource.query(sql);
+    await failing.client.patch(failing.id, { status: 'disabled' }).expect(200);
+    const isPostponed = async () =>
+      (await given.stores.database.row(isSyncPostponed, [failing.uuid])) !== undefined;
+    await eventually(isPostponed);
+    await write(other.uuid, { count: 1, status: 'held', hoursAgo: 7 * 24 + 1 });
+    const recovery = { since: longAgo, statuses: ['failed'] };
+    await other.client.post(recovery, `/${other.id}/recover`).expect(202);
+    await untilCounts(other.uuid, { succeeded: 1, expired: 1 });
+    await given.stores.dataSource.query('DROP FUNCTION fail_change CASCADE');
+    await untilCounts(failing.uuid, { held: 1 });
+  });
+});
+
 const copyDisabled = statement(
   'test.copy-disabled',
   `INSERT INTO webhook_subscriptions

@@ -16,8 +16,8 @@ import { applySubscriptionState, expireBatch, isBusy, type OpenRecovery, recover
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 const pollIntervalMs = 1_000;
-/** After a batch, an item continues behind those that are due already. */
-const delaySeconds = { afterBatch: 0, busy: 1, disabled: 30 } as const;
+/** After a batch, an item continues behind those that are due already. So does one that failed. */
+const delaySeconds = { afterBatch: 0, busy: 1, failed: 5, disabled: 30 } as const;
 
 /** Number of rows that a replica reads at once and then locks one by one. */
 const pageSize = 100;
@@ -73,6 +73,13 @@ interface DueItem {
   readonly subscription_id: string;
 }
 
+interface ItemProcessing<Item> {
+  /** Returns false if the item is no longer due. */
+  readonly work: (tx: Transaction, item: Item) => Promise<boolean>;
+  /** Makes an item that failed due later, so that it is not always among the first. */
+  readonly postpone: (item: Item) => Promise<unknown>;
+}
+
 interface TriedLock {
   readonly locked: boolean;
 }
@@ -111,22 +118,40 @@ export class BulkUpdates extends BackgroundLoop {
   }
 
   private async round(): Promise<boolean> {
-    const hasMore = [
-      await this.processDue<DueItem>(findDueStateSyncs, (tx, due) => this.syncSubscription(tx, due)),
-      await this.processDue<OpenRecovery>(findDueRecoveries, (tx, recovery) => this.recover(tx, recovery)),
-      await this.expire(),
-    ];
-    return hasMore.includes(true);
+    const errors: unknown[] = [];
+    let hasMore = false;
+    for (const step of [() => this.syncAll(), () => this.recoverAll(), () => this.expire()]) {
+      try {
+        hasMore = (await step()) || hasMore;
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0]; // after the other steps; the loop logs one error per round
+    return hasMore;
+  }
+
+  private syncAll(): Promise<boolean> {
+    return this.processDue<DueItem>(findDueStateSyncs, {
+      work: (tx, due) => this.syncSubscription(tx, due),
+      postpone: (due) => this.database.run(delayStateSync, [due.subscription_id, delaySeconds.failed]),
+    });
+  }
+
+  private recoverAll(): Promise<boolean> {
+    return this.processDue<OpenRecovery>(findDueRecoveries, {
+      work: (tx, recovery) => this.recover(tx, recovery),
+      postpone: ({ id }) => this.database.run(delayRecovery, [id, delaySeconds.failed]),
+    });
   }
 
   /**
    * Processes due items, each in its own transaction. Skips subscriptions that another replica works on, and
    * items that another replica has finished since they were read. Returns whether there may be more.
-   * @param work returns false if the item is no longer due
    */
   private async processDue<Item extends DueItem>(
     findDue: Statement,
-    work: (tx: Transaction, item: Item) => Promise<boolean>,
+    { work, postpone }: ItemProcessing<Item>,
   ): Promise<boolean> {
     let hasMore = false;
     const errors: unknown[] = [];
@@ -142,9 +167,10 @@ export class BulkUpdates extends BackgroundLoop {
         hasMore ||= wasProcessed;
       } catch (error) {
         errors.push(error);
+        await postpone(item).catch(() => undefined); // without a database, it remains due
       }
     }
-    if (errors.length > 0) throw errors[0]; // after the other items; the loop logs one error per round
+    if (errors.length > 0) throw errors[0]; // after the other items
     return hasMore;
   }
 
