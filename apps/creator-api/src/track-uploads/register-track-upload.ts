@@ -113,11 +113,9 @@ export class RegisterTrackUpload {
    * @throws ValidationFailed if its address is private; RateLimited when the caller sent too many such URLs
    */
   private async assertPublicTarget(caller: Caller, url: string): Promise<void> {
-    const key = callerKey(caller);
-    this.rejectedTargets.check(key);
-    const problem = await this.client.findTargetProblem(url);
-    if (problem !== undefined) this.rejectedTargets.countFailure(key);
-    assertNoUrlProblem(problem);
+    await this.rejectedTargets.attempt(callerKey(caller), async () =>
+      assertNoUrlProblem(await this.client.findTargetProblem(url)),
+    );
   }
 
   private async register(tx: Transaction, track: RequestedTrack): Promise<Registered> {

@@ -45,12 +45,10 @@ export class CheckTarget implements BodyCheck {
    * @throws ValidationFailed; RateLimited after too many private names of the owner
    */
   async checkHostName({ creatorId, clientId }: Owner, url: string): Promise<void> {
-    const ownerKey = `${clientId}:${creatorId}`;
-    this.rejectedTargets.check(ownerKey);
-    const reason = await this.client.findTargetProblem(url);
-    if (reason === undefined) return;
-    this.rejectedTargets.countFailure(ownerKey);
-    throw new ValidationFailed([{ field: 'url', reason }]);
+    await this.rejectedTargets.attempt(`${clientId}:${creatorId}`, async () => {
+      const reason = await this.client.findTargetProblem(url);
+      if (reason !== undefined) throw new ValidationFailed([{ field: 'url', reason }]);
+    });
   }
 
   private findProblems({ events = [], url }: Target): ErrorDetail[] {

@@ -67,4 +67,16 @@ describe('a host name that may be private', () => {
     await prober.patch(String(body.id), { events: ['order.shipped'] }).expect(200);
     await (await given.client()).post(subscriptionTo('public')).expect(201);
   });
+
+  it('is not resolved for more than twenty concurrent requests of the same owner', async () => {
+    const prober = await given.client();
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, async (_, name) => {
+        const { status } = await prober.post(subscriptionTo(`private-${name}`));
+        return status;
+      }),
+    );
+    expect(statuses.toSorted()).toEqual([...Array<number>(20).fill(400), ...Array<number>(10).fill(429)]);
+    expect(lookups).toHaveLength(20);
+  });
 });
