@@ -155,7 +155,10 @@ function eventOperation(event: WebhookEvent, schema: Schema) {
         description:
           'The delivery succeeded. Respond before you process the event; the timeout is 15 seconds.',
       },
-      '410': { description: 'The delivery failed and the subscription is disabled.' },
+      '410': {
+        description:
+          'The delivery failed, and the subscription is disabled unless the event is a test event.',
+      },
       default: {
         description:
           'The attempt failed and is retried: up to 12 attempts in about 70 hours. `Retry-After` is respected. Redirects are not followed.',

@@ -27,7 +27,10 @@ const members = {
     .datetime()
     .nullable()
     .describe('When the next attempt is due; null if there is none'),
-  last_status_code: z.int().nullable().describe('HTTP status of the last response; null if there was none'),
+  last_status_code: z
+    .int()
+    .nullable()
+    .describe('HTTP status of the last completed attempt; null if it had no response'),
   created_at: z.iso.datetime().describe('When the delivery was created'),
   completed_at: z.iso
     .datetime()

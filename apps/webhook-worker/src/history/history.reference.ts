@@ -80,7 +80,8 @@ export const retryDelivery = {
   summary: 'Retry a delivery',
   description:
     'Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. ' +
-    'If the attempt fails, the status of the delivery does not change. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
+    'If the attempt fails, a delivery that had succeeded, failed or was held keeps its status; another one is `retrying`, due as before, or `held` if the subscription is disabled. ' +
+    'If the receiver responds with 410, a delivery that was open or held has failed. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
   path: { id: subscription, delivery_id: delivery },
   response: {
     description: 'The delivery, due for an attempt.',

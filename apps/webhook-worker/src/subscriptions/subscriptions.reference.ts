@@ -87,7 +87,7 @@ export const updateSubscription = {
   tag,
   summary: 'Update a subscription',
   description:
-    'Changes the URL, events, secret, status or maximum of concurrent requests. Members that are left out do not change.',
+    'Changes the URL, events, secret, signature, status or maximum of concurrent requests, or replaces the key pair (`new_signing_key`). Members that are left out do not change.',
   path,
   body: {
     enable: { summary: 'Re-enable the subscription', value: { status: 'active' } },
@@ -96,7 +96,14 @@ export const updateSubscription = {
     change: { summary: 'Change the events', value: { events } },
   },
   response: { description: 'The updated subscription.', shape: subscriptionShape },
-  errors: [badTarget, unknownSubscription],
+  errors: [
+    badTarget,
+    {
+      when: '`new_signing_key` is `true`, but the signature is not `v1a`.',
+      example: new ValidationFailed([{ field: 'new_signing_key', reason: 'requires the signature v1a' }]),
+    },
+    unknownSubscription,
+  ],
 } as const satisfies OperationDoc<typeof subscriptionShape>;
 
 const nothing = z.void();

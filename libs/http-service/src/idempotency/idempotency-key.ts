@@ -11,7 +11,7 @@ export const idempotencyKeyHeader: Parameter = {
   in: 'header',
   description:
     'Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and ' +
-    'the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.',
+    'the same body returns the response of the first request. A different body is 409. While the first request is running, the second one waits for its response, or is 409 (`in_progress`). One pair of enclosing double quotes is ignored.',
   schema: { type: 'string', pattern: '^(?!""$)([!-~]{1,255}|"[!-~]{1,255}")$' },
   example: '6f1f7c2e-2f3b-4d0a-9c55-6b7d3f0e8a11',
 };

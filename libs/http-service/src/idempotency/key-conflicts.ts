@@ -29,7 +29,7 @@ export const keyConflicts: readonly ErrorDoc[] = [
     example: keyMismatch(),
   },
   {
-    when: 'The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.',
+    when: 'The first request with this `idempotency-key` has no response yet (`in_progress`). Retry after the seconds in `Retry-After`.',
     example: keyInUse(),
   },
 ];

@@ -2405,7 +2405,7 @@ export type CreateReleaseData = {
   body: CreateReleaseRequest;
   headers?: {
     /**
-     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body is 409. While the first request is running, the second one waits for its response, or is 409 (`in_progress`). One pair of enclosing double quotes is ignored.
      */
     'idempotency-key'?: string;
   };
@@ -2441,7 +2441,7 @@ export type CreateReleaseErrors = {
   /**
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
-   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   * The first request with this `idempotency-key` has no response yet (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;

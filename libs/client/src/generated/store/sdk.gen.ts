@@ -334,7 +334,7 @@ export const readWebhook = <ThrowOnError extends boolean = true>(
 /**
  * Update a subscription
  *
- * Changes the URL, events, secret, status or maximum of concurrent requests. Members that are left out do not change.
+ * Changes the URL, events, secret, signature, status or maximum of concurrent requests, or replaces the key pair (`new_signing_key`). Members that are left out do not change.
  */
 export const updateWebhook = <ThrowOnError extends boolean = true>(
   options: Options<UpdateWebhookData, ThrowOnError>,
@@ -405,7 +405,7 @@ export const readWebhookDelivery = <ThrowOnError extends boolean = true>(
 /**
  * Retry a delivery
  *
- * Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. If the attempt fails, the status of the delivery does not change. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.
+ * Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. If the attempt fails, a delivery that had succeeded, failed or was held keeps its status; another one is `retrying`, due as before, or `held` if the subscription is disabled. If the receiver responds with 410, a delivery that was open or held has failed. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.
  */
 export const retryWebhookDelivery = <ThrowOnError extends boolean = true>(
   options: Options<RetryWebhookDeliveryData, ThrowOnError>,

@@ -662,7 +662,7 @@ export type OrderWebhookDelivery = {
    */
   next_attempt_at: string | null;
   /**
-   * HTTP status of the last response; null if there was none
+   * HTTP status of the last completed attempt; null if it had no response
    */
   last_status_code: number | null;
   /**
@@ -1346,7 +1346,7 @@ export type WebhookDelivery = {
    */
   next_attempt_at: string | null;
   /**
-   * HTTP status of the last response; null if there was none
+   * HTTP status of the last completed attempt; null if it had no response
    */
   last_status_code: number | null;
   /**
@@ -1416,7 +1416,7 @@ export type WebhookDeliveryDetail = {
    */
   next_attempt_at: string | null;
   /**
-   * HTTP status of the last response; null if there was none
+   * HTTP status of the last completed attempt; null if it had no response
    */
   last_status_code: number | null;
   /**
@@ -1803,7 +1803,7 @@ export type PlaceOrderData = {
   body: PlaceOrderRequest;
   headers?: {
     /**
-     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body is 409. While the first request is running, the second one waits for its response, or is 409 (`in_progress`). One pair of enclosing double quotes is ignored.
      */
     'idempotency-key'?: string;
   };
@@ -1844,7 +1844,7 @@ export type PlaceOrderErrors = {
   /**
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
-   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   * The first request with this `idempotency-key` has no response yet (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;
@@ -2080,7 +2080,7 @@ export type CancelOrderData = {
   body?: CancelOrderRequest;
   headers?: {
     /**
-     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body is 409. While the first request is running, the second one waits for its response, or is 409 (`in_progress`). One pair of enclosing double quotes is ignored.
      */
     'idempotency-key'?: string;
   };
@@ -2128,7 +2128,7 @@ export type CancelOrderErrors = {
    *
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
-   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   * The first request with this `idempotency-key` has no response yet (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;
@@ -2540,7 +2540,7 @@ export type ReportTestEventData = {
   body: WarehouseEventRequest;
   headers?: {
     /**
-     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body is 409. While the first request is running, the second one waits for its response, or is 409 (`in_progress`). One pair of enclosing double quotes is ignored.
      */
     'idempotency-key'?: string;
   };
@@ -2592,7 +2592,7 @@ export type ReportTestEventErrors = {
    *
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
-   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   * The first request with this `idempotency-key` has no response yet (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;
@@ -2786,7 +2786,7 @@ export type CreateWebhookData = {
   body: CreateSubscriptionRequest;
   headers?: {
     /**
-     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body is 409. While the first request is running, the second one waits for its response, or is 409 (`in_progress`). One pair of enclosing double quotes is ignored.
      */
     'idempotency-key'?: string;
   };
@@ -2826,7 +2826,7 @@ export type CreateWebhookErrors = {
    *
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
-   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   * The first request with this `idempotency-key` has no response yet (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;
@@ -3033,6 +3033,8 @@ export type UpdateWebhookErrors = {
    * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
    *
    * `events.<index>` is not the name of an event, or the `url` is not allowed.
+   *
+   * `new_signing_key` is `true`, but the signature is not `v1a`.
    */
   400: Error & {
     statusCode?: 400;
@@ -3448,7 +3450,7 @@ export type RetryWebhookDeliveryData = {
   body?: never;
   headers?: {
     /**
-     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body is 409. While the first request is running, the second one waits for its response, or is 409 (`in_progress`). One pair of enclosing double quotes is ignored.
      */
     'idempotency-key'?: string;
   };
@@ -3502,7 +3504,7 @@ export type RetryWebhookDeliveryErrors = {
    *
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
-   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   * The first request with this `idempotency-key` has no response yet (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;
@@ -3562,7 +3564,7 @@ export type RecoverWebhookDeliveriesData = {
   body: RecoverDeliveriesRequest;
   headers?: {
     /**
-     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body is 409. While the first request is running, the second one waits for its response, or is 409 (`in_progress`). One pair of enclosing double quotes is ignored.
      */
     'idempotency-key'?: string;
   };
@@ -3612,7 +3614,7 @@ export type RecoverWebhookDeliveriesErrors = {
    *
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
-   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   * The first request with this `idempotency-key` has no response yet (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;
@@ -3674,7 +3676,7 @@ export type SendWebhookTestEventData = {
   body?: SendTestEventRequest;
   headers?: {
     /**
-     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body, or a first request that is still running, is 409. One pair of enclosing double quotes is ignored.
+     * Makes the request safe to retry: 1 to 255 visible ASCII characters of your choice, stored for 24 hours per creator and client. A request with the same key and the same body returns the response of the first request. A different body is 409. While the first request is running, the second one waits for its response, or is 409 (`in_progress`). One pair of enclosing double quotes is ignored.
      */
     'idempotency-key'?: string;
   };
@@ -3720,7 +3722,7 @@ export type SendWebhookTestEventErrors = {
   /**
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
-   * The first request with this `idempotency-key` is still running (`in_progress`). Retry after the seconds in `Retry-After`.
+   * The first request with this `idempotency-key` has no response yet (`in_progress`). Retry after the seconds in `Retry-After`.
    */
   409: Error & {
     statusCode?: 409;
