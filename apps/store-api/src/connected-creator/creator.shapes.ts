@@ -9,13 +9,15 @@ export const connectedCreatorShape = z
       .object({
         payment_method_added: z
           .boolean()
-          .describe('Whether the creator has a payment method. Orders are 422 without one'),
+          .describe('Whether the creator has a payment method. Without one, placing an order returns 422'),
         tax_interview_completed: z.boolean().describe('Whether the creator has completed the tax interview'),
         payment_terms_accepted: z
           .boolean()
-          .describe('Whether the creator has accepted the payment terms. Orders are 422 otherwise'),
+          .describe(
+            'Whether the creator has accepted the payment terms. Otherwise, placing an order returns 422',
+          ),
       })
-      .describe('Whether orders of the creator can be charged'),
+      .describe('Billing setup of the creator. Orders need a payment method and accepted payment terms'),
     livemode: z.literal(false).optional().describe('`false` for a test creator. Absent for live creators'),
   })
   .meta({

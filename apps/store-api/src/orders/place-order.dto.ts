@@ -2,7 +2,10 @@ import { Description } from '@fulfilment/api-reference';
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
 import { IntegerField, ObjectField, ObjectList, TextField, TextMapField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
+import { countriesWithProvince } from './placing/address.rules.js';
 import { IsCountryCode, UpperCaseCode } from '../shipping/country-code.js';
+
+const list = new Intl.ListFormat('en-GB');
 
 class MoneyDto {
   @Description('In minor units of the currency: 2999 GBP is £29.99, 2999 JPY is ¥2999')
@@ -48,12 +51,12 @@ class AddressDto {
   @TextField({ min: 0, max: 100 })
   city?: string;
 
-  @Description('Postal code; required in countries that use one')
+  @Description('Postal code; required in many countries')
   @IsOptional()
   @TextField({ min: 0, max: 20 })
   postal_code?: string;
 
-  @Description('State, province or prefecture; required in US, CA, AU, JP, BR and MX')
+  @Description(`State, province or prefecture; required in ${list.format(countriesWithProvince)}`)
   @IsOptional()
   @TextField({ min: 0, max: 100 })
   province_code?: string;

@@ -105,7 +105,7 @@ const headers: readonly Parameter[] = [
 ];
 
 const sampleAt = new Date('2026-11-21T09:30:00Z');
-const sampleEventId = '019aa5d6-3a40-7000-8000-000000000001';
+const sampleEventId = '01a1fd70-f1c0-7000-8000-000000000001';
 
 /**
  * Describes every event for OpenAPI's `webhooks`. The examples are rendered by the code that renders

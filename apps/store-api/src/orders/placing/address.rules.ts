@@ -9,7 +9,7 @@ export interface AddressParts {
 }
 
 // libaddressinput requires a province in 36 countries; only in these is a parcel delayed without it.
-const countriesWithProvince: ReadonlySet<string> = new Set(['US', 'CA', 'AU', 'JP', 'BR', 'MX']);
+export const countriesWithProvince: readonly string[] = ['US', 'CA', 'AU', 'JP', 'BR', 'MX'];
 
 /**
  * Returns a detail for each missing member of an address. White space alone counts as empty.
@@ -20,7 +20,7 @@ export function missingAddressParts(address: AddressParts, requiredFields: strin
   const isRequired = {
     city: requiredFields.includes('C'),
     postal_code: requiredFields.includes('Z'),
-    province_code: countriesWithProvince.has(country),
+    province_code: countriesWithProvince.includes(country),
   };
   return (['city', 'postal_code', 'province_code'] as const)
     .filter((member) => isRequired[member] && (address[member] ?? '').trim() === '')

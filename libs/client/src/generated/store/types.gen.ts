@@ -78,7 +78,7 @@ export type AddressRequest = {
    */
   city?: string;
   /**
-   * Postal code; required in countries that use one
+   * Postal code; required in many countries
    */
   postal_code?: string;
   /**
@@ -111,11 +111,11 @@ export type ConnectedCreator = {
    */
   name: string | null;
   /**
-   * Whether orders of the creator can be charged
+   * Billing setup of the creator. Orders need a payment method and accepted payment terms
    */
   billing_status: {
     /**
-     * Whether the creator has a payment method. Orders are 422 without one
+     * Whether the creator has a payment method. Without one, placing an order returns 422
      */
     payment_method_added: boolean;
     /**
@@ -123,7 +123,7 @@ export type ConnectedCreator = {
      */
     tax_interview_completed: boolean;
     /**
-     * Whether the creator has accepted the payment terms. Orders are 422 otherwise
+     * Whether the creator has accepted the payment terms. Otherwise, placing an order returns 422
      */
     payment_terms_accepted: boolean;
   };
