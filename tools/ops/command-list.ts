@@ -15,7 +15,7 @@ export const suiteCommands: readonly ListedCommand[] = [
     summary: 'replays creators and orders to creator-api; rebuilds its read models and sums while it runs',
   },
   {
-    usage: 'audit --service SERVICE [--operator NAME] [--limit N] [--before POSITION]',
+    usage: 'audit --service SERVICE [--operator NAME] [--limit NUMBER] [--before POSITION]',
     summary: 'shows the operator commands that were run on that service, newest last',
   },
   {

@@ -97,7 +97,7 @@ await runServiceCli({
     'order recharge': defineCommand({
       summary: 'retries the charge of an order whose payment failed, or of all such orders of a time range',
       operands: ['ORDER'],
-      options: ['--since <T>', '--until <T>'],
+      options: ['--since <TIME>', '--until <TIME>'],
       arguments: rechargeOptions,
       run: ({ database }: Context, { ORDER = '', since, until = new Date() }) =>
         since === undefined
@@ -106,7 +106,7 @@ await runServiceCli({
     }),
     'payments reconcile': defineCommand({
       summary: 'compares payments with those of the provider and prints the differences; changes nothing',
-      options: ['--since <T>', '--until <T>'],
+      options: ['--since <TIME>', '--until <TIME>'],
       arguments: z.object({ since: timeArgument.optional(), until: timeArgument.optional() }),
       run: ({ database }: Context, { since, until = new Date() }) => {
         const from = since ?? new Date(until.getTime() - dayMs);

@@ -16,14 +16,20 @@ const USER = textArgument();
 export const accountCommands = {
   'organisation create': defineCommand({
     summary: 'creates an organisation',
-    options: ['--name <N>', '--id <ID>'],
+    options: ['--name <NAME>', '--id <ID>'],
     arguments: createOrganisationOptions,
     run: ({ database }: OperatorContext, organisation) => createOrganisation(database, organisation),
   }),
   'user create': defineCommand({
     summary:
-      'creates an account, or sets another password of an equal one, which ends its access; the role is owner, admin, member or global_admin; `-` prompts for the password',
-    options: ['--email <E>', '--password <P|->', '--name <N>', '--organisation <O>', '--role <R>'],
+      'creates an account; if one with the same options exists, sets its password, and a changed password ends its sessions and tokens; the role is owner, admin, member or global_admin; `-` prompts for the password',
+    options: [
+      '--email <EMAIL>',
+      '--password <PASSWORD|->',
+      '--name <NAME>',
+      '--organisation <ORGANISATION>',
+      '--role <ROLE>',
+    ],
     arguments: createUserOptions,
     run: async (context: OperatorContext, user) => {
       const password = await readPassword(context, user.password);
@@ -52,7 +58,7 @@ export const accountCommands = {
   }),
   'user password': defineCommand({
     summary: 'sets a password; ends all sessions and tokens, also those of apps',
-    options: ['--password <P|->'],
+    options: ['--password <PASSWORD|->'],
     operands: ['USER'],
     arguments: z.object({ USER, password: z.string('is missing') }),
     run: async (context: OperatorContext, args) => {
@@ -70,7 +76,7 @@ export const accountCommands = {
   'user role': defineCommand({
     summary:
       'assigns a role or removes it (`none`, with --organisation unless the user is a global_admin); revokes existing access tokens',
-    options: ['--role <owner|admin|member|global_admin|none>', '--organisation <O>'],
+    options: ['--role <owner|admin|member|global_admin|none>', '--organisation <ORGANISATION>'],
     operands: ['USER'],
     arguments: changeRoleOptions,
     run: ({ database, outbox, publishRevoked }: OperatorContext, change) =>

@@ -11,13 +11,13 @@ export const auditCommands = {
   audit: defineCommand({
     summary: 'shows the audit log of the authorization server, newest last',
     options: [
-      '--event <E>',
+      '--event <EVENT>',
       '--user <USER>',
-      '--client <C>',
-      '--since <T>',
-      '--until <T>',
-      '--limit <N>',
-      '--before <K>',
+      '--client <CLIENT>',
+      '--since <TIME>',
+      '--until <TIME>',
+      '--limit <NUMBER>',
+      '--before <POSITION>',
     ],
     arguments: z.object({
       event: z.enum(auditEvents, `must be one of ${auditEvents.join(', ')}`).optional(),

@@ -18,8 +18,8 @@ export const clientCommands = {
     summary:
       'creates an OAuth client; with --resource-server, a confidential client that may introspect the access tokens of all clients',
     options: [
-      '--name <N>',
-      '--redirect-uri <U...>',
+      '--name <NAME>',
+      '--redirect-uri <URI...>',
       '--first-party',
       '--confidential',
       '--resource-server',
@@ -33,12 +33,12 @@ export const clientCommands = {
   }),
   'client list': defineCommand({
     summary: 'lists clients',
-    options: ['--limit <N>', '--after <CLIENT>'],
+    options: ['--limit <NUMBER>', '--after <CLIENT>'],
     arguments: z.object({ limit: limitArgument(), after: z.string().default('') }),
     run: ({ database }: OperatorContext, { after, limit }) => listClients(database, after, limit),
   }),
   'client secret': defineCommand({
-    summary: 'creates a new secret',
+    summary: 'replaces the secret of a confidential client; the old one stops working, tokens stay valid',
     operands: ['CLIENT'],
     arguments: clientArgument,
     run: ({ database, secrets }: OperatorContext, { CLIENT }) =>

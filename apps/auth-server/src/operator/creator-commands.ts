@@ -8,11 +8,11 @@ import { createCreatorOptions, registerCreator } from '../creators/register-crea
 import type { OperatorContext } from './operator-context.js';
 
 const creatorOptionUsage = [
-  '--name <N>',
+  '--name <NAME>',
   '--payment-method <pm_…|none>',
   '--payment-terms <yes|no>',
   '--tax-interview <yes|no>',
-  '--settlement-currency <C>',
+  '--settlement-currency <CURRENCY>',
 ];
 
 /** Commands for creators. CREATOR is a UUID or a `crt_` id. */
@@ -20,7 +20,7 @@ export const creatorCommands = {
   'creator create': defineCommand({
     summary:
       'registers a creator; the payment method is a `pm_…` of the provider or `none` (sandbox: `pm_ok`, `pm_declined`, `pm_timeout`)',
-    options: ['--organisation <O>', ...creatorOptionUsage, '--test <yes|no>', '--id <UUID>'],
+    options: ['--organisation <ORGANISATION>', ...creatorOptionUsage, '--test <yes|no>', '--id <UUID>'],
     arguments: createCreatorOptions,
     run: ({ database, outbox }: OperatorContext, creator) => registerCreator(database, outbox, creator),
   }),

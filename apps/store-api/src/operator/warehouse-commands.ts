@@ -50,7 +50,7 @@ const tracking = {
   'tracking-number': textArgument(),
   'tracking-url': z.string('is missing').refine(isWebAddress, 'must be an http or https address'),
 };
-const trackingOptions = ['--carrier <C>', '--tracking-number <N>', '--tracking-url <U>'];
+const trackingOptions = ['--carrier <CARRIER>', '--tracking-number <NUMBER>', '--tracking-url <URL>'];
 
 /**
  * Commands that publish the messages of a warehouse, and return when these are applied or deferred (ADR 8).
@@ -67,7 +67,7 @@ export const warehouseCommands = {
   'order track': defineCommand({
     summary: 'corrects the tracking of the newest package, or of the package with the number --replaces',
     operands: ['ORDER'],
-    options: [...trackingOptions, '--replaces <N>'],
+    options: [...trackingOptions, '--replaces <NUMBER>'],
     arguments: z.object({ ...tracking, replaces: textArgument().optional() }),
     run: (context: Context, args) =>
       report(
@@ -81,7 +81,7 @@ export const warehouseCommands = {
   'order deliver': defineCommand({
     summary: 'reports that an order, or one package of it, was delivered',
     operands: ['ORDER'],
-    options: ['--tracking-number <N>'],
+    options: ['--tracking-number <NUMBER>'],
     arguments: z.object({ ORDER: orderArgument, 'tracking-number': textArgument().optional() }),
     run: (context: Context, { ORDER: order_id, 'tracking-number': tracking_number }) =>
       report(context, messages.fulfilmentDelivered.make({ order_id, tracking_number }, occurredNow())),
@@ -89,7 +89,7 @@ export const warehouseCommands = {
   'order cancel': defineCommand({
     summary: 'cancels an order',
     operands: ['ORDER'],
-    options: ['--reason <R>'],
+    options: ['--reason <REASON>'],
     arguments: z.object({ ORDER: orderArgument, reason: textArgument(500) }),
     run: (context: Context, { ORDER: order_id, reason }) =>
       report(context, messages.fulfilmentCancelled.make({ order_id, reason }, occurredNow())),
@@ -125,7 +125,7 @@ export const warehouseCommands = {
   'release approve': defineCommand({
     summary: 'prices and publishes a pending release',
     operands: ['RELEASE'],
-    options: ['--product-type <T>'],
+    options: ['--product-type <TYPE>'],
     arguments: z.object({ RELEASE: releaseArgument, 'product-type': textArgument().optional() }),
     run: (context: Context, { RELEASE: release_id, 'product-type': product_type }) =>
       report(context, messages.catalogueReleaseApproved.make({ release_id, product_type }, occurredNow())),

@@ -98,7 +98,7 @@ const idOf = (prefix: 'whk' | 'crt') =>
 export const supportCommands = {
   'webhooks list': defineCommand({
     summary: 'lists the webhook subscriptions of a creator; for deleted ones, also the reason',
-    options: ['--creator <CREATOR>', '--client <CLIENT>', '--deleted', '--limit <N>', '--after <ID>'],
+    options: ['--creator <CREATOR>', '--client <CLIENT>', '--deleted', '--limit <NUMBER>', '--after <ID>'],
     arguments: z.object({
       creator: idOf('crt'),
       client: textArgument().optional(),

@@ -74,7 +74,7 @@ function unknownCommand(program: string, commands: object, args: readonly string
   return `Unknown command "${`${noun} ${verb}`.trim()}". ${hint}All commands: ${program} --help`;
 }
 
-/** Returns the usage of a command: `order deliver ORDER [--tracking-number N]`. */
+/** Returns the usage of a command: `order deliver ORDER [--tracking-number NUMBER]`. */
 function usage(name: string, { operands, options, required }: Command<never>): string {
   const parts = [...operands, ...options.map((option) => option.replaceAll(/[<>]/g, ''))].map((part) =>
     required.has(part.replace(/^--/, '').split(' ', 1)[0] ?? '') ? part : `[${part}]`,

@@ -19,8 +19,8 @@ const allMessages = 'all';
 /** Commands to list, show, replay and discard dead letters of every queue of the suite. */
 export const deadLetterCommands: Commands<BrokerContext> = {
   'dead-letters list': defineCommand({
-    summary: 'lists rejected messages with their reasons, at most N of each queue',
-    options: ['--queue <QUEUE>', '--limit <N>'],
+    summary: 'lists rejected messages with their reasons, at most NUMBER of each queue',
+    options: ['--queue <QUEUE>', '--limit <NUMBER>'],
     arguments: z.object({
       queue: queue.optional(),
       limit: limitArgument(50),

@@ -6,7 +6,7 @@ export interface Command<Context> {
   readonly summary: string;
   /** Names of the positional arguments, in order: `FILE`. */
   readonly operands: readonly string[];
-  /** Options as for commander: `--carrier <C>`, `--confidential`, repeatable `--redirect-uri <U...>`. */
+  /** Options as for commander: `--name <NAME>`, `--confidential`, repeatable `--redirect-uri <URI...>`. */
   readonly options: readonly string[];
   /** Operands and options that the schema requires; those that depend on others are not included. */
   readonly required: ReadonlySet<string>;

@@ -7,7 +7,7 @@ import { defineCommand, limitArgument, textArgument, type Commands } from './def
 export const operatorAuditCommands: Commands<{ readonly database: Database }> = {
   'operator-audit': defineCommand({
     summary: 'shows the operator commands that were run on this service, newest last',
-    options: ['--operator <NAME>', '--limit <N>', '--before <POSITION>'],
+    options: ['--operator <NAME>', '--limit <NUMBER>', '--before <POSITION>'],
     arguments: z.object({
       operator: textArgument(100).optional(),
       limit: limitArgument(),
