@@ -26,7 +26,7 @@ await runServiceCli({
       RABBITMQ_NAMESPACE: true,
       KEY_ENCRYPTION_KEY: true,
     })
-    // Only distinguishes development from production (operator-context.ts).
+    // Only for `hasLoopbackUrl` (operator-context.ts).
     .extend({ AUTH_URL: authServerSettings.shape.AUTH_URL.optional() }),
   context: operatorContext,
   commands: { ...accountCommands, ...creatorCommands, ...clientCommands, ...keyCommands, ...auditCommands },

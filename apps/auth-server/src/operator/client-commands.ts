@@ -26,8 +26,8 @@ export const clientCommands = {
       '--id <ID>',
     ],
     arguments: createClientOptions,
-    run: async ({ database, secrets, development }: OperatorContext, client) => {
-      if (!development) requireHttpsOfFirstParty(client);
+    run: async ({ database, secrets, hasLoopbackUrl }: OperatorContext, client) => {
+      if (!hasLoopbackUrl) requireHttpsOfFirstParty(client);
       return createClient(database, client, secrets);
     },
   }),

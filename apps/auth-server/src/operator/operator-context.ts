@@ -24,8 +24,11 @@ export interface OperatorContext {
   readonly clock: Clock;
   /** Reads a password from a prompt or from standard input. */
   readonly readSecret: () => Promise<string>;
-  /** Whether the authorization server is only reachable from this computer. */
-  readonly development: boolean;
+  /**
+   * Whether AUTH_URL has a loopback host: then passwords on the command line and redirect URIs without https
+   * are allowed.
+   */
+  readonly hasLoopbackUrl: boolean;
 }
 
 export type OperatorSettings = BrokerSettings &
@@ -45,7 +48,7 @@ export function operatorContext(context: CommandContext<OperatorSettings>): Oper
     broker: settings,
     secrets: new SecretBox(settings.KEY_ENCRYPTION_KEY),
     clock: systemClock,
-    development: settings.AUTH_URL !== undefined && hasLoopbackHost(settings.AUTH_URL),
+    hasLoopbackUrl: settings.AUTH_URL !== undefined && hasLoopbackHost(settings.AUTH_URL),
     readSecret: () => readSecret('Password'),
   };
 }

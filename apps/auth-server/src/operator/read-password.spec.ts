@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { readPassword } from './read-password.js';
 
-const context = (development: boolean) => ({
-  development,
+const context = (hasLoopbackUrl: boolean) => ({
+  hasLoopbackUrl,
   readSecret: () => Promise.resolve('from standard input'),
 });
 
@@ -12,7 +12,7 @@ describe('--password of an operator command', () => {
     expect(await readPassword(context(true), '-')).toBe('from standard input');
   });
 
-  it('is taken from the command line in development only, and is not in the error', async () => {
+  it('is taken from the command line only with a loopback AUTH_URL, and is not in the error', async () => {
     expect(await readPassword(context(true), 'typed password')).toBe('typed password');
     const rejected = async () => readPassword(context(false), 'typed password');
     await expect(rejected()).rejects.toThrow('--password must be "-"');

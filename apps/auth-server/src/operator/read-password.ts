@@ -3,13 +3,16 @@ import type { OperatorContext } from './operator-context.js';
 /** Value of `--password` that reads the password from a prompt or from standard input. */
 const fromInput = '-';
 
-/** The password of `--password`. @throws Error for a password on the command line outside development */
+/**
+ * The password of `--password`.
+ * @throws Error for a password on the command line, unless AUTH_URL has a loopback host
+ */
 export async function readPassword(
-  { readSecret, development }: Pick<OperatorContext, 'readSecret' | 'development'>,
+  { readSecret, hasLoopbackUrl }: Pick<OperatorContext, 'readSecret' | 'hasLoopbackUrl'>,
   typed: string,
 ): Promise<string> {
   if (typed === fromInput) return readSecret();
-  if (development) return typed;
+  if (hasLoopbackUrl) return typed;
   throw new Error(
     '--password must be "-"; the password is read from a prompt or from standard input. Other users can see passwords in command lines.',
   );

@@ -242,9 +242,9 @@ describe('the consent page', () => {
 
 describe('client create --first-party', () => {
   it.each(['http://127.0.0.1:8976/callback', 'com.example.dashboard:/callback'])(
-    'rejects the redirect URI %s outside development, which a third-party client may have',
+    'rejects the redirect URI %s without a loopback AUTH_URL, but allows it to a third-party client',
     async (uri) => {
-      const production = { ...commandContext, development: false };
+      const production = { ...commandContext, hasLoopbackUrl: false };
       await expect(
         runCommand('client create', { name: 'Desk', 'redirect-uri': [uri], 'first-party': true }, production),
       ).rejects.toThrow('--redirect-uri must use https with --first-party.');
@@ -254,7 +254,7 @@ describe('client create --first-party', () => {
     },
   );
 
-  it('accepts a loopback redirect URI in development, where only this computer reaches the server', async () => {
+  it('accepts a loopback redirect URI when AUTH_URL has a loopback host', async () => {
     await expect(
       runCommand('client create', {
         name: 'Desk',
