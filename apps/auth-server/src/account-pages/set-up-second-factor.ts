@@ -9,7 +9,7 @@ import {
 } from '../pages/account/second-factor-setup.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { SecondFactors, setupExpiredText } from '../second-factor/second-factors.js';
-import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
+import { confirmSecondFactor } from '../second-factor/confirm-second-factor.js';
 import { keyUri, setupKey } from '../second-factor/totp.rules.js';
 import { confirmationCodeGuess } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
@@ -61,7 +61,7 @@ export class SetUpSecondFactor {
     } as const;
     const target = confirmationCodeGuess(sessionUid);
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, () =>
-      enableSecondFactor(this.unitOfWork, this.factors, {
+      confirmSecondFactor(this.unitOfWork, this.factors, {
         userId,
         code: field('code'),
         sessionUid,

@@ -7,7 +7,7 @@ import type { PageResult } from '../pages/page-result.interceptor.js';
 import { setupRecoveryCodesPage } from '../pages/sign-in/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
 import { type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
-import { enableSecondFactor } from '../second-factor/enable-second-factor.js';
+import { confirmSecondFactor } from '../second-factor/confirm-second-factor.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { DeviceCookies } from './device-cookies.js';
@@ -49,7 +49,7 @@ export class VerifySecondFactor {
     const user = await this.userOf(interaction);
     if (user === undefined) return redirectToInteraction(interaction);
     const guess = await this.guess(interaction, user, () =>
-      enableSecondFactor(this.unitOfWork, this.factors, {
+      confirmSecondFactor(this.unitOfWork, this.factors, {
         userId: user.id,
         code: interaction.field('code'),
         sessionUid: interaction.sessionUid,

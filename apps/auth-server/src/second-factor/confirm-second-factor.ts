@@ -4,8 +4,8 @@ import { endOfflineFirstPartyFamilies } from '../tokens/families.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SecondFactors } from './second-factors.js';
 
-/** The user, code and browser that enable a second factor. */
-export interface SecondFactorActivation {
+/** The user, code and browser that confirm a second factor. */
+export interface SecondFactorConfirmation {
   readonly userId: string;
   readonly code: string;
   /** Session of the browser, which stays signed in; undefined when it has none. */
@@ -15,14 +15,13 @@ export interface SecondFactorActivation {
 }
 
 /**
- * Confirms a second factor, and in the same commit signs out all other browsers and ends the token families
- * with `offline_access` of first-party apps. Returns the recovery codes; undefined when the code is wrong or
- * no set-up is open.
+ * Confirms a second factor, and in the same commit signs out all other browsers and ends the offline families
+ * of first-party apps. Returns the recovery codes; undefined when the code is wrong or no set-up is open.
  */
-export async function enableSecondFactor(
+export async function confirmSecondFactor(
   unitOfWork: UnitOfWork,
   factors: SecondFactors,
-  { userId, code, sessionUid, clientId, origin }: SecondFactorActivation,
+  { userId, code, sessionUid, clientId, origin }: SecondFactorConfirmation,
 ): Promise<string[] | undefined> {
   let codes: string[] | undefined;
   const entry: AuditEntry = { event: 'second_factor_added', userId, clientId };
