@@ -1,13 +1,17 @@
 import { expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { normalizeRecoveryCode, recoveryCode, recoveryCodeHash } from './recovery-codes.rules.js';
+import { formatRecoveryCode, normalizeRecoveryCode, recoveryCodeHash } from './recovery-codes.rules.js';
 
 it('accepts a recovery code in lower case, with or without its hyphen, and with O, I and L for digits', () => {
-  const code = recoveryCode(randomBytes(16));
+  const code = formatRecoveryCode(randomBytes(16));
   expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/);
   for (const typed of [code, code.toLowerCase(), code.replace('-', ''), ` ${code.replace('-', ' ')} `])
     expect(normalizeRecoveryCode(typed)).toBe(code);
   expect(normalizeRecoveryCode('OIL01-00000')).toBe('01101-00000');
+});
+
+it('throws instead of formatting a recovery code from too few random bytes', () => {
+  expect(() => formatRecoveryCode(randomBytes(9))).toThrow(RangeError);
 });
 
 it.each(['', '123456', '12345-6789', '12345-67890-1', 'UUUUU-UUUUU', '12345-6789é'])(

@@ -5,7 +5,7 @@ import { CLOCK, type Clock, SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
 import { insertAudit, type Origin } from '../audit/audit-log.js';
 import {
-  recoveryCode,
+  formatRecoveryCode,
   recoveryCodeCount,
   recoveryCodeHash,
   normalizeRecoveryCode,
@@ -225,7 +225,7 @@ export class SecondFactors {
   }
 
   private async replaceRecoveryCodes(tx: Transaction, userId: string, secret: Buffer): Promise<string[]> {
-    const codes = Array.from({ length: recoveryCodeCount }, () => recoveryCode(randomBytes(16)));
+    const codes = Array.from({ length: recoveryCodeCount }, () => formatRecoveryCode(randomBytes(16)));
     const hashes = codes.map((code) => recoveryCodeHash(secret, userId, code));
     await tx.run(deleteRecoveryCodes, [userId]);
     await tx.run(insertRecoveryCodes, [userId, hashes]);
