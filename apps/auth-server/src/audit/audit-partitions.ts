@@ -12,7 +12,7 @@ interface Partition {
 }
 
 // A partition's end is the second value in its definition, `FOR VALUES FROM ('…') TO ('…')`.
-const partitions = `
+const partitionsSql = `
   SELECT quote_ident(child.relname) AS name,
     (regexp_match(pg_get_expr(child.relpartbound, child.oid), $$TO [(]'([^']+)'[)]$$))[1]::timestamptz AS ends
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = '${table}'::regclass`;
@@ -21,12 +21,12 @@ const findNextPartition = statement(
   `SELECT '${table}_' || to_char(last AT TIME ZONE 'UTC', 'YYYY_MM') AS name,
      to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD 00:00:00+00') AS "from",
      to_char(last AT TIME ZONE 'UTC' + interval '1 month', 'YYYY-MM-DD 00:00:00+00') AS "to"
-   FROM (SELECT max(ends) AS last FROM (${partitions}) AS months) AS newest
+   FROM (SELECT max(ends) AS last FROM (${partitionsSql}) AS months) AS newest
    WHERE last < now() + interval '${monthsAhead} months'`,
 );
 const listOldPartitions = statement(
   'audit-partitions.old',
-  `SELECT name FROM (${partitions}) AS months WHERE ends < now() - $1 * interval '1 day' ORDER BY ends`,
+  `SELECT name FROM (${partitionsSql}) AS months WHERE ends < now() - $1 * interval '1 day' ORDER BY ends`,
 );
 
 /**

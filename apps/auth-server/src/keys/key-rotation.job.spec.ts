@@ -132,9 +132,9 @@ describe('the schedule', () => {
   it('keeps retiring keys published for 29 days, and deletes them later', async () => {
     const retired = (await states()).filter((state) => state.endsWith('retiring'));
     expect(retired.length).toBeGreaterThan(0);
-    await keysAt(inDays(29)).deleteOldRetiring();
+    await keysAt(inDays(29)).deleteExpiredRetiringKeys();
     expect((await states()).filter((state) => state.endsWith('retiring'))).toEqual(retired);
-    await keysAt(inDays(300)).deleteOldRetiring();
+    await keysAt(inDays(300)).deleteExpiredRetiringKeys();
     expect(await states()).toEqual(['ES256 active', 'RS256 active', 'ES256 next', 'RS256 next']);
   });
 });

@@ -17,7 +17,7 @@ export function keyRotation(
     round: async () => {
       const active = await keys.rotateWhenDue(days);
       if (active !== undefined) logger.info({ active }, 'The signing keys were rotated on schedule.');
-      await keys.deleteOldRetiring();
+      await keys.deleteExpiredRetiringKeys();
       return false;
     },
   });

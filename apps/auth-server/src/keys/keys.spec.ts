@@ -58,7 +58,7 @@ describe('the first start', () => {
   it('creates one set of keys when several replicas start concurrently', async () => {
     await server.database.run(testStatement('DELETE FROM signing_keys'));
     const replicas = [1, 2, 3].map(() => new SigningKeys(server.database, server.secrets));
-    await Promise.all(replicas.map((keys) => keys.ensure()));
+    await Promise.all(replicas.map((keys) => keys.ensureKeys()));
     const { keys } = await new SigningKeys(server.database, server.secrets).load();
     expect(keys.map(({ jwk, state }) => `${jwk.alg} ${state}`)).toEqual([
       'ES256 active',

@@ -58,7 +58,7 @@ async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; co
 describe('resealing the secrets of the authorization server', () => {
   it('reseals signing keys, hundreds of client secrets, and second factors, so that no old key is needed', async () => {
     const keys = new SigningKeys(scratch.database, before);
-    await keys.ensure();
+    await keys.ensureKeys();
     const { userId, codes } = await protectedPerson(before);
     const clients = Array.from({ length: 420 }, (_, index) => `client-${index}`);
     const created: CreatedClient[] = [];

@@ -74,7 +74,7 @@ const activateNext = statement(
 );
 // Access tokens live an hour, but an ID token may be sent as a hint long after it expired (OpenID Connect
 // RP-Initiated Logout §2). A hint that a deleted key signed is rejected.
-const deleteOldRetiring = statement(
+const deleteExpiredRetiringKeys = statement(
   'keys.delete-old-retiring',
   `DELETE FROM signing_keys WHERE state = 'retiring' AND retired_at < $1::timestamptz - interval '30 days'`,
 );
@@ -101,7 +101,7 @@ export class SigningKeys {
   ) {}
 
   /** Creates an active and a next key of each algorithm if missing; concurrent replicas create one set. */
-  async ensure(): Promise<void> {
+  async ensureKeys(): Promise<void> {
     await this.database.transaction(async (tx) => {
       await tx.run(lockKeys);
       await this.createMissing(tx);
@@ -124,8 +124,9 @@ export class SigningKeys {
   }
 
   /**
-   * Rotates when the active keys have signed for `days` days and every API had time to read the next keys;
-   * once, however many replicas call it. Returns the new active ids, or undefined when no rotation is due.
+   * Rotates when at least one active key has signed for `days` days and every API had time to read the next
+   * keys; once, however many replicas call it. Returns the new active ids, or undefined when no rotation is
+   * due.
    */
   async rotateWhenDue(days: number): Promise<string[] | undefined> {
     if (!isRotationDue(await this.database.rows<KeyRow>(readKeys), days, this.clock())) return undefined;
@@ -137,12 +138,12 @@ export class SigningKeys {
   }
 
   /** Deletes keys that became `retiring` more than 30 days ago. */
-  async deleteOldRetiring(): Promise<void> {
-    await this.database.run(deleteOldRetiring, [this.clock()]);
+  async deleteExpiredRetiringKeys(): Promise<void> {
+    await this.database.run(deleteExpiredRetiringKeys, [this.clock()]);
   }
 
   /**
-   * Deletes a leaked key: its signatures are no longer accepted, valid tokens included. A deleted next key is
+   * Removes a leaked key: its signatures are no longer accepted, valid tokens included. A removed next key is
    * replaced.
    * @throws Error for an active key, which still signs, and for an unknown key
    */
@@ -209,7 +210,7 @@ export class SigningKeys {
       await tx.run(activateNext, [alg, now]);
       await this.insert(tx, alg, 'next');
     }
-    await tx.run(deleteOldRetiring, [now]);
+    await tx.run(deleteExpiredRetiringKeys, [now]);
     const rows = await tx.rows<KeyRow>(readKeys);
     const active = rows.filter((row) => row.state === 'active').map((row) => row.kid);
     if (actor === 'operator') await auditOperator(tx, { event: 'keys_rotated', details: { active } });

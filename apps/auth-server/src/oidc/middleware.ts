@@ -28,8 +28,8 @@ export function addMiddleware(provider: Provider, dependencies: ProviderDependen
   provider.use(onlyAt(/^\/\.well-known\//, advertiseResponseModes));
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
   // Outside respondToMissingClient, whose response it counts as failed authentication.
-  const authenticated = /^\/oauth2\/(token|introspect|revoke|par)$/;
-  provider.use(onlyAt(authenticated, recordClientAuthentication(rejectionAudit)));
+  const pathsWithClientAuthentication = /^\/oauth2\/(token|introspect|revoke|par)$/;
+  provider.use(onlyAt(pathsWithClientAuthentication, recordClientAuthentication(rejectionAudit)));
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
   provider.use(auditEvents(provider, unitOfWork));
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(unitOfWork, responseTimestamps)));

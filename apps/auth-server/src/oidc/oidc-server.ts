@@ -64,7 +64,7 @@ export class OidcServer extends BackgroundLoop {
 
   /** Builds the provider at the first call, and again whenever the keys have changed. */
   async rebuildIfKeysChanged(): Promise<void> {
-    if (this.built === undefined) await this.keys.ensure();
+    if (this.built === undefined) await this.keys.ensureKeys();
     if ((await this.keys.version()) === this.built?.version) return;
     const keySet = await this.keys.load();
     const provider = buildProvider(keySet, this.dependencies);
