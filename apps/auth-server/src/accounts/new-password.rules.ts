@@ -7,7 +7,10 @@
 export const minPasswordLength = 12;
 export const maxPasswordLength = 1024;
 
-/** Whether a password has too many code points. Code units, at most two of each, are faster to count. */
+/**
+ * Whether a password has too many code points. Checks code units first, which are faster to count: a code
+ * point has at most two.
+ */
 export function isTooLong(password: string): boolean {
   return password.length > 2 * maxPasswordLength || [...password].length > maxPasswordLength;
 }

@@ -14,12 +14,12 @@ export function decodesToStorableText(encoded: Buffer | string): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** More than valid client metadata can have. */
+/** Limits of accepted JSON, above those of valid client metadata. */
 const maxDepth = 8;
 const maxMembers = 500;
 
 /**
- * Whether JSON is UTF-8, all its text can be stored, and it is within the depth and size of client metadata.
+ * Whether JSON is UTF-8, all its text can be stored, and it is within these limits.
  * @throws SyntaxError when it is not JSON
  */
 export function isAcceptableJson(body: Buffer): boolean {

@@ -27,7 +27,7 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, unitOfWo
         email: person.email,
         email_verified: person.email_verified,
         ...(person.name === null ? {} : { name: person.name }),
-        // UserInfo shows the claims of the access token, an ID token the current ones.
+        // Organisation claims: UserInfo returns those of the access token, an ID token the current ones.
         ...(token?.kind === 'AccessToken' ? token.extra : organisationClaims(person, creatorId)),
       }),
     };

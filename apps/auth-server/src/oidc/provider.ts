@@ -72,7 +72,7 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
   };
 }
 
-/** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, nothing implicit. */
+/** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, no implicit flow. */
 function protocol({
   responseTimestamps,
   clock,

@@ -22,8 +22,8 @@ export class RejectionAudit {
   }
 
   /**
-   * @param rejection without a client id, all rejections of a network count as one: client ids can be
-   * invented
+   * @param rejection `clientId` is set only for a registered client. Rejections without it share one record
+   * per network, because a sender can invent ids
    */
   async record(ctx: KoaContextWithOIDC, rejection: Rejection): Promise<void> {
     const { event, clientId = '' } = rejection;

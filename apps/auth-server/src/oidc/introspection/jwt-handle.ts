@@ -16,7 +16,8 @@ export function replaceJwtWithHandle(request: object, body: Buffer, stored: Stor
   const parsed = parsePresentedToken(token);
   const jti = parsed?.claims.jti;
   if (jti !== undefined && isStorableText(jti)) stored.prefetch(request, 'AccessToken', jti);
-  // The handle of an invalid token is short, so that the form stays below oidc-provider's limit.
+  // An invalid token is replaced by the handle of an empty string, so that the form stays below
+  // oidc-provider's limit.
   const handle = handleOf(parsed === undefined ? '' : token);
   return Buffer.from(stringify({ ...form, token: handle, token_type_hint: 'access_token' }));
 }

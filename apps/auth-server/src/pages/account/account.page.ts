@@ -75,7 +75,7 @@ function usernameField({ email }: AccountContext): Html {
   return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden readonly />`;
 }
 
-/** The password field of changes that a signed-in browser alone must not allow. */
+/** The password field of forms for which a signed-in browser is not sufficient. */
 export function currentPasswordField(account: AccountContext, id: string): Html {
   return html`${usernameField(account)}
     <div class="field">

@@ -1,9 +1,9 @@
 /** The interaction that a page of a sign-in or consent belongs to. */
 export interface InteractionContext {
   readonly uid: string;
-  /** CSRF token of the forms, except that of the consent. */
+  /** CSRF token of all forms but the consent form. */
   readonly csrf: string;
   readonly appName: string;
-  /** See `PageParts`. */
+  /** Other origins that a form may redirect to. */
   readonly formTargets: readonly string[];
 }
