@@ -15,7 +15,7 @@ const readBilling = statement(
 );
 
 /** @throws as `requireChargeable` */
-export async function paymentMethodOf(sql: Sql, creatorId: string): Promise<string> {
+export async function requirePaymentMethod(sql: Sql, creatorId: string): Promise<string> {
   return requireChargeable(await sql.row<Billing>(readBilling, [creatorId])).paymentMethod;
 }
 

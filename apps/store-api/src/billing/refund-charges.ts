@@ -23,7 +23,8 @@ const claimRefunds = statement(
    RETURNING c.id, c.provider_reference AS reference, c.refund_reference AS "refundReference", c.refund_tries AS attempt, c.test AS "isTest"`,
 );
 // Retries after 1, 2, 4 and so on up to 64 minutes, so that a refund that fails or takes days does not delay
-// others. A late result of an earlier attempt changes nothing.
+// others. A late result of an earlier attempt schedules no retry; a late confirmation still marks the charge
+// as refunded.
 const scheduleRefundRetry = statement(
   'charges.schedule-refund-retry',
   `UPDATE charges SET refund_at = now() + interval '1 minute' * 2 ^ least(refund_tries - 1, 6), refund_reference = $3

@@ -46,10 +46,10 @@ export class CreatorMessagesConsumer extends MessageConsumer {
       await this.approveTestReleases.run(tx, message.data.creator.id, message.occurred_at);
     } else if (messages.editionCreated.is(message)) {
       await this.createEdition.run(tx, message.data.edition);
-      await this.writeTrackListing.run(tx, message.data.edition.id);
+      await this.writeTrackListing.rewriteListing(tx, message.data.edition.id);
       await this.approveTestReleases.run(tx, message.data.edition.creator_id, message.occurred_at);
     } else if (messages.trackProcessed.is(message)) {
-      await this.writeTrackListing.record(tx, message.data, message.occurred_at);
+      await this.writeTrackListing.storeTrack(tx, message.data, message.occurred_at);
     }
   }
 }

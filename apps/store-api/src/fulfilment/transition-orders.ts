@@ -21,11 +21,11 @@ const lockOrders = statement(
 const setPackages = statement(
   'orders.set-packages',
   `UPDATE orders SET packages = new.packages, package_history = new.history, status = new.status,
-                     delivered_at = coalesce(new.arrived_at, orders.delivered_at),
-                     tracking_updated_at = CASE WHEN new.tracked THEN ${nextUpdateTimeSql} ELSE tracking_updated_at END,
+                     delivered_at = coalesce(new.delivered_at, orders.delivered_at),
+                     tracking_updated_at = CASE WHEN new.updates_tracking_time THEN ${nextUpdateTimeSql} ELSE tracking_updated_at END,
                      version = version + 1, updated_at = ${nextUpdateTimeSql}
    FROM unnest($1::uuid[], $2::jsonb[], $3::jsonb[], $4::text[], $5::timestamptz[], $6::boolean[])
-        AS new (order_id, packages, history, status, arrived_at, tracked)
+        AS new (order_id, packages, history, status, delivered_at, updates_tracking_time)
    WHERE orders.id = new.order_id RETURNING ${ofTable('orders', orderColumns)}`,
 );
 const saveHistory = statement('orders.save-history', 'UPDATE orders SET package_history = $2 WHERE id = $1');

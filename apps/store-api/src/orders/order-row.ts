@@ -40,8 +40,10 @@ export interface OrderRow {
   item_count: number;
   shipping_amount: number;
   country_code: string;
+  /** Published as `payment.method`. */
   billing_method: PaymentMethod;
   payment_status: PaymentStatus;
+  /** What the creator pays. */
   charge_amount: number;
   charged_at: Date | null;
   refunded_at: Date | null;

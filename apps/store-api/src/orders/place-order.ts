@@ -13,7 +13,7 @@ import type { NewOrder } from './placing/new-order.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
 import { newPlacement, type Placement } from './placing/placement.js';
 import { PriceOrder } from './pricing/price-order.js';
-import { currentStatus, SettleOrder } from './settling/settle-order.js';
+import { readCurrentResponse, SettleOrder } from './settling/settle-order.js';
 import { WriteOrder } from './placing/write-order.js';
 
 const readOpenCharge = statement(
@@ -81,7 +81,7 @@ export class PlaceOrder {
   /** Continues with an order whose first request died before it settled. */
   private async resume(orderId: string): Promise<PlacedOrder> {
     const charge = await this.database.row<OpenCharge>(readOpenCharge, [orderId]);
-    return charge === undefined ? currentStatus(this.database, orderId) : this.chargeAndSettle(charge);
+    return charge === undefined ? readCurrentResponse(this.database, orderId) : this.chargeAndSettle(charge);
   }
 
   private respond(

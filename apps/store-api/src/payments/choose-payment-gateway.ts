@@ -4,12 +4,12 @@ import { FaultPoints } from '../fault-points.js';
 import { ProviderOrSandboxGateway } from './provider-or-sandbox-gateway.js';
 import type { PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
-import { StripeKeys } from './stripe/stripe-keys.js';
+import { StripeIdempotencyKeys } from './stripe/stripe-idempotency-keys.js';
 import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
 
 /**
  * Creates the gateway of the configured provider. Test orders are always charged by the sandbox.
- * @param background pool for Stripe's keys, which only retries and refunds need
+ * @param background pool for the idempotency keys of Stripe requests, which only retries and refunds use
  */
 export function choosePaymentGateway(
   config: StoreApiSettings,
@@ -24,7 +24,7 @@ export function choosePaymentGateway(
       apiUrl: new URL(config.STRIPE_API_URL),
       timeoutMs: config.PAYMENT_TIMEOUT_MS,
     },
-    new StripeKeys(background),
+    new StripeIdempotencyKeys(background),
     new FaultPoints(config.FAULT_POINT),
   );
   return new ProviderOrSandboxGateway(stripe, sandbox);

@@ -6,7 +6,7 @@ import { FaultPoints } from '../fault-points.js';
 import type { Charge, OpenCharge, PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
 import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
-import { StripeKeys } from './stripe/stripe-keys.js';
+import { StripeIdempotencyKeys } from './stripe/stripe-idempotency-keys.js';
 import { fakeStripeKey, fakeStripe } from './stripe/fake-stripe.fixture.js';
 
 /** Longer than the pauses of a busy machine: no test waits for it. */
@@ -55,7 +55,11 @@ async function stripe(database: Database): Promise<Provider> {
   const api = await fakeStripe();
   const settings = { secretKey: fakeStripeKey, apiUrl: new URL(api.url), timeoutMs };
   return {
-    gateway: new StripePaymentGateway(settings, new StripeKeys(database), new FaultPoints(undefined)),
+    gateway: new StripePaymentGateway(
+      settings,
+      new StripeIdempotencyKeys(database),
+      new FaultPoints(undefined),
+    ),
     validMethod: 'pm_card_visa',
     declined: { method: 'pm_card_insufficientFunds', reason: 'insufficient_funds' },
     largestAmount: 'declined',

@@ -9,7 +9,7 @@ import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import type { Stock } from '../../catalogue/stock/stock.js';
 import type { ChargeStatus } from '../open-charge.js';
-import { paymentMethodOf } from '../payment-methods.js';
+import { requirePaymentMethod } from '../payment-methods.js';
 
 const lockOrder = statement(
   'recharge.lock',
@@ -104,7 +104,7 @@ export class RechargeOrder {
     const attempts = await tx.row<{ last: number; open: boolean }>(readAttempts, [orderId]);
     if (attempts === undefined || attempts.open) throw new Conflict('A charge of the order is in progress.');
     const attempt = attempts.last + 1;
-    const paymentMethod = await paymentMethodOf(tx, order.creatorId);
+    const paymentMethod = await requirePaymentMethod(tx, order.creatorId);
     await this.takeStock(tx, orderId, attempt);
     await tx.run(insertCharge, [uuidv7(), orderId, attempt, paymentMethod]);
     await tx.run(resumeNow, [orderId]);

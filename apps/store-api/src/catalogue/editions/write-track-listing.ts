@@ -27,9 +27,10 @@ const readProcessed = statement(
   'tracks.processed-of-release',
   'SELECT track_id, title, position, duration_seconds, first_processed_at FROM processed_tracks WHERE release_id = $1',
 );
+// Tracks without a track_id come from the catalogue and are kept; listed ones come from uploads.
 const readProducts = statement(
   'tracks.products-of-release',
-  `SELECT p.id, coalesce(array_agg(t.position) FILTER (WHERE t.position IS NOT NULL), '{}') AS taken
+  `SELECT p.id, coalesce(array_agg(t.position) FILTER (WHERE t.position IS NOT NULL), '{}') AS catalogue_positions
    FROM products p LEFT JOIN tracks t ON t.product_id = p.id AND t.track_id IS NULL
    WHERE p.release_id = $1 GROUP BY p.id ORDER BY p.id`,
 );
@@ -54,22 +55,22 @@ export class WriteTrackListing {
    * Stores the newest version of a track, in any order of arrival, and writes the listing with it.
    * @param messageTime replaces a missing `registered_at`
    */
-  async record(tx: Transaction, track: ProcessedTrackData, messageTime: string): Promise<void> {
+  async storeTrack(tx: Transaction, track: ProcessedTrackData, messageTime: string): Promise<void> {
     await tx.run(upsertProcessed, { ...track, registered_at: track.registered_at ?? messageTime });
-    await this.run(tx, track.release_id);
+    await this.rewriteListing(tx, track.release_id);
   }
 
   /**
    * Replaces the listed tracks of a release's products. Tracks may be processed before the release is known,
    * so call it after its products are written.
    */
-  async run(tx: Transaction, releaseId: string): Promise<void> {
-    const products = await tx.rows<{ id: string; taken: number[] }>(readProducts, [releaseId]);
+  async rewriteListing(tx: Transaction, releaseId: string): Promise<void> {
+    const products = await tx.rows<{ id: string; catalogue_positions: number[] }>(readProducts, [releaseId]);
     const tracks = await tx.rows<ProcessedTrack>(readProcessed, [releaseId]);
     if (products.length === 0 || tracks.length === 0) return;
     await tx.run(deleteListed, [products.map(({ id }) => id)]);
-    const listed = products.flatMap(({ id, taken }) =>
-      trackListing(taken, tracks).map((track) => ({ product_id: id, ...track })),
+    const listed = products.flatMap(({ id, catalogue_positions }) =>
+      trackListing(catalogue_positions, tracks).map((track) => ({ product_id: id, ...track })),
     );
     await tx.run(insertListed, [JSON.stringify(listed)]);
   }

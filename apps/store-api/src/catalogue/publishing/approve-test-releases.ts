@@ -8,7 +8,7 @@ const readPendingReleases = statement(
    WHERE p.creator_id = $1 AND p.status = 'pending'`,
 );
 
-/** Approves the releases of a test creator with list prices, at once and without an operator. */
+/** Approves a test creator's pending releases at once, at list prices and without an operator. */
 @Injectable()
 export class ApproveTestReleases {
   constructor(private readonly approveRelease: ApproveRelease) {}

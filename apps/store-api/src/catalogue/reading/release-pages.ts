@@ -6,7 +6,7 @@ const summaryColumns = `r.id, r.name, r.artist_name, r.additional_artists, r.rel
          (extract(epoch FROM r.created_at) * 1000000)::bigint AS created_micros, p.product_types, p.price_min, p.price_max`;
 
 /** SQL that aggregates the products of the release `r`. */
-const productTotalsSql = (currency: string): string => `
+const productSummarySql = (currency: string): string => `
   SELECT array_agg(DISTINCT product_type) AS product_types,
          min(${productPriceSql(currency)}) FILTER (WHERE status = 'available') AS price_min,
          max(${productPriceSql(currency)}) FILTER (WHERE status = 'available') AS price_max
@@ -54,7 +54,7 @@ export const listPages = statement(
        AND ${createdBetweenSql('requested.created_after', 'requested.created_before')}
      ${newestFirst} LIMIT requested.max_rows
    ) AS r
-   LEFT JOIN LATERAL (${productTotalsSql('requested.currency')}) AS p ON true
+   LEFT JOIN LATERAL (${productSummarySql('requested.currency')}) AS p ON true
    ORDER BY requested.index, r.created_at DESC, r.id DESC`,
 );
 
@@ -62,7 +62,7 @@ export const listPages = statement(
 const searchSql = (matches: string): string => `
   SELECT ${summaryColumns}
   FROM (${matches}) AS r
-  LEFT JOIN LATERAL (${productTotalsSql(':currency')}) AS p ON true
+  LEFT JOIN LATERAL (${productSummarySql(':currency')}) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
 /** SQL that continues a WHERE clause and ends the query: selects the rows of the page, newest first. */
 const restOfPageSql = `${afterCursorSql(':after_micros::bigint', ':after_id::uuid')}
@@ -72,7 +72,10 @@ const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND
 /** Maximum number of matches to sort: with more, a scan from the newest release on is faster. */
 const maxIndexedMatches = 2000;
 
-/** Search for a term without a trigram, which the index cannot find. */
+/**
+ * Searches for a term without three consecutive letters or digits, for which the trigram index cannot be
+ * used.
+ */
 export const searchByScan = statement('releases.search-by-scan', searchSql(newestMatches));
 
 /**
@@ -85,11 +88,11 @@ export const searchByIndex = statement(
   searchSql(`
   WITH matches AS MATERIALIZED (
     SELECT id FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern LIMIT ${maxIndexedMatches + 1}
-  ), match_count AS MATERIALIZED (SELECT count(*) <= ${maxIndexedMatches} AS is_small FROM matches)
+  ), match_size AS MATERIALIZED (SELECT count(*) <= ${maxIndexedMatches} AS is_small FROM matches)
   (SELECT releases.* FROM releases JOIN matches USING (id)
-   WHERE (SELECT is_small FROM match_count) AND ${restOfPageSql})
+   WHERE (SELECT is_small FROM match_size) AND ${restOfPageSql})
   UNION ALL
-  (SELECT * FROM (${newestMatches}) AS newest WHERE NOT (SELECT is_small FROM match_count))`),
+  (SELECT * FROM (${newestMatches}) AS newest WHERE NOT (SELECT is_small FROM match_size))`),
 );
 
 const wholeColumns =
@@ -98,6 +101,7 @@ export const readRelease = statement(
   'releases.read',
   `SELECT ${wholeColumns} FROM releases WHERE creator_id = $1 AND id = $2`,
 );
+/** The ids come from a page of the creator. */
 export const readReleases = statement(
   'releases.read-many',
   `SELECT ${wholeColumns} FROM releases WHERE id = ANY($1::uuid[])`,

@@ -16,7 +16,7 @@ export interface NewOrder {
    * `performance.now()` soon after `row.created_at`. Settling sets `updated_at` to `created_at` plus the time
    * since then.
    */
-  readonly createdAtMs: number;
+  readonly createdAtMonotonicMs: number;
 }
 
 export function newOrder({ caller, creatorId, order, orderId }: Placement, priced: PricedOrder): NewOrder {
@@ -62,7 +62,7 @@ export function newOrder({ caller, creatorId, order, orderId }: Placement, price
       isFirstRequest: true,
       isTest: priced.test,
     },
-    createdAtMs: performance.now(),
+    createdAtMonotonicMs: performance.now(),
   };
 }
 

@@ -33,7 +33,8 @@ const settle = statement(
    )
    SELECT settled.* FROM charge LEFT JOIN settled ON true`,
 );
-// The frequent case in one statement: the request knows the row that results (docs/adr/0045).
+// The frequent case, in one statement: this request wrote the order, so it can compute the changed row itself
+// (docs/adr/0045).
 const settleUnchanged = statement(
   'orders.settle-unchanged',
   `WITH
@@ -78,9 +79,9 @@ type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;
 
 /**
- * Turns the outcome of a charge into the order's state. One commit writes the state, the event and the stored
- * response, and returns the stock on failure. The request and the completer may both settle a charge; the
- * first one wins.
+ * Turns the outcome of a charge into the order's state. One commit writes the state, the message and the
+ * stored response, and returns the stock on failure. The request and the completer may both settle a charge;
+ * the first one wins.
  */
 @Injectable()
 export class SettleOrder {
@@ -122,15 +123,15 @@ export class SettleOrder {
 
   /**
    * Settles a paid order that has not changed since it was written, in one statement instead of the
-   * transaction of `settle`: its row and event follow from what was written (docs/adr/0045).
+   * transaction of `settle`: its row and message follow from what was written (docs/adr/0045).
    * Returns undefined if the order or its charge has changed.
    */
   private async settleUnchanged(
     database: Database,
-    { row, items, charge, createdAtMs }: NewOrder,
+    { row, items, charge, createdAtMonotonicMs }: NewOrder,
     { chargedAt, reference }: PaidOutcome,
   ): Promise<PlacedOrder | undefined> {
-    const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMs));
+    const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMonotonicMs));
     const paid: OrderRow = {
       ...row,
       version: row.version + 1,
@@ -177,7 +178,7 @@ export class SettleOrder {
       const chargeWasSettled = row === undefined;
       if (chargeWasSettled) {
         if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
-        return currentStatus(tx, orderId);
+        return readCurrentResponse(tx, orderId);
       }
       const orderKeepsStatus = row.id === null;
       // Also locks the order, since every transaction locks an order before its products.
@@ -186,7 +187,7 @@ export class SettleOrder {
       if (orderKeepsStatus) {
         // Either the order was cancelled, so its money is refunded, or a recharge was declined.
         if (paid) await tx.run(markLateChargeRefundDue, [chargeId]);
-        return currentStatus(tx, orderId);
+        return readCurrentResponse(tx, orderId);
       }
       const settled: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
       // Both statements are issued here, and sent together with COMMIT.
@@ -213,7 +214,7 @@ export class SettleOrder {
 /**
  * Returns the current response for an order that another request or the completer has settled or cancelled.
  */
-export async function currentStatus(sql: Sql, orderId: string): Promise<PlacedOrder> {
+export async function readCurrentResponse(sql: Sql, orderId: string): Promise<PlacedOrder> {
   const row = await sql.row<Pick<PlacedOrder, 'status'>>(readStatus, [orderId]);
   return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
 }

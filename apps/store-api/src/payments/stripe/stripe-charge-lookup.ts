@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { Charge, OpenCharge } from '../payment-gateway.js';
-import type { ChargeKeys } from './stripe-keys.js';
+import type { ChargeKeys } from './stripe-idempotency-keys.js';
 import { pickMostAdvanced } from './stripe-outcome.rules.js';
 
 /**

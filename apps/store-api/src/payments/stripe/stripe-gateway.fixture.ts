@@ -3,7 +3,7 @@ import { type Database, statement } from '@fulfilment/database';
 import { FaultPoints } from '../../fault-points.js';
 import type { OpenCharge, RefundRequest } from '../payment-gateway.js';
 import { fakeStripeKey, fakeStripe } from './fake-stripe.fixture.js';
-import { StripeKeys } from './stripe-keys.js';
+import { StripeIdempotencyKeys } from './stripe-idempotency-keys.js';
 import { StripePaymentGateway } from './stripe-payment-gateway.js';
 
 export const intentsPath = '/v1/payment_intents';
@@ -22,7 +22,7 @@ const age = statement(
 /** Creates the Stripe gateway with a fake Stripe. */
 export async function stripeGateway(database: Database) {
   const api = await fakeStripe();
-  const keys = new StripeKeys(database);
+  const keys = new StripeIdempotencyKeys(database);
   const open = (secretKey: string) =>
     new StripePaymentGateway(
       { secretKey, apiUrl: new URL(api.url), timeoutMs },

@@ -20,7 +20,7 @@ import {
   paymentError,
   unusablePaymentMethod,
 } from './stripe-errors.rules.js';
-import { type ChargeKeys, numberedKey, type StripeKeys } from './stripe-keys.js';
+import { type ChargeKeys, numberedKey, type StripeIdempotencyKeys } from './stripe-idempotency-keys.js';
 import { StripePayments } from './stripe-payments.js';
 import { StripeMode } from './stripe-mode.js';
 import {
@@ -84,7 +84,7 @@ export class StripePaymentGateway extends PaymentGateway {
 
   constructor(
     { secretKey, apiUrl, timeoutMs }: StripeSettings,
-    private readonly keys: StripeKeys,
+    private readonly keys: StripeIdempotencyKeys,
     private readonly faultPoints: FaultPoints,
   ) {
     super();

@@ -55,7 +55,7 @@ export interface ChargeKeys {
  * The idempotency keys of charges and refunds at Stripe. Only a charge with an unusable key, or with a failed
  * refund, has a row.
  */
-export class StripeKeys {
+export class StripeIdempotencyKeys {
   constructor(private readonly database: Database) {}
 
   async read({ id, createdAt }: OpenCharge): Promise<ChargeKeys> {
