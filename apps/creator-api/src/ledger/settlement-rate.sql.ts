@@ -1,10 +1,10 @@
-/** A rate is valid for 7 days: the European Central Bank publishes none for at most five consecutive days. */
+/** A rate is valid on its day and the six days after it; the ECB's longest pause is five days. */
 const rateValidDays = 7;
 
 /**
  * SQL: a LATERAL subquery `r` with the latest rates, on or before the day of a payment, of the payment's
  * currency and of the settlement currency of the creator `c`. It has no row if there are no such rates or the
- * currencies are the same.
+ * currencies are the same. EUR is stored with `per_euro` 1.
  * @param options SQL expressions of the payment's currency and of its day in UTC
  */
 export function settlementRate({
@@ -15,10 +15,11 @@ export function settlementRate({
   readonly day: string;
 }): string {
   return `LATERAL (
-     SELECT f.rate_date, f.per_euro AS rate_from, t.per_euro AS rate_to
-     FROM exchange_rates f JOIN exchange_rates t ON t.rate_date = f.rate_date AND t.currency = c.settlement_currency
-     WHERE f.currency = ${currency} AND ${currency} <> c.settlement_currency
-       AND f.rate_date <= ${day} AND f.rate_date > ${day} - ${rateValidDays}
-     ORDER BY f.rate_date DESC LIMIT 1
+     SELECT source.rate_date, source.per_euro AS rate_from, target.per_euro AS rate_to
+     FROM exchange_rates source
+     JOIN exchange_rates target ON target.rate_date = source.rate_date AND target.currency = c.settlement_currency
+     WHERE source.currency = ${currency} AND ${currency} <> c.settlement_currency
+       AND source.rate_date <= ${day} AND source.rate_date > ${day} - ${rateValidDays}
+     ORDER BY source.rate_date DESC LIMIT 1
    ) r`;
 }

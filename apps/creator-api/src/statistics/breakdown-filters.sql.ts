@@ -1,4 +1,7 @@
-/** SQL: all filters except `app`, as a condition on rows of a breakdown. A filter that is null is ignored. */
+/**
+ * SQL: all filters except `app`, as a condition on rows of a breakdown. A filter that is null is ignored.
+ * Only `monthly_app_breakdown` has apps, so its queries add that filter themselves.
+ */
 export const matchesFilters = `(:release::uuid IS NULL OR release_id = :release)
      AND (:product_type::text IS NULL OR product_type = :product_type)
      AND (:country::text IS NULL OR country_code = :country) AND (:platform::text IS NULL OR platform = :platform)`;

@@ -7,21 +7,21 @@ import {
   type Rebuilt,
 } from '../read-models/rebuild-by-creator.js';
 
-// The units, revenue and royalties in `compared` are what the table lacks of the ledger.
+// The deltas are ledger minus table.
 const correctSql = (table: string, key: string): string => `
    WITH compared AS MATERIALIZED (
-     SELECT ${key}, l.units AS true_units, (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties) AS differs,
-       COALESCE(l.units, 0) - COALESCE(m.units, 0) AS units, COALESCE(l.revenue, 0) - COALESCE(m.revenue, 0) AS revenue,
-       COALESCE(l.royalties, 0) - COALESCE(m.royalties, 0) AS royalties
+     SELECT ${key}, l.units AS ledger_units, (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties) AS differs,
+       COALESCE(l.units, 0) - COALESCE(m.units, 0) AS units_delta, COALESCE(l.revenue, 0) - COALESCE(m.revenue, 0) AS revenue_delta,
+       COALESCE(l.royalties, 0) - COALESCE(m.royalties, 0) AS royalties_delta
      FROM (SELECT ${sumsBy(key)} FROM (${ledgerLines('l.creator_id = ANY($1::uuid[])')}) line GROUP BY ${key}) l
      FULL JOIN (SELECT * FROM ${table} WHERE creator_id = ANY($1::uuid[])) m USING (${key})
    ), corrected AS (
      INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
-     SELECT ${key}, units, revenue, royalties FROM compared WHERE differs ORDER BY ${key}
+     SELECT ${key}, units_delta, revenue_delta, royalties_delta FROM compared WHERE differs ORDER BY ${key}
      ON CONFLICT (${key}) DO UPDATE SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
        royalties = m.royalties + excluded.royalties
    )
-   SELECT count(true_units) AS rows, count(*) FILTER (WHERE differs) AS differed FROM compared`;
+   SELECT count(ledger_units) AS rows, count(*) FILTER (WHERE differs) AS differed FROM compared`;
 
 // A row of zeros stays if the ledger has postings for it: a sale that was refunded in its month.
 const deleteEmptySql = (table: string, key: string): string => `
@@ -35,7 +35,7 @@ const planOf = (name: string, table: string, key: string): RebuildPlan => ({
   correct: statement(`${name}.correct`, correctSql(table, key)),
   deleteEmpty: statement(`${name}.delete_empty`, deleteEmptySql(table, key)),
 });
-const monthsPlan = planOf('statistics', 'monthly_statistics', monthKey);
+const statisticsPlan = planOf('statistics', 'monthly_statistics', monthKey);
 const breakdownPlan = planOf('breakdown', 'monthly_breakdown', breakdownKey);
 const appBreakdownPlan = planOf('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
 
@@ -43,7 +43,7 @@ const appBreakdownPlan = planOf('app-breakdown', 'monthly_app_breakdown', appBre
  * Recalculates the monthly sums from the ledger and corrects those that differ, during concurrent postings.
  */
 export function rebuildStatistics(database: Database): Promise<Rebuilt> {
-  return rebuildByCreator(database, monthsPlan);
+  return rebuildByCreator(database, statisticsPlan);
 }
 
 /** Recalculates the breakdowns from the ledger and the orders, during concurrent postings. */
