@@ -16,7 +16,7 @@ import { aClient, orderCreated, ordersCreated, startWorker } from '../test/webho
 import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { maxWaitSeconds } from './feed.dto.js';
 import { deleteUnreadFeeds, openFeed } from './feed-positions.js';
-import { maxWaitingPerCaller, maxWaitingPerCreator, WaitingReaders } from './waiting-readers.js';
+import { maxWaitingPerClient, maxWaitingPerCreator, WaitingReaders } from './waiting-readers.js';
 
 const given = setUpWorker();
 
@@ -234,12 +234,12 @@ describe('a request that waits for events', () => {
   it('is rejected with 429 while its client and creator have four others', async () => {
     const [reader, other] = [await client(), await client()];
     await Promise.all([read(reader), read(other)]);
-    const pages = Array.from({ length: maxWaitingPerCaller }, () => read(reader, '?wait=20'));
-    await untilWaiting(maxWaitingPerCaller);
+    const pages = Array.from({ length: maxWaitingPerClient }, () => read(reader, '?wait=20'));
+    await untilWaiting(maxWaitingPerClient);
     const { body, headers } = await send(reader, '?wait=20').expect(429);
     expect([body.code, headers['retry-after']]).toEqual(['RATE_LIMITED', '1']);
     pages.push(read(other, '?wait=20'));
-    await untilWaiting(maxWaitingPerCaller + 1);
+    await untilWaiting(maxWaitingPerClient + 1);
     await fanOut(orderCreated(reader.creatorId), orderCreated(other.creatorId));
     for (const page of await Promise.all(pages)) expect(page.data).toHaveLength(1);
   });
@@ -247,8 +247,8 @@ describe('a request that waits for events', () => {
   it('is rejected with 429 while its creator has twenty others of any clients, and with 503 while 500 wait', async () => {
     const readers = given.worker.app.get(WaitingReaders);
     const leaving = new AbortController();
-    const wait = (creatorId: string, caller: string) =>
-      readers.wait({ creatorId, position: 0, caller, timeoutMs: 20_000, signal: leaving.signal });
+    const wait = (creatorId: string, clientId: string) =>
+      readers.wait({ creatorId, position: 0, clientId, timeoutMs: 20_000, signal: leaving.signal });
     const creatorId = randomUUID();
     const waits = Array.from({ length: maxWaitingPerCreator }, (_, n) => wait(creatorId, `client ${n}`));
     await expect(wait(creatorId, 'another client')).rejects.toThrow(RateLimited);

@@ -49,7 +49,7 @@ export class ReadEvents {
       await this.readers.wait({
         creatorId,
         position: Math.max(position, feed.lastPosition), // no event was found up to here
-        caller: `${clientId}:${creatorId}`,
+        clientId,
         timeoutMs,
         signal,
       });

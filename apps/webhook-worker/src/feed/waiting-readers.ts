@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 
 const pollIntervalMs = 500;
 const maxWaiting = 500;
-export const maxWaitingPerCaller = 4;
+export const maxWaitingPerClient = 4;
 export const maxWaitingPerCreator = 20;
 
 // Events get their positions when the feed is read (feed-positions.ts); 0 means none yet. A new event has no
@@ -23,13 +23,13 @@ interface FeedPosition {
 }
 
 interface Reader extends FeedPosition {
-  readonly caller: string;
+  readonly clientId: string;
   readonly end: () => void;
 }
 
 export interface Wait extends FeedPosition {
-  /** Key of the client and the creator, whose waiting requests are limited together. */
-  readonly caller: string;
+  /** The OAuth client; its waiting requests for one creator are limited. */
+  readonly clientId: string;
   readonly timeoutMs: number;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
@@ -68,14 +68,14 @@ export class WaitingReaders extends BackgroundLoop {
   /**
    * Resolves when there may be an event after the position, at the timeout, when the client disconnects, and
    * when the service stops.
-   * @throws RateLimited when too many requests of the caller or the creator wait; ServiceUnavailable when
+   * @throws RateLimited when too many requests of the client or the creator wait; ServiceUnavailable when
    *   too many of all do
    */
-  async wait({ creatorId, position, caller, timeoutMs, signal }: Wait): Promise<void> {
+  async wait({ creatorId, position, clientId, timeoutMs, signal }: Wait): Promise<void> {
     if (this.stopping || signal.aborted) return;
     const ofCreator = [...this.readers].filter((reader) => reader.creatorId === creatorId);
-    const ofCaller = ofCreator.filter((reader) => reader.caller === caller);
-    if (ofCaller.length >= maxWaitingPerCaller || ofCreator.length >= maxWaitingPerCreator)
+    const ofClient = ofCreator.filter((reader) => reader.clientId === clientId);
+    if (ofClient.length >= maxWaitingPerClient || ofCreator.length >= maxWaitingPerCreator)
       throw new RateLimited(1);
     if (this.readers.size >= maxWaiting)
       throw new ServiceUnavailable('Too many requests are waiting for events.');
@@ -86,7 +86,7 @@ export class WaitingReaders extends BackgroundLoop {
         signal.removeEventListener('abort', end);
         resolve();
       };
-      const reader = { creatorId, position, caller, end };
+      const reader = { creatorId, position, clientId, end };
       const timer = setTimeout(end, timeoutMs);
       signal.addEventListener('abort', end);
       this.readers.add(reader);
