@@ -9,7 +9,7 @@ describe('an upgrade note', () => {
       previous: '1.0.0',
       migrations: ['0005-metadata.ts: Adds metadata to orders.'],
       settings: { added: ['FEED_MAX_WAIT_MS'], removed: ['OLD_LIMIT'] },
-      messages: { added: ['order.held'], removed: [] },
+      messages: { added: ['order.held'], removed: ['order.paid'] },
     });
     expect(note).toBe(`## 1.1.0
 
@@ -21,7 +21,9 @@ New settings: \`FEED_MAX_WAIT_MS\`.
 
 Removed settings, which are ignored now: \`OLD_LIMIT\`.
 
-New messages: \`order.held\`.
+New messages of the suite: \`order.held\`.
+
+Messages of the suite that are no longer sent or read: \`order.paid\`.
 `);
   });
 

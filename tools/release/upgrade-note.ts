@@ -6,6 +6,7 @@ export interface Upgrade {
   /** Descriptions of the migrations that are new, in order. */
   readonly migrations: readonly string[];
   readonly settings: Changes;
+  /** Of the whole suite: the catalogue does not contain which services send or read a message. */
   readonly messages: Changes;
 }
 
@@ -28,8 +29,8 @@ export function upgradeNote({ version, previous, migrations, settings, messages 
         ]),
     ...section('New settings', settings.added),
     ...section('Removed settings, which are ignored now', settings.removed),
-    ...section('New messages', messages.added),
-    ...section('Messages that are no longer sent or read', messages.removed),
+    ...section('New messages of the suite', messages.added),
+    ...section('Messages of the suite that are no longer sent or read', messages.removed),
   ];
   return `## ${version}\n\nFrom ${previous}. ${lines.join('\n')}\n`;
 }
