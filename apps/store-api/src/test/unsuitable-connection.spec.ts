@@ -1,4 +1,4 @@
-import { type FakePooler, fakePooler } from '@fulfilment/database/testing';
+import { type FakePooler, startFakePooler } from '@fulfilment/database/testing';
 import { startStoreApi, type StoreApiUnderTest } from './store-api.fixture.js';
 import { startStoreProcess } from './store-process.fixture.js';
 
@@ -7,7 +7,7 @@ describe('a service behind a connection pooler', () => {
   let pooler: FakePooler;
   beforeAll(async () => {
     store = await startStoreApi();
-    pooler = await fakePooler(store.config.DATABASE_URL);
+    pooler = await startFakePooler(store.config.DATABASE_URL);
   });
   afterAll(async () => {
     await pooler.stop();

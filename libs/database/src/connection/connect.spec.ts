@@ -1,5 +1,5 @@
 import {
-  fakePooler,
+  startFakePooler,
   type FakePooler,
   type FakePoolerOptions,
   patientTimeouts,
@@ -46,7 +46,7 @@ describe('a connection', () => {
     return source;
   };
   const openBehindPooler = async (options?: FakePoolerOptions, session: object = serviceOptions) => {
-    const pooler = await fakePooler(scratch.url, options);
+    const pooler = await startFakePooler(scratch.url, options);
     poolers.push(pooler);
     return open(pooler.url, session);
   };
@@ -74,7 +74,7 @@ describe('a connection', () => {
 
   it('is unsuitable when a pooler drops the settings, until the server sets them for the role', async () => {
     const own = await scratchDatabase([]);
-    const pooler = await fakePooler(own.url);
+    const pooler = await startFakePooler(own.url);
     poolers.push(pooler);
     const source = open(pooler.url);
     const error: unknown = await connectWhenUp(source, serviceOptions, onFailure).catch(

@@ -4,7 +4,10 @@ import { listen } from '@fulfilment/testing';
 export interface FakePoolerOptions {
   /** Rejects the start-up parameter `options`, like PgBouncer without `ignore_startup_parameters`. */
   readonly rejectsOptions?: boolean;
-  /** One session of the server serves all clients, like transaction mode without named statements. */
+  /**
+   * One session of the server serves all clients, like transaction mode without named statements. The clients
+   * must send one statement at a time.
+   */
   readonly sharesSession?: boolean;
 }
 
@@ -22,11 +25,8 @@ const terminate = 'X'.charCodeAt(0);
 /** Length and protocol version, before the parameters. */
 const startupHeaderBytes = 8;
 
-/**
- * Starts a fake connection pooler that drops the start-up parameter `options`. Its clients must send one
- * statement at a time.
- */
-export async function fakePooler(url: string, options: FakePoolerOptions = {}): Promise<FakePooler> {
+/** Starts a fake connection pooler that drops the start-up parameter `options`. */
+export async function startFakePooler(url: string, options: FakePoolerOptions = {}): Promise<FakePooler> {
   const { rejectsOptions = false, sharesSession = false } = options;
   const target = new URL(url);
   const sockets = new Set<Socket>();

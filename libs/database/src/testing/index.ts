@@ -1,5 +1,5 @@
 export { blocksRead, executedGenericPlan, executedPlan, type PlanNode, readPlan } from './executed-plan.js';
-export { fakePooler, type FakePooler, type FakePoolerOptions } from './fake-pooler.js';
+export { startFakePooler, type FakePooler, type FakePoolerOptions } from './fake-pooler.js';
 export { untilLockWaits } from './lock-waits.js';
 export { migrationFaults } from './migration-faults.js';
 export { absentReplica, countReplicaReads } from './replica-reads.js';

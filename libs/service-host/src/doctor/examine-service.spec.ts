@@ -1,4 +1,4 @@
-import { fakePooler, scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { startFakePooler, scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { type ScratchBroker, scratchBroker } from '@fulfilment/messaging/testing';
 import { freePort, listen, storeUrl } from '@fulfilment/testing';
 import { connect, createServer } from 'node:net';
@@ -67,7 +67,7 @@ describe('examineService', () => {
   });
 
   it('describes a connection pooler that drops the settings of a session', async () => {
-    const pooler = await fakePooler(scratch.url);
+    const pooler = await startFakePooler(scratch.url);
     try {
       const [found, ...others] = await problems({
         settings: { ...deployment.settings, DATABASE_URL: pooler.url },
