@@ -7,7 +7,7 @@ import { Failure, reasonOf } from '../dev/failure.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
 import { baseImage, type BaseName } from './base-images.ts';
-import { compressedSize } from './compressed-size.ts';
+import { compressedBytes } from './compressed-size.ts';
 import type { Engine } from './engine.ts';
 import { softwareBill } from './software-bill.ts';
 
@@ -62,7 +62,7 @@ export async function buildImages(
     await engine.mustDocker(['build', '--network', 'host', '--tag', image, ...source]);
     if (name !== 'gateway')
       writeFileSync(join(bills, `${name}.cdx.json`), `${JSON.stringify(softwareBill(name), null, 2)}\n`);
-    const bytes = await compressedSize(engine, image, name === 'gateway' ? '/gateway' : '/suite');
+    const bytes = await compressedBytes(engine, image, name === 'gateway' ? '/gateway' : '/suite');
     const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
     say(
       `  ${image.padEnd(36)} ${(bytes / 1e6).toFixed(1).padStart(5)} MB compressed above its base   ${seconds} s`,

@@ -1,8 +1,8 @@
 import { mustRun } from '../dev/run-program.ts';
 import type { Engine } from './engine.ts';
 
-/** Returns the size of a folder of an image, compressed by gzip as a registry stores it. */
-export async function compressedSize(engine: Engine, image: string, folder: string): Promise<number> {
+/** Returns the size in bytes of a folder of an image, compressed by gzip as a registry stores it. */
+export async function compressedBytes(engine: Engine, image: string, folder: string): Promise<number> {
   const container = (await engine.mustDocker(['create', image])).trim();
   try {
     const { program, environment } = engine;

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { table } from './markdown.ts';
 import { fieldTable } from './schema-table.ts';
 
-type Kind = (typeof messages)[keyof typeof messages];
+type MessageType = (typeof messages)[keyof typeof messages];
 
 /** The messages between services and from the fulfilment systems, with their shapes. */
 export function messagesReference(): string {
-  const kinds = Object.values(messages);
+  const messageTypes = Object.values(messages);
   // Several messages share a shape; each shape is listed once.
-  const shapes = Map.groupBy<string, Kind>(kinds, ({ schema }) =>
+  const shapes = Map.groupBy<string, MessageType>(messageTypes, ({ schema }) =>
     fieldTable(z.toJSONSchema(schema, { io: 'input' })),
   );
   return [
@@ -41,13 +41,13 @@ export function messagesReference(): string {
     '',
     table(
       ['Type', 'Version', 'Meaning'],
-      kinds.map(({ type, version, summary }) => [`\`${type}\``, String(version), summary]),
+      messageTypes.map(({ type, version, summary }) => [`\`${type}\``, String(version), summary]),
     ),
     '',
     '## Data',
     '',
-    ...[...shapes].flatMap(([fields, kindsOfShape]) => [
-      `### ${kindsOfShape.map(({ type }) => type).join(', ')}`,
+    ...[...shapes].flatMap(([fields, typesOfShape]) => [
+      `### ${typesOfShape.map(({ type }) => type).join(', ')}`,
       '',
       fields,
       '',

@@ -14,7 +14,7 @@ import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawHandler, handleBeforeExpress } from './server/before-express.js';
-import { decodablePath } from './server/decodable-path.js';
+import { escapeUndecodablePath } from './server/escape-undecodable-path.js';
 import { DirectRoutes } from './server/direct-routes.js';
 import {
   currentResponse,
@@ -106,7 +106,7 @@ export async function startHttp(
 function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined): void {
   handleBeforeExpress(server, (request, response, express) => {
     endConnectionWhenClosing(server, response);
-    request.url = decodablePath(request.url ?? '/');
+    request.url = escapeUndecodablePath(request.url ?? '/');
     const context = requestContext(request, response);
     measureRequest(request, response, context.span);
     inContext(context, () => {

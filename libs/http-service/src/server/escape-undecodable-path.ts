@@ -1,9 +1,9 @@
 /**
- * Escapes the percent signs of a path whose percent-encoding is not UTF-8 (`%ff`). So it passes the same
- * checks in the same order as any other path and becomes an unknown id, instead of an error before
- * authentication.
+ * Escapes the percent signs of a path whose percent-encoding is malformed or not UTF-8 (`%zz`, `%ff`). So it
+ * passes the same checks in the same order as any other path and becomes an unknown id, instead of an error
+ * before authentication.
  */
-export function decodablePath(url: string): string {
+export function escapeUndecodablePath(url: string): string {
   if (!url.includes('%')) return url;
   const [path = '/', ...query] = url.split('?');
   return isDecodable(path) ? url : [path.replaceAll('%', '%25'), ...query].join('?');
