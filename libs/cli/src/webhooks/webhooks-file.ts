@@ -33,7 +33,7 @@ export function readWebhooksFile(
         `The environment variable ${variable} with the secret of ${entry.url} is not set.`,
       );
     const url = new URL(entry.url).href;
-    if (urls.has(url)) throw new UsageError(`${url} is there twice: one subscription for each URL.`);
+    if (urls.has(url)) throw new UsageError(`The file lists ${url} twice. List each URL once.`);
     urls.add(url);
     return { ...entry, url, secret };
   });
