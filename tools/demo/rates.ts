@@ -4,13 +4,16 @@ const daysAfter = 30;
 /** Invented values of one euro, close to those of 2026. */
 const perEuro = { USD: 1.1, JPY: 165, GBP: 0.86 } as const;
 
-/** Reference rates in the format of eurofxref-hist.csv, around a day: a suite may run for weeks. */
+/**
+ * Reference rates in the format of eurofxref-hist.csv, from 90 days before `today` to 30 days after it, so
+ * that a suite that runs for weeks still has rates. The rates of a date do not depend on `today`.
+ */
 export function demoRates(today: Date): string {
   const rows = Array.from({ length: daysBefore + 1 + daysAfter }, (_, index) => {
-    const day = new Date(today.getTime() + (daysAfter - index) * dayMs);
-    const wave = 1 + Math.sin(day.getTime() / dayMs / 9) / 100; // varies by one percent
+    const daysSinceEpoch = Math.floor(today.getTime() / dayMs) + daysAfter - index;
+    const wave = 1 + Math.sin(daysSinceEpoch / 9) / 100; // varies by one percent
     const rates = Object.values(perEuro).map((rate) => (rate * wave).toFixed(4));
-    return [day.toISOString().slice(0, 10), ...rates, ''].join(',');
+    return [new Date(daysSinceEpoch * dayMs).toISOString().slice(0, 10), ...rates, ''].join(',');
   });
   return [['Date', ...Object.keys(perEuro), ''].join(','), ...rows, ''].join('\n');
 }
