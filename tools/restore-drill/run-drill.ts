@@ -14,7 +14,7 @@ import { repair } from './repairs.ts';
 
 /** A load that two cores can carry with all processes of the suite. */
 const ordersPerSecond = 5;
-/** Duration of each phase: before the backup, after it (plus the age of the state), and after the restore. */
+/** Duration of each phase: before the backup, after it (plus `secondsAgo`), and after the restore. */
 const loadMs = 5_000;
 const firstOrderTimeoutMs = 60_000;
 /** Maximum time from the last recovered commit to the target: under this load, services commit more often. */
@@ -56,7 +56,7 @@ interface Restored {
   readonly target: Date;
   readonly lost: LostByRestore;
   /** Problems of the restored server. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /** Restores the database of one service while the others keep running. */
@@ -69,9 +69,9 @@ async function restoreDatabase(
   const startedAtMs = performance.now();
   const since = (atMs: number): string => `${((performance.now() - atMs) / 1_000).toFixed(1)} s`;
   const target = new Date(Date.now() - secondsAgo * 1_000);
-  const stopped = new URL(adminUrlOf(service, context));
-  stopped.port = new URL(postgres.primaryUrl).port;
-  const database = stopped.pathname.slice(1);
+  const oldDatabaseUrl = new URL(adminUrlOf(service, context));
+  oldDatabaseUrl.port = new URL(postgres.primaryUrl).port;
+  const database = oldDatabaseUrl.pathname.slice(1);
 
   await replicas.stopService(service);
   // Prevents new connections to the old database; those of the service have ended with its processes. The
@@ -81,9 +81,9 @@ async function restoreDatabase(
   await backup.archiveAll();
   const server = await backup.restore(target);
   await dropOtherDatabases(server.url, database);
-  const restoredUrl = new URL(stopped);
+  const restoredUrl = new URL(oldDatabaseUrl);
   restoredUrl.port = new URL(server.url).port;
-  const states: TwoStates = { stopped: stopped.href, restored: restoredUrl.href };
+  const states: TwoStates = { stopped: oldDatabaseUrl.href, restored: restoredUrl.href };
   const lost = await readLost(service, states);
   for (const row of await readRowCounts(states))
     say(`  ${row.table}: ${row.stopped} rows when it stopped, ${row.restored} restored`);
@@ -108,7 +108,11 @@ RPO of the restore: everything after ${target.toISOString()}, ${secondsAgo} s be
 RPO if the server is lost: ${backup.longestUnarchivedSeconds.toFixed(1)} s, the longest time without an archived segment (archive_timeout = ${archiveTimeoutSeconds})
 `);
   const isAtTarget = gapSeconds >= 0 && gapSeconds <= maxGapSeconds;
-  return { target, lost, faults: isAtTarget ? [] : ['the database was not restored to the requested time'] };
+  return {
+    target,
+    lost,
+    problems: isAtTarget ? [] : ['the database was not restored to the requested time'],
+  };
 }
 
 /** Drops the databases of the other services, since the backup contains those of all. */
@@ -124,11 +128,17 @@ async function dropOtherDatabases(url: string, kept: string): Promise<void> {
 /** Runs the repairs, compares what each part has, and prints it. Returns the exit status. */
 async function repairAndCompare(
   service: ServiceName,
-  { suite, traffic, target, lost, faults }: { suite: ChaosSuite; traffic: Traffic } & Restored,
+  {
+    suite,
+    traffic,
+    target,
+    lost,
+    problems: restoreProblems,
+  }: { suite: ChaosSuite; traffic: Traffic } & Restored,
 ): Promise<number> {
   const { shopper, received, invalid } = traffic;
   const { context } = suite;
-  const problems = [...faults, ...(await repair(service, { context, target, lost, say }))];
+  const problems = [...restoreProblems, ...(await repair(service, { context, target, lost, say }))];
   const comparison = await compareUntilEqual(() => traffic.compare(lost));
   const undelivered = [...lost.events].filter(
     (event) => !received.some(({ orderId, event: name }) => `${orderId} ${name}` === event),
