@@ -17,10 +17,13 @@ const retryDelayMs = 100;
 /** RabbitMQ's reply code RESOURCE_LOCKED: another connection holds the exclusive queue. */
 const resourceLocked = 405;
 
+/** Suffix of the exclusive queue that locks a scan; the permissions of the operator contain it. */
+const scanLockSuffix = '.in-hand';
+
 /** What `scan` does with a dead letter. */
 type Action = 'keep' | 'remove';
 
-/** Rejected messages, for an operator. Close it after use. */
+/** Dead letters of all queues, for an operator. Close it after use. */
 export class DeadLetterQueues {
   private readonly publisher: ConfirmedPublisher;
 
@@ -75,9 +78,9 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Publishes rejected messages to the queue whose consumer rejected them, and to no other, under their own
-   * ids, so that the consumer's inbox ignores those it already applied. A message is removed from the
-   * dead letters after RabbitMQ has confirmed it, so a crash may send it twice but never loses it.
+   * Publishes dead letters to the queue they came from, and to no other, under their own ids, so that the
+   * consumer's inbox ignores those it already applied. A message is removed from the dead letters after
+   * RabbitMQ has confirmed it, so a crash may send it twice but never loses it.
    * @param id the message to replay; by default all current ones are replayed
    * @returns the ids of the replayed messages; empty if there is none
    */
@@ -88,7 +91,7 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Deletes a rejected message.
+   * Deletes a dead letter.
    * @returns its id, or an empty array when it does not exist
    */
   discard(queue: MessageQueue, id: string): Promise<string[]> {
@@ -121,14 +124,14 @@ export class DeadLetterQueues {
     decide: (letter: DeadLetter, raw: GetMessage) => Action,
   ): Promise<void> {
     const name = this.topology.deadLetterQueue(queue);
-    await this.withExclusiveLock(`${name}.in-hand`, async () => {
+    await this.withExclusiveLock(name + scanLockSuffix, async () => {
       const seen = new Set<string>();
       let remaining = await this.count(queue);
       while (remaining > 0) {
-        const inHand = await this.getMessages(name, Math.min(remaining, pageSize));
-        if (inHand.length === 0) return;
-        remaining -= inHand.length;
-        for (const raw of inHand) {
+        const unacknowledged = await this.getMessages(name, Math.min(remaining, pageSize));
+        if (unacknowledged.length === 0) return;
+        remaining -= unacknowledged.length;
+        for (const raw of unacknowledged) {
           const letter = describeDeadLetter(queue, raw);
           const idAndContent = `${letter.id} ${hashOf(raw.content)}`;
           if (!seen.has(idAndContent) && decide(letter, raw) === 'keep')
@@ -136,25 +139,27 @@ export class DeadLetterQueues {
           seen.add(idAndContent);
         }
         if (!(await this.publisher.confirm()))
-          throw new Error(`The broker has no queue ${this.topology.queue(queue)}.`);
-        for (const raw of inHand) this.channel.ack(raw);
+          throw new Error(
+            `RabbitMQ returned a message: ${name} or ${this.topology.queue(queue)} does not exist.`,
+          );
+        for (const raw of unacknowledged) this.channel.ack(raw);
       }
     });
   }
 
   private async getMessages(name: string, limit: number): Promise<GetMessage[]> {
-    const inHand: GetMessage[] = [];
-    while (inHand.length < limit) {
+    const unacknowledged: GetMessage[] = [];
+    while (unacknowledged.length < limit) {
       const raw = await this.channel.get(name);
       if (raw === false) break;
-      inHand.push(raw);
+      unacknowledged.push(raw);
     }
-    return inHand;
+    return unacknowledged;
   }
 
   /**
-   * Holds an exclusive queue during the work, which the broker grants to one connection at a time. Two
-   * concurrent scans would take each other's republished messages for their own.
+   * Holds an exclusive queue during the work, which the broker grants to one connection at a time. Otherwise
+   * each of two concurrent scans would read messages that the other has republished.
    */
   private async withExclusiveLock(lock: string, work: () => Promise<void>): Promise<void> {
     const channel = await this.acquireLock(lock);
@@ -193,7 +198,7 @@ export class DeadLetterQueues {
 
 /** Returns the first 1000 by time of rejection. RabbitMQ's own dead letters have no time and come first. */
 function oldest(letters: readonly DeadLetter[]): DeadLetter[] {
-  // words: member of the command's output
+  // words: `refused_at` is a public member of the command's output
   const rejectedAtMs = ({ refused_at }: DeadLetter) => Date.parse(refused_at ?? '') || 0;
   return letters.toSorted((a, b) => rejectedAtMs(a) - rejectedAtMs(b)).slice(0, maxListed);
 }

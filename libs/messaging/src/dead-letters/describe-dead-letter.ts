@@ -10,7 +10,7 @@ export interface DeadLetter {
   readonly id: string;
   readonly type: string | null;
   readonly reason: string;
-  // words: member of the command's output
+  // words: `refused_at` is a public member of the command's output
   readonly refused_at: string | null;
   readonly occurred_at: string | null;
   readonly bytes: number;
@@ -38,7 +38,7 @@ export function describeDeadLetter(
       `sha256-${hashOf(raw.content).slice(0, 32)}`,
     type: identifier(member(message, 'type')) ?? null,
     reason: text(member(headers, rejectionReasonHeader)) ?? brokerReason(headers),
-    // words: member of the command's output
+    // words: `refused_at` is a public member of the command's output
     refused_at: identifier(member(headers, rejectedAtHeader)) ?? null,
     occurred_at: identifier(member(message, 'occurred_at')) ?? null,
     bytes: raw.content.length,
