@@ -51,8 +51,8 @@ export class Broker {
   }
 
   /**
-   * Whether RabbitMQ, short of memory or disk, accepts no messages. Messages that are published all the same
-   * fill the memory of this process.
+   * Whether RabbitMQ, short of memory or disk, accepts no messages. Messages published in this state fill the
+   * memory of this process.
    */
   get blocked(): boolean {
     return this.isBlocked;
