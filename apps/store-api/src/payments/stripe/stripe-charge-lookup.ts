@@ -12,7 +12,7 @@ const searchDelayMs = 3_600_000;
 /** Stripe's maximum. */
 const pageSize = 100;
 
-/** Maximum of pages of Stripe's list that are read for one charge: 500 PaymentIntents. */
+/** Maximum number of pages of Stripe's list that are read for one charge: 500 PaymentIntents. */
 const maxPages = 5;
 
 /** Maximum by which Stripe's clock may be behind PostgreSQL's. */
@@ -26,7 +26,8 @@ export class StripeChargeLookup {
   constructor(private readonly stripe: Stripe) {}
 
   /**
-   * Finds the PaymentIntent of any of the charge's keys, after the last one became unusable.
+   * Finds the charge's PaymentIntent, whichever idempotency key created it. Call it after the current key
+   * became unusable.
    * @returns undefined when there is none; `inconclusive` when the list is too long and the search may not
    * contain it yet
    */
