@@ -35,7 +35,10 @@ export interface Suite {
   readonly files: PrivateFiles;
 }
 
-/** Each suite has a directory in `FULFILMENT_CONFIG_DIR`, by default `~/.config/fulfilment`. */
+/**
+ * Opens the files of a suite: a directory in `FULFILMENT_CONFIG_DIR`, by default
+ * `$XDG_CONFIG_HOME/fulfilment`, else `~/.config/fulfilment`.
+ */
 export function openSuite(url: string, environment: Readonly<Record<string, string | undefined>>): Suite {
   const { origin, host, pathname } = new URL(url);
   const config = environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
