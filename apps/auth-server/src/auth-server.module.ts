@@ -14,7 +14,7 @@ import { migrations } from './migrations/index.js';
 import { oidcRawHandler } from './oidc/mount.js';
 import { OidcModule } from './oidc/oidc.module.js';
 import { OidcServer } from './oidc/oidc-server.js';
-import { mountPages } from './pages/pages.middleware.js';
+import { usePageMiddleware } from './pages/pages.middleware.js';
 import { DenyList } from './revocation/deny-list.js';
 import { BrowserSessions } from './sessions/browser-sessions.js';
 import { GuessCounts } from './sign-in/throttling/guess-counts.js';
@@ -34,7 +34,7 @@ import { TokensModule } from './tokens/tokens.module.js';
         anyOrigin: false,
         readiness: { signing_keys: () => oidc.ready },
         rawHandler: oidcRawHandler(config, oidc, limiter),
-        beforeRoutes: (app) => mountPages(app, limiter),
+        beforeRoutes: (app) => usePageMiddleware(app, limiter),
       }),
     },
     {

@@ -1,7 +1,7 @@
 import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
 import Provider, { type Configuration } from 'oidc-provider';
 import type { KeySet } from '../keys/signing-keys.js';
-import { loggedOutPage, logoutPage, problemPage } from '../pages/provider-pages.js';
+import { loggedOutPage, logoutPage, sendError } from '../pages/provider-pages.js';
 import { accountClient } from '../registration/account-client.js';
 import { shouldRevokeFamily } from '../tokens/reuse/reuse.js';
 import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens/access-tokens.js';
@@ -135,7 +135,7 @@ function protocol({
       externalSigningSupport: { enabled: true, ack: 'experimental-01' }, // signing-key.ts
       rpInitiatedLogout: { enabled: true, logoutSource: logoutPage, postLogoutSuccessSource: loggedOutPage },
     },
-    renderError: problemPage,
+    renderError: sendError,
   };
 }
 

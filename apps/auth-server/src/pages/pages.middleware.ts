@@ -10,14 +10,14 @@ const maxFormBytes = 16 * 1024;
 const maxFormFields = 20;
 
 /** Middleware of the pages: the quota, and the form parser. */
-export function mountPages(app: NestExpressApplication, limiter: RateLimiter<AuthQuota>): void {
-  for (const pages of ['/interaction', '/account']) {
-    app.use(pages, (request: Request, _response: Response, next: NextFunction) => {
+export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimiter<AuthQuota>): void {
+  for (const path of ['/interaction', '/account']) {
+    app.use(path, (request: Request, _response: Response, next: NextFunction) => {
       takeFromQuota(limiter, 'authorization', request).then(() => next(), next);
     });
-    app.use(pages, showTooMany);
+    app.use(path, showTooMany);
     app.use(
-      pages,
+      path,
       express.urlencoded({ extended: false, limit: maxFormBytes, parameterLimit: maxFormFields }),
       showBadForm,
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { problemPage } from './provider-pages.js';
+import { sendError } from './provider-pages.js';
 
-describe('problemPage', () => {
+describe('sendError', () => {
   it.each([
     ['authorization', 'invalid_client', 400, 'The app sent an invalid request'],
     ['authorization', 'server_error', 500, 'Something went wrong'],
@@ -10,7 +10,7 @@ describe('problemPage', () => {
     ['end_session_confirm', 'invalid_request', 400, 'This page has expired'],
   ])('after %s with %s says who can do something about it', (route, error, status, title) => {
     const ctx = { oidc: { route }, status, body: undefined, type: '', set: () => undefined };
-    problemPage(ctx, { error });
+    sendError(ctx, { error });
     expect(ctx.status).toBe(status);
     expect(ctx.body).toContain(`<h1>${title}</h1>`);
     expect(ctx.body).toContain(`Reason: ${error}`);
@@ -19,7 +19,7 @@ describe('problemPage', () => {
   it('is JSON for programs', () => {
     const out = { error: 'invalid_grant', error_description: 'grant request is invalid' };
     const ctx = { oidc: { route: 'token' }, status: 400, body: undefined, type: '', set: () => undefined };
-    problemPage(ctx, out);
+    sendError(ctx, out);
     expect(ctx).toMatchObject({ type: 'json', status: 400, body: out });
   });
 });

@@ -20,7 +20,7 @@ type RouteContext = Pick<KoaContextWithOIDC, 'status' | 'body' | 'set' | 'type'>
  * Response to an error that cannot be redirected to the client: a page for people, JSON for programs (RFC
  * 6749 §5.2).
  */
-export function problemPage(ctx: RouteContext, out: ErrorOut): void {
+export function sendError(ctx: RouteContext, out: ErrorOut): void {
   if (!browserRoutes.has(ctx.oidc.route)) {
     ctx.type = 'json';
     ctx.body = out;
