@@ -22,9 +22,9 @@ export { nameRoute } from './server/request-metrics.js';
 export {
   callerAddress,
   jsonResponse,
-  type PlainResponse,
+  type RenderedResponse,
   type RawHandler,
-  sendPlain,
+  sendRendered,
 } from './server/before-express.js';
 export { clientNetwork, widerNetworkFactor } from './client-network.rules.js';
 export { READINESS_CHECKS, type ReadinessChecks } from './server/health.js';

@@ -1,5 +1,5 @@
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
-import { nameRoute, type RateLimiter, sendPlain } from '@fulfilment/http-service';
+import { nameRoute, type RateLimiter, sendRendered } from '@fulfilment/http-service';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mountPath, routeOf } from '../http/route-kind.rules.js';
 import { ClientQuotas, isClientEndpoint } from '../http/client-quotas.js';
@@ -47,7 +47,7 @@ export function endpointHandler(oidc: OidcServer, limiter: RateLimiter<AuthQuota
     const body = await receiving;
     const description = path === introspection ? await describeActiveToken(oidc, request, form) : undefined;
     if (description !== undefined) {
-      sendPlain(response, description);
+      sendRendered(response, description);
     } else {
       if (path === '/oauth2/token' && form !== undefined) prefetchToken(request, form, oidc.stored);
       const mayHaveJwt = path === introspection || path === revocation;
@@ -69,7 +69,7 @@ export function endpointHandler(oidc: OidcServer, limiter: RateLimiter<AuthQuota
       // oidc-provider ignores case and a trailing slash. Quotas and transactions depend on the path, so only
       // one spelling of a path is accepted; all others are 404.
       if (!spelling.test(path)) {
-        sendPlain(response, envelopeResponse(noSuchPath));
+        sendRendered(response, envelopeResponse(noSuchPath));
         return;
       }
       if (registration.test(path)) {
@@ -84,7 +84,7 @@ export function endpointHandler(oidc: OidcServer, limiter: RateLimiter<AuthQuota
       if (failure.status === 500 || error instanceof DependencyUnavailable)
         oidc.logger.error({ error }, 'A request to the authorization server failed.');
       if (response.headersSent) response.destroy();
-      else sendPlain(response, failure);
+      else sendRendered(response, failure);
     }
   };
 }

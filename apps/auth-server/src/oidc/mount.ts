@@ -1,5 +1,5 @@
 import { ValidationFailed } from '@fulfilment/error-envelope';
-import { type RawHandler, type RateLimiter, sendPlain } from '@fulfilment/http-service';
+import { type RawHandler, type RateLimiter, sendRendered } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
 import type { AuthServerSettings } from '../config.js';
 import { mountPath } from '../http/route-kind.rules.js';
@@ -40,7 +40,7 @@ export function oidcRawHandler(
     if (!decodesToStorableText(requested)) {
       const field = decodesToStorableText(pathOf(requested)) ? 'query' : 'path';
       const problem = new ValidationFailed([{ field, reason: 'malformed_encoding' }]);
-      sendPlain(response, malformedUrlResponse(pathOf(requested), problem));
+      sendRendered(response, malformedUrlResponse(pathOf(requested), problem));
       return;
     }
     rewriteToIssuer(request, issuer);

@@ -1,5 +1,5 @@
 import { RateLimited } from '@fulfilment/error-envelope';
-import { type RateLimiter, sendPlain } from '@fulfilment/http-service';
+import { type RateLimiter, sendRendered } from '@fulfilment/http-service';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
@@ -26,7 +26,7 @@ export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimi
 
 /** Express recognises an error handler by its four parameters. */
 function showTooMany(error: unknown, _request: Request, response: Response, next: NextFunction): void {
-  if (error instanceof RateLimited) sendPlain(response, tooManyPage(error));
+  if (error instanceof RateLimited) sendRendered(response, tooManyPage(error));
   else next(error);
 }
 
@@ -34,7 +34,7 @@ function showTooMany(error: unknown, _request: Request, response: Response, next
 function showBadForm(error: unknown, _request: Request, response: Response, next: NextFunction): void {
   if (!isClientError(error)) return next(error);
   const text = 'The form was too large or incomplete. Go back and try again.';
-  sendPlain(response, messagePage({ title: 'The form was not accepted', text, status: 400 }));
+  sendRendered(response, messagePage({ title: 'The form was not accepted', text, status: 400 }));
 }
 
 /** Whether the form parser blames the request: its errors have a status. */

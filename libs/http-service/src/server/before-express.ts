@@ -17,15 +17,15 @@ export function handleBeforeExpress(server: Server, handler: RawHandler): void {
   );
 }
 
-/** A complete response that is sent without Express. */
-export interface PlainResponse {
+/** A complete response, sent without Express' `response.send`. */
+export interface RenderedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** Sends a response. Headers that are already set stay. */
-export function sendPlain(response: ServerResponse, { status, headers, body }: PlainResponse): void {
+export function sendRendered(response: ServerResponse, { status, headers, body }: RenderedResponse): void {
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }
 
@@ -33,7 +33,7 @@ export function jsonResponse(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: object,
-): PlainResponse {
+): RenderedResponse {
   return {
     status,
     headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' },

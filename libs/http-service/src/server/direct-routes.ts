@@ -1,7 +1,7 @@
 import { toErrorResponse } from '@fulfilment/error-envelope';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { jsonResponse, type RawHandler, sendPlain } from './before-express.js';
+import { jsonResponse, type RawHandler, sendRendered } from './before-express.js';
 
 interface DirectRoute {
   /** The path as it is declared, for metrics. */
@@ -89,7 +89,7 @@ function sendError(response: Response, error: unknown): void {
     return;
   }
   const { status, headers, body } = toErrorResponse(error);
-  sendPlain(response, jsonResponse(status, headers, body));
+  sendRendered(response, jsonResponse(status, headers, body));
 }
 
 /** `ServiceAdapter` makes requests and responses with Express's prototypes. */

@@ -1,5 +1,5 @@
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
-import { jsonResponse, type PlainResponse } from '@fulfilment/http-service';
+import { jsonResponse, type RenderedResponse } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import type { AdapterPayload, Client } from 'oidc-provider';
@@ -30,7 +30,7 @@ export async function describeActiveToken(
   oidc: OidcServer,
   request: IncomingMessage,
   form: Buffer | undefined,
-): Promise<PlainResponse | undefined> {
+): Promise<RenderedResponse | undefined> {
   const { headers } = request;
   if (!formType.test(headers['content-type'] ?? '')) return undefined;
   if (unsupportedHeaders.some((name) => headers[name] !== undefined)) return undefined;
@@ -67,7 +67,7 @@ async function authorizedClient(
   return client;
 }
 
-function activeTokenResponse({ claims: { scope, ...claims } }: PresentedToken): PlainResponse {
+function activeTokenResponse({ claims: { scope, ...claims } }: PresentedToken): RenderedResponse {
   return jsonResponse(200, responseHeaders, {
     active: true,
     ...claims,

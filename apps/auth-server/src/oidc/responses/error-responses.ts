@@ -1,5 +1,5 @@
 import { NotFound, PayloadTooLarge, RateLimited, toErrorResponse } from '@fulfilment/error-envelope';
-import { jsonResponse, type PlainResponse } from '@fulfilment/http-service';
+import { jsonResponse, type RenderedResponse } from '@fulfilment/http-service';
 import { messagePage, tooManyPage } from '../../pages/message.page.js';
 import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
 
@@ -18,7 +18,7 @@ export const noSuchPath = new NotFound('path or method');
  * else is JSON for apps.
  * @param path full path
  */
-export function errorResponseAt(path: string, error: unknown): PlainResponse {
+export function errorResponseAt(path: string, error: unknown): RenderedResponse {
   if (!isBrowserRoute(path)) return oauthErrorResponse(error);
   if (error instanceof RateLimited) return tooManyPage(error);
   if (error instanceof PayloadTooLarge) {
@@ -33,7 +33,7 @@ export function errorResponseAt(path: string, error: unknown): PlainResponse {
  * envelope.
  * @param path full path
  */
-export function malformedUrlResponse(path: string, error: unknown): PlainResponse {
+export function malformedUrlResponse(path: string, error: unknown): RenderedResponse {
   if (isBrowserRoute(path)) {
     const text = 'It contains invalid characters. Go back to the app and start again.';
     return messagePage({ title: 'This link is invalid', text, status: 400 });
@@ -41,7 +41,7 @@ export function malformedUrlResponse(path: string, error: unknown): PlainRespons
   return path.startsWith(mountPath) ? oauthErrorResponse(error) : envelopeResponse(error);
 }
 
-export function envelopeResponse(error: unknown): PlainResponse {
+export function envelopeResponse(error: unknown): RenderedResponse {
   const { status, headers, body } = toErrorResponse(error);
   return jsonResponse(status, headers, body);
 }
@@ -53,7 +53,7 @@ const forAnyOrigin = {
 };
 
 /** One body with the members of RFC 6749 §5.2 and of the error envelope, for both kinds of client. */
-function oauthErrorResponse(error: unknown): PlainResponse {
+function oauthErrorResponse(error: unknown): RenderedResponse {
   const { status, headers, body } = toErrorResponse(error);
   return jsonResponse(
     status,
