@@ -121,6 +121,16 @@ describe('stock events of the warehouse', () => {
     expect(await product.read()).toMatchObject({ quantity: 9, oversold: 0 });
   });
 
+  it('take no pieces from the first count for an order that was cancelled while its charge was pending', async () => {
+    const product = await newStock(null);
+    const countedAt = await product.now();
+    const order = await soldOrder(product, 2);
+    await product.awaitCharge(order);
+    await product.cancel(order);
+    await product.count(10, countedAt);
+    expect(await product.read()).toMatchObject({ quantity: 10, oversold: 0 });
+  });
+
   it('take no pieces from the first count for an order that is declined while the count waits for it', async () => {
     const product = await newStock(null);
     const countedAt = await product.now();

@@ -29,9 +29,10 @@ const lockUnlimitedSales = statement(
      AND EXISTS (SELECT FROM order_items WHERE order_id = o.id AND product_id = $1)
    ORDER BY o.id FOR SHARE`,
 );
-// Records the pieces of orders that were placed while the product was not limited. A separate statement, so
-// that it sees the charges as they are after the wait: a statement that waits for a row re-reads only that
-// row.
+// Records the pieces of orders that were placed while the product was not limited. A failed payment with a
+// pending charge is being recharged; a cancelled order may have one, too, but takes no pieces. A separate
+// statement, so that it sees the charges as they are after the wait: a statement that waits for a row
+// re-reads only that row.
 const recordUnlimitedSales = statement(
   'stock.record-unlimited-sales',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity, moved_at)
@@ -40,7 +41,7 @@ const recordUnlimitedSales = statement(
    FROM orders o
    WHERE o.id = ANY ($2::uuid[])
      AND (o.status NOT IN ('cancelled', 'payment_failed')
-          OR EXISTS (SELECT FROM charges WHERE order_id = o.id AND status = 'pending'))
+          OR (o.status = 'payment_failed' AND EXISTS (SELECT FROM charges WHERE order_id = o.id AND status = 'pending')))
    ON CONFLICT DO NOTHING`,
 );
 const readChangesSince = statement(

@@ -32,7 +32,7 @@ const insertOrder = statement(
 );
 const cancelOrder = statement(
   'test.cancel-order',
-  "UPDATE orders SET status = 'cancelled' WHERE id = $1 AND status = 'processing'",
+  "UPDATE orders SET status = 'cancelled' WHERE id = $1 AND status IN ('pending', 'processing')",
 );
 const setChargePending = statement(
   'test.await-charge',
@@ -137,6 +137,8 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
     sell,
     /** PostgreSQL's time in microseconds, as a text that sorts by time. */
     now: nowInDatabase,
+    /** Makes the charge of an order pending, as after a request without a response of the provider. */
+    awaitCharge: (orderId: string) => database.run(setChargePending, [orderId]),
     cancel: (orderId: string) =>
       database.transaction(async (tx) => {
         await tx.run(cancelOrder, [orderId]);
