@@ -101,6 +101,34 @@ describe('events of the plant and the warehouse about a product', () => {
     expect((await product(id)).status).toBe('available');
   });
 
+  it('approve a pending product that was withdrawn before its approval arrived', async () => {
+    for (const [order, statuses] of [
+      [
+        [1, 2],
+        ['unavailable', 'available'],
+      ],
+      [
+        [2, 1, 3],
+        ['unavailable', 'unavailable', 'available'],
+      ],
+    ] as const) {
+      const { id, sku } = await store.release(creator.id, [{ status: 'pending', prices: null }]);
+      const [first, second, third] = order;
+      const events = [
+        withdrawn(sku, first),
+        messages.catalogueReleaseApproved.make({ release_id: id }, atMinute(second)),
+        ...(third === undefined ? [] : [released(sku, third)]),
+      ];
+      const results: unknown[] = [];
+      for (const message of events) {
+        expect(await publish(message)).toMatchObject({ outcome: 'applied' });
+        results.push((await product(id)).status);
+      }
+      expect(results).toEqual(statuses);
+      expect((await product(id)).price.amount).toBeGreaterThan(0);
+    }
+  });
+
   it('change the status after an event from a clock that is ahead', async () => {
     const { id, sku } = await store.release(creator.id);
     const ahead = { occurredAt: new Date('2999-01-01') };

@@ -282,7 +282,7 @@ export interface ProductOptions {
   readonly status?: 'available' | 'pending' | 'unavailable';
   readonly quantity?: number | null;
   readonly product_type?: string;
-  readonly prices?: Record<Currency, number>;
+  readonly prices?: Record<Currency, number> | null;
 }
 
 export const address = {

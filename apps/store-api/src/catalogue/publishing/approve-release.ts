@@ -15,15 +15,19 @@ const readType = statement(
   'product-type.read',
   'SELECT product_type FROM product_types WHERE product_type = $1',
 );
+// A product that was withdrawn before its approval arrives is unavailable and has no prices. It gets them,
+// and stays unavailable if the withdrawal is later than the approval.
 const publishPending = statement(
   'release.publish-pending',
   `UPDATE products p SET
-     status = 'available', status_set_at = least(:occurred_at, now()), product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
+     status = CASE WHEN p.status_set_at > least(:occurred_at, now()) THEN p.status ELSE 'available' END,
+     status_set_at = greatest(p.status_set_at, least(:occurred_at, now())), product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
      price_gbp = coalesce(:gbp, t.price_gbp), price_usd = coalesce(:usd, t.price_usd),
      price_eur = coalesce(:eur, t.price_eur), price_jpy = coalesce(:jpy, t.price_jpy),
      version = p.version + 1, updated_at = ${nextUpdateTimeSql}
    FROM product_types t
-   WHERE p.release_id = :release_id AND p.status = 'pending' AND t.product_type = coalesce(:product_type, p.product_type)
+   WHERE p.release_id = :release_id AND t.product_type = coalesce(:product_type, p.product_type)
+     AND (p.status = 'pending' OR (p.status = 'unavailable' AND p.price_gbp IS NULL))
    RETURNING ${ofTable('p', productColumns)}`,
 );
 
@@ -61,9 +65,11 @@ export class ApproveRelease {
       occurred_at: occurredAt,
     });
     const publishedAt = this.clock();
-    const outgoing = products.map((row) =>
-      messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt: publishedAt }),
-    );
+    const outgoing = products
+      .filter(({ status }) => status === 'available')
+      .map((row) =>
+        messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt: publishedAt }),
+      );
     await this.outbox.add(tx, ...outgoing);
   }
 }
