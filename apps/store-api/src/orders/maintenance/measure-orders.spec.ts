@@ -1,10 +1,12 @@
 import { messages } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { executedPlan, blocksRead } from '@fulfilment/database/testing';
 import { metrics } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { startStoreApi, type StoreApiUnderTest } from '../../test/store-api.fixture.js';
 import { orderHelpers } from '../order-helpers.fixture.js';
-import { measureOrders } from './measure-orders.js';
+import { copyOrdersSql } from '../reading/copied-orders.fixture.js';
+import { measure, measureOrders } from './measure-orders.js';
 
 const gauge = async (name: string): Promise<number> =>
   Number((await metrics.getSingleMetric(name)?.get())?.values[0]?.value);
@@ -22,6 +24,16 @@ const ageDeferredEvents = statement(
   `UPDATE deferred_events SET deferred_at = now() - interval '2 hours'`,
 );
 const countDeferredEvents = statement('test.count', 'SELECT count(*) AS count FROM deferred_events');
+const settledOrders = 20_000;
+const copySettled = statement(
+  'test.copy-settled',
+  `WITH copies AS (${copyOrdersSql("'resume_at', NULL")} RETURNING id, charge_amount, currency)
+   INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status, settled_at)
+   SELECT gen_random_uuid(), id, 1, charge_amount, currency, 'pm_ok', 'succeeded', now() FROM copies`,
+);
+const analyse = statement('test.analyse', 'ANALYZE orders, charges');
+/** For the indexes and the few rows; a scan of all orders reads hundreds of blocks. */
+const maxBlocks = 40;
 
 describe('the gauges of orders', () => {
   let store: StoreApiUnderTest;
@@ -59,5 +71,25 @@ describe('the gauges of orders', () => {
     expect(refundAge).toBeLessThan(20_000); // since the cancellation, not since the charge
     expect(await gauge('deferred_reports')).toBe(1);
     expect(await gauge('deferred_reports_oldest_seconds')).toBeGreaterThanOrEqual(7200);
+  });
+
+  it('are measured by indexes, whatever the number of settled orders', async () => {
+    const helpers = orderHelpers(store);
+    const { creator, body } = await helpers.prepareOrder();
+    await helpers.place(creator, body);
+    await store.database.run(copySettled, {
+      creator_id: creator.id,
+      model_id: creator.id,
+      count: settledOrders,
+    });
+    for (const prepare of [undefined, analyse]) {
+      if (prepare !== undefined) await store.database.run(prepare);
+      const nodes = await executedPlan(store.database, measure);
+      const indexes = nodes.flatMap((node) => node['Index Name'] ?? []);
+      expect(indexes).toEqual(
+        expect.arrayContaining(['orders_to_resume_first', 'orders_to_resume_again', 'charges_refund_at']),
+      );
+      expect(blocksRead(nodes[0])).toBeLessThan(maxBlocks);
+    }
   });
 });

@@ -25,17 +25,20 @@ const gauges = {
   }),
 };
 
+/** SQL of pending orders. @param condition that of one of the partial indexes `orders_to_resume_…` */
+const pendingSql = (condition: string) =>
+  `(SELECT created_at FROM orders WHERE resume_at IS NOT NULL AND ${condition} AND status = 'pending' LIMIT 10000)`;
 const ageSeconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
 // Each subquery reads at most 10000 entries of a partial index or a small table. With more entries, an age
 // is that of the oldest one that was read. A refund is due from the cancellation (`refunded_at`), or, if the
 // order was not paid then, from the settlement of its charge.
-const measure = statement(
+export const measure = statement(
   'orders.measure',
   `SELECT ${ageSeconds('pending.oldest')} AS pending_oldest,
      refunds.count AS refunds, ${ageSeconds('refunds.oldest')} AS refunds_oldest,
      deferred.count AS deferred, ${ageSeconds('deferred.oldest')} AS deferred_oldest
    FROM (SELECT min(created_at) AS oldest FROM (
-       SELECT created_at FROM orders WHERE resume_at IS NOT NULL AND status = 'pending' LIMIT 10000) o) pending,
+       ${pendingSql('resume_tries = 0')} UNION ALL ${pendingSql('resume_tries > 0')}) o) pending,
      (SELECT count(*), min(coalesce((SELECT refunded_at FROM orders WHERE id = c.order_id), settled_at)) AS oldest FROM (
        SELECT order_id, settled_at FROM charges WHERE status = 'refund_due' LIMIT 10000) c) refunds,
      (SELECT count(*), min(deferred_at) AS oldest FROM (SELECT deferred_at FROM deferred_events LIMIT 10000) d) deferred`,
