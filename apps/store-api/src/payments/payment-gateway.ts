@@ -61,9 +61,8 @@ export interface ProviderPayment {
 
 /** A refund that failed for good. */
 export interface FailedRefund {
+  /** The provider's id of the refund. */
   readonly reference: string;
-  /** The provider's id of the payment. */
-  readonly paymentReference: string;
 }
 
 export type PaymentFailure =

@@ -1,10 +1,11 @@
 import { statement } from '@fulfilment/database';
+import { blocksRead, executedPlan } from '@fulfilment/database/testing';
 import { createLogger, metrics } from '@fulfilment/runtime';
 import { jest } from '@jest/globals';
 import { type StripeOrders, stripeOrders } from '../stripe-orders.fixture.js';
 import { DailyReconciliation } from './daily-reconciliation.js';
 import { PaymentGateway } from '../../payments/payment-gateway.js';
-import { reconcilePayments } from './reconcile-payments.js';
+import { readRefunded, reconcilePayments } from './reconcile-payments.js';
 
 const chargeOf = statement(
   'test.charge-of',
@@ -16,6 +17,13 @@ const markRefunded = statement(
   'test.refunded',
   "UPDATE charges SET status = 'refunded', refund_reference = $2 WHERE id = $1",
 );
+const copyRefunded = statement(
+  'test.copy-refunded',
+  `INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status, refund_reference)
+   SELECT gen_random_uuid(), order_id, n, amount, currency, payment_method, 'refunded', 're_' || n
+   FROM charges, generate_series(2, $2::int) AS n WHERE id = $1`,
+);
+const analyse = statement('test.analyse', 'ANALYZE charges');
 const finishedDays = statement(
   'test.finished-days',
   'SELECT day::text, findings FROM payment_reconciliations WHERE finished_at IS NOT NULL ORDER BY day',
@@ -115,6 +123,17 @@ describe('the reconciliation with Stripe', () => {
     expect((await reconcile()).findings).toEqual([
       { kind: 'failed_refund', reference: 're_late', chargeId: charge.id },
     ]);
+  });
+
+  it('finds the charges of failed refunds by an index, whatever the number of charges', async () => {
+    const { database } = orders.store;
+    await database.run(copyRefunded, [(await placePaid()).id, 20_000]);
+    for (const prepare of [undefined, analyse]) {
+      if (prepare !== undefined) await database.run(prepare);
+      const nodes = await executedPlan(database, readRefunded, [['re_7', 're_8', 're_of_other_software']]);
+      expect(nodes.map((node) => node['Index Name'])).toContain('charges_refund_reference');
+      expect(blocksRead(nodes[0])).toBeLessThan(20); // a scan of all charges reads hundreds
+    }
   });
 
   it('runs once for each of the last seven days, also in concurrent rounds', async () => {

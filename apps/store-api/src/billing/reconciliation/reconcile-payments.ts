@@ -40,9 +40,9 @@ const readPaid = statement(
    WHERE settled_at >= $1 AND settled_at < $2 AND status IN ('succeeded', 'refund_due', 'refunded') AND id > $3
    ORDER BY id LIMIT ${pageSize}`,
 );
-const readRefunded = statement(
+export const readRefunded = statement(
   'reconcile.refunded',
-  `SELECT id, refund_reference AS "refundReference" FROM charges WHERE status = 'refunded' AND provider_reference = ANY($1)`,
+  `SELECT id, refund_reference AS reference FROM charges WHERE status = 'refunded' AND refund_reference = ANY($1::text[])`,
 );
 
 interface KnownCharge extends Charge {
@@ -112,14 +112,12 @@ async function failedRefunds({ database, gateway, range, signal }: Comparison): 
   const findings: Finding[] = [];
   const from = new Date(range.from.getTime() - maxRefundFailureDelayMs);
   for await (const page of gateway.listFailedRefunds({ from, to: range.to }, signal)) {
-    const charges = await database.rows<{ id: string; refundReference: string | null }>(readRefunded, [
-      page.map(({ paymentReference }) => paymentReference),
+    if (page.length === 0) continue; // most pages have no failed refund
+    const charges = await database.rows<{ id: string; reference: string }>(readRefunded, [
+      page.map(({ reference }) => reference),
     ]);
-    const failed = new Set(page.map(({ reference }) => reference));
-    for (const { id, refundReference } of charges) {
-      if (refundReference !== null && failed.has(refundReference))
-        findings.push({ kind: 'failed_refund', reference: refundReference, chargeId: id });
-    }
+    for (const { id, reference } of charges)
+      findings.push({ kind: 'failed_refund', reference, chargeId: id });
   }
   return findings;
 }

@@ -37,11 +37,9 @@ export class StripePayments {
       const { data, has_more } = await untilAborted(signal, () =>
         this.stripe.refunds.list(pageParameters(range, last)),
       );
-      yield data.flatMap(({ id, status, payment_intent }) => {
-        const paymentReference = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id;
-        const failed = status === 'failed' || status === 'canceled';
-        return failed && paymentReference !== undefined ? [{ reference: id, paymentReference }] : [];
-      });
+      yield data
+        .filter(({ status }) => status === 'failed' || status === 'canceled')
+        .map(({ id }) => ({ reference: id }));
       last = data.at(-1)?.id;
       if (!has_more || last === undefined) return;
     }
