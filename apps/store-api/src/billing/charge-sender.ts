@@ -50,7 +50,7 @@ export class ChargeSender {
     });
   }
 
-  /** Number of charges that the completer may start now, `max` at most. */
+  /** Number of charges of live orders that the completer may start now, `max` at most. */
   completerCapacity(max: number): number {
     return this.circuit.capacity('completer', max);
   }

@@ -1,6 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { jest } from '@jest/globals';
+import { orderBody } from '../test/store-api.fixture.js';
 import type { FakeStripeFault } from '../payments/stripe/fake-stripe.fixture.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
@@ -12,6 +13,11 @@ const circuitOpenMs = 60_000;
 const attemptsOf = statement(
   'test.attempts-of',
   'SELECT resume_tries AS attempts FROM orders WHERE creator_id = $1',
+);
+// Before all other orders.
+const makeDue = statement(
+  'test.make-due',
+  "UPDATE orders SET resume_at = now() - interval '1 hour' WHERE creator_id = $1",
 );
 
 describe('while the payment provider fails for all creators,', () => {
@@ -79,6 +85,33 @@ describe('while the payment provider fails for all creators,', () => {
       expect(placed.map(({ intents }) => intents().length)).toEqual(placed.map(() => 1));
     },
   );
+
+  /** Places a test order that the sandbox charges at the second request, and makes it due. */
+  const placeDueTestOrder = async (): Promise<() => Promise<string>> => {
+    const { store, helpers } = orders;
+    const creator = await store.creator('pm_timeout', { test: true });
+    const { sku } = await store.release(creator.id);
+    const body = orderBody(sku, await store.quote(creator.token));
+    const { id } = (await helpers.withShortPaymentTimeout(() => helpers.place(creator, body))).body;
+    await store.database.run(makeDue, [creator.id]);
+    return async () => (await store.readOrder(creator, id)).status;
+  };
+
+  it('a due test order is charged, since the sandbox has no outage', async () => {
+    await openCircuit();
+    const readTestOrder = await placeDueTestOrder();
+    await orders.store.resumeOrders();
+    expect(await readTestOrder()).toBe('processing');
+  });
+
+  it('a due test order does not use up the trial of a live order', async () => {
+    const [live] = await openCircuit();
+    if (live === undefined) throw new Error('No order was placed.');
+    const readTestOrder = await placeDueTestOrder();
+    untilTrial();
+    await orders.helpers.runCompleter(live.creator);
+    expect([await statusOf(live), await readTestOrder()]).toEqual(['processing', 'processing']);
+  });
 
   it('no attempt is counted for an order whose charge was suspended, so that its pause stays short', async () => {
     await openCircuit();

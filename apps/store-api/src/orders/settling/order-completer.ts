@@ -17,6 +17,13 @@ const slots = 20;
 /** Time to settle after the provider's timeout, before another replica may claim the order. */
 const leaseMarginMs = 5_000;
 
+/** Statements that claim due orders, at most as many as their second parameter. */
+interface ClaimStatements {
+  readonly all: Statement;
+  readonly live: Statement;
+  readonly test: Statement;
+}
+
 /** @param condition that of a partial index, which PostgreSQL could not use if it had a parameter */
 const claimStatement = (name: string, condition: string): Statement =>
   statement(
@@ -28,15 +35,20 @@ const claimStatement = (name: string, condition: string): Statement =>
      WHERE o.id = due.id
      RETURNING ${openChargeColumns('c')}`,
   );
+const claimStatements = (name: string, condition: string): ClaimStatements => ({
+  all: claimStatement(name, condition),
+  live: claimStatement(`${name}-live`, `${condition} AND NOT test`),
+  test: claimStatement(`${name}-test`, `${condition} AND test`),
+});
 
 /**
  * Claims orders without a recorded attempt to charge: their request died, an open circuit suspended the
  * charge, or a recharge began.
  */
-export const claimUnattempted = claimStatement('orders.claim-first', 'resume_tries = 0');
+export const claimUnattempted = claimStatements('orders.claim-first', 'resume_tries = 0');
 
 /** Claims orders whose earlier attempts to charge had no outcome. */
-export const claimRetries = claimStatement('orders.claim-again', 'resume_tries > 0');
+export const claimRetries = claimStatements('orders.claim-again', 'resume_tries > 0');
 
 /**
  * Continues orders with a pending charge: after a crash, without a response of the provider, after an open
@@ -78,20 +90,30 @@ export class OrderCompleter extends BackgroundTask {
     await Promise.all(this.loops.map((loop) => loop.processDue()));
   }
 
-  private loop(name: string, claimPending: Statement): SlotLoop<OpenCharge> {
+  private loop(name: string, claimPending: ClaimStatements): SlotLoop<OpenCharge> {
     const leaseMs = this.config.PAYMENT_TIMEOUT_MS + leaseMarginMs;
     return new SlotLoop({
       name,
       intervalMs: pollIntervalMs,
       logger: this.logger,
       slots,
-      claim: (max) => this.claim(leaseMs, this.chargeSender.completerCapacity(max), claimPending),
+      claim: (max) => this.claim(leaseMs, max, claimPending),
       work: (charge, stopping) => this.resume(charge, stopping),
     });
   }
 
-  private async claim(leaseMs: number, max: number, claimPending: Statement): Promise<OpenCharge[]> {
-    return max === 0 ? [] : this.database.rows<OpenCharge>(claimPending, [leaseMs, max]);
+  /** An open circuit limits only the live orders, since the sandbox charges the test orders. */
+  private async claim(
+    leaseMs: number,
+    max: number,
+    { all, live, test }: ClaimStatements,
+  ): Promise<OpenCharge[]> {
+    const claim = (statementOfKind: Statement, limit: number): Promise<OpenCharge[]> =>
+      this.database.rows<OpenCharge>(statementOfKind, [leaseMs, limit]);
+    const maxLive = this.chargeSender.completerCapacity(max);
+    if (maxLive === max) return claim(all, max);
+    const liveCharges = maxLive === 0 ? [] : await claim(live, maxLive);
+    return [...liveCharges, ...(await claim(test, max - liveCharges.length))];
   }
 
   private async resume(charge: OpenCharge, stopping: AbortSignal): Promise<void> {
