@@ -74,6 +74,12 @@ describe('POST /v1/orders', () => {
     ],
     ['no city in GB', () => withAddress({ city: undefined }), 400, 'shipping_address.city'],
     [
+      'a city of zero-width spaces',
+      () => withAddress({ city: '\u200b\u200b' }),
+      400,
+      'shipping_address.city',
+    ],
+    [
       'a country code that ISO 3166 does not assign',
       () => withAddress({ country_code: 'XX' }),
       400,

@@ -90,7 +90,7 @@ export class PlaceOrderDto {
   items: OrderItemDto[];
 
   @Description(
-    'Where to ship the order. The required members depend on the country; a value of white space counts as empty',
+    'Where to ship the order. The required members depend on the country; a value without visible characters counts as empty',
   )
   @ObjectField(() => AddressDto)
   shipping_address: AddressDto;

@@ -1,3 +1,4 @@
+import { visibleCharacter } from '@fulfilment/contracts';
 import type { ErrorDetail } from '@fulfilment/error-envelope';
 
 /** The country of an address, and the members that only some countries require. */
@@ -12,7 +13,7 @@ export interface AddressParts {
 export const countriesWithProvince: readonly string[] = ['US', 'CA', 'AU', 'JP', 'BR', 'MX'];
 
 /**
- * Returns a detail for each missing member of an address. White space alone counts as empty.
+ * Returns a detail for each missing member of an address. A value without visible characters counts as empty.
  * @param requiredFields letters of libaddressinput; used here: C for city, Z for postal code
  */
 export function missingAddressParts(address: AddressParts, requiredFields: string): ErrorDetail[] {
@@ -23,6 +24,6 @@ export function missingAddressParts(address: AddressParts, requiredFields: strin
     province_code: countriesWithProvince.includes(country),
   };
   return (['city', 'postal_code', 'province_code'] as const)
-    .filter((member) => isRequired[member] && (address[member] ?? '').trim() === '')
+    .filter((member) => isRequired[member] && !visibleCharacter.test(address[member] ?? ''))
     .map((member) => ({ field: `shipping_address.${member}`, reason: `is required for ${country}` }));
 }
