@@ -62,6 +62,11 @@ describe('the database', () => {
     expect(() => valuesOf(named, [1])).toThrow('The statement test.named needs its values by name.');
   });
 
+  it('rejects a name of more than 63 bytes, which PostgreSQL would cut off', () => {
+    expect(() => statement('é'.repeat(31), 'SELECT 1')).not.toThrow();
+    expect(() => statement('é'.repeat(32), 'SELECT 1')).toThrow('is longer than 63 bytes');
+  });
+
   it('prepares a named statement once per connection', async () => {
     await scratch.database.transaction(async (tx) => {
       await tx.rows(readNumbers);

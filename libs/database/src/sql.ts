@@ -14,12 +14,17 @@ export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 const quotedOrParameter = /'[^']*'|\$\d+|(?<!:):([a-z]\w*)/gi;
 
+/** PostgreSQL cuts longer names of prepared statements off, so that two of them may be the same. */
+const maxNameBytes = 63;
+
 /**
- * @param name unique in the service, `<feature>.<action>`
+ * @param name unique in the service, `<feature>.<action>`, at most 63 bytes
  * @param text with parameters `$1`, `$2` or, where there are many, `:name`
- * @throws Error on both kinds in one text
+ * @throws Error on a longer name, or on both kinds of parameters in one text
  */
 export function statement(name: string, text: string): Statement {
+  if (Buffer.byteLength(name) > maxNameBytes)
+    throw new Error(`The name of the statement ${name} is longer than ${maxNameBytes} bytes.`);
   const parameters: string[] = [];
   let hasNumbers = false;
   const numbered = text.replaceAll(quotedOrParameter, (match, parameter?: string) => {

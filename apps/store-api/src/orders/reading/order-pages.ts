@@ -6,6 +6,14 @@ import type { OrderSummaryRow } from './order.view.js';
 const valueFilters = ['status', 'platform', 'store_id', 'external_order_id'] as const;
 const timeFilters = ['created_after', 'created_before', 'updated_since'] as const;
 
+/** Names of the value filters in names of statements, which are limited to 63 bytes. */
+const shortNames = {
+  status: 'status',
+  platform: 'platform',
+  store_id: 'store',
+  external_order_id: 'external',
+} as const satisfies Record<(typeof valueFilters)[number], string>;
+
 /** An order in a list. */
 export interface OrderPageRow extends OrderSummaryRow {
   /** The time by which the list is sorted, in microseconds since 1970. */
@@ -55,10 +63,14 @@ export function pageQuery(
     conditions.push(
       `(${position}, id) ${beyond} ('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', :id::uuid)`,
     );
-  const filterNames = [...filters, ...(byCreation ? ['created'] : []), ...(byUpdate ? ['updated'] : [])];
+  const filterNames = [
+    ...filters.map((name) => shortNames[name]),
+    ...(byCreation ? ['created'] : []),
+    ...(byUpdate ? ['updated'] : []),
+  ];
   return {
     statement: statement(
-      `orders.list${after === undefined ? '' : '-next'}:${filterNames.join(',')}`,
+      `orders.${after === undefined ? 'list' : 'next'}:${filterNames.join(',')}`,
       `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, test,
               (extract(epoch FROM ${position}) * 1000000)::bigint AS position_micros
        FROM orders WHERE ${conditions.join(' AND ')}

@@ -1,0 +1,35 @@
+import type { ListOrdersDto } from './list-orders.dto.js';
+import { pageQuery } from './order-pages.js';
+
+const time = '2026-01-01T00:00:00Z';
+const filters: Partial<ListOrdersDto> = {
+  status: 'pending',
+  platform: 'p',
+  store_id: 's',
+  external_order_id: 'e',
+  created_after: time,
+  created_before: time,
+  updated_since: time,
+};
+
+/** Every selection of the filters. */
+function selections(): ListOrdersDto[] {
+  return Object.entries(filters).reduce<ListOrdersDto[]>(
+    (selected, [name, value]) => selected.flatMap((query) => [query, { ...query, [name]: value }]),
+    [{ limit: 25 }],
+  );
+}
+
+describe('the statement of a page of orders', () => {
+  it('has a name of its own for each text, of at most 63 bytes, as PostgreSQL cuts longer names off', () => {
+    const texts = new Map<string, string>();
+    for (const query of selections())
+      for (const after of [undefined, { micros: 0, id: '' }]) {
+        const { name, text } = pageQuery('', query, after).statement;
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(63);
+        expect(texts.get(name) ?? text).toBe(text);
+        texts.set(name, text);
+      }
+    expect(texts.size).toBe(2 ** 7); // created_after and created_before share a statement
+  });
+});
