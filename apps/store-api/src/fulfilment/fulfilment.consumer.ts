@@ -41,8 +41,9 @@ export class FulfilmentConsumer extends MessageConsumer {
       tx,
       batch.filter((message) => !this.joinsBatch(message)),
     );
-    for (const message of batch)
-      if (message.operator !== undefined) await recordOperatorMessage(tx, message.operator, message);
+    // HandleFulfilmentEvents records the events of orders, since it may defer them.
+    for (const message of batch.filter((handled) => !isOrderEvent(handled)))
+      await recordOperatorMessage(tx, message);
   }
 
   private readonly handleOthers = forEachMessage((tx, message) => {
@@ -63,6 +64,10 @@ function isPackageEvent(message: Message): boolean {
     messages.fulfilmentTrackingCorrected.is(message) ||
     messages.fulfilmentDelivered.is(message)
   );
+}
+
+function isOrderEvent(message: Message): boolean {
+  return isPackageEvent(message) || messages.fulfilmentCancelled.is(message);
 }
 
 function stockEvent(message: Message): StockEvent | undefined {

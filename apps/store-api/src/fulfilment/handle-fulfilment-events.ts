@@ -1,6 +1,7 @@
 import type { Message } from '@fulfilment/contracts';
 import { pipelined, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
+import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
 import { inRounds } from '../in-rounds.js';
 import { DeferredEvents, EventOutOfOrderError } from './deferred-events.js';
@@ -29,7 +30,7 @@ export class HandleFulfilmentEvents {
     const outgoing: Message[] = [];
     for (const round of inRounds(events, ({ orderId }) => orderId)) {
       const transitions = await this.planTransitions(tx, orders, deferred, round);
-      outgoing.push(...(await this.transitionOrders.apply(tx, transitions)));
+      outgoing.push(...(await this.apply(tx, transitions)));
       for (const { order, cause } of transitions)
         outgoing.push(...(await this.applyEnabled(tx, order, cause, deferred.get(order.row.id))));
     }
@@ -56,6 +57,13 @@ export class HandleFulfilmentEvents {
     return transitions;
   }
 
+  /** Applies transitions, and records those by an operator. Returns the messages to publish. */
+  private async apply(tx: Transaction, transitions: readonly Transition[]): Promise<Message[]> {
+    const outgoing = await this.transitionOrders.apply(tx, transitions);
+    for (const { cause } of transitions) await recordOperatorMessage(tx, cause);
+    return outgoing;
+  }
+
   /**
    * Applies the deferred events that an applied event has enabled.
    * @param cause the applied event
@@ -73,7 +81,7 @@ export class HandleFulfilmentEvents {
     if (deferredIds.size > 0)
       await this.deferredEvents.applyDeferred(tx, order.row.id, async (message) => {
         const transition = transitionOf(order, orderEvent(message));
-        outgoing.push(...(await this.transitionOrders.apply(tx, [transition])));
+        outgoing.push(...(await this.apply(tx, [transition])));
       });
     return outgoing;
   }

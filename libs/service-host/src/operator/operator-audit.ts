@@ -80,13 +80,12 @@ export async function runAudited(
   return result;
 }
 
-/** Records the effect of an operator's message, in the same transaction. */
+/** Records the effect of an operator's message, in the same transaction. Other messages are not recorded. */
 export async function recordOperatorMessage(
   sql: Sql,
-  operator: string,
-  { id, type }: { readonly id: string; readonly type: string },
+  { operator, id, type }: { readonly operator?: string; readonly id: string; readonly type: string },
 ): Promise<void> {
-  await sql.run(insertMessage, [operator, type, [id]]);
+  if (operator !== undefined) await sql.run(insertMessage, [operator, type, [id]]);
 }
 
 /**
