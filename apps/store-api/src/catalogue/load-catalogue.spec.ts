@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { setUpDatabase } from '../test/scratch.fixture.js';
-import { type CatalogueFile, loadCatalogue } from './load-catalogue.js';
+import { type CatalogueFile, catalogueFile, loadCatalogue } from './load-catalogue.js';
 import { productTypes } from './product-types.fixture.js';
 
 const countReleases = statement('test.count-releases', 'SELECT count(*) AS releases FROM releases');
@@ -47,6 +47,14 @@ describe('a catalogue file', () => {
       'Add the missing product types to the file: vinyl_10.',
     );
     expect(await scratch.database.row(countReleases)).toEqual({ releases: 0 });
+  });
+
+  it('is rejected with a price of 0, which cannot be charged', () => {
+    const { product_types: types, ...rest } = fileWith('vinyl_12_lp');
+    expect(catalogueFile.safeParse({ product_types: types, ...rest }).success).toBe(true);
+    const free = types.map((type) => ({ ...type, prices: { ...type.prices, JPY: 0 } }));
+    const { error } = catalogueFile.safeParse({ product_types: free, ...rest });
+    expect(error?.issues[0]?.path).toEqual(['product_types', 0, 'prices', 'JPY']);
   });
 
   it('may use product types that an earlier file contained', async () => {

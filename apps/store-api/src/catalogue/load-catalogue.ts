@@ -3,8 +3,8 @@ import { currencies, maxAmount } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { searchText } from './search.rules.js';
 
-/** Prices in minor units, by currency. */
-const prices = z.record(z.enum(currencies), z.int().min(0).max(maxAmount));
+/** Prices in minor units, by currency. At least 1, since payment providers do not charge 0. */
+const prices = z.record(z.enum(currencies), z.int().min(1).max(maxAmount));
 
 /** The operator's catalogue file. It contains the ids, so a second load of the same file changes nothing. */
 export const catalogueFile = z.object({
