@@ -29,7 +29,13 @@ const pagination = z
 /** Schema of a `CursorPage` in responses, with an item as example. */
 export function cursorPageShape<Item extends z.ZodType>(item: Item, example: object) {
   return z
-    .object({ data: z.array(item).max(100).describe('Items, newest first'), pagination })
+    .object({
+      data: z
+        .array(item)
+        .max(100)
+        .describe('Items, newest first unless the operation describes another order'),
+      pagination,
+    })
     .meta({ examples: [{ data: [example], pagination: { next_cursor: null, has_more: false } }] });
 }
 

@@ -216,7 +216,7 @@ export const placedOrderShape = z
     status: z
       .enum(orderStatuses)
       .describe(
-        '`processing` if paid, `payment_failed` if the payment was declined, `pending` if the outcome is not known yet; an event reports it later',
+        '`processing` if paid, `payment_failed` if the payment was declined, `pending` if the outcome is not known yet; an event reports it later. `cancelled` if the order was cancelled before the outcome was known',
       ),
   })
   .meta({

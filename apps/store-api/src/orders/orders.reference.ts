@@ -45,7 +45,7 @@ export const placeOrder = {
     'Send an `idempotency-key` with every order, and retry only with the same key: repeated requests then place one order and make one charge.',
     'Do not retry without a key: the order may have been placed. So a 429 or 503 has no `Retry-After` if the request had no key.\n\nThe operation orders products of the connected creator and ships them to an address with a quoted rate. The creator is charged the catalogue prices and the shipping. `unit_price` is',
     'the price that the merchant charged the customer; it is stored but never charged.',
-    'If the payment is declined, the order exists as `payment_failed`. If the outcome is unknown after 10 s, the order is `pending`, and an event reports the outcome.',
+    'If the payment is declined, the order exists as `payment_failed`. If the outcome is unknown after 10 s, the order is `pending`, and an event reports the outcome. While the payment provider fails for all orders, an order is `pending` at once.',
   ].join(' '),
   body: {
     complete: {
@@ -173,7 +173,7 @@ export const estimateOrder = {
   summary: 'Estimate the cost of an order',
   description: [
     'Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. An estimate is rejected like the order, except that only the country of the address is checked, and no `unit_price`.',
-    'The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as neither the catalogue nor the parcel changes.',
+    'The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as the catalogue does not change. If the parcel has another weight than that of the rate, the shipping prices must not change either.',
     'The request may be repeated at any time, so an `idempotency-key` has no effect.',
   ].join(' '),
   body: {

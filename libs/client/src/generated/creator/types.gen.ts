@@ -324,7 +324,7 @@ export type LedgerLines = {
     royalties: number;
   };
   /**
-   * Items, newest first
+   * Items, newest first unless the operation describes another order
    */
   data: Array<LedgerLine>;
   pagination: Pagination;

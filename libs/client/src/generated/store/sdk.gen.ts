@@ -118,7 +118,7 @@ export const listOrders = <ThrowOnError extends boolean = true>(
  *
  * Send an `idempotency-key` with every order, and retry only with the same key: repeated requests then place one order and make one charge. Do not retry without a key: the order may have been placed. So a 429 or 503 has no `Retry-After` if the request had no key.
  *
- * The operation orders products of the connected creator and ships them to an address with a quoted rate. The creator is charged the catalogue prices and the shipping. `unit_price` is the price that the merchant charged the customer; it is stored but never charged. If the payment is declined, the order exists as `payment_failed`. If the outcome is unknown after 10 s, the order is `pending`, and an event reports the outcome.
+ * The operation orders products of the connected creator and ships them to an address with a quoted rate. The creator is charged the catalogue prices and the shipping. `unit_price` is the price that the merchant charged the customer; it is stored but never charged. If the payment is declined, the order exists as `payment_failed`. If the outcome is unknown after 10 s, the order is `pending`, and an event reports the outcome. While the payment provider fails for all orders, an order is `pending` at once.
  */
 export const placeOrder = <ThrowOnError extends boolean = true>(
   options: Options<PlaceOrderData, ThrowOnError>,
@@ -148,7 +148,7 @@ export const readOrder = <ThrowOnError extends boolean = true>(
 /**
  * Estimate the cost of an order
  *
- * Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. An estimate is rejected like the order, except that only the country of the address is checked, and no `unit_price`. The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as neither the catalogue nor the parcel changes. The request may be repeated at any time, so an `idempotency-key` has no effect.
+ * Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. An estimate is rejected like the order, except that only the country of the address is checked, and no `unit_price`. The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as the catalogue does not change. If the parcel has another weight than that of the rate, the shipping prices must not change either. The request may be repeated at any time, so an `idempotency-key` has no effect.
  */
 export const estimateOrder = <ThrowOnError extends boolean = true>(
   options: Options<EstimateOrderData, ThrowOnError>,
@@ -212,7 +212,7 @@ export const readRelease = <ThrowOnError extends boolean = true>(
 /**
  * Quote shipping rates
  *
- * Quotes a parcel to a country with every shipping service that accepts it. Each price is valid for 24 hours, even if rate cards change during that time. If the items of an order differ from those of its rate, the order is priced again with the same service. Without items, `data` is empty for a country that no service ships to.
+ * Quotes a parcel to a country with every shipping service that accepts it. Each price is valid for 24 hours, even if rate cards change during that time. If the parcel of an order has another weight than that of its rate, the order is priced again with the same service. Without items, `data` is empty for a country that no service ships to.
  */
 export const quoteRates = <ThrowOnError extends boolean = true>(
   options: Options<QuoteRatesData, ThrowOnError>,

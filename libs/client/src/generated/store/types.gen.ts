@@ -743,7 +743,7 @@ export type PlaceOrderRequest = {
    */
   items: Array<OrderItemRequest>;
   /**
-   * Where to ship the order. The required members depend on the country; a value of white space counts as empty
+   * Where to ship the order. The required members depend on the country; a value without visible characters counts as empty
    */
   shipping_address: AddressRequest;
   /**
@@ -771,7 +771,7 @@ export type PlacedOrder = {
    */
   id: string;
   /**
-   * `processing` if paid, `payment_failed` if the payment was declined, `pending` if the outcome is not known yet; an event reports it later
+   * `processing` if paid, `payment_failed` if the payment was declined, `pending` if the outcome is not known yet; an event reports it later. `cancelled` if the order was cancelled before the outcome was known
    */
   status: 'pending' | 'processing' | 'payment_failed' | 'shipped' | 'delivered' | 'cancelled';
 };
@@ -1790,7 +1790,7 @@ export type ListOrdersResponses = {
    */
   200: {
     /**
-     * Items, newest first
+     * Items, newest first unless the operation describes another order
      */
     data: Array<OrderSummary>;
     pagination: Pagination;
@@ -2277,7 +2277,7 @@ export type ListReleasesResponses = {
    */
   200: {
     /**
-     * Items, newest first
+     * Items, newest first unless the operation describes another order
      */
     data: Array<ReleaseSummary | DetailedRelease>;
     pagination: Pagination;
@@ -3362,7 +3362,7 @@ export type ListWebhookDeliveriesResponses = {
    */
   200: {
     /**
-     * Items, newest first
+     * Items, newest first unless the operation describes another order
      */
     data: Array<WebhookDelivery>;
     pagination: Pagination;
@@ -3852,7 +3852,7 @@ export type ListOrderWebhookDeliveriesResponses = {
    */
   200: {
     /**
-     * Items, newest first
+     * Items, newest first unless the operation describes another order
      */
     data: Array<OrderWebhookDelivery>;
     pagination: Pagination;
