@@ -64,11 +64,12 @@ export class ClientQuotas {
   }
 }
 
-/** Hash of the client credentials in a header or form (RFC 6749 §2.3.1); undefined without any. */
+/** Hash of the client credentials in a header or form (RFC 6749 §2.3.1); undefined without a secret. */
 function credentialsOf({ headers }: IncomingMessage, form: Buffer | undefined): string | undefined {
   const { authorization } = headers;
   if (authorization !== undefined) return hash('sha256', `basic ${authorization}`, 'base64');
   if (form?.includes('client_secret=') !== true) return undefined;
   const { client_id: id, client_secret: secret } = parse(form.toString());
+  if (typeof secret !== 'string' || secret === '') return undefined;
   return hash('sha256', JSON.stringify([id, secret]), 'base64');
 }

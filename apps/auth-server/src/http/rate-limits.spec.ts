@@ -150,6 +150,22 @@ describe('a confidential client', () => {
     expect(await send('token', basic(known))).toBe(400);
   });
 
+  it('keeps its quota while others name it in a client attestation without its secret', async () => {
+    await resetQuotas();
+    const victim = await confidential('client_secret_post');
+    const attestation = `e30.${Buffer.from(JSON.stringify({ sub: victim.id })).toString('base64url')}.e30`;
+    const attack = () => ({
+      ...inForm({ ...victim, secret: '' }),
+      headers: { 'oauth-client-attestation': attestation },
+    });
+    expect(await send('token', attack())).toBe(400);
+    await burst('/api/auth/oauth2/token', attack);
+    await resetQuotas();
+    expect(await send('token', inForm(victim))).toBe(400);
+    await burst('/api/auth/oauth2/token', attack);
+    expect(await send('token', inForm(victim))).toBe(400);
+  });
+
   it('counts for its network once it was deleted', async () => {
     await resetQuotas();
     const newClient = await registerClient(server, { token_endpoint_auth_method: 'client_secret_basic' });

@@ -15,9 +15,17 @@ export function recordClientAuthentication(audit: RejectionAudit) {
     if (isInvalidClient(ctx.body)) {
       setClientAuthentication(ctx.req, 'rejected');
       await audit.record(ctx, { event: 'client_authentication_failed', clientId: client?.clientId });
-    } else if (client !== undefined && client.clientAuthMethod !== 'none' && ctx.status < 500)
-      setClientAuthentication(ctx.req, { clientId: client.clientId });
+    } else if (client !== undefined && client.clientAuthMethod !== 'none' && ctx.status < 500) {
+      if (!hasAttestation(ctx)) setClientAuthentication(ctx.req, { clientId: client.clientId });
+    }
   };
+}
+
+// oidc-provider rejects these headers as invalid_request, in part before it checks the secret of the client.
+function hasAttestation({ headers }: KoaContextWithOIDC): boolean {
+  return (
+    headers['oauth-client-attestation'] !== undefined || headers['oauth-client-attestation-pop'] !== undefined
+  );
 }
 
 function isInvalidClient(body: unknown): boolean {
