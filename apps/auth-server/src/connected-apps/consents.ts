@@ -27,13 +27,14 @@ const find = statement(
   'consents.find',
   `SELECT 1 FROM consents WHERE user_id = $1 AND client_id = $2 AND creator_id IS NOT DISTINCT FROM $3::uuid FOR KEY SHARE`,
 );
-// Without the consents for creators of an organisation that the person has left: they are invalid.
+// Without the consents for creators of an organisation that the person has left, and without the one for no
+// creator if the person can act for a creator: they are invalid.
 const list = statement(
   'consents.list',
   `SELECT creator_id, scopes FROM consents
-   WHERE user_id = $1 AND client_id = $2 AND (creator_id IS NULL OR EXISTS (
+   WHERE user_id = $1 AND client_id = $2 AND (creator_id IS NOT NULL) = EXISTS (
      SELECT 1 FROM creators JOIN memberships USING (organisation_id)
-     WHERE creators.id = consents.creator_id AND memberships.user_id = $1))`,
+     WHERE memberships.user_id = $1 AND (consents.creator_id IS NULL OR creators.id = consents.creator_id))`,
 );
 /** Deletes a person's consents for one client, for all creators. */
 export const deleteConsentsOfUserAndClient = statement(

@@ -199,6 +199,19 @@ describe('client.disconnected', () => {
   });
 });
 
+describe('a consent that a person without a creator gave', () => {
+  it('is remembered until the organisation has a creator, for which the next authorization asks once', async () => {
+    const { org_id: organisation } = await runCommand('organisation create', { name: 'Quiet Records' });
+    const email = await newMemberEmail(organisation);
+    const app = await connectedApp([email]);
+    const stepsOf = async () => (await app.authorize('orders:read offline_access', { email })).steps;
+    expect(await stepsOf()).toEqual(['login']);
+    await runCommand('creator create', { organisation, name: 'The Hush', 'payment-method': 'pm_ok' });
+    expect(await stepsOf()).toEqual(['login', 'consent']);
+    expect(await stepsOf()).toEqual(['login']);
+  });
+});
+
 describe('client.deleted', () => {
   it('is published once when the operator deletes a client with connections', async () => {
     const app = await connectedApp([await newMemberEmail(), await newMemberEmail()]);
