@@ -27,6 +27,22 @@ describe('the name of a person', () => {
     expect((await userInfo(tokens.access_token)).name).toBe('Ada  Lovelace');
     for (const name of ['\u200b', 'a\u202eb', 'a\tb', 'x'.repeat(201)])
       expect((await browser.submit(formOf(page, '/account/name'), { name })).status).toBe(400);
+    const { csrf = '' } = formOf(page, '/account/name').hidden;
+    for (const fields of ['', 'name=Ada%00', 'name=%ff', 'name=Ada&name=', `name=${'x'.repeat(5000)}`]) {
+      const response = await server.fetch(`${server.url}/account/name`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          origin: server.url,
+          cookie: browser.cookieHeader(page.url),
+        },
+        body: `csrf=${csrf}&${fields}`,
+      });
+      expect([fields, response.status]).toEqual([fields, 400]);
+      expect(response.headers.get('content-type')).toContain('text/html');
+    }
+    expect((await userInfo(tokens.access_token)).name).toBe('Ada  Lovelace');
     await browser.submit(formOf(page, '/account/name'), { name: '' });
     expect(await userInfo(tokens.access_token)).not.toHaveProperty('name');
     expect(await auditEventsOf(server, { email, event: 'name_changed' })).toHaveLength(2);

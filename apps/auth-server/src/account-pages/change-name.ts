@@ -20,10 +20,10 @@ export class ChangeName {
   ) {}
 
   async run(signedIn: SignedInRequest): Promise<PageResult> {
-    const { person, origin, field } = signedIn;
-    const typed = field('name');
+    const { person, origin, optionalField } = signedIn;
+    const typed = optionalField('name');
     const name = displayName.safeParse(typed);
-    const isRemoved = typed.trim() === '';
+    const isRemoved = typed?.trim() === '';
     if (!name.success && !isRemoved) {
       const [issue] = name.error.issues;
       const text = `The name ${issue?.message ?? 'is not valid'}.`;

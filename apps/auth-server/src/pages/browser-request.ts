@@ -9,7 +9,9 @@ export interface BrowserRequest {
   readonly cookies: string | undefined;
   /** Site of the page that sent the request, from the header `Origin`. */
   readonly site: string | undefined;
-  /** A field of the submitted form; empty when it is missing, too long, repeated or not storable text. */
+  /** A field of the submitted form; undefined when it is missing, too long, repeated or not storable text. */
+  readonly optionalField: (name: string) => string | undefined;
+  /** Like `optionalField`, but empty instead of undefined. */
   readonly field: (name: string) => string;
 }
 
@@ -22,15 +24,17 @@ export function browserRequest(request: {
   readonly body?: unknown;
 }): BrowserRequest {
   const { headers, body: form } = request;
+  const optionalField = (name: string): string | undefined => {
+    const value: unknown = typeof form === 'object' && form !== null ? Reflect.get(form, name) : undefined;
+    const isValid = typeof value === 'string' && value.length <= maxFieldLength && isStorableText(value);
+    return isValid ? value : undefined;
+  };
   return {
     origin: originOf(request),
     cookies: headers.cookie,
     site: headers.origin,
-    field: (name) => {
-      const value: unknown = typeof form === 'object' && form !== null ? Reflect.get(form, name) : undefined;
-      const isValid = typeof value === 'string' && value.length <= maxFieldLength && isStorableText(value);
-      return isValid ? value : '';
-    },
+    optionalField,
+    field: (name) => optionalField(name) ?? '',
   };
 }
 

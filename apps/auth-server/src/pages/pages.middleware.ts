@@ -3,6 +3,7 @@ import { type RateLimiter, sendRendered } from '@fulfilment/http-service';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
+import { decodesToStorableText } from '../http/storable-text.js';
 import { messagePage, tooManyPage } from './message.page.js';
 
 /** Limits of the form parser: more than any form of the pages needs. */
@@ -18,7 +19,13 @@ export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimi
     app.use(path, showTooMany);
     app.use(
       path,
-      express.urlencoded({ extended: false, limit: maxFormBytes, parameterLimit: maxFormFields }),
+      express.urlencoded({
+        extended: false,
+        limit: maxFormBytes,
+        parameterLimit: maxFormFields,
+        // On the sign-in form such text is a wrong e-mail address or password.
+        ...(path === '/account' ? { verify: rejectUnstorableText } : {}),
+      }),
       showBadForm,
     );
   }
@@ -30,10 +37,16 @@ function showTooMany(error: unknown, _request: Request, response: Response, next
   else next(error);
 }
 
-/** Shows a page for a form that is too large, has too many fields or is incomplete. */
+/** @throws Error that the form parser reports as an error of the request */
+function rejectUnstorableText(_request: unknown, _response: unknown, form: Buffer): void {
+  if (!decodesToStorableText(form)) throw new TypeError('The form contains text that cannot be stored.');
+}
+
+/** Shows a page for a form that is too large, has too many fields, is incomplete or has invalid text. */
 function showBadForm(error: unknown, _request: Request, response: Response, next: NextFunction): void {
   if (!isClientError(error)) return next(error);
-  const text = 'The form was too large or incomplete. Go back and try again.';
+  const text =
+    'The form was too large or incomplete, or contained invalid characters. Go back and try again.';
   sendRendered(response, messagePage({ title: 'The form was not accepted', text, status: 400 }));
 }
 
