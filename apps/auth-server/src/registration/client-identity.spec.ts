@@ -183,6 +183,8 @@ describe('reserved names', () => {
     'Yоur аccount', // Cyrillic о and а
     'Dashboard', // the first-party client of these tests
     'dash-board',
+    'Fulfilment\u3164', // a Hangul filler, which is an invisible letter
+    'Your\u115f\u1160 account\uffa0',
   ])('are rejected at a registration and at a change: %s', async (client_name) => {
     const response = await register(server, { client_name });
     expect(response.status).toBe(400);

@@ -64,11 +64,21 @@ it('counts the length of a client name in characters, not in code units', () => 
   });
 });
 
+it.each(['', ' ', '\u200b', '\u3164', '\u2800'])(
+  'rejects the client name %j, which shows nothing',
+  (client_name) => {
+    expect(registrationProblem({ client_name, redirect_uris: ['https://app.example/'] })).toEqual({
+      member: 'client_name',
+      reason: 'must not be empty',
+    });
+  },
+);
+
 it('classifies a client as native when a redirect URI is not https', () => {
   expect(applicationType(['https://app.example/'])).toBe('web');
   expect(applicationType(['https://app.example/', 'http://127.0.0.1/'])).toBe('native');
 });
 
 it('removes invisible and bidirectional marks from a client name', () => {
-  expect(displayableName('\u200bBank\u202eknaB\u2028 ')).toBe('BankknaB');
+  expect(displayableName('\u200bBank\u202eknaB\u3164\u2028 ')).toBe('BankknaB');
 });

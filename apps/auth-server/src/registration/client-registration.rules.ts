@@ -1,3 +1,5 @@
+import { visibleCharacter } from '@fulfilment/contracts';
+
 const maxRedirectUris = 10;
 const maxUriLength = 2048;
 const maxNameLength = 100;
@@ -40,6 +42,8 @@ export function registrationProblem(client: RequestedClient): MetadataProblem | 
     if (typeof client.client_name !== 'string') return { member: 'client_name', reason: 'must be a string' };
     if ([...client.client_name].length > maxNameLength)
       return { member: 'client_name', reason: `must be at most ${maxNameLength} characters` };
+    if (!visibleCharacter.test(client.client_name))
+      return { member: 'client_name', reason: 'must not be empty' };
   }
   if (
     Array.isArray(client.grant_types) &&
@@ -129,11 +133,11 @@ export function applicationType(redirectUris: readonly string[]): 'web' | 'nativ
   return redirectUris.every((uri) => uri.startsWith('https:')) ? 'web' : 'native';
 }
 
-/** A name that is safe to show: without control characters and bidirectional marks. */
+/** A name that is safe to show: without control characters, bidirectional marks and invisible characters. */
 export function displayableName(name: string): string {
   return name
     .normalize('NFC')
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, '')
     .trim();
 }
 

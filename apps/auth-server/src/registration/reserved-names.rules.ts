@@ -7,8 +7,8 @@ export const suiteName = 'Fulfilment';
 const ownNames = [suiteName, accountClientName];
 
 /**
- * Whether a name could be confused with one of ours: compares UTS #39 skeletons, ignoring case, marks, spaces
- * and punctuation.
+ * Whether a name could be confused with one of ours: compares UTS #39 skeletons, ignoring case, marks,
+ * spaces, punctuation and invisible letters.
  * @param firstPartyNames names of the operator's first-party clients
  */
 export function isReservedName(name: string, firstPartyNames: readonly string[]): boolean {
@@ -18,10 +18,11 @@ export function isReservedName(name: string, firstPartyNames: readonly string[])
 
 /**
  * Applies `unhomoglyph` twice, because lower case makes further letters look alike. `I`, `l` and `i` count as
- * equal.
+ * equal. Some invisible characters are letters (U+3164), so they are removed first.
  */
 function fold(name: string): string {
-  return unhomoglyph(unhomoglyph(name.normalize('NFKD')).toLowerCase())
+  const visible = name.normalize('NFKD').replace(/\p{Default_Ignorable_Code_Point}/gu, '');
+  return unhomoglyph(unhomoglyph(visible).toLowerCase())
     .replaceAll('i', 'l')
     .replace(/[^\p{L}\p{N}]/gu, '');
 }
