@@ -117,6 +117,28 @@ describe('connected apps', () => {
     expect(await auditEventsOf(server, { email })).toContain('app_disconnected');
   });
 
+  it('show a test creator as such, and a creator without a name as unnamed', async () => {
+    const email = await newUserEmail();
+    const names: string[] = [];
+    for (const [name, isTest] of [
+      ['The Badger', true],
+      [null, false],
+      [null, true],
+    ] as const) {
+      const creator = await server.database.row<{ id: string }>(
+        testStatement(`INSERT INTO creators (id, organisation_id, name, test, payment_terms_accepted,
+            tax_interview_completed, settlement_currency)
+          VALUES (gen_random_uuid(), 'org_harbour', $1, $2, true, true, 'EUR') RETURNING id`),
+        [name, isTest],
+      );
+      const app = await App.register(server);
+      await app.signIn('orders:read offline_access', { email, creator: creator?.id ?? '' });
+      const { shown } = await openAccountPage(email, '/account/apps');
+      names.push(/For (.*?) ·/.exec(shown.text)?.[1] ?? ''); // the newest app is the first
+    }
+    expect(names).toEqual(['The Badger (test)', 'Unnamed creator', 'Unnamed creator (test)']);
+  });
+
   it('of another user are neither listed nor disconnected', async () => {
     const [mine, theirs] = [await newUserEmail(), await newUserEmail()];
     const app = await App.register(server, { client_name: 'Their app' });

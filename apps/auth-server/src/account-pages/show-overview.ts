@@ -35,7 +35,7 @@ export class ShowOverview {
     const view = {
       name: person.name,
       belongsTo: belongsTo(person, organisation),
-      creators: creators.map(({ name }) => name ?? 'Unnamed creator'),
+      creators: creators.map(({ name }) => name),
       apps: apps.length,
       browsers: browsers.length,
       secondFactor: factor.confirmed,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, statement } from '@fulfilment/database';
+import { creatorNameSql } from '../creators/creator-name.sql.js';
 import { accountClientId } from '../registration/account-client.js';
 
 /** An app that a person has allowed to act for creators. */
@@ -26,7 +27,7 @@ const list = statement(
        AND 'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' ')))
    SELECT connection.client_id, client.payload ->> 'client_name' AS name,
      coalesce((client.payload ->> 'first_party')::boolean, false) AS first_party,
-     array_remove(array_agg(DISTINCT creators.name), NULL) AS creator_names,
+     coalesce(array_agg(DISTINCT ${creatorNameSql}) FILTER (WHERE creators.id IS NOT NULL), '{}') AS creator_names,
      array_agg(DISTINCT scope) AS scopes, min(given_at) AS connected_at
    FROM connection
    JOIN oidc_model AS client ON client.model = 'Client' AND client.id = connection.client_id

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
+import { creatorNameSql } from '../creators/creator-name.sql.js';
 
 /** A user's personal data, with the organisation and role that apply to one authorization. */
 export interface Person {
@@ -34,7 +35,7 @@ interface EmailRow {
 
 export interface VisibleCreator {
   readonly id: string;
-  readonly name: string | null;
+  readonly name: string;
   readonly organisation_name: string;
 }
 
@@ -86,7 +87,7 @@ const findPasswordChange = statement(
 // these.
 const listCreators = statement(
   'accounts.creators',
-  `SELECT creators.id, creators.name || CASE WHEN creators.test THEN ' (test)' ELSE '' END AS name, organisations.name AS organisation_name
+  `SELECT creators.id, ${creatorNameSql} AS name, organisations.name AS organisation_name
    FROM memberships
    JOIN creators ON creators.organisation_id = memberships.organisation_id
    JOIN organisations ON organisations.id = memberships.organisation_id

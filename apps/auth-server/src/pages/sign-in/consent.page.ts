@@ -60,13 +60,13 @@ function creatorPicker(creators: readonly VisibleCreator[]): Html | undefined {
   if (only === undefined) return undefined;
   if (creators.length === 1) {
     return html`<h2>For</h2>
-      <p>${nameOf(only)}<input type="hidden" name="creator" value="${only.id}" /></p>`;
+      <p>${only.name}<input type="hidden" name="creator" value="${only.id}" /></p>`;
   }
   if (creators.length > maxRadioButtons) {
     return html`<div class="field">
       <h2><label for="creator">For which creator?</label></h2>
       <select id="creator" name="creator">
-        ${creators.map((creator) => html`<option value="${creator.id}">${nameOf(creator)}</option>`)}
+        ${creators.map((creator) => html`<option value="${creator.id}">${creator.name}</option>`)}
       </select>
     </div>`;
   }
@@ -82,13 +82,9 @@ function creatorPicker(creators: readonly VisibleCreator[]): Html | undefined {
             required
             ${index === 0 ? html`checked` : undefined}
           /><span
-            >${nameOf(creator)}<br /><span class="soft small">${creator.organisation_name}</span></span
+            >${creator.name}<br /><span class="soft small">${creator.organisation_name}</span></span
           ></label
         >`,
     )}
   </fieldset>`;
-}
-
-function nameOf(creator: VisibleCreator): string {
-  return creator.name ?? 'Unnamed creator';
 }
