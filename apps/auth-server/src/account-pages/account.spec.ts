@@ -1,5 +1,6 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
 import { App, disconnectFormOf } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { newUserEmail, openAccountPage } from '../test/account-pages.js';
@@ -147,11 +148,15 @@ describe('connected apps', () => {
     expect(shown.text).not.toContain('Their app');
     const security = await browser.get(`${server.url}/account/security`);
     const csrf = formOf(security, '/password').hidden['csrf'] ?? '';
-    await browser.submit({
-      action: '/account/apps/disconnect',
-      hidden: { csrf, client_id: app.clientId },
-    });
+    for (const client_id of [app.clientId, 'unknown', randomBytes(3000).toString('base64url')]) {
+      const response = await browser.submit({
+        action: '/account/apps/disconnect',
+        hidden: { csrf, client_id },
+      });
+      expect(response.status).toBe(200);
+    }
     expect(await userInfoStatus(tokens.access_token)).toBe(200);
+    expect(await auditEventsOf(server, { email: mine })).not.toContain('app_disconnected');
   });
 });
 

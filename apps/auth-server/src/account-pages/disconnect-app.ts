@@ -23,9 +23,11 @@ export class DisconnectApp {
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
     await this.unitOfWork.runRevocation((tx) =>
       disconnectAndPublish(tx, this.outbox, { userId: person.id, clientId }, async () => {
-        await tx.run(deleteConsentsOfUserAndClient, [person.id, clientId]);
-        await insertAudit(tx, entry, origin);
-        return endFamiliesOfUserAndClient(tx, person.id, clientId);
+        const consents = await tx.run(deleteConsentsOfUserAndClient, [person.id, clientId]);
+        const { ended, revoked } = await endFamiliesOfUserAndClient(tx, person.id, clientId);
+        // The form may name any client: only the end of a connection is audited.
+        if (consents + ended > 0) await insertAudit(tx, entry, origin);
+        return revoked;
       }),
     );
     return { redirect: '/account/apps?done=disconnected' };
