@@ -6,9 +6,10 @@ import type { PageResult } from '../pages/page-result.interceptor.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
 import { ShowOverview } from './show-overview.js';
 
+// The account may have been disabled or redacted during the request.
 const setName = statement(
   'users.set-name',
-  'UPDATE users SET name = $2 WHERE id = $1 AND name IS DISTINCT FROM $2',
+  'UPDATE users SET name = $2 WHERE id = $1 AND name IS DISTINCT FROM $2 AND disabled_at IS NULL',
 );
 
 /** Changes the person's own name, which apps with the scope `profile` can read. An empty name removes it. */

@@ -1,3 +1,4 @@
+import { formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
@@ -7,6 +8,8 @@ import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { submitPassword } from '../test/second-factors.js';
 import { server } from '../test/server.js';
 import { makeUser, newUser, password } from '../test/users.js';
+import { openAccountPage } from '../test/account-pages.js';
+import { waitForLocks } from '../test/wait-for-locks.js';
 import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
@@ -144,5 +147,30 @@ describe('user redact', () => {
     await expect(runCommand('user password', { USER: userId, password })).rejects.toThrow('was redacted');
     const { events } = await runCommand('audit', { user: userId, event: 'user_redacted' });
     expect(events).toHaveLength(1);
+  });
+
+  it('is not undone by a change of the name or by a sign-in that is in progress', async () => {
+    const { email, user_id: userId } = await newUser(server);
+    const { browser, shown } = await openAccountPage(email, '/account');
+    const concurrent: Promise<unknown>[] = [];
+    await server.database.transaction(async (tx) => {
+      await tx.run(testStatement('SELECT FROM users WHERE id = $1 FOR UPDATE'), [userId]);
+      concurrent.push(runCommand('user redact', { USER: userId }));
+      await waitForLocks(server.database, 1);
+      concurrent.push(browser.submit(formOf(shown, '/account/name'), { name: 'Grace Example' }));
+      await waitForLocks(server.database, 2);
+    });
+    await Promise.all(concurrent);
+    const readSessions = testStatement('SELECT uid, ip, user_agent FROM browser_sessions WHERE user_id = $1');
+    const sessions = await server.database.rows<{ uid: string }>(readSessions, [userId]);
+    const origin = { ip: '127.0.0.1', userAgent: 'A browser' };
+    for (const { uid } of sessions)
+      await server.browsers.record(uid, userId, origin, Math.floor(Date.now() / 1000) + 60);
+    expect(sessions).toHaveLength(1);
+    expect(await server.database.rows(readSessions, [userId])).toEqual(sessions);
+    const redacted = `redacted-${userId}@redacted.invalid`;
+    const readName = testStatement('SELECT name FROM users WHERE id = $1');
+    expect(await server.database.row(readName, [userId])).toEqual({ name: null });
+    expect(await auditEventsOf(server, { email: redacted, event: 'name_changed' })).toEqual([]);
   });
 });

@@ -15,11 +15,13 @@ export interface BrowserSession {
 const maxListed = 100;
 const batchSize = 1000;
 
+// A session that was ended stays ended, and a redacted one without its address.
 const upsert = statement(
   'browser-sessions.upsert',
   `INSERT INTO browser_sessions (uid, user_id, ip, user_agent, expires_at) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (uid) DO UPDATE SET ip = EXCLUDED.ip, user_agent = EXCLUDED.user_agent,
-     signed_in_at = now(), expires_at = EXCLUDED.expires_at WHERE browser_sessions.user_id = EXCLUDED.user_id`,
+     signed_in_at = now(), expires_at = EXCLUDED.expires_at
+   WHERE browser_sessions.user_id = EXCLUDED.user_id AND browser_sessions.ended_at IS NULL`,
 );
 const list = statement(
   'browser-sessions.list',

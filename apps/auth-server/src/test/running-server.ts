@@ -17,6 +17,7 @@ import { randomBytes } from 'node:crypto';
 import { AuthServerModule } from '../auth-server.module.js';
 import { createOrganisation } from '../accounts/create-organisation.js';
 import { type AuthServerSettings, authServerSettings } from '../config.js';
+import { BrowserSessions } from '../sessions/browser-sessions.js';
 import { registerCreator } from '../creators/register-creator.js';
 import { migrations } from '../migrations/index.js';
 import { OidcServer } from '../oidc/oidc-server.js';
@@ -90,6 +91,7 @@ export async function startAuthServer(
     database,
     redis,
     oidc,
+    browsers: app.get(BrowserSessions),
     creators: await createCreators(database),
     users: await createUsers(database),
     clients: await createClients(database, secrets),
