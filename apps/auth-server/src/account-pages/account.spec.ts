@@ -199,6 +199,18 @@ describe('browsers', () => {
     expect((await other.browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
   });
 
+  it('are signed out all at once, except the current one', async () => {
+    const email = await newUserEmail();
+    await openAccountPage(email, '/account');
+    await openAccountPage(email, '/account');
+    const { browser, shown } = await openAccountPage(email, '/account/browsers');
+    const form = shown.forms.find(({ hidden }) => hidden['session'] === 'others');
+    if (form === undefined) throw new Error('The page has no form for all other browsers.');
+    const done = await browser.submit(form);
+    expect(done.text).toContain('Signed out of all other browsers.');
+    expect(done.text).toContain('this browser');
+  });
+
   it('cannot be signed out by another user', async () => {
     const email = await newUserEmail();
     const theirs = await openAccountPage(email, '/account/browsers');

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Notice } from '../pages/account/account.page.js';
 import { browsersPage } from '../pages/account/browsers.page.js';
 import type { Page } from '../pages/page.js';
 import { browserName } from '../sessions/browser-name.js';
@@ -22,7 +23,14 @@ export class ShowBrowsers {
         signedInAt: browser.signed_in_at,
         isCurrent: browser.uid === sessionUid,
       })),
-      completedAction === 'signed-out' ? { kind: 'done', text: 'Signed out of that browser.' } : undefined,
+      doneNotice(completedAction),
     );
   }
+}
+
+function doneNotice(completedAction: unknown): Notice | undefined {
+  if (completedAction === 'signed-out') return { kind: 'done', text: 'Signed out of that browser.' };
+  if (completedAction === 'signed-out-others')
+    return { kind: 'done', text: 'Signed out of all other browsers.' };
+  return undefined;
 }

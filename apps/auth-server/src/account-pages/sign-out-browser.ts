@@ -23,6 +23,8 @@ export class SignOutBrowser {
       if (found) await insertAudit(tx, entry, origin);
       return revoked ?? []; // published to the APIs after the commit
     });
-    return { redirect: found ? '/account/browsers?done=signed-out' : '/account/browsers' };
+    if (!found) return { redirect: '/account/browsers' };
+    const done = session === 'others' ? 'signed-out-others' : 'signed-out';
+    return { redirect: `/account/browsers?done=${done}` };
   }
 }
