@@ -177,7 +177,7 @@ class ClientAdapter extends ModelAdapter {
     const isChange = ctx?.oidc.route === 'client_update';
     // A change of the client's identity ends its token families, so this may revoke tokens.
     await unitOfWork.runRevocation((tx) =>
-      storeClient(tx, outbox, { id, isChange, metadata, stored, origin }),
+      storeClient(tx, outbox, secrets, { id, isChange, metadata, stored, origin }),
     );
   }
 

@@ -148,6 +148,33 @@ describe('a client that changes itself (RFC 7592)', () => {
     expect(await server.database.rows(lockClient, [newClient.client_id])).toEqual([]);
   });
 
+  it('gets 409 and changes nothing when the operator replaces its secret concurrently', async () => {
+    const confidential = { token_endpoint_auth_method: 'client_secret_basic' };
+    const newClient = await registerClient(server, { client_name: 'Tour Stats', ...confidential });
+    const [replacement, change] = await server.database
+      .transaction(async (tx) => {
+        await tx.row(lockClient, [newClient.client_id]);
+        const replacement = runCommand('client secret', { CLIENT: newClient.client_id });
+        await waitForLocks(server.database, 1);
+        // The change has read the old secret.
+        const change = changeClient(newClient, { client_name: 'Label Backup', ...confidential });
+        await waitForLocks(server.database, 2);
+        return [replacement, change] as const;
+      })
+      .then((pending) => Promise.all(pending));
+    expect(change.status).toBe(409);
+    expect(await json(change)).toMatchObject({ error: 'invalid_request' });
+    const read = await server.fetch(newClient.registration_client_uri, {
+      headers: { authorization: `Bearer ${newClient.registration_access_token}` },
+    });
+    expect(await json(read)).toMatchObject({
+      client_name: 'Tour Stats',
+      client_secret: replacement.client_secret,
+    });
+    const retried = await changeClient(newClient, { client_name: 'Label Backup', ...confidential });
+    expect(await json(retried)).toMatchObject({ client_secret: replacement.client_secret });
+  });
+
   it('repeatedly during consents never keeps a consent for an identity that was not shown', async () => {
     const newClient = await registerTourStats();
     const app = await App.ofClient(server, newClient);

@@ -1,12 +1,14 @@
 import { messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
+import type { SecretBox } from '@fulfilment/runtime';
 import { errors } from 'oidc-provider';
 import { insertAudit, type Origin } from '../audit/audit-log.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { deleteConsentsOfClient, endFamiliesOfClient } from '../tokens/families.js';
 import { identityDigest, identityOf, type IdentifiedClient } from './client-identity.rules.js';
+import { openClientSecret } from './client-secret.js';
 import { isReservedName } from './reserved-names.rules.js';
 
 /** Locks a client until the transaction ends, and reads its metadata as stored. */
@@ -27,12 +29,16 @@ const upsert = statement(
 /** Bounds one statement: a client may be connected to any number of creators. */
 const messagesPerStatement = 500;
 
+interface StoredClient extends IdentifiedClient {
+  readonly client_secret_sealed?: string;
+}
+
 /** A registration request (RFC 7591) or change request (RFC 7592) of a client. */
 export interface ClientRegistration {
   readonly id: string;
   /** Whether it is a change (RFC 7592), for which the client must exist. */
   readonly isChange: boolean;
-  readonly metadata: IdentifiedClient;
+  readonly metadata: IdentifiedClient & { readonly client_secret?: string | undefined };
   /** The metadata as stored: JSON with the secret sealed. */
   readonly stored: string;
   readonly origin: Origin | undefined;
@@ -45,14 +51,23 @@ export interface ClientRegistration {
  * revoked.
  * @throws errors.InvalidClientMetadata when the name is reserved
  * @throws errors.InvalidToken when the client was deleted after its request was authenticated
+ * @throws errors.InvalidRequest (409) when its secret was replaced after that
  */
 export async function storeClient(
   tx: Transaction,
   outbox: Outbox,
+  secrets: SecretBox,
   { id, isChange, metadata, stored, origin }: ClientRegistration,
 ): Promise<RevokedToken[]> {
-  const row = await tx.row<{ payload: IdentifiedClient }>(lockClient, [id]);
+  const row = await tx.row<{ payload: StoredClient }>(lockClient, [id]);
   if (isChange && row === undefined) throw new errors.InvalidToken('client deleted');
+  const sealed = row?.payload.client_secret_sealed;
+  const { client_secret: secret } = metadata;
+  if (sealed !== undefined && secret !== undefined && openClientSecret(secrets, id, sealed) !== secret)
+    throw new errors.InvalidRequest(
+      'the client secret was changed during the request; read the client and retry',
+      409,
+    );
   const before = row === undefined ? undefined : identityOf(row.payload);
   const after = identityOf(metadata);
   if (after.name !== null && after.name !== before?.name) await requireFreeName(tx, after.name);
