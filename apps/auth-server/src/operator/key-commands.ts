@@ -20,7 +20,8 @@ export const keyCommands = {
     run: async (context: OperatorContext) => ({ active: await signingKeys(context).rotate() }),
   }),
   'keys remove': defineCommand({
-    summary: 'removes a leaked key and thereby revokes everything it signed',
+    summary:
+      'removes a leaked key: the APIs then reject every token that it signed, while introspection and UserInfo accept issued tokens until they expire',
     operands: ['KEY'],
     arguments: z.object({ KEY: textArgument() }),
     run: async (context: OperatorContext, { KEY }) => {
