@@ -90,7 +90,7 @@ class ModelAdapter implements Adapter {
   /** Adds a token to its family: at the commit of a unit of work, else immediately. */
   private async addMember(row: NewRow): Promise<void> {
     const { deferredTokens } = this.dependencies.unitOfWork;
-    if (deferredTokens !== undefined) deferredTokens.add(row);
+    if (deferredTokens !== undefined) deferredTokens.add(row, Provider.ctx?.oidc.entities.Grant?.roleVersion);
     else if ((await this.run(insertMember, valuesOf(row))) === 0)
       throw new errors.InvalidGrant({ detail: familyEnded });
   }

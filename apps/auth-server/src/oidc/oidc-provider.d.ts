@@ -10,6 +10,8 @@ declare module 'oidc-provider' {
   interface Grant {
     /** The connected creator (authorization/grants.ts). */
     creatorId?: string;
+    /** Differs after each change of the person's role (tokens/families.ts). */
+    roleVersion?: string;
   }
   interface AccessToken {
     /** Digest of the signed token (access-tokens/access-tokens.ts). */

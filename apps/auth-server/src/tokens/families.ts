@@ -58,6 +58,11 @@ const deleteAccessTokensOfFamilies = statement(
      DELETE FROM oidc_model WHERE grant_id = ANY ($1) AND model = 'AccessToken' RETURNING model, id, expires_at)
    ${recordRevokedSql}`,
 );
+const changeRoleVersion = statement(
+  'families.role-version',
+  `UPDATE oidc_model SET payload = payload || jsonb_build_object('roleVersion', gen_random_uuid())
+   WHERE model = 'Grant' AND id = ANY ($1)`,
+);
 const deleteClientRows = statement(
   'families.client',
   `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)
@@ -175,11 +180,14 @@ export function endFamiliesOfUserAndOrganisation(
   return endFamilies(tx, lockGrantsOfUserAndOrganisation, userId, organisationId);
 }
 
-/** Ends only the access tokens of a person: a refresh issues tokens with the current role. */
+/**
+ * Ends only the access tokens of a person whose role has changed: a refresh issues tokens with the current
+ * role. A token request in progress that has read the old role stores no tokens.
+ */
 export async function endAccessTokensOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return tx.rows<RevokedToken>(deleteAccessTokensOfFamilies, [
-    await lockFamilies(tx, lockGrantsOfUser, userId),
-  ]);
+  const grantIds = await lockFamilies(tx, lockGrantsOfUser, userId);
+  await tx.run(changeRoleVersion, [grantIds]);
+  return tx.rows<RevokedToken>(deleteAccessTokensOfFamilies, [grantIds]);
 }
 
 /** Ends the families that a statement locks. @param owner its parameters */

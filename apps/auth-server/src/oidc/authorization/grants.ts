@@ -11,9 +11,12 @@ import { Consents } from '../../connected-apps/consents.js';
 import { coveringConsent } from '../../connected-apps/covering-consent.rules.js';
 import { parseCreatorId } from '../../creators/parse-creator-id.js';
 
-/** Makes oidc-provider store the connected creator in a Grant. Call before the first Grant is created. */
+/**
+ * Makes oidc-provider store the connected creator and the role version in a Grant. Call before the first
+ * Grant is created.
+ */
 export function connectGrantsToCreators(provider: Provider): void {
-  const fields = [...provider.Grant.IN_PAYLOAD, 'creatorId'];
+  const fields = [...provider.Grant.IN_PAYLOAD, 'creatorId', 'roleVersion'];
   Object.defineProperty(provider.Grant, 'IN_PAYLOAD', { get: () => fields });
 }
 

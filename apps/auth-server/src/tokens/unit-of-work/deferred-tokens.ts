@@ -1,4 +1,5 @@
 import type { CommitProbe } from '@fulfilment/database';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { errors } from 'oidc-provider';
 import { commitProbeOf, type NewRow, type TokenWrite, type TokenWriteResult } from './token-writes.js';
 
@@ -14,6 +15,7 @@ export const familyEnded = 'the grant was revoked';
 export class DeferredTokens {
   private consumption: { readonly model: string; readonly id: string } | undefined;
   private members: NewRow[] = [];
+  private roleVersion: string | undefined;
 
   get commitProbe(): CommitProbe | undefined {
     return commitProbeOf(this.members);
@@ -30,18 +32,24 @@ export class DeferredTokens {
     this.consumption = { model, id };
   }
 
-  /** @throws Error for a member of no family or of another one */
-  add(member: NewRow): void {
+  /**
+   * @param roleVersion of the Grant that was read with the person's role
+   * @throws Error for a member of no family or of another one
+   */
+  add(member: NewRow, roleVersion: string | undefined): void {
     const [first = member] = this.members;
     if (member.grant_id === null || member.grant_id !== first.grant_id)
       throw new Error('A token request must add to exactly one token family.');
     this.members.push(member);
+    this.roleVersion = roleVersion;
   }
 
   /**
    * Stores the writes, if there are any.
    * @param write runs the statement
    * @throws InvalidGrant when another request was first or the family has ended; then nothing is stored
+   * @throws DependencyUnavailable when the role of the person has changed; then nothing is stored, and a
+   * retry gets tokens with the new role
    */
   async store(write: (tokens: TokenWrite) => Promise<TokenWriteResult | undefined>): Promise<void> {
     const { consumption, members } = this;
@@ -51,8 +59,10 @@ export class DeferredTokens {
       model: consumption?.model ?? null,
       id: consumption?.id ?? null,
       members,
+      role_version: this.roleVersion ?? null,
     });
     if (written?.family_exists !== true) throw new errors.InvalidGrant({ detail: familyEnded });
+    if (!written.role_current) throw new DependencyUnavailable('The role changed during the request.');
     if (consumption !== undefined && !written.consumed)
       throw new errors.InvalidGrant({ detail: consumedConcurrently });
   }

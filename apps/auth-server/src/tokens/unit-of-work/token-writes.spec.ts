@@ -14,7 +14,13 @@ const member = {
   session_uid: null,
   expires_at: null,
 };
-const write = { grant_id: 'family', model: 'RefreshToken', id: 'used', members: [member] };
+const write = {
+  grant_id: 'family',
+  model: 'RefreshToken',
+  id: 'used',
+  members: [member],
+  role_version: null,
+};
 
 /** A database whose writes have these results, in order, and which has stored the successor. */
 function databaseWith(results: readonly (() => Promise<ReturnType<typeof JSON.parse>>)[]) {
@@ -33,9 +39,13 @@ describe('the writer of tokens', () => {
     const { database, remaining } = databaseWith([
       () => Promise.reject(rejected),
       () => Promise.reject(new DependencyUnavailable('The connection was lost.')), // after the commit
-      () => Promise.resolve([{ index: 0, family_exists: true, consumed: false }]),
+      () => Promise.resolve([{ index: 0, family_exists: true, role_current: true, consumed: false }]),
     ]);
-    expect(await new TokenWriter(database).write(write)).toEqual({ family_exists: true, consumed: true });
+    expect(await new TokenWriter(database).write(write)).toEqual({
+      family_exists: true,
+      role_current: true,
+      consumed: true,
+    });
     expect(remaining).toEqual([]);
   });
 });

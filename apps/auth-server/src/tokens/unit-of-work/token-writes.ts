@@ -24,11 +24,18 @@ export interface TokenWrite {
   readonly id: string | null;
   /** The new tokens. */
   readonly members: readonly NewRow[];
+  /** `roleVersion` of the Grant when the role in the new tokens was read; null for none. */
+  readonly role_version: string | null;
 }
 
-/** The new tokens were stored if the family exists and the token to consume, if any, was consumed. */
+/**
+ * The new tokens were stored if the family exists, the role is current and the token to consume, if any, was
+ * consumed.
+ */
 export interface TokenWriteResult {
   readonly family_exists: boolean;
+  /** Whether the role of the person has not changed since the request read it. */
+  readonly role_current: boolean;
   /** Whether this request consumed the token; false when another one was first, or for none to consume. */
   readonly consumed: boolean;
 }
@@ -42,22 +49,29 @@ const writeTokens = statement(
   `WITH
    -- The requests, each with the stated family, or else with the family of its token.
    requested AS MATERIALIZED (
-     SELECT input.index, input.model, input.id, input.members, coalesce(input.grant_id, token.grant_id) AS grant_id
-     FROM jsonb_to_recordset($1::jsonb) AS input (index integer, grant_id text, model text, id text, members jsonb)
+     SELECT input.index, input.model, input.id, input.members, input.role_version,
+            coalesce(input.grant_id, token.grant_id) AS grant_id
+     FROM jsonb_to_recordset($1::jsonb)
+       AS input (index integer, grant_id text, model text, id text, members jsonb, role_version text)
      LEFT JOIN LATERAL (
        SELECT grant_id FROM oidc_model
        WHERE input.grant_id IS NULL AND model = input.model AND id = input.id LIMIT 1) AS token ON true),
    -- The families that still exist. The lock on the Grant keeps them from ending concurrently. It is the first
-   -- lock, as in the end of a family, so the two never deadlock.
+   -- lock, as in the end of a family, so the two never deadlock. The role version is that of the locked row.
    family AS MATERIALIZED (
-     SELECT locked.id FROM (SELECT DISTINCT grant_id FROM requested ORDER BY grant_id) AS grant_ids
+     SELECT locked.id, locked.role_version FROM (SELECT DISTINCT grant_id FROM requested ORDER BY grant_id) AS grant_ids
      CROSS JOIN LATERAL (
-       SELECT id FROM oidc_model WHERE model = 'Grant' AND id = grant_ids.grant_id LIMIT 1 FOR KEY SHARE) AS locked),
+       SELECT id, payload ->> 'roleVersion' AS role_version FROM oidc_model
+       WHERE model = 'Grant' AND id = grant_ids.grant_id LIMIT 1 FOR KEY SHARE) AS locked),
+   -- The requests that may store their tokens.
+   current AS MATERIALIZED (
+     SELECT requested.* FROM requested JOIN family ON family.id = requested.grant_id
+     WHERE family.role_version IS NOT DISTINCT FROM requested.role_version),
    -- For each token, the first request that consumes it. IS NOT DISTINCT FROM compares the families without an
    -- index. With =, PostgreSQL may choose the index on grant_id and read all members of the family.
    unconsumed AS MATERIALIZED (
      SELECT DISTINCT ON (requested.model, requested.id) requested.index, requested.model, requested.id, token.row_id
-     FROM requested JOIN family ON family.id = requested.grant_id
+     FROM current AS requested JOIN family ON family.id = requested.grant_id
      CROSS JOIN LATERAL (
        SELECT ctid AS row_id FROM oidc_model
        WHERE model = requested.model AND id = requested.id AND grant_id IS NOT DISTINCT FROM family.id AND consumed_at IS NULL
@@ -75,11 +89,12 @@ const writeTokens = statement(
      INSERT INTO oidc_model (model, id, payload, grant_id, account_id, client_id, session_uid, expires_at)
      SELECT member.model, member.id, member.payload, family.id, member.account_id, member.client_id,
             member.session_uid, member.expires_at
-     FROM requested JOIN family ON family.id = requested.grant_id
+     FROM current AS requested JOIN family ON family.id = requested.grant_id
      CROSS JOIN LATERAL jsonb_to_recordset(requested.members) AS member (model text, id text, payload jsonb,
        account_id text, client_id text, session_uid text, expires_at timestamptz)
      WHERE requested.model IS NULL OR requested.index IN (SELECT index FROM winners))
-   SELECT requested.index, family.id IS NOT NULL AS family_exists, winners.index IS NOT NULL AS consumed
+   SELECT requested.index, family.id IS NOT NULL AS family_exists,
+          family.role_version IS NOT DISTINCT FROM requested.role_version AS role_current, winners.index IS NOT NULL AS consumed
    FROM requested LEFT JOIN family ON family.id = requested.grant_id LEFT JOIN winners ON winners.index = requested.index`,
 );
 
@@ -134,7 +149,9 @@ export class TokenWriter {
     for (;;) {
       try {
         const written = await writeOne(this.database, write);
-        return (await this.isStored(write)) ? { family_exists: true, consumed: true } : written;
+        return (await this.isStored(write))
+          ? { family_exists: true, role_current: true, consumed: true }
+          : written;
       } catch (error) {
         if (!(error instanceof DependencyUnavailable) || performance.now() > endsAtMs) throw lost;
         await delay(retryDelayMs);
