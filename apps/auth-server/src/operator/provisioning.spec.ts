@@ -90,12 +90,14 @@ describe('user role', () => {
     const email = 'promoted@harbour.example';
     await createMember(email);
     const app = await App.dashboard(server);
-    const { tokens } = await app.signIn('openid offline_access', { email });
+    const { tokens, browser } = await app.signIn('openid offline_access', { email });
     const change = { USER: email, role: 'admin', organisation: 'org_harbour' };
     expect(await runCommand('user role', change)).toMatchObject({ org_role: 'admin', changed: true });
     expect(await isDenied(tokens.access_token)).toBe(true);
     const refreshed = await app.refresh(tokens.refresh_token ?? '');
     expect(decodeJwt(refreshed.access_token).org_role).toBe('admin');
+    const { tokens: later } = await app.signIn('openid offline_access', { email, browser });
+    expect(decodeJwt(later.access_token).org_role).toBe('admin');
     expect(await runCommand('user role', change)).toMatchObject({ changed: false });
     expect(await isDenied(refreshed.access_token)).toBe(false);
     await runCommand('user role', { USER: email, role: 'none', organisation: 'org_harbour' });
