@@ -153,25 +153,39 @@ describe('held deliveries', () => {
   });
 });
 
-// Fails each change of the deliveries of one subscription, as a statement timeout would.
-const failChanges = (uuid: string | undefined) => [
-  `CREATE FUNCTION fail_change() RETURNS trigger LANGUAGE plpgsql AS
-   $$ BEGIN RAISE 'The test fails this change.'; END $$`,
-  `CREATE TRIGGER fail_changes BEFORE UPDATE ON webhook_deliveries FOR EACH ROW
-   WHEN (old.subscription_id = '${uuid}') EXECUTE FUNCTION fail_change()`,
-];
+// Fails each change of the deliveries of some subscriptions, as a statement timeout would.
+const failChanges = `
+  CREATE TABLE failing_subscriptions (id uuid);
+  CREATE FUNCTION fail_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF EXISTS (SELECT FROM failing_subscriptions WHERE id = old.subscription_id) THEN
+      RAISE 'The test fails this change.';
+    END IF;
+    RETURN new;
+  END $$;
+  CREATE TRIGGER fail_changes BEFORE UPDATE ON webhook_deliveries FOR EACH ROW EXECUTE FUNCTION fail_change()`;
+const beginFailing = statement('test.begin-failing', 'INSERT INTO failing_subscriptions VALUES ($1)');
+const endFailing = statement('test.end-failing', 'DELETE FROM failing_subscriptions');
 const isSyncPostponed = statement(
   'test.is-sync-postponed',
   'SELECT FROM webhook_state_syncs WHERE subscription_id = $1 AND due_at > now()',
 );
 
 describe('a bulk update that fails', () => {
-  afterEach(() => given.stores.dataSource.query('DROP FUNCTION IF EXISTS fail_change CASCADE'));
+  beforeAll(async () => {
+    const { dataSource } = given.stores;
+    // May be the victim of a deadlock with the worker's statements.
+    await eventually(() =>
+      dataSource.query(failChanges).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
 
   it('delays neither recoveries nor the expiry of held deliveries, and is repeated later', async () => {
     const failing = await withDeliveries({ count: 1, status: 'retrying' });
     const other = await withDeliveries({ count: 1, status: 'failed' });
-    for (const sql of failChanges(failing.uuid)) await given.stores.dataSource.query(sql);
+    await given.stores.database.run(beginFailing, [failing.uuid]);
     await failing.client.patch(failing.id, { status: 'disabled' }).expect(200);
     const isPostponed = async () =>
       (await given.stores.database.row(isSyncPostponed, [failing.uuid])) !== undefined;
@@ -180,7 +194,7 @@ describe('a bulk update that fails', () => {
     const recovery = { since: longAgo, statuses: ['failed'] };
     await other.client.post(recovery, `/${other.id}/recover`).expect(202);
     await untilCounts(other.uuid, { succeeded: 1, expired: 1 });
-    await given.stores.dataSource.query('DROP FUNCTION fail_change CASCADE');
+    await given.stores.database.run(endFailing);
     await untilCounts(failing.uuid, { held: 1 });
   });
 });
