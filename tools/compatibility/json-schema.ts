@@ -36,6 +36,8 @@ interface Resolved {
   readonly syntax: Readonly<Record<string, string>>;
 }
 
+/** The patterns of UUIDs of RFC 9562 and of UUIDs of any version. */
+const uuidPatterns = [z.uuid(), z.guid()].map((schema) => z.toJSONSchema(schema).pattern);
 const lowerLimits = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'] as const;
 const upperLimits = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems'] as const;
 const syntaxKeywords = ['pattern', 'format'] as const;
@@ -129,13 +131,20 @@ function limitRejections(written: Resolved, read: Resolved, path: string): strin
     ),
     ...syntaxKeywords
       .filter((name) => read.syntax[name] !== undefined && read.syntax[name] !== written.syntax[name])
-      .filter((name) => name !== 'pattern' || !areUuids(written, read))
+      .filter((name) => name !== 'pattern' || !isKnownWidening(written, read))
       .map((name) => `${subject(path)} must match the ${name} ${read.syntax[name]}`),
   ];
 }
 
-function areUuids(...schemas: readonly Resolved[]): boolean {
-  return schemas.every(({ syntax }) => syntax['format'] === 'uuid');
+/**
+ * Whether one side accepts UUIDs of any version, and the other only those of RFC 9562. Release 1.0.0 reads
+ * the latter, and messages may contain the former, since clients choose the ids of tracks. To be removed
+ * after the next release.
+ */
+function isKnownWidening(...schemas: readonly Resolved[]): boolean {
+  return schemas.every(
+    ({ syntax: { format, pattern } }) => format === 'uuid' && uuidPatterns.includes(pattern),
+  );
 }
 
 function memberRejections(written: Resolved, read: Resolved, path: string, tolerance: Tolerance): string[] {
