@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { displayableName } from './client-registration.rules.js';
 
 /** The part of a client that the consent page shows. A consent is for this identity, not for a client id. */
 export interface ClientIdentity {
@@ -15,9 +16,10 @@ export interface IdentifiedClient {
   readonly application_type?: string | undefined;
 }
 
+/** The name is compared as it is shown: earlier releases stored further invisible characters. */
 export function identityOf(client: IdentifiedClient): ClientIdentity {
   return {
-    name: client.client_name ?? null,
+    name: client.client_name === undefined ? null : displayableName(client.client_name),
     redirect_hosts: [...new Set((client.redirect_uris ?? []).map(redirectHost))].sort(),
     application_type: client.application_type ?? 'web',
   };

@@ -8,7 +8,7 @@ const ownNames = [suiteName, accountClientName];
 
 /**
  * Whether a name could be confused with one of ours: compares UTS #39 skeletons, ignoring case, marks,
- * spaces, punctuation and invisible letters.
+ * spaces, punctuation and invisible characters.
  * @param firstPartyNames names of the operator's first-party clients
  */
 export function isReservedName(name: string, firstPartyNames: readonly string[]): boolean {
