@@ -32,9 +32,13 @@ const find = statement(
 const list = statement(
   'consents.list',
   `SELECT creator_id, scopes FROM consents
-   WHERE user_id = $1 AND client_id = $2 AND (creator_id IS NOT NULL) = EXISTS (
-     SELECT 1 FROM creators JOIN memberships USING (organisation_id)
-     WHERE memberships.user_id = $1 AND (consents.creator_id IS NULL OR creators.id = consents.creator_id))`,
+   WHERE user_id = $1 AND client_id = $2 AND CASE
+     WHEN creator_id IS NULL THEN NOT EXISTS (
+       SELECT 1 FROM creators JOIN memberships USING (organisation_id) WHERE memberships.user_id = $1)
+     ELSE EXISTS (
+       SELECT 1 FROM creators JOIN memberships USING (organisation_id)
+       WHERE creators.id = consents.creator_id AND memberships.user_id = $1)
+   END`,
 );
 /** Deletes a person's consents for one client, for all creators. */
 export const deleteConsentsOfUserAndClient = statement(
