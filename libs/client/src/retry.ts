@@ -20,9 +20,9 @@ const retriedWithoutRetryAfter: readonly number[] = [429, 503];
 
 /**
  * Returns the delay before the next attempt; undefined if there should be none. Any request is repeated if
- * the response has `Retry-After`: a 409 or 429 had no effect; a 503 may have had its effect, but an operation
- * that creates something has an idempotency key (`createApiClient`). Without the header, a request is
- * repeated only if a repetition has no further effect.
+ * the response has `Retry-After`: a 409 or 429 had no effect; a 503 may have had its effect, but a request
+ * that creates something has an idempotency key (`createApiClient`), or returns what it created (a track
+ * upload). Without the header, a request is repeated only if a repetition has no further effect.
  */
 export function retryDelayMs({ request, response, retries, random }: Attempt): number | undefined {
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, maxBackoffMs);

@@ -98,7 +98,7 @@ describe('the password', () => {
 });
 
 describe('a password change', () => {
-  it('does not overwrite a password that the operator sets in the meantime', async () => {
+  it('does not overwrite a password that the operator sets concurrently', async () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     const { operatorSets, changed } = await server.database.transaction(async (tx) => {

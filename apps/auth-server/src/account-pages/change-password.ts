@@ -61,7 +61,7 @@ export class ChangePassword {
       isReplaced = (await tx.run(replacePassword, [person.id, passwordHash, hash])) === 1;
       return isReplaced ? this.endAccess(tx, { userId: person.id, sessionUid, origin, disconnectApps }) : [];
     });
-    // Another change was first, and ended this session.
+    // Another change was first, or the account was disabled: either ended this session.
     if (!isReplaced) return { redirect: '/account/security' };
     await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });
     return {

@@ -202,7 +202,7 @@ describe('client.disconnected', () => {
 });
 
 describe('a consent that a person without a creator gave', () => {
-  it('is remembered until the organisation has a creator, for which the next authorization asks once', async () => {
+  it('is remembered until the organisation has a creator, for whom the next authorization requests consent', async () => {
     const { org_id: organisation } = await runCommand('organisation create', { name: 'Quiet Records' });
     const email = await newMemberEmail(organisation);
     const app = await connectedApp([email]);

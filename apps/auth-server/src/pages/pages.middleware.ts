@@ -50,7 +50,7 @@ function showBadForm(error: unknown, _request: Request, response: Response, next
   sendRendered(response, messagePage({ title: 'The form was not accepted', text, status: 400 }));
 }
 
-/** Whether the form parser blames the request: its errors have a status. */
+/** Whether the form parser reports an error of the request: its errors have a status. */
 function isClientError(error: unknown): boolean {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   return status >= 400 && status < 500;

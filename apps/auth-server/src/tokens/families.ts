@@ -182,7 +182,8 @@ export function endFamiliesOfUserAndOrganisation(
 
 /**
  * Ends only the access tokens of a person whose role has changed: a refresh issues tokens with the current
- * role. A token request in progress that has read the old role stores no tokens.
+ * role. A token request in progress that has read the old role stores no tokens, unless its family began
+ * during this statement.
  */
 export async function endAccessTokensOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   const grantIds = await lockFamilies(tx, lockGrantsOfUser, userId);

@@ -136,7 +136,7 @@ export class Broker {
     }
   }
 
-  /** Waits also for a gate that `reconnect` sets in the meantime. */
+  /** Waits also for a gate that `reconnect` sets during the wait. */
   private async passGate(): Promise<void> {
     for (let gate = this.gate; gate !== undefined; gate = this.gate) {
       await gate();
