@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type { Message } from '@fulfilment/contracts';
 import { type WebhookReceiver, webhookReceiver } from '@fulfilment/testing';
+import { FanOut } from '../fan-out/fan-out.js';
 import {
   aClient,
   deliveriesWhen,
@@ -40,6 +41,9 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}, 
       return requireStarted(receiver);
     },
     publish: (...messages: Message[]) => given.stores.broker.publish(...messages),
+    /** Fans messages out in one batch, so that one claim can take all their deliveries. */
+    fanOut: (...messages: Message[]) =>
+      given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, messages)),
     deliveriesWhen: (condition: DeliveryCondition) => deliveriesWhen(given.stores, condition),
     /**
      * Returns the deliveries once they satisfy the condition. Until then, runs the reconciler, which holds

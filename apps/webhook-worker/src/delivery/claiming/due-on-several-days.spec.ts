@@ -2,7 +2,6 @@ import { messages, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
 import type { ServerResponse } from 'node:http';
-import { FanOut } from '../../fan-out/fan-out.js';
 import { dayFromNow, timeFromNow, writeDue } from '../../test/due-deliveries.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { anOrder } from '../../test/snapshots.fixture.js';
@@ -38,7 +37,7 @@ async function aSubscriber() {
       const events = daysFromNow.map((days) =>
         messages.orderCreated.make({ order: anOrder(client.creatorId) }, { occurredAt: timeFromNow(days) }),
       );
-      return given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, events));
+      return given.fanOut(...events);
     },
     /** Wakes the dispatcher without days, like a BullMQ job or the reconciler. */
     wakeWithoutDays: () => given.worker.app.get(DispatchQueue).requeue([{ subscriptionId, lane: 'fast' }]),

@@ -34,7 +34,7 @@ describe('one receiving host', () => {
     await given.deliveriesWhen(haveStatuses('succeeded')); // a new receiver gets one at a time
     const openResponses: ServerResponse[] = [];
     given.receiver.respondWith((response) => void openResponses.push(response));
-    await given.publish(...ordersCreated(client.creatorId, 6));
+    await given.fanOut(...ordersCreated(client.creatorId, 6));
     await given.receiver.waitFor(1 + hostLimit);
     const other = await webhookReceiver();
     try {
