@@ -1,7 +1,5 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
-import { decodeJwt } from 'jose';
-import { z } from 'zod';
 import { parseMessage } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import { deleteExpiredRecords } from '../tokens/delete-expired-records.js';
@@ -201,19 +199,6 @@ describe('client.disconnected', () => {
   });
 });
 
-describe('a consent that a person without a creator gave', () => {
-  it('is remembered until the organisation has a creator, for whom the next authorization requests consent', async () => {
-    const { org_id: organisation } = await runCommand('organisation create', { name: 'Quiet Records' });
-    const email = await newMemberEmail(organisation);
-    const app = await connectedApp([email]);
-    const stepsOf = async () => (await app.authorize('orders:read offline_access', { email })).steps;
-    expect(await stepsOf()).toEqual(['login']);
-    await runCommand('creator create', { organisation, name: 'The Hush', 'payment-method': 'pm_ok' });
-    expect(await stepsOf()).toEqual(['login', 'consent']);
-    expect(await stepsOf()).toEqual(['login']);
-  });
-});
-
 describe('client.deleted', () => {
   it('is published once when the operator deletes a client with connections', async () => {
     const app = await connectedApp([await newMemberEmail(), await newMemberEmail()]);
@@ -281,31 +266,6 @@ describe('leaving an organisation', () => {
       await waitForLocks(server.database, 2);
     });
     await Promise.all(concurrent);
-  });
-});
-
-describe('a new role', () => {
-  it('makes a refresh in progress 503, and its retry returns a token with the new role', async () => {
-    const email = await newMemberEmail();
-    const app = await App.register(server);
-    const { tokens } = await app.signIn('orders:read offline_access', { email });
-    const refresh = () =>
-      app.post('token', { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' });
-    const role = { USER: email, role: 'admin', organisation: 'org_harbour' };
-    const [, response] = await server.database
-      .transaction(async (tx) => {
-        await tx.run(lockTokens, [app.clientId]);
-        const change = runCommand('user role', role);
-        await waitForLocks(server.database, 1);
-        const refreshed = refresh(); // has read the old role, and waits for the Grant
-        await waitForLocks(server.database, 2);
-        return [change, refreshed] as const;
-      })
-      .then((pending) => Promise.all(pending));
-    expect(response.status).toBe(503);
-    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    const retried = z.object({ access_token: z.string() }).parse(await (await refresh()).json());
-    expect(decodeJwt(retried.access_token)).toMatchObject({ org_role: 'admin' });
   });
 });
 

@@ -24,6 +24,7 @@ export class DeferredTokens {
   clear(): void {
     this.consumption = undefined;
     this.members = [];
+    this.roleVersion = undefined;
   }
 
   /** @throws Error for a second token: a request exchanges one code or refreshes one token */

@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { z } from 'zod';
+import { App } from '../test/app.js';
+import { runCommand, startServerWithOperator } from '../test/operator.js';
+import { server } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
+import { newUser } from '../test/users.js';
+import { waitForLocks } from '../test/wait-for-locks.js';
+
+startServerWithOperator();
+
+const lockTokens = testStatement(
+  `SELECT 1 FROM oidc_model WHERE model = 'AccessToken' AND client_id = $1 FOR UPDATE`,
+);
+
+describe('a new role', () => {
+  it('makes a refresh in progress 503, and its retry returns a token with the new role', async () => {
+    const { email } = await newUser(server);
+    const app = await App.register(server);
+    const { tokens } = await app.signIn('orders:read offline_access', { email });
+    const refresh = () =>
+      app.post('token', { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' });
+    const role = { USER: email, role: 'admin', organisation: 'org_harbour' };
+    const [, response] = await server.database
+      .transaction(async (tx) => {
+        await tx.run(lockTokens, [app.clientId]);
+        const change = runCommand('user role', role);
+        await waitForLocks(server.database, 1);
+        const refreshed = refresh(); // has read the old role, and waits for the Grant
+        await waitForLocks(server.database, 2);
+        return [change, refreshed] as const;
+      })
+      .then((pending) => Promise.all(pending));
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    const retried = z.object({ access_token: z.string() }).parse(await (await refresh()).json());
+    expect(decodeJwt(retried.access_token)).toMatchObject({ org_role: 'admin' });
+  });
+});
