@@ -32,6 +32,18 @@ describe('ids', () => {
     );
   });
 
+  it('are distinct UUIDs of version 7 in the order of their creation', () => {
+    const ids = Array.from({ length: 1000 }, () => uuidv7());
+    expect(new Set(ids).size).toBe(1000);
+    expect(ids).toEqual(ids.toSorted());
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
+  });
+
+  it('are distinct for one given time', () => {
+    const time = new Date();
+    expect(new Set(Array.from({ length: 1000 }, () => uuidv7(time))).size).toBe(1000);
+  });
+
   it('are UUIDs of version 7 that sort by time', () => {
     const earlier = uuidv7(new Date('2026-01-01T00:00:00.000Z'));
     const later = uuidv7(new Date('2026-01-01T00:00:00.001Z'));

@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 import { z } from 'zod';
 
@@ -32,9 +33,31 @@ export const nilUuid = '00000000-0000-0000-0000-000000000000';
 /** The Max UUID (RFC 9562 §5.10): higher than every id. */
 export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Returns a new UUIDv7 (RFC 9562 §5.7), by default with the current time. */
+/** Random bytes of the next ids. Node makes 4 KiB in hardly more time than the 16 bytes of one id. */
+const randomBytes = Buffer.alloc(4096);
+let usedBytes = randomBytes.length;
+/** Time and sequence number of the last id (RFC 9562 §6.2, method 1). */
+const last = { msecs: 0, seq: 0 };
+
+function nextRandomBytes(): Buffer {
+  if (usedBytes === randomBytes.length) {
+    randomFillSync(randomBytes);
+    usedBytes = 0;
+  }
+  return randomBytes.subarray(usedBytes, (usedBytes += 16));
+}
+
+/**
+ * Returns a new UUIDv7 (RFC 9562 §5.7). Without a given time, the ids of a process sort in the order in which
+ * it made them.
+ */
 export function uuidv7(time?: Date): string {
-  return v7(time === undefined ? undefined : { msecs: time.getTime() });
+  const random = nextRandomBytes();
+  if (time !== undefined) return v7({ msecs: time.getTime(), random });
+  const now = Date.now();
+  if (now > last.msecs) Object.assign(last, { msecs: now, seq: random.readUInt32BE() >>> 1 });
+  else last.seq += 1;
+  return v7({ ...last, random });
 }
 
 /**
