@@ -41,24 +41,16 @@ export interface TransactionOptions {
    * serialise.
    */
   readonly snapshot?: boolean;
-  /**
-   * Timeout of each statement, shorter than that of the pool. It is sent with BEGIN and costs no round trip.
-   */
+  /** Timeout of each statement, shorter than that of the pool. Sent with BEGIN, it costs no round trip. */
   readonly statementTimeoutMs?: number;
   /** The span of the work, if it is recorded; by default that of the current context. */
   readonly span?: Span | undefined;
 }
 
-/**
- * Timeout of the statement for a page of a list, so that the slow list of one tenant does not hold the
- * connections of other requests (docs/adr/0022).
- */
+/** Statement timeout for a page of a list: the slow list of a tenant must not hold connections (ADR 22). */
 export const listTimeoutMs = 2_000;
 
-/**
- * Nest's token for the `Database` of consumers, background loops and jobs. Requests use another pool and
- * cannot exhaust it.
- */
+/** Nest's token for the `Database` of consumers, loops and jobs, whose pool requests cannot exhaust. */
 export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
 
 /**

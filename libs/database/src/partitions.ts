@@ -26,8 +26,7 @@ export interface NewPartition {
   readonly prepare?: readonly string[];
 }
 
-// Other statements queue behind a pending lock request: a change that does not get its locks at once is
-// repeated in a later round.
+// Other statements queue behind a pending lock request, so a change without its locks is retried later.
 const setLockTimeout = statement('partitions.set-lock-timeout', "SET LOCAL lock_timeout = '200ms'");
 const tryLock = statement('partitions.try-lock', 'SELECT pg_try_advisory_xact_lock($1) AS acquired');
 const readPartitions = statement(

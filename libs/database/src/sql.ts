@@ -1,7 +1,4 @@
-/**
- * A named SQL text. Because of its name, PostgreSQL parses and plans it once per connection. A text with an
- * empty name is not kept.
- */
+/** An SQL text. PostgreSQL prepares it once per connection under its name; without a name, each time. */
 export interface Statement {
   readonly name: string;
   readonly text: string;

@@ -2,15 +2,9 @@ import { ValidationFailed } from './problems.js';
 
 /** Any documented body has fewer levels. */
 const maxDepth = 32;
-/**
- * Several times the need of any documented body. class-transformer and class-validator visit each member more
- * than once.
- */
+/** Several times the need of any documented body. Conversion and validation visit members repeatedly. */
 const maxMembers = 5_000;
-/**
- * Several times the need of any documented object. class-transformer's time grows with the square of an
- * object's members.
- */
+/** Several times the need of any documented object. The time of class-transformer is quadratic in it. */
 const maxMembersOfObject = 200;
 
 /** class-transformer would use a client's `constructor` as a class; `__proto__` replaces the prototype. */

@@ -31,10 +31,7 @@ export class DtoPipe implements PipeTransform {
     return this.validatedQuery(metatype, knownParameters(metatype, value));
   }
 
-  /**
-   * Caches validated queries: clients repeat the same few, and validating one costs as much as reading an
-   * order.
-   */
+  /** Caches validated queries: clients repeat a few, and validating one costs as much as reading an order. */
   private validatedQuery(metatype: ClassConstructor<object>, query: object): object {
     const cache = this.queries.get(metatype) ?? new LRUCache<string, object>({ max: maxCachedQueries });
     this.queries.set(metatype, cache);

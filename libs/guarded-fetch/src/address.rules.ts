@@ -1,9 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/**
- * Networks that untrusted URLs must not reach (IANA special-purpose registries, and cloud services with
- * public-looking addresses).
- */
+/** Networks that untrusted URLs must not reach: IANA's special-purpose ones, and one of a cloud service. */
 const blockedIpv4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -40,10 +37,7 @@ export interface AddressPolicy {
   readonly blockedNetworks: readonly string[];
 }
 
-/**
- * Whether connections to an IP address are allowed. The address has the form that sockets and resolvers
- * return; an IPv6 address has no brackets.
- */
+/** Whether connections to an IP address are allowed. An IPv6 address has no brackets. */
 export type AddressRule = (address: string) => boolean;
 
 /** @throws when a network of the operator is not in CIDR form */

@@ -22,10 +22,7 @@ export interface Exchange {
   readonly durationMs: number;
   /** The failure was caused by this machine or its name server, not by the remote server. */
   readonly isLocalFailure: boolean;
-  /**
-   * The exchange ended so long after its deadline that this process must have stalled: `durationMs` is
-   * meaningless.
-   */
+  /** The exchange ended so late that this process must have stalled: `durationMs` is meaningless. */
   readonly processStalled: boolean;
 }
 
@@ -56,9 +53,7 @@ export interface ExchangeOptions {
    * exchange has ended.
    */
   readonly onChunk?: (chunk: Buffer) => void | Promise<void>;
-  /**
-   * Whether to read the body of a response with this status and these headers; else the exchange is aborted.
-   */
+  /** Whether to read the body of a response with this status and headers; else the exchange is aborted. */
   readonly wantsBody?: (statusCode: number, headers: ResponseHeaders) => boolean;
   /** Aborts the exchange. */
   readonly signal?: AbortSignal;

@@ -64,9 +64,7 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/**
- * Returns `host:port`, with the scheme's default port made explicit and `localhost` for all loopback hosts.
- */
+/** Returns `host:port`, also for a default port, with `localhost` for all loopback hosts. */
 export function hostAndPort(url: URL): string {
   const host = hostOf(url);
   return `${isLoopbackHost(host) ? 'localhost' : host}:${portOf(url)}`;

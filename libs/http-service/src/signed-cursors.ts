@@ -1,10 +1,7 @@
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/**
- * Position of a page's last row: its time in whole microseconds since 1970, and its id for rows with equal
- * times.
- */
+/** Position of a page's last row: its time in microseconds since 1970, and its id among equal times. */
 export interface CursorKey {
   readonly micros: number;
   readonly id: string;
@@ -15,10 +12,7 @@ const signatureBytes = 16;
 /** A canonical signature: the unused bits of its last character are zero (RFC 4648 §3.5). */
 const form = /^([\w-]{1,100})\.([\w-]{21}[AQgw])$/;
 
-/**
- * Opaque cursors that are bound to their list, creator, filters and sort order. A forged cursor, or a cursor
- * of another list, does not open.
- */
+/** Opaque cursors. They open only for the same list, creator, filters and order, and unless forged. */
 export class SignedCursors {
   /** The first one signs; cursors of the others are still accepted. */
   private readonly secrets: readonly string[];

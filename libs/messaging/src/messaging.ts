@@ -43,10 +43,7 @@ export class Messaging {
       readonly consumerTimes?: ConsumerTimes;
       /** For the scans of the outbox table by the relay. */
       readonly outboxTimes?: ScanTimes;
-      /**
-       * Rejects while the database is unreachable. By default it uses `database`, whose pool may be
-       * exhausted.
-       */
+      /** Rejects while the database is unreachable. Default: `database.ping`, whose pool may be exhausted. */
       readonly ping?: () => Promise<void>;
       /** Interval at which the queue depths are read; 15 s by default. */
       readonly gaugeIntervalMs?: number;

@@ -27,8 +27,7 @@ export function createLogger(
         const [, traceId] = context.traceparent.split('-');
         return { ...context.origin, trace_id: traceId };
       },
-      // Drivers put query parameters and connection strings into their errors, so only some members are
-      // logged.
+      // Drivers put parameters and connection strings into their errors, so only some members are logged.
       serializers: { error: describeError },
     },
     out,
@@ -47,10 +46,7 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/**
- * Adapts the logger for Nest's own messages. Nest's levels log, debug and verbose are routine, so they become
- * debug and trace.
- */
+/** Adapts the logger for Nest, whose levels log, debug and verbose are routine: here debug and trace. */
 export function nestLogger(logger: Logger): LoggerService {
   const text = (message: unknown): string => (typeof message === 'string' ? message : 'Nest logged a value.');
   return {

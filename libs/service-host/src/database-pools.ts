@@ -17,10 +17,7 @@ interface Pool {
   readonly database: Database;
 }
 
-/**
- * The connection pools of a service, one for each kind of work that must not delay the others. Nothing is
- * connected before `connect`.
- */
+/** The connection pools of a service, one for each kind of work that must not delay the others. */
 @Injectable()
 export class DatabasePools {
   private readonly pools: Pool[] = [];

@@ -43,10 +43,7 @@ describe('online schema changes', () => {
   });
 
   const insert = () => scratch.database.run(insertNumber, [randomUUID()]);
-  /**
-   * Starts `change` during a transaction that commits only after the change has waited and others have
-   * written.
-   */
+  /** Runs `change` during a transaction that commits once the change has waited and others have written. */
   const duringOpenWrite = async <Result>(change: () => Promise<Result>): Promise<Result> => {
     const writer = await scratch.database.begin();
     await writer.tx.run(insertNumber, [randomUUID()]);

@@ -5,8 +5,7 @@ import { inBriefTransaction, maxLockTimeout } from './brief-transaction.js';
 export const shardsPurpose = 'shards';
 const endIntervalMs = 1_000;
 
-// The replica connects again within a second. pg_blocking_pids needs no privilege, and a role may end its own
-// sessions.
+// The replica reconnects within a second. A role needs no privilege to end its own sessions.
 const endShardSessions = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE pid = ANY(pg_blocking_pids($1)) AND application_name LIKE '% ${shardsPurpose}'`;

@@ -77,10 +77,7 @@ export class AccessGuard implements CanActivate {
     return caller;
   }
 
-  /**
-   * Returns the caller, or the error of the credentials. A DPoP proof is only checked for a valid token that
-   * needs one.
-   */
+  /** Returns the caller, or the error. A DPoP proof is checked only for a valid token that needs one. */
   private async verifyCredentials(
     request: Request,
     { scheme, token }: Credentials,
@@ -93,10 +90,7 @@ export class AccessGuard implements CanActivate {
     return isProven ? bound.caller : 'invalid_dpop_proof';
   }
 
-  /**
-   * Rejects a request without a valid token or proof, and counts it for the client network, so that guessing
-   * tokens is slow.
-   */
+  /** Rejects a request without a valid token or proof, and counts it by network: guessing must be slow. */
   private async reject(
     request: Request,
     scheme: Credentials['scheme'] = 'Bearer',

@@ -31,10 +31,7 @@ export class ExhaustedNetworks {
     this.networks.set(network, { decision, untilMs, checksLeft: checksWhileExhausted });
   }
 
-  /**
-   * Counts a signature check for the address. Returns the decision that rejects it, undefined when it is
-   * allowed.
-   */
+  /** Counts a signature check for the address. Returns the decision that rejects it, if one does. */
   countSignatureCheck(address: string | undefined): RateLimitDecision | undefined {
     const exhausted = this.find(clientNetwork(address).network);
     if (exhausted === undefined) return undefined;

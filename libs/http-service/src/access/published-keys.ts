@@ -80,10 +80,7 @@ export class PublishedKeys {
     this.reload().catch(() => undefined); // the known keys stay in use
   }
 
-  /**
-   * Begins another read after the one in progress, whose response may be older than the key. Calls before it
-   * begins share it.
-   */
+  /** Begins a read after the one in progress, whose response may be too old. Calls until then share it. */
   private reload(): Promise<void> {
     this.nextRead ??= this.waitUntilAllowed().then(() => {
       this.nextRead = undefined;

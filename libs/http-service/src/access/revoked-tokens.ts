@@ -11,10 +11,7 @@ interface CachedResult {
   readonly revoked: Promise<boolean>;
 }
 
-/**
- * The deny list of revoked access tokens in Redis. While Redis is down all tokens are accepted, and the
- * outage is logged.
- */
+/** The deny list of access tokens in Redis. While Redis is down, all tokens are accepted; this is logged. */
 export class RevokedTokens {
   private readonly results = new LRUCache<string, CachedResult>({ max: maxCachedResults });
 

@@ -10,10 +10,7 @@ import { PublishedKeys } from './published-keys.js';
 const maxCachedTokens = 20_000;
 /** Tolerated difference between the clocks of this service and of the authorization server. */
 const clockToleranceSeconds = 5;
-/**
- * A JWS with a canonical ES256 signature of 64 bytes: the unused bits of the last character are zero (RFC
- * 4648 §3.5).
- */
+/** A JWS with a canonical ES256 signature: the unused bits at its end are zero (RFC 4648 §3.5). */
 const compactEs256 = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 /** The `typ` of an access token (RFC 9068 §2.1), with or without `application/` (RFC 7515 §4.1.9). */

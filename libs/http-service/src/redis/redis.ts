@@ -13,10 +13,7 @@ const failures = new Counter({
   labelNames: ['use'],
 });
 
-/**
- * A Redis connection that fails open: without a response in time the caller continues, and a metric counts
- * it.
- */
+/** A Redis connection that fails open: without a timely response the caller continues, which is counted. */
 export class RedisConnection {
   readonly client: Redis;
   private readonly warnings = new WarningLimit();
@@ -56,10 +53,7 @@ export class RedisConnection {
     }
   }
 
-  /**
-   * Resolves when the connection and its timers are closed. While it reconnects there is no `end` event, so
-   * it also times out.
-   */
+  /** Resolves when the connection is closed, or after a timeout: while reconnecting there is no `end`. */
   async stop(): Promise<void> {
     const { client } = this;
     if (client.status === 'end') return;

@@ -33,10 +33,7 @@ class MalformedText extends Error {
   readonly type = 'entity.parse.failed';
 }
 
-/**
- * Reads the body, as JSON unless the route reads bytes. It runs after the access guard, so 401, 429 and 403
- * come before any 400, 413 or 415.
- */
+/** Reads the body, as JSON or bytes, after the access guard: 401, 429 and 403 precede 400, 413 and 415. */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

@@ -18,10 +18,7 @@ export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) =>
 /** Rejects while the connection must not be opened; resolves when it may be. */
 export type Gate = () => Promise<unknown>;
 
-/**
- * One connection to RabbitMQ that reconnects by itself. A failed channel closes the connection, and both are
- * reopened.
- */
+/** One connection to RabbitMQ. When it or one of its channels fails, all are closed and reopened. */
 export class Broker {
   readonly topology: Topology;
   private readonly logger: Logger;
@@ -50,10 +47,7 @@ export class Broker {
     return this.isReady;
   }
 
-  /**
-   * Whether RabbitMQ, short of memory or disk, accepts no messages. Messages published in this state fill the
-   * memory of this process.
-   */
+  /** Whether RabbitMQ, short of memory or disk, accepts no messages. They would fill the memory here. */
   get blocked(): boolean {
     return this.isBlocked;
   }
@@ -83,10 +77,7 @@ export class Broker {
     this.closeConnection();
   }
 
-  /**
-   * Returns the message and consumer counts; undefined when the queue does not exist or RabbitMQ is
-   * unreachable.
-   */
+  /** Returns the counts of messages and consumers; undefined without the queue or a connection. */
   async inspect(queue: string): Promise<Replies.AssertQueue | undefined> {
     const { connection } = this;
     if (connection === undefined || !this.isReady) return undefined;

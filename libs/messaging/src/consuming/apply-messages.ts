@@ -35,10 +35,7 @@ export class RejectedMessage extends Error {
   override readonly name = 'RejectedMessage';
 }
 
-/**
- * Thrown by a handler that got several messages, when one of them must not share its transaction. They are
- * then handled one by one.
- */
+/** Thrown by a handler if a message must not share its transaction. All are then handled one by one. */
 export class NeedsOwnTransaction extends Error {
   override readonly name = 'NeedsOwnTransaction';
 }

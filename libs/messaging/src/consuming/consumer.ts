@@ -191,8 +191,7 @@ export class Consumer {
         'A rejected message could not be recorded; all messages in hand will be redelivered.',
       );
       this.waiting = [];
-      // Each requeue raises the delivery count of all messages in hand, so during a database outage they are
-      // requeued once.
+      // Each requeue raises the delivery counts, so during a database outage messages are requeued once.
       this.broker.reconnect(error instanceof DependencyUnavailable ? () => this.ping() : undefined);
     }
   }
@@ -226,10 +225,7 @@ export class Consumer {
     });
   }
 
-  /**
-   * Acknowledges a message. On a closed channel it does nothing: the broker redelivers the message, and the
-   * inbox ignores it.
-   */
+  /** Acknowledges a message. If the channel is closed, RabbitMQ redelivers it and the inbox ignores it. */
   private async acknowledge(
     channel: ConfirmChannel,
     raw: ConsumeMessage,

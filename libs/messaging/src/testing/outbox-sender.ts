@@ -42,8 +42,7 @@ await dataSource.initialize();
 await migrate(dataSource);
 const database = new Database(dataSource);
 const { RABBITMQ_URL: url, RABBITMQ_NAMESPACE: namespace } = environment;
-// The services that consume order.created declare their queues themselves; some benchmarks run without these
-// services.
+// Some benchmarks run without the services that declare the queues of order.created.
 for (const service of ['creator-api', 'webhook-worker']) await declareQueuesOf(service, { url, namespace });
 const messaging = new Messaging({ url, service: 'outbox-sender', namespace }, database, logger);
 messaging.start();

@@ -64,10 +64,7 @@ export class SecretBox {
     return this.sealBytes(this.open(sealed, owner), owner);
   }
 
-  /**
-   * Returns the secret's UTF-8 bytes.
-   * @throws UnreadableSecret
-   */
+  /** Returns the secret's UTF-8 bytes. @throws UnreadableSecret */
   open(sealed: Buffer, owner: string): Buffer {
     const keyId = sealed.subarray(0, keyIdBytes);
     const known = this.keyring.find(({ id }) => id.equals(keyId));
