@@ -18,9 +18,7 @@ class Numbers1700000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('CREATE TABLE numbers (id uuid PRIMARY KEY)');
   }
-  async down(): Promise<void> {
-    // Not used in this test.
-  }
+  async down(): Promise<void> {}
 }
 
 class NumbersWithNote1700000000001 extends Numbers1700000000000 {

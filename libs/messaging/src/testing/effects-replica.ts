@@ -13,9 +13,7 @@ export class EffectsTables1700000000000 implements MigrationInterface {
       `${createMessagingTables} CREATE TABLE effects (position bigint GENERATED ALWAYS AS IDENTITY, message_id uuid)`,
     );
   }
-  async down(): Promise<void> {
-    // Not used here.
-  }
+  async down(): Promise<void> {}
 }
 
 export const insertEffect = statement('test.insert', 'INSERT INTO effects (message_id) VALUES ($1)');
