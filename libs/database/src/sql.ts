@@ -69,8 +69,7 @@ export interface Sql {
 /** One open transaction. */
 export interface Transaction extends Sql {
   /**
-   * Sends the last statements, issued in this tick, together with the commit. If one fails, nothing is
-   * committed.
+   * Sends the last statements, issued in this tick, with the commit. If one fails, nothing is committed.
    * @param results the promises of these statements
    */
   sendWithCommit(...results: readonly Promise<unknown>[]): void;

@@ -11,10 +11,10 @@ const maxMembersOfObject = 200;
 const reservedNames = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Returns a deep copy of parsed JSON without members that are null. Null elements of arrays stay, since they
- * have a position.
- * @throws ValidationFailed on `body` when the JSON is nested too deeply, or it or one of its objects has too
- * many members
+ * Returns a deep copy of parsed JSON without null members. Null elements of arrays stay: they have a
+ * position.
+ * @throws ValidationFailed on `body` if it is nested too deeply, or it or an object in it has too many
+ *   members
  */
 export function boundedCopy(value: unknown): unknown {
   let members = 0;

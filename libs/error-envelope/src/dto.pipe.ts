@@ -11,8 +11,7 @@ const maxCachedQueries = 500;
 const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
 
 /**
- * Converts a body or query to its DTO and validates it with class-validator. Unknown members are removed.
- * `null` counts as a missing member.
+ * Converts a body or query to its DTO and validates it. Unknown members are removed; null counts as missing.
  * @throws ValidationFailed with one detail per invalid member
  */
 @Injectable()

@@ -25,8 +25,7 @@ export class SignedCursors {
 
   /**
    * Returns the cursor of a row.
-   * @param boundTo list, creator and filters; not `limit`, `currency` or `format`, which may change from page
-   * to page
+   * @param boundTo list, creator and filters; not `limit`, `currency` or `format`, which may change per page
    */
   seal(boundTo: readonly (string | undefined)[], key: CursorKey): string {
     const payload = Buffer.from(`${key.micros}:${key.id}`).toString('base64url');

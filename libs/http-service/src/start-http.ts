@@ -39,7 +39,7 @@ export interface HttpOptions {
   readonly prefix?: string;
   /** Checks in addition to those of the connections. */
   readonly readiness?: ReadinessChecks;
-  /** Whether browsers of any origin may call, without credentials. Default: true; with pages, set false. */
+  /** Whether browsers of any origin may call, without credentials. Default: true; pages need false. */
   readonly anyOrigin?: boolean;
   /** Handles requests before Express. With it, `directRoutes` has no effect. */
   readonly rawHandler?: RawHandler;

@@ -10,11 +10,11 @@ import {
   type Trace,
 } from '@fulfilment/runtime';
 
-/** The traces of messages in work, by the message that their handler gets. */
+/** The traces of messages that are being handled, by the message that their handler gets. */
 const traces = new WeakMap<Message, Trace>();
 const system = { 'messaging.system': 'rabbitmq' };
 
-/** Returns the trace of a message in work; undefined if this process records no spans. */
+/** Returns the trace of a message that is being handled; undefined if this process records no spans. */
 export function traceOf(message: Message): Trace {
   return traces.get(message);
 }

@@ -5,8 +5,7 @@ import { currentContext } from './work-context.js';
 export type { Logger } from 'pino';
 
 /**
- * Logs JSON lines: one sentence plus fields. Errors have their type, message and stack here, never in a
- * response.
+ * Logs JSON lines: one sentence plus fields. Errors have type, message and stack here, never in a response.
  * @param out the destination; standard output by default
  */
 export function createLogger(

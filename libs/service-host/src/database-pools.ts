@@ -83,8 +83,7 @@ export class DatabasePools {
   }
 
   /**
-   * Resolves when the replica is connected, or after the first failure; then attempts continue in the
-   * background.
+   * Resolves when the replica is connected, or at the first failure; attempts then continue in background.
    * @throws UnsuitableConnection only for the first attempt; a later one is logged
    */
   private async connectReplica(): Promise<void> {

@@ -16,8 +16,7 @@ export async function changeBriefly(runner: QueryRunner, change: string): Promis
 }
 
 /**
- * Builds an index while services read and write the table. Rebuilds an invalid index that an interrupted
- * build left.
+ * Builds an index while services read and write the table. Rebuilds one that an interrupted build left.
  * @param tableAndColumns as after ON: `orders (placed_at)`
  */
 export async function buildConcurrently(
@@ -73,8 +72,7 @@ export async function dropConcurrently(runner: QueryRunner, name: string): Promi
 
 /**
  * CONCURRENTLY waits for open transactions. It blocks no other statement, and a timeout would leave an
- * invalid index, so it waits without limit. A transaction that holds shards never ends by itself, so its
- * session is ended.
+ * invalid index, so it waits without limit. Sessions that hold shards, which never end, are ended.
  */
 async function changeConcurrently(runner: QueryRunner, change: string): Promise<void> {
   const pids = valuesOf('pid', await runner.query('SELECT pg_backend_pid() AS pid'));

@@ -55,8 +55,7 @@ export class TokenVerifier {
   }
 
   /**
-   * Returns the caller of a bearer token, or undefined when the token is invalid or DPoP-bound (RFC 9449
-   * §7.2).
+   * Returns the caller of a bearer token; undefined if it is invalid or DPoP-bound (RFC 9449 §7.2).
    * @param beforeSignature called before a signature is verified; may throw
    * @throws DependencyUnavailable when the signing keys could not be read
    */

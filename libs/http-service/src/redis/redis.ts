@@ -36,10 +36,7 @@ export class RedisConnection {
     this.client.on('error', (error) => this.warn(error, 'connection'));
   }
 
-  /**
-   * Returns the result of a command, or undefined when Redis did not respond.
-   * @param use label in the metric
-   */
+  /** Returns the result of a command; undefined without a response. @param use label in the metric */
   async tryCommand<Result>(
     use: string,
     command: (client: Redis) => Promise<Result>,

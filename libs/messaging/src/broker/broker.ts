@@ -69,8 +69,7 @@ export class Broker {
   /**
    * Closes the connection, even while its channels are being set up, and opens another. RabbitMQ redelivers
    * unacknowledged messages, to this process or another.
-   * @param gate the next connection is opened only once this resolves; called again with the delays of
-   * reconnecting (200 ms to 1 s)
+   * @param gate the connection is opened once this resolves; called again with the delays of reconnecting
    */
   reconnect(gate?: Gate): void {
     this.gate = gate ?? this.gate;

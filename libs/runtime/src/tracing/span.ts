@@ -19,7 +19,7 @@ export interface SpanStart {
   readonly startedAtMs?: number;
 }
 
-/** Takes the spans that have ended. */
+/** Receives the spans that have ended. */
 export interface SpanSink {
   readonly resource: Resource;
   add(span: ReadableSpan): void;
