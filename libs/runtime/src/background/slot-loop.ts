@@ -44,7 +44,7 @@ export class SlotLoop<Item> extends BackgroundLoop {
   }
 
   private async round(): Promise<boolean> {
-    if (this.pollLimit.isResting) return false;
+    if (this.pollLimit.isPaused) return false;
     return this.fillSlots();
   }
 
