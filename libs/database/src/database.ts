@@ -171,7 +171,7 @@ export class Database implements Sql {
     try {
       return (await this.row<{ status: string | null }>(readTransactionStatus, [id]))?.status;
     } catch (error) {
-      const isUnknownId = hasSqlState(error, [invalidParameterValue]); // a crashed server may lose its last ids
+      const isUnknownId = hasSqlState(error, [invalidParameterValue]); // a crashed server may lose ids
       return isUnknownId ? null : undefined;
     }
   }

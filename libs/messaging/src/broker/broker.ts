@@ -9,7 +9,6 @@ import { declareQueues, ensureFactsExchange, onOwnChannel } from './topology.js'
 const minRetryDelayMs = 200;
 /** Short, since an attempt costs little and a recovered RabbitMQ should be used at once. */
 const maxRetryDelayMs = 1_000;
-const heartbeatSeconds = 10;
 const stopTimeoutMs = 5_000;
 
 /** Sets up a channel of its own, to consume or to publish. Called after each connect, with a new channel. */
@@ -136,7 +135,7 @@ export class Broker {
 
   private async runConnection(onReady: () => void): Promise<void> {
     const { url, name } = this.settings;
-    const connection = await connect(url, { heartbeatSeconds, name });
+    const connection = await connect(url, name);
     if (this.stopping.signal.aborted) return close(connection);
     this.connection = connection;
     this.isBlocked = false;
