@@ -43,14 +43,10 @@ export function requireUrl(environment: Environment, name: string): string {
 /** Returns the database of each service whose `DATABASE_URL` is given. */
 export function readDatabases(environment: Environment): ServiceDatabase[] {
   return serviceNames.flatMap((service) => {
-    const name = urlSetting(service);
+    const name = `${service.toUpperCase().replaceAll('-', '_')}_DATABASE_URL`;
     const url = readSetting(environment, name);
     return url === undefined ? [] : [databaseOf(service, name, url)];
   });
-}
-
-function urlSetting(service: ServiceName): string {
-  return `${service.toUpperCase().replaceAll('-', '_')}_DATABASE_URL`;
 }
 
 function databaseOf(service: ServiceName, setting: string, url: string): ServiceDatabase {

@@ -62,15 +62,14 @@ export class SignedCursors {
     const [, payload, given] = form.exec(cursor) ?? [];
     if (payload === undefined || given === undefined) return reject();
     const actual = Buffer.from(given, 'base64url');
-    if (!this.secrets.some((secret) => isEqual(actual, signature(secret, boundTo, payload)))) return reject();
+    const isSigned = this.secrets.some((secret) =>
+      timingSafeEqual(actual, signature(secret, boundTo, payload)),
+    );
+    if (!isSigned) return reject();
     const [micros, id] = Buffer.from(payload, 'base64url').toString().split(':');
     if (micros === undefined || id === undefined) return reject();
     return { micros: Number(micros), id };
   }
-}
-
-function isEqual(actual: Buffer, expected: Buffer): boolean {
-  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
 function signature(secret: string, boundTo: readonly (string | undefined)[], payload: string): Buffer {

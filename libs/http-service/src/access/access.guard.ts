@@ -82,7 +82,10 @@ export class AccessGuard implements CanActivate {
     request: Request,
     { scheme, token }: Credentials,
   ): Promise<Caller | AccessError> {
-    const beforeSignature = (): void => this.assertSignatureCheckAllowed(request.ip);
+    const beforeSignature = (): void => {
+      const rejection = this.exhausted.countSignatureCheck(request.ip);
+      if (rejection !== undefined) this.rejectAnonymous(rejection);
+    };
     if (scheme === 'Bearer') return (await this.tokens.verify(token, beforeSignature)) ?? 'invalid_token';
     const bound = await this.tokens.verifyBound(token, beforeSignature);
     if (bound === undefined) return 'invalid_token';
@@ -106,12 +109,6 @@ export class AccessGuard implements CanActivate {
       ...(error === undefined ? {} : { error }),
     });
     throw new Unauthorized(explanations[error ?? 'missing'], challenge);
-  }
-
-  /** Limits the signature checks for a network whose anonymous quota is exhausted. @throws RateLimited */
-  private assertSignatureCheckAllowed(address: string | undefined): void {
-    const rejection = this.exhausted.countSignatureCheck(address);
-    if (rejection !== undefined) this.rejectAnonymous(rejection);
   }
 
   private rejectAnonymous(decision: RateLimitDecision): never {

@@ -10,10 +10,6 @@ import { routeTargets } from '../route-targets.js';
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
 type Parse = ReturnType<typeof express.json>;
 
-function rawParserOf(limitBytes: number): Parse {
-  return express.raw({ limit: limitBytes, inflate: false, type: () => true });
-}
-
 function jsonParserOf(limitBytes: number): Parse {
   return express.json({
     limit: limitBytes,
@@ -50,7 +46,8 @@ export class JsonBodyGuard implements CanActivate {
     const response = context.switchToHttp().getResponse<Response>();
     const limitBytes = bodyLimitOf(this.reflector, targets);
     if (isRaw) {
-      await readBody(rawParserOf(limitBytes), request, response);
+      const parse = express.raw({ limit: limitBytes, inflate: false, type: () => true });
+      await readBody(parse, request, response);
       return true;
     }
     // `application/*+json` is JSON too (RFC 6839 §3.1).
