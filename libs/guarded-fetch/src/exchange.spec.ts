@@ -62,11 +62,7 @@ describe('an exchange whose deadline passes while its process is stalled', () =>
   ])('without a status, until %i ms, is a timeout and a local failure: %j', (ms, isLocal) => {
     const { result, controller } = startExchange();
     reachDeadlineAt(ms);
-    expect(result()).toMatchObject({
-      outcome: 'timeout',
-      isLocalFailure: isLocal,
-      processStalled: isLocal,
-    });
+    expect(result()).toMatchObject({ outcome: 'timeout', isLocalFailure: isLocal, processStalled: isLocal });
     expect(controller.aborted).toBe(true);
   });
 

@@ -45,11 +45,7 @@ export class DatabasePools {
   openReplica({ url, maxLagMs }: { readonly url: string; readonly maxLagMs: number }): ReadReplica {
     const { DATABASE_POOL_SIZE: poolSize } = this.service.config;
     this.replica = this.createPool('read', { url, poolSize, readsStandby: true });
-    return {
-      database: this.replica.database,
-      maxLagMs,
-      isConnected: () => this.hasConnectedReplica,
-    };
+    return { database: this.replica.database, maxLagMs, isConnected: () => this.hasConnectedReplica };
   }
 
   /** Whether every pool but that of the replica has been connected once, so that requests can be accepted. */
