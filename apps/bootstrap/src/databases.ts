@@ -11,10 +11,7 @@ export interface ServiceDatabase {
 export const serviceNames = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/**
- * Roles without ownership, under which a service runs requests (row-level security). PostgreSQL roles are
- * shared by all databases of a server.
- */
+/** Roles for requests (row-level security), which own nothing. All databases of a server share roles. */
 const requestRoles: Partial<Record<ServiceName, readonly string[]>> = {
   'creator-api': ['creator_api_member', 'creator_api_operator'],
 };

@@ -7,10 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** A command, a setting or the file of a secret cannot be used. The message names it and has no secret. */
 export class InvalidInput extends Error {}
 
-/**
- * Returns the trimmed content of the file that `NAME_FILE` names; without that, the setting itself. An empty
- * setting counts as missing.
- */
+/** Returns the trimmed content of the file in `NAME_FILE`, else the setting; undefined if that is empty. */
 export function readSetting(environment: Environment, name: string): string | undefined {
   const file = environment[`${name}_FILE`];
   if (!file) return environment[name] || undefined;
@@ -46,14 +43,10 @@ export function requireUrl(environment: Environment, name: string): string {
 /** Returns the database of each service whose `DATABASE_URL` is given. */
 export function readDatabases(environment: Environment): ServiceDatabase[] {
   return serviceNames.flatMap((service) => {
-    const name = urlSetting(service);
+    const name = `${service.toUpperCase().replaceAll('-', '_')}_DATABASE_URL`;
     const url = readSetting(environment, name);
     return url === undefined ? [] : [databaseOf(service, name, url)];
   });
-}
-
-function urlSetting(service: ServiceName): string {
-  return `${service.toUpperCase().replaceAll('-', '_')}_DATABASE_URL`;
 }
 
 function databaseOf(service: ServiceName, setting: string, url: string): ServiceDatabase {

@@ -1,7 +1,4 @@
-/**
- * Decoded parts of the URL of a store; the path is without its leading slash. A part that the URL does not
- * have is empty.
- */
+/** Decoded parts of the URL of a store, empty if it lacks them; the path has no leading slash. */
 export interface StoreUrl {
   readonly user: string;
   readonly password: string;

@@ -16,10 +16,7 @@ const headerShape = z.strictObject({
   schema: schemaShape,
   example: z.unknown().optional(),
 });
-const parameterShape = headerShape.extend({
-  name: z.string(),
-  in: z.enum(['path', 'query', 'header']),
-});
+const parameterShape = headerShape.extend({ name: z.string(), in: z.enum(['path', 'query', 'header']) });
 const referenceShape = z.strictObject({ $ref: z.string() });
 const responseShape = z.strictObject({
   description: z.string(),

@@ -23,8 +23,5 @@ export type DispatchStatus = (typeof dispatchStatuses)[number];
 export const catalogueStatuses = ['available', 'pending', 'unavailable'] as const;
 export type CatalogueStatus = (typeof catalogueStatuses)[number];
 
-/**
- * Id of a payment method at the payment provider. In the sandbox `pm_ok`, `pm_declined` and `pm_timeout`
- * decide the outcome of a charge.
- */
+/** Id of a payment method at the provider; the sandbox has `pm_ok`, `pm_declined` and `pm_timeout`. */
 export const paymentMethodIdPattern = /^pm_\w{1,250}$/;

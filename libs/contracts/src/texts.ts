@@ -1,5 +1,2 @@
-/**
- * A character that shows something. Joiners, variation selectors, fillers (UAX #44,
- * Default_Ignorable_Code_Point) and the empty Braille cell do not.
- */
+/** A visible character: no joiner, variation selector, filler (UAX #44) or empty Braille cell. */
 export const visibleCharacter = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u;

@@ -8,9 +8,7 @@ interface PendingKey<Key, Row> {
 }
 
 export interface BatchLoaderOptions<Key, Row> {
-  /**
-   * Loads many keys with one statement. Each row has the index of its key; keys without a row are left out.
-   */
+  /** Loads many keys with one statement. Each row has the index of its key; a key may have no row. */
   readonly run: (keys: readonly Key[]) => Promise<readonly { readonly index: number; readonly row: Row }[]>;
   /** Maximum number of concurrent statements; default 1. Later keys wait and share the next statement. */
   readonly maxConcurrent?: number;

@@ -30,41 +30,30 @@ const readTransactionStatus = statement(
 
 export interface TransactionOptions {
   /**
-   * Query that shows, if the connection is lost at COMMIT, whether the transaction was committed. For
-   * transactions that must not run twice. Without it, such a commit counts as failed, although it may have
-   * succeeded.
+   * Query that shows, if the connection is lost at COMMIT, whether the transaction was committed. For those
+   * that must not run twice. Without it, such a commit counts as failed, although it may have succeeded.
    */
   readonly commitProbe?: CommitProbe;
   /**
    * All statements see the database as of the first one, and none may write (REPEATABLE READ, READ ONLY). For
-   * a response that takes several statements. It costs no round trip, and its commit never fails to
-   * serialise.
+   * a response of several statements. It costs no round trip and never fails to serialise.
    */
   readonly snapshot?: boolean;
-  /**
-   * Timeout of each statement, shorter than that of the pool. It is sent with BEGIN and costs no round trip.
-   */
+  /** Timeout of each statement, shorter than that of the pool. Sent with BEGIN, it costs no round trip. */
   readonly statementTimeoutMs?: number;
   /** The span of the work, if it is recorded; by default that of the current context. */
   readonly span?: Span | undefined;
 }
 
-/**
- * Timeout of the statement for a page of a list, so that the slow list of one tenant does not hold the
- * connections of other requests (docs/adr/0022).
- */
+/** Statement timeout for a page of a list: the slow list of a tenant must not hold connections (ADR 22). */
 export const listTimeoutMs = 2_000;
 
-/**
- * Nest's token for the `Database` of consumers, background loops and jobs. Requests use another pool and
- * cannot exhaust it.
- */
+/** Nest's token for the `Database` of consumers, loops and jobs, whose pool requests cannot exhaust. */
 export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
 
 /**
  * Runs named statements on TypeORM's own pool. `dataSource.query` cannot name a statement, so PostgreSQL
- * would plan it on each execution (0.44 of the throughput of a bare server, against 0.78 with names:
- * docs/adr/0003).
+ * would plan each execution (0.44 of the throughput of a bare server, 0.78 with names: docs/adr/0003).
  */
 export class Database implements Sql {
   private cachedPool: Pool | undefined;
@@ -124,7 +113,7 @@ export class Database implements Sql {
 
   /**
    * Runs `work` in a transaction (READ COMMITTED, unless it is a snapshot). Rolls back and rethrows when
-   * `work` throws. Deadlocks and serialisation failures are not retried: all statements lock rows in the same
+   * `work` throws. Deadlocks and serialisation failures are not retried: all statements lock rows in one
    * order.
    */
   async transaction<Result>(
@@ -146,11 +135,9 @@ export class Database implements Sql {
 
   /**
    * Opens a transaction that the caller ends, for work that does not fit one function. It holds a connection
-   * until then. BEGIN is sent with the first statement, and statements issued in the same tick are sent
-   * together.
+   * until then. BEGIN is sent with the first statement, and so are others of the same tick.
    *
-   * @param options with `returnId`, `commit(probe)` can determine the outcome when the connection is lost;
-   *   the others as in `transaction`
+   * @param options with `returnId`, `commit(probe)` finds out whether a lost connection had committed
    */
   async begin(options: BeginOptions & Pick<TransactionOptions, 'span'> = {}): Promise<OpenTransaction> {
     const span = transactionSpan(options.span);
@@ -184,7 +171,7 @@ export class Database implements Sql {
     try {
       return (await this.row<{ status: string | null }>(readTransactionStatus, [id]))?.status;
     } catch (error) {
-      const isUnknownId = hasSqlState(error, [invalidParameterValue]); // after a crash it is not assigned yet
+      const isUnknownId = hasSqlState(error, [invalidParameterValue]); // a crashed server may lose ids
       return isUnknownId ? null : undefined;
     }
   }

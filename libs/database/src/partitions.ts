@@ -26,8 +26,7 @@ export interface NewPartition {
   readonly prepare?: readonly string[];
 }
 
-// Other statements queue behind a pending lock request: a change that does not get its locks at once is
-// repeated in a later round.
+// Other statements queue behind a pending lock request, so a change without its locks is retried later.
 const setLockTimeout = statement('partitions.set-lock-timeout', "SET LOCAL lock_timeout = '200ms'");
 const tryLock = statement('partitions.try-lock', 'SELECT pg_try_advisory_xact_lock($1) AS acquired');
 const readPartitions = statement(
@@ -38,8 +37,7 @@ const readPartitions = statement(
 const readToday = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::date AS day");
 
 /**
- * Changes partitions in one transaction, in one replica at a time; the others skip it. Waits at most 200 ms
- * for a lock.
+ * Changes partitions in one transaction, in one replica at a time; others skip it. Waits 200 ms for a lock.
  *
  * @param advisoryLock key of the tables' lock, the same in all versions of the service
  * @returns whether this replica ran `work`
@@ -80,9 +78,8 @@ export function createMissingPartition(
 }
 
 /**
- * Creates the partition before it locks the table, so that work on the table stops for some milliseconds
- * only. With a default partition, the lock is needed: a concurrent insert of a row of the new partition into
- * the default one would be rejected.
+ * Creates the partition before it locks the table, so that work on the table stops for milliseconds only. The
+ * lock is needed with a default partition, which would reject a concurrent insert of a row of the new one.
  *
  * @throws when the default partition has too many rows to move: they stay there, which is correct but slower
  */

@@ -4,10 +4,7 @@ const defaultFullScanMs = 10_000;
 const maxFullScanShare = 0.05;
 
 export interface ScanTimes {
-  /**
-   * For this long after a position was handled, lower positions that commit late are still found without a
-   * full scan.
-   */
+  /** Time after a position was handled in which late commits of lower ones are found without a full scan. */
   readonly lagMs?: number;
   /** Minimum time between full scans. */
   readonly fullScanMs?: number;

@@ -27,7 +27,7 @@ describe('the spans of a database', () => {
     return context.span?.spanId;
   };
 
-  it('name the statements of a transaction, and are below that of the request', async () => {
+  it('name the statements of a transaction, and are children of the span of the request', async () => {
     const requestId = await inRequest(() =>
       scratch.database.transaction(async (tx) => {
         await tx.rows(selectOne);
@@ -64,7 +64,7 @@ describe('the spans of a database', () => {
     ]);
   });
 
-  it('are below a given span, as that of a message, also without a context', async () => {
+  it('are children of a given span, such as that of a message, even without a context', async () => {
     const trace = startTrace(requestSpan, { received: undefined, isTrusted: true });
     if (!(trace instanceof Span)) throw new Error('The trace is not recorded.');
     await scratch.database.transaction((tx) => tx.rows(selectOne), { span: trace });

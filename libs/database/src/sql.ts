@@ -1,7 +1,4 @@
-/**
- * A named SQL text. Because of its name, PostgreSQL parses and plans it once per connection. A text with an
- * empty name is not kept.
- */
+/** An SQL text. PostgreSQL prepares it once per connection under its name; without a name, each time. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -72,8 +69,7 @@ export interface Sql {
 /** One open transaction. */
 export interface Transaction extends Sql {
   /**
-   * Sends the last statements, issued in this tick, together with the commit. If one fails, nothing is
-   * committed.
+   * Sends the last statements, issued in this tick, with the commit. If one fails, nothing is committed.
    * @param results the promises of these statements
    */
   sendWithCommit(...results: readonly Promise<unknown>[]): void;

@@ -2,25 +2,19 @@ import { ValidationFailed } from './problems.js';
 
 /** Any documented body has fewer levels. */
 const maxDepth = 32;
-/**
- * Several times the need of any documented body. class-transformer and class-validator visit each member more
- * than once.
- */
+/** Several times the need of any documented body. Conversion and validation visit members repeatedly. */
 const maxMembers = 5_000;
-/**
- * Several times the need of any documented object. class-transformer's time grows with the square of an
- * object's members.
- */
+/** Several times the need of any documented object. The time of class-transformer is quadratic in it. */
 const maxMembersOfObject = 200;
 
 /** class-transformer would use a client's `constructor` as a class; `__proto__` replaces the prototype. */
 const reservedNames = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Returns a deep copy of parsed JSON without members that are null. Null elements of arrays stay, since they
- * have a position.
- * @throws ValidationFailed on `body` when the JSON is nested too deeply, or it or one of its objects has too
- * many members
+ * Returns a deep copy of parsed JSON without null members. Null elements of arrays stay: they have a
+ * position.
+ * @throws ValidationFailed on `body` if it is nested too deeply, or it or an object in it has too many
+ *   members
  */
 export function boundedCopy(value: unknown): unknown {
   let members = 0;

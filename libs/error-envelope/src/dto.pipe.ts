@@ -11,8 +11,7 @@ const maxCachedQueries = 500;
 const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
 
 /**
- * Converts a body or query to its DTO and validates it with class-validator. Unknown members are removed.
- * `null` counts as a missing member.
+ * Converts a body or query to its DTO and validates it. Unknown members are removed; null counts as missing.
  * @throws ValidationFailed with one detail per invalid member
  */
 @Injectable()
@@ -31,10 +30,7 @@ export class DtoPipe implements PipeTransform {
     return this.validatedQuery(metatype, knownParameters(metatype, value));
   }
 
-  /**
-   * Caches validated queries: clients repeat the same few, and validating one costs as much as reading an
-   * order.
-   */
+  /** Caches validated queries: clients repeat a few, and validating one costs as much as reading an order. */
   private validatedQuery(metatype: ClassConstructor<object>, query: object): object {
     const cache = this.queries.get(metatype) ?? new LRUCache<string, object>({ max: maxCachedQueries });
     this.queries.set(metatype, cache);

@@ -62,11 +62,7 @@ describe('an exchange whose deadline passes while its process is stalled', () =>
   ])('without a status, until %i ms, is a timeout and a local failure: %j', (ms, isLocal) => {
     const { result, controller } = startExchange();
     reachDeadlineAt(ms);
-    expect(result()).toMatchObject({
-      outcome: 'timeout',
-      isLocalFailure: isLocal,
-      processStalled: isLocal,
-    });
+    expect(result()).toMatchObject({ outcome: 'timeout', isLocalFailure: isLocal, processStalled: isLocal });
     expect(controller.aborted).toBe(true);
   });
 
@@ -115,7 +111,7 @@ describe('an exchange with a minimum throughput', () => {
     expect(result()).toMatchObject({ outcome: 'timeout', abortReason: 'slow' });
   });
 
-  it('goes on until its deadline while enough bytes arrive', async () => {
+  it('continues until its deadline while enough bytes arrive', async () => {
     const { respond, receive, result } = startMeasured({ bodyTimeoutMs: 900 });
     respond(200);
     for (let interval = 0; interval < 4; interval += 1) {
@@ -127,7 +123,7 @@ describe('an exchange with a minimum throughput', () => {
     expect(result()).toMatchObject({ abortReason: 'deadline' });
   });
 
-  it('goes on while the body is only consumed slowly', async () => {
+  it('continues while the body is only consumed slowly', async () => {
     const consumed = Promise.withResolvers<void>();
     const { respond, receive, end, result, controller } = startMeasured({ onChunk: () => consumed.promise });
     respond(200);

@@ -22,10 +22,7 @@ export interface Exchange {
   readonly durationMs: number;
   /** The failure was caused by this machine or its name server, not by the remote server. */
   readonly isLocalFailure: boolean;
-  /**
-   * The exchange ended so long after its deadline that this process must have stalled: `durationMs` is
-   * meaningless.
-   */
+  /** The exchange ended so late that this process must have stalled: `durationMs` is meaningless. */
   readonly processStalled: boolean;
 }
 
@@ -42,8 +39,7 @@ export interface ExchangeOptions {
   readonly bodyTimeoutMs: number;
   /**
    * At least `bytes` of the body must arrive in each interval, from the first on; else the exchange is
-   * aborted. Intervals at whose end `onChunk` is still pending are not checked, since then the delay is
-   * local.
+   * aborted. An interval that ends while `onChunk` is pending does not count, since the delay is local.
    */
   readonly minThroughput?: { readonly bytes: number; readonly intervalMs: number };
   /** Beyond this size, reading stops and the connection is closed. */
@@ -52,13 +48,10 @@ export interface ExchangeOptions {
   readonly maxKeptBytes: number;
   /**
    * Receives the body in chunks, for one too large to keep. Reading pauses until the returned promise
-   * resolves; when it rejects, the exchange is aborted. The last promise may still be pending when the
-   * exchange has ended.
+   * resolves; a rejection aborts the exchange. The last promise may be pending when the exchange ends.
    */
   readonly onChunk?: (chunk: Buffer) => void | Promise<void>;
-  /**
-   * Whether to read the body of a response with this status and these headers; else the exchange is aborted.
-   */
+  /** Whether to read the body of a response with this status and headers; else the exchange is aborted. */
   readonly wantsBody?: (statusCode: number, headers: ResponseHeaders) => boolean;
   /** Aborts the exchange. */
   readonly signal?: AbortSignal;
@@ -67,8 +60,7 @@ export interface ExchangeOptions {
 const maxInterimResponses = 20;
 /**
  * A timer that fires later than this shows that the process was stopped or got no CPU; a busy event loop is
- * late by a few hundred milliseconds at most. Data that arrived in that time may have been unread at the
- * deadline.
+ * late by a few hundred milliseconds. Data that arrived in that time may have been unread at the deadline.
  */
 const stallThresholdMs = 1_000;
 
@@ -119,8 +111,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     if (statusCode < 200) {
-      // Interim responses decide nothing (RFC 9110 §15.2). Their number is limited, so that they cannot keep
-      // this process busy until the deadline.
+      // Interim responses decide nothing (RFC 9110 §15.2). The limit keeps them from occupying this process.
       this.interimResponses += 1;
       if (this.interimResponses > maxInterimResponses) this.abort('limit');
       return;

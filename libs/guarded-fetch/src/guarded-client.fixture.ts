@@ -47,10 +47,7 @@ export async function serveRaw(onConnection: (socket: Socket) => void) {
   return { url: `http://127.0.0.1:${port}/`, connections: () => sockets.length };
 }
 
-/**
- * Starts a TLS server whose connections are reset right after its first TLS records, the whole handshake of
- * TLS 1.3 on its side. Returns its URL.
- */
+/** Starts a TLS server that resets connections after its side of the TLS 1.3 handshake. Returns its URL. */
 export async function serveResetHandshakes(): Promise<string> {
   const { port, close } = await listen(createTlsServer(await trustedCertificate()));
   stops.push(close);

@@ -63,16 +63,12 @@ describe('the guarded client', () => {
     });
     expect(
       await newClient({ allowLoopback: false }).send(postRequest(url.replace('127.0.0.1', '0x7f.1'))),
-    ).toMatchObject({
-      outcome: 'blocked_address',
-    });
+    ).toMatchObject({ outcome: 'blocked_address' });
     expect(
       await newClient({ allowLoopback: false }).send(
         postRequest(url.replace('127.0.0.1', '[::ffff:127.0.0.1]')),
       ),
-    ).toMatchObject({
-      outcome: 'blocked_address',
-    });
+    ).toMatchObject({ outcome: 'blocked_address' });
     expect(connections()).toBe(0);
   });
 

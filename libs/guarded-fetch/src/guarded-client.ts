@@ -30,8 +30,7 @@ export interface GuardedRequest extends ExchangeOptions {
 
 /**
  * HTTP client for untrusted URLs. It never connects to a private or reserved address, uses no proxy from the
- * environment and follows no redirect. It decompresses nothing, limits headers and body, and applies one
- * deadline to the whole exchange.
+ * environment, follows no redirect, decompresses nothing, and limits headers, body and the whole duration.
  */
 export class GuardedClient {
   private readonly agent: Agent;

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressRule } from './address.rules.js';
 import { BlockedAddress } from './outcome.rules.js';
-import type { ResolveAddresses, ResolvedAddress } from './resolve-addresses.js';
+import type { ResolveAddresses } from './resolve-addresses.js';
 
 const connectTimeoutMs = 3_000;
 /** Shorter than the connect timeout, so that a silent name server is not attributed to the host. */
@@ -57,21 +57,17 @@ class NameServerTimeout extends Error {
   readonly code = 'ETIMEOUT';
 }
 
-function resolveWithTimeout(resolve: ResolveAddresses, hostname: string): Promise<ResolvedAddress[]> {
-  return resolveWithin(resolveTimeoutMs, resolve(hostname), () => {
-    throw new NameServerTimeout('The name server did not respond in time.');
-  });
-}
-
 function pinnedLookup(resolve: ResolveAddresses, isAllowedAddress: AddressRule): LookupFunction {
   return (hostname, options, callback) => {
-    resolveWithTimeout(resolve, hostname).then(
+    resolveWithin(resolveTimeoutMs, resolve(hostname), () => {
+      throw new NameServerTimeout('The name server did not respond in time.');
+    }).then(
       (addresses) => {
         const first = addresses[0];
         if (first === undefined || addresses.some(({ address }) => !isAllowedAddress(address))) {
           callback(new BlockedAddress(), '');
         } else if (options.all === true) {
-          callback(null, [...addresses]);
+          callback(null, addresses);
         } else {
           callback(null, first.address, first.family);
         }

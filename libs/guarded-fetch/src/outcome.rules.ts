@@ -32,8 +32,7 @@ const timeoutCodes = new Set([
 ]);
 // The name does not exist or has no address: caused by the remote side.
 const nameNotFoundCodes = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NODATA', 'EAI_NONAME']);
-// This machine is out of files, ports or memory, or has no network. EHOSTUNREACH is not listed: a remote
-// router sends it.
+// This machine lacks files, ports, memory or a network. EHOSTUNREACH comes from a remote router instead.
 const localErrorCodes = new Set([
   'EMFILE',
   'ENFILE',

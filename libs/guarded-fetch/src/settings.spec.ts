@@ -1,4 +1,5 @@
 import { serviceSettings } from '@fulfilment/runtime';
+import { z } from 'zod';
 import { guardedClientSettings, rejectLoopbackTargetsInPublic, relaxedTargetSettings } from './settings.js';
 
 const schema = serviceSettings
@@ -7,6 +8,26 @@ const schema = serviceSettings
   .superRefine(rejectLoopbackTargetsInPublic);
 const rejectedSettings = (BASE_URL: string, ALLOW_LOOPBACK_TARGETS: string) =>
   schema.safeParse({ BASE_URL, ALLOW_LOOPBACK_TARGETS }).error?.issues.map(({ path }) => path.join('.'));
+
+describe('BLOCKED_NETWORKS', () => {
+  const parse = (text: string) => z.object(guardedClientSettings).safeParse({ BLOCKED_NETWORKS: text });
+
+  it('lists networks in CIDR form', () => {
+    expect(parse('10.1.0.0/16,2001:db8::/32').data).toMatchObject({
+      BLOCKED_NETWORKS: ['10.1.0.0/16', '2001:db8::/32'],
+    });
+    expect(parse('').data).toMatchObject({ BLOCKED_NETWORKS: [] });
+  });
+
+  it.each(['10.0.0.0', '10.0.0.0/33', '10.0.0.0/8, 11.0.0.0/8', 'intranet/8', '2001:db8::/129'])(
+    'is rejected by name when it is "%s"',
+    (text) => {
+      expect(parse(text).error?.issues).toMatchObject([
+        { path: ['BLOCKED_NETWORKS'], message: 'must be networks in CIDR form, separated by commas' },
+      ]);
+    },
+  );
+});
 
 describe('ALLOW_LOOPBACK_TARGETS', () => {
   it.each(['https://localhost:8443', 'https://suite.localhost', 'http://127.0.0.1:8443', 'https://[::1]'])(

@@ -2,6 +2,8 @@ import { flag, hasLoopbackHost, type RelaxedSetting, type ServiceSettings } from
 import { z } from 'zod';
 import { GuardedClient } from './guarded-client.js';
 
+const cidr = z.union([z.cidrv4(), z.cidrv6()]);
+
 /** Settings of a service that connects to untrusted URLs. */
 export const guardedClientSettings = {
   ALLOW_LOOPBACK_TARGETS: flag().describe(
@@ -11,6 +13,10 @@ export const guardedClientSettings = {
     .string()
     .default('')
     .transform((text) => text.split(',').filter((network) => network !== ''))
+    .refine(
+      (networks) => z.array(cidr).safeParse(networks).success,
+      'must be networks in CIDR form, separated by commas',
+    )
     .describe(
       'Additional networks to which connections are blocked, such as those of the operator: in CIDR form, separated by commas',
     ),

@@ -32,13 +32,9 @@ export interface TargetPolicy {
  * of its name are checked when the connection is made.
  */
 export function targetUrlProblem(text: string, policy: TargetPolicy): string | undefined {
-  return policyProblem(text, policy) ?? uriProblem(text);
-}
-
-function uriProblem(text: string): string | undefined {
-  return targetUri(text) === undefined
-    ? 'must be a URI (RFC 3986); percent-encode all other characters'
-    : undefined;
+  const problem = policyProblem(text, policy);
+  if (problem !== undefined || targetUri(text) !== undefined) return problem;
+  return 'must be a URI (RFC 3986); percent-encode all other characters';
 }
 
 function policyProblem(text: string, policy: TargetPolicy): string | undefined {
@@ -64,9 +60,7 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/**
- * Returns `host:port`, with the scheme's default port made explicit and `localhost` for all loopback hosts.
- */
+/** Returns `host:port`, also for a default port, with `localhost` for all loopback hosts. */
 export function hostAndPort(url: URL): string {
   const host = hostOf(url);
   return `${isLoopbackHost(host) ? 'localhost' : host}:${portOf(url)}`;
@@ -90,14 +84,8 @@ function hostProblem(host: string, isAllowedAddress: AddressRule): string | unde
   if (isIP(host) !== 0)
     return isAllowedAddress(host) ? undefined : 'must not be a private or reserved address';
   if (!host.includes('.') || localNames.test(host)) return 'must have a public host name';
-  const labels = host.split('.');
-  if (host.length > maxNameCharacters || labels.some((label) => !isValidLabel(label)))
-    return 'must have a valid host name';
-  return undefined;
-}
-
-function isValidLabel(label: string): boolean {
-  return label.length >= 1 && label.length <= maxLabelCharacters;
+  const hasInvalidLabel = host.split('.').some(({ length }) => length < 1 || length > maxLabelCharacters);
+  return hasInvalidLabel || host.length > maxNameCharacters ? 'must have a valid host name' : undefined;
 }
 
 function portProblem(url: URL): string | undefined {

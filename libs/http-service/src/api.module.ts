@@ -49,11 +49,7 @@ export class ApiModule {
               audience: audiences(BASE_URL)[options.api],
             }),
         },
-        {
-          provide: RevokedTokens,
-          inject: [RedisConnection],
-          useFactory: (redis: RedisConnection) => new RevokedTokens(redis),
-        },
+        RevokedTokens,
         {
           provide: RateLimiter,
           inject: [RedisConnection, CONFIG],

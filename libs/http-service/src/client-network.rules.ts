@@ -13,8 +13,7 @@ export const widerNetworkFactor = 4;
 
 /**
  * Maps the address of a client to the networks that limits count. An IPv4-mapped IPv6 address counts as the
- * IPv4 address; all text that is not an address counts as one network, so that invented texts do not each get
- * a limit.
+ * IPv4 address. All text that is not an address counts as one network, so that invented texts gain nothing.
  */
 export function clientNetwork(address: string | undefined): ClientNetwork {
   const [text = ''] = (address ?? '').slice(0, maxAddressLength).split('%');

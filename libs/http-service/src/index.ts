@@ -2,8 +2,7 @@ export { callerKey, CurrentCaller, tenantOf, type Caller } from './access/caller
 export { TokenVerifier } from './access/token-verifier.js';
 export { AnyToken, Public, RateLimit, Scopes } from './access/access-rules.js';
 export type { Quota } from './access/quota-share.js';
-export type { Quotas } from './access/rate-limiter.js';
-export { RateLimiter } from './access/rate-limiter.js';
+export { type Quotas, RateLimiter } from './access/rate-limiter.js';
 export { RedisConnection } from './redis/redis.js';
 export { redisOptions } from './redis/redis-options.js';
 export { primariesBySentinel, type SentinelReply } from './redis/sentinels.js';

@@ -1,10 +1,7 @@
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/**
- * Position of a page's last row: its time in whole microseconds since 1970, and its id for rows with equal
- * times.
- */
+/** Position of a page's last row: its time in microseconds since 1970, and its id among equal times. */
 export interface CursorKey {
   readonly micros: number;
   readonly id: string;
@@ -15,10 +12,7 @@ const signatureBytes = 16;
 /** A canonical signature: the unused bits of its last character are zero (RFC 4648 §3.5). */
 const form = /^([\w-]{1,100})\.([\w-]{21}[AQgw])$/;
 
-/**
- * Opaque cursors that are bound to their list, creator, filters and sort order. A forged cursor, or a cursor
- * of another list, does not open.
- */
+/** Opaque cursors. They open only for the same list, creator, filters and order, and unless forged. */
 export class SignedCursors {
   /** The first one signs; cursors of the others are still accepted. */
   private readonly secrets: readonly string[];
@@ -31,8 +25,7 @@ export class SignedCursors {
 
   /**
    * Returns the cursor of a row.
-   * @param boundTo list, creator and filters; not `limit`, `currency` or `format`, which may change from page
-   * to page
+   * @param boundTo list, creator and filters; not `limit`, `currency` or `format`, which may change per page
    */
   seal(boundTo: readonly (string | undefined)[], key: CursorKey): string {
     const payload = Buffer.from(`${key.micros}:${key.id}`).toString('base64url');
@@ -69,15 +62,14 @@ export class SignedCursors {
     const [, payload, given] = form.exec(cursor) ?? [];
     if (payload === undefined || given === undefined) return reject();
     const actual = Buffer.from(given, 'base64url');
-    if (!this.secrets.some((secret) => isEqual(actual, signature(secret, boundTo, payload)))) return reject();
+    const isSigned = this.secrets.some((secret) =>
+      timingSafeEqual(actual, signature(secret, boundTo, payload)),
+    );
+    if (!isSigned) return reject();
     const [micros, id] = Buffer.from(payload, 'base64url').toString().split(':');
     if (micros === undefined || id === undefined) return reject();
     return { micros: Number(micros), id };
   }
-}
-
-function isEqual(actual: Buffer, expected: Buffer): boolean {
-  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
 function signature(secret: string, boundTo: readonly (string | undefined)[], payload: string): Buffer {

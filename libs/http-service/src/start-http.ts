@@ -39,19 +39,13 @@ export interface HttpOptions {
   readonly prefix?: string;
   /** Checks in addition to those of the connections. */
   readonly readiness?: ReadinessChecks;
-  /**
-   * Whether browsers of any origin may call, without credentials; true by default. A service with HTML pages
-   * sets it to false.
-   */
+  /** Whether browsers of any origin may call, without credentials. Default: true; pages need false. */
   readonly anyOrigin?: boolean;
   /** Handles requests before Express. With it, `directRoutes` has no effect. */
   readonly rawHandler?: RawHandler;
   /** Adds Express middleware before Nest's routes. */
   readonly beforeRoutes?: (app: NestExpressApplication) => void;
-  /**
-   * Runs Nest's routes without Express and its middleware, also without that of `beforeRoutes` (ADR 60).
-   * Default: false.
-   */
+  /** Runs Nest's routes without Express and any middleware, also `beforeRoutes` (ADR 60). Default: false. */
   readonly directRoutes?: boolean;
 }
 
@@ -145,10 +139,7 @@ function respondNotFound(_request: Request, response: Response): void {
   response.status(status).json(body);
 }
 
-/**
- * Responds to input that Node's parser rejects: an unknown method, or a malformed, too large or incomplete
- * header.
- */
+/** Responds to what Node's parser rejects: unknown methods, and malformed, large or incomplete headers. */
 function respondToInvalidHttp(error: Error, socket: Duplex): void {
   if (!socket.writable || currentResponse(socket) !== undefined) {
     socket.destroy();

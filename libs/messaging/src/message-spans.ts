@@ -10,11 +10,11 @@ import {
   type Trace,
 } from '@fulfilment/runtime';
 
-/** The traces of messages in work, by the message that their handler gets. */
+/** The traces of messages that are being handled, by the message that their handler gets. */
 const traces = new WeakMap<Message, Trace>();
 const system = { 'messaging.system': 'rabbitmq' };
 
-/** Returns the trace of a message in work; undefined if this process records no spans. */
+/** Returns the trace of a message that is being handled; undefined if this process records no spans. */
 export function traceOf(message: Message): Trace {
   return traces.get(message);
 }
@@ -92,7 +92,7 @@ export function recordCreation({ id, type, traceparent }: Message): string | und
 // PostgreSQL orders the keys of jsonb by length, then by bytes, so this one is the last.
 const traceparentAtEnd = /"traceparent": "(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})"\}$/;
 
-/** Records that RabbitMQ has confirmed messages, each in a span below that of its traceparent. */
+/** Records that RabbitMQ has confirmed messages, each in a child of the span in its traceparent. */
 export function recordSending(
   messages: readonly { readonly message_id: string; readonly routing_key: string; readonly body: string }[],
   startedAtMs: number,

@@ -240,7 +240,7 @@ describe('messaging', () => {
   /** Sends the frame of `connection.unblocked`. */
   const endAlarm = () => proxy.sendToClients(Buffer.from('01000000000004000a003dce', 'hex'));
 
-  it('pauses publishing during a broker alarm, goes on consuming, and publishes afterwards', async () => {
+  it('pauses publishing during a broker alarm, continues consuming, and publishes afterwards', async () => {
     await reportAlarm();
     const publishing = broker.publish(clientDeleted());
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));

@@ -16,14 +16,13 @@ import { RetryingPublisher } from './consuming/retrying-publisher.js';
 
 type Lane = ShardedTopology['lanes'][number];
 
-/** Messages that are moved from an intake to its shards at one time. */
-const movedAtOnce = 200;
+/** Maximum number of messages that are moved from an intake to its shards in one batch. */
+const maxMovedMessages = 200;
 const defaultShardTimeSliceMs = 5_000;
 
 /**
- * A service's side of RabbitMQ, with separate connections for publishing and consuming. While RabbitMQ is
- * short of memory or disk, it stops reading from publishing connections; acknowledgements must continue,
- * since they free memory.
+ * The connections of a service to RabbitMQ: one to publish, one to consume. While RabbitMQ is short of memory
+ * or disk, it reads nothing from publishing connections; acknowledgements must continue, to free memory.
  */
 export class Messaging {
   readonly outbox = new Outbox();
@@ -43,10 +42,7 @@ export class Messaging {
       readonly consumerTimes?: ConsumerTimes;
       /** For the scans of the outbox table by the relay. */
       readonly outboxTimes?: ScanTimes;
-      /**
-       * Rejects while the database is unreachable. By default it uses `database`, whose pool may be
-       * exhausted.
-       */
+      /** Rejects while the database is unreachable. Default: `database.ping`, whose pool may be exhausted. */
       readonly ping?: () => Promise<void>;
       /** Interval at which the queue depths are read; 15 s by default. */
       readonly gaugeIntervalMs?: number;
@@ -101,7 +97,7 @@ export class Messaging {
   private consumeLane(consumer: MessageConsumer, sharded: ShardedTopology, lane: Lane): void {
     const { queue, batchSize } = consumer;
     this.addConsumer(
-      { queue, source: this.sourceOf(queue, lane.intake), batchSize: movedAtOnce },
+      { queue, source: this.sourceOf(queue, lane.intake), batchSize: maxMovedMessages },
       (callbacks) => new MoveToShards(queue, sharded, this.newPublisher(queue), callbacks),
     );
     const limit = new Limit(lane.maxTransactions);

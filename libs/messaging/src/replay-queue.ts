@@ -5,18 +5,12 @@ import { close } from './broker/close.js';
 import { connect } from './broker/connect.js';
 import { ConfirmedPublisher } from './broker/confirmed-publisher.js';
 
-/**
- * `write` waits while the queue has this many messages: seconds of work for the consumer, and little memory
- * for RabbitMQ.
- */
+/** At this count `write` waits: seconds of work for the consumer, and little memory for RabbitMQ. */
 const maxQueued = 2_000;
 const pollIntervalMs = 20;
 const defaultStallTimeoutMs = 60_000;
 
-/**
- * Publishes directly to the queue of one consumer, so that no other service receives the messages. Close it
- * after use.
- */
+/** Publishes to the queue of one consumer, so that no other service receives it. Close it after use. */
 export class ReplayQueue {
   private readonly publisher: ConfirmedPublisher;
 

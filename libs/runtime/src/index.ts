@@ -9,12 +9,7 @@ export {
   poolSize,
 } from './settings/setting-types.js';
 export { secret } from './settings/secret-files.js';
-export {
-  brokerNodes,
-  redisSettings,
-  type RedisSettings,
-  type StoreAddress,
-} from './settings/store-addresses.js';
+export { brokerNodes, redisSettings, type RedisSettings } from './settings/store-addresses.js';
 export { currentContext, inContext, WorkContext } from './work-context.js';
 export { nextTraceparent } from './tracing/traceparent.js';
 export { endFailed, Span, type SpanStart } from './tracing/span.js';

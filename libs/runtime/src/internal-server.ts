@@ -9,10 +9,7 @@ export interface InternalServer {
   close(): Promise<void>;
 }
 
-/**
- * The port for operators and Prometheus: `/metrics` and the service's routes. Plain HTTP, no authentication,
- * never routed by the gateway.
- */
+/** Serves `/metrics` and `routes` to operators: plain HTTP, no authentication, not routed by the gateway. */
 export function startInternalServer(options: {
   host: string;
   port: number;

@@ -5,8 +5,7 @@ import { currentContext } from './work-context.js';
 export type { Logger } from 'pino';
 
 /**
- * Logs JSON lines: one sentence plus fields. Errors have their type, message and stack here, never in a
- * response.
+ * Logs JSON lines: one sentence plus fields. Errors have type, message and stack here, never in a response.
  * @param out the destination; standard output by default
  */
 export function createLogger(
@@ -27,8 +26,7 @@ export function createLogger(
         const [, traceId] = context.traceparent.split('-');
         return { ...context.origin, trace_id: traceId };
       },
-      // Drivers put query parameters and connection strings into their errors, so only some members are
-      // logged.
+      // Drivers put parameters and connection strings into their errors, so only some members are logged.
       serializers: { error: describeError },
     },
     out,
@@ -47,10 +45,7 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/**
- * Adapts the logger for Nest's own messages. Nest's levels log, debug and verbose are routine, so they become
- * debug and trace.
- */
+/** Adapts the logger for Nest, whose levels log, debug and verbose are routine: here debug and trace. */
 export function nestLogger(logger: Logger): LoggerService {
   const text = (message: unknown): string => (typeof message === 'string' ? message : 'Nest logged a value.');
   return {

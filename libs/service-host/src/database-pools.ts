@@ -17,10 +17,7 @@ interface Pool {
   readonly database: Database;
 }
 
-/**
- * The connection pools of a service, one for each kind of work that must not delay the others. Nothing is
- * connected before `connect`.
- */
+/** The connection pools of a service, one for each kind of work that must not delay the others. */
 @Injectable()
 export class DatabasePools {
   private readonly pools: Pool[] = [];
@@ -48,11 +45,7 @@ export class DatabasePools {
   openReplica({ url, maxLagMs }: { readonly url: string; readonly maxLagMs: number }): ReadReplica {
     const { DATABASE_POOL_SIZE: poolSize } = this.service.config;
     this.replica = this.createPool('read', { url, poolSize, readsStandby: true });
-    return {
-      database: this.replica.database,
-      maxLagMs,
-      isConnected: () => this.hasConnectedReplica,
-    };
+    return { database: this.replica.database, maxLagMs, isConnected: () => this.hasConnectedReplica };
   }
 
   /** Whether every pool but that of the replica has been connected once, so that requests can be accepted. */
@@ -86,8 +79,7 @@ export class DatabasePools {
   }
 
   /**
-   * Resolves when the replica is connected, or after the first failure; then attempts continue in the
-   * background.
+   * Resolves when the replica is connected, or at the first failure; attempts then continue in background.
    * @throws UnsuitableConnection only for the first attempt; a later one is logged
    */
   private async connectReplica(): Promise<void> {

@@ -51,7 +51,7 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
 
   /** A part of `start`, which tests also call alone. */
   async startTasks(): Promise<void> {
-    for (const task of this.tasks) await task.start();
+    for (const task of this.providers(BackgroundTask)) await task.start();
   }
 
   /** A part of `start`, which tests also call alone: relays the outbox and consumes messages. */
@@ -74,12 +74,8 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
     await this.attempt('postgres', () => this.pools.close());
   }
 
-  private get tasks(): readonly BackgroundTask[] {
-    return this.providers(BackgroundTask);
-  }
-
   private async stopTasks({ beforeHttp }: { readonly beforeHttp: boolean }): Promise<void> {
-    const tasks = this.tasks.filter((task) => task.stopsBeforeHttp === beforeHttp);
+    const tasks = this.providers(BackgroundTask).filter((task) => task.stopsBeforeHttp === beforeHttp);
     await Promise.all(tasks.map((task) => this.attempt(task.constructor.name, () => task.stop())));
   }
 

@@ -12,10 +12,7 @@ export interface Service {
   readonly name: string;
   readonly config: ServiceSettings & ReadReplicaSettings;
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /**
-   * Set by services with tables of many partitions, or with statements on arrays of keys (libs/database).
-   * Default: false.
-   */
+  /** Set by services with many partitions, or with statements on arrays of keys. Default: false. */
   readonly forceGenericPlan?: boolean;
 }
 

@@ -48,10 +48,10 @@ export function shardSql(uuid: string): string {
 }
 
 /**
- * Divides background work over the replicas of a service (docs/adr/0048). Work has a key, and each key one of
- * 16 shards; a shard has one owner, which holds its advisory lock in an open transaction. Every second a
+ * Divides background work over the replicas of a service (docs/adr/0048). Each key of the work belongs to one
+ * of 16 shards; a shard has one owner, which holds its advisory lock in an open transaction. Every second a
  * replica takes free shards up to its fair share. If it owns more, because others have started, it begins a
- * new transaction with its share. A replica that stops, or loses its connection, gives its shards up.
+ * new transaction with its share. A replica that stops, or loses its connection, loses its shards.
  *
  * Ownership divides work, but does not protect it: a previous owner may still be working when the next one
  * begins. Each job must be safe when two replicas do the same work.

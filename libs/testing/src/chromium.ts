@@ -6,8 +6,7 @@ const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'googl
 
 /** Starts the Chromium that is installed on this machine. The caller closes it. */
 export function openChromium(): Promise<Browser> {
-  // Tests run as root in containers, where Chromium's sandbox cannot start. The tests open only our own
-  // pages.
+  // Tests run as root in containers, where Chromium's sandbox cannot start. They open only our own pages.
   return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
 }
 

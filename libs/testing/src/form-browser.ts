@@ -117,10 +117,7 @@ export function formOf(page: Page, action: string): Form {
   return form;
 }
 
-/**
- * Opens an authorization URL, signs in and consents, if required. Returns the last page, which has the code
- * in its URL.
- */
+/** Opens an authorization URL, signs in and consents if required. The last page has the code in its URL. */
 export async function signInAndConsent(
   browser: FormBrowser,
   url: string,

@@ -3,9 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/**
- * Below the ephemeral ports of Linux and macOS (from 32768 and 49152), and outside the ports of the suite.
- */
+/** Below the ephemeral ports of Linux and macOS (from 32768 and 49152), outside the ports of the suite. */
 const [firstPort, endPort] = [12_000, 18_000];
 const reservations: Socket[] = [];
 
@@ -18,8 +16,7 @@ export async function freePort(): Promise<number> {
   const reservation = createSocket('udp4').unref();
   const server = createServer();
   try {
-    // Binding the UDP port of the same number reserves the TCP port among callers of this function, until
-    // this process ends.
+    // Binding the same UDP port reserves the TCP port among callers, until this process ends.
     reservation.bind({ port, address: '127.0.0.1', exclusive: true });
     await once(reservation, 'listening');
     await once(server.listen(port, '127.0.0.1'), 'listening');

@@ -129,10 +129,7 @@ async function assertNoLongBlock(
   });
 }
 
-/**
- * Returns copies of the body, each with the placeholder instead of one member at any depth, or as an unknown
- * member.
- */
+/** Returns copies of the body with the placeholder instead of one member, or as an unknown member. */
 function placesIn(good: object): string[] {
   const places = [JSON.stringify({ ...good, unknown: placeholder })];
   const visit = (value: unknown, rebuild: (changed: unknown) => unknown): void => {

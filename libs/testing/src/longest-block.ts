@@ -21,8 +21,7 @@ async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
 
 /**
  * Returns the minimum of `longestBlockMs` over at most `maxRuns` runs, and stops at the first run within the
- * limit. Blocks in only some runs are not caused by the work: garbage collection, compilation, and time
- * stolen from a virtual machine.
+ * limit. Blocks in only some runs have other causes, such as garbage collection, compilation or the host.
  */
 export async function steadyBlockMs(
   work: () => Promise<unknown>,

@@ -18,10 +18,7 @@ export interface ApiProcessSettings {
   readonly CURSOR_SECRET: string;
 }
 
-/**
- * Starts an API in a separate process, on the stores of a test.
- * @param program path of the compiled main.js
- */
+/** Starts an API in its own process, on the stores of a test. @param program path of the compiled main.js */
 export async function serviceProcess(
   program: string,
   settings: ApiProcessSettings,

@@ -4,10 +4,7 @@ import { TLSSocket } from 'node:tls';
 import type { Certificates } from './certificates.js';
 import { listen } from './listen.js';
 
-/**
- * Size of SSLRequest, to which the server replies with one byte (PostgreSQL protocol, "SSL Session
- * Encryption").
- */
+/** Size of SSLRequest, to which PostgreSQL replies with one byte ("SSL Session Encryption"). */
 const sslRequestBytes = 8;
 
 export interface TlsProxy {

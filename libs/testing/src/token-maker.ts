@@ -8,10 +8,7 @@ export interface TokenMaker {
   readonly baseUrl: string;
   readonly authUrl: string;
   readonly jwksUrl: string;
-  /**
-   * Signs an access token like the authorization server. `claims` override the defaults; undefined omits a
-   * claim.
-   */
+  /** Signs a token like the authorization server. `claims` override the defaults; undefined omits one. */
   token(
     claims?: Readonly<Record<string, unknown>>,
     header?: Readonly<Record<string, unknown>>,

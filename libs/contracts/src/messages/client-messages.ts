@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { uuid } from '../ids.js';
 import { defineMessage } from './message.js';
 
-/**
- * Revocations of access. Access that was granted before `occurred_at` is revoked; access that was granted
- * later is not, whenever the message arrives.
- */
+/** Revocations of access that was granted before `occurred_at`, whenever the message arrives. */
 export const clientMessages = {
   clientDeleted: defineMessage(
     'client.deleted',

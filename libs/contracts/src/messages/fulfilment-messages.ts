@@ -22,11 +22,7 @@ const trackingUrl = z
   .max(2048)
   .refine((url) => oneLine[0].test(url), oneLine[1]);
 
-const packageTracking = {
-  carrier: trimmedText,
-  tracking_number: trimmedText,
-  tracking_url: trackingUrl,
-};
+const packageTracking = { carrier: trimmedText, tracking_number: trimmedText, tracking_url: trackingUrl };
 
 const packedItems = z
   .array(z.object({ sku, quantity: z.int().min(1).max(1000) }))

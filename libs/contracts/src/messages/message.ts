@@ -34,10 +34,7 @@ export interface MessageType<Type extends string, Schema extends z.ZodType> {
   is(message: Message): message is Message<Type, z.output<Schema>>;
 }
 
-/**
- * Declares a message of the catalogue.
- * @param options.version of its data
- */
+/** Declares a message of the catalogue. @param options.version version of its data */
 export function defineMessage<Type extends string, Schema extends z.ZodType>(
   type: Type,
   summary: string,

@@ -2,12 +2,12 @@ import { uuidv7 } from '../ids.js';
 import { InvalidMessage, messages, parseMessage } from './index.js';
 
 const occurredAt = new Date('2026-03-01T12:00:00.000Z');
+const stockSet = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 3 }, { occurredAt });
 
 describe('messages', () => {
   it('parses a message that it created', () => {
-    const message = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 3 }, { occurredAt });
-    const read = parseMessage(JSON.stringify(message));
-    expect(read).toEqual(message);
+    const read = parseMessage(JSON.stringify(stockSet));
+    expect(read).toEqual(stockSet);
     expect(messages.fulfilmentStockSet.is(read)).toBe(true);
     expect(messages.orderCreated.is(read)).toBe(false);
   });
@@ -32,30 +32,9 @@ describe('messages', () => {
   it.each([
     ['no JSON', 'x{'],
     ['no envelope', '{}'],
-    [
-      'an unknown type',
-      JSON.stringify({
-        id: '01890000-0000-7000-8000-000000000000',
-        type: 'x.y',
-        version: 1,
-        occurred_at: '2026-03-01T12:00:00Z',
-        data: {},
-      }),
-    ],
-    [
-      'a wrong shape',
-      JSON.stringify({
-        ...messages.fulfilmentStockSet.make({ sku: 'a', quantity: 1 }, { occurredAt }),
-        data: { sku: 1 },
-      }),
-    ],
-    [
-      'an unknown version',
-      JSON.stringify({
-        ...messages.fulfilmentStockSet.make({ sku: 'a', quantity: 1 }, { occurredAt }),
-        version: 9,
-      }),
-    ],
+    ['an unknown type', JSON.stringify({ ...stockSet, type: 'x.y' })],
+    ['a wrong shape', JSON.stringify({ ...stockSet, data: { sku: 1 } })],
+    ['an unknown version', JSON.stringify({ ...stockSet, version: 9 })],
   ])('rejects %s', (_, text) => {
     expect(() => parseMessage(text)).toThrow(InvalidMessage);
   });
@@ -109,10 +88,7 @@ describe('messages', () => {
   });
 
   it('names the invalid field in the reason, never its value', () => {
-    const bad = {
-      ...messages.fulfilmentStockSet.make({ sku: 'a', quantity: 1 }, { occurredAt }),
-      data: { sku: 'secret', quantity: 'secret' },
-    };
+    const bad = { ...stockSet, data: { sku: 'secret', quantity: 'secret' } };
     expect(() => parseMessage(JSON.stringify(bad))).toThrow(/data: quantity/);
     expect(() => parseMessage(JSON.stringify(bad))).not.toThrow(/secret/);
   });

@@ -20,9 +20,9 @@ const orderTracking = z.object({
 });
 
 /**
- * A whole order at the time of the message; `version` only increases. So a consumer that keeps the newest
- * version may receive messages in any order. It contains no name, address or e-mail, except what the client
- * sent as `metadata`.
+ * A whole order at the time of the message; `version` only increases, so a consumer that keeps the newest
+ * version may receive messages in any order. It has no name, address or e-mail, except in the client's
+ * `metadata`.
  */
 export const orderSnapshot = z.object({
   id: uuid,

@@ -15,8 +15,8 @@ export function routingKeyOf({ type, data }: Message): string {
 
 /**
  * The queue of each consumer and its routing keys. The first part of a name is the service that owns the
- * queue. Only that service declares it, in its migration step, so messages are kept before the service first
- * starts.
+ * queue. Only that service declares it, in its migration step, so that messages are kept before its first
+ * start.
  */
 export const messageQueues = {
   'store-api.creators': ['creator.*', 'edition.created', 'track.processed'],
@@ -76,9 +76,8 @@ const shardedQueues: ReadonlyMap<MessageQueue, readonly Lane[]> = new Map([
 ]);
 
 /**
- * RabbitMQ rejects the declaration of an existing queue with other arguments, so a change of arguments needs
- * a new queue name. Add a version here (ADR 23). The last version is current; consumers empty and
- * delete the older queues.
+ * RabbitMQ rejects other arguments for an existing queue, so a change of arguments needs a new name: add a
+ * version here (ADR 23). The last one is current; consumers empty and delete the older queues.
  */
 const queueVersions: Readonly<Partial<Record<MessageQueue, readonly number[]>>> = {
   'store-api.fulfilment': [1, 2, 3],

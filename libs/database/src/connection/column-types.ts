@@ -8,10 +8,7 @@ function readBigint(text: string): number {
   return value;
 }
 
-/**
- * Sets how columns are parsed, process-wide in pg: bigint as a safe integer, date as `YYYY-MM-DD`,
- * timestamptz as a Date.
- */
+/** Sets how pg parses columns in this process: bigint as a safe integer, date as `YYYY-MM-DD`. */
 export function setColumnTypes(): void {
   pg.types.setTypeParser(pg.types.builtins.INT8, readBigint);
   pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);

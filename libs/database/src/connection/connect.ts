@@ -105,8 +105,8 @@ export async function connectProgram(dataSource: DataSource, options: SessionOpt
 }
 
 /**
- * Verifies that two connections have a session each, as session locks need. A transaction pooler gives both
- * the same session, or one of them several.
+ * Verifies that each of two connections has its own session, which session locks need. Behind a transaction
+ * pooler, both may have the same session, or one of them several.
  * @throws UnsuitableConnection if they do not
  */
 export async function verifyOwnSession(dataSource: DataSource): Promise<void> {

@@ -8,10 +8,7 @@ import {
   startupOptions,
 } from './session-settings.js';
 
-/**
- * The client waits longer than PostgreSQL's own statement_timeout, so that PostgreSQL normally reports it
- * first.
- */
+/** The client waits longer than PostgreSQL's statement_timeout, so that PostgreSQL normally reports it. */
 const clientTimeoutFactor = 1.2;
 /** Short, since a request waits for a connection. */
 const defaultConnectTimeoutMs = 3_000;
@@ -28,10 +25,7 @@ export interface DataSourceSettings extends SessionOptions {
   readonly readsStandby?: boolean;
 }
 
-/**
- * TypeORM's data source: the connection pool and the migrations. Not connected yet. Also sets pg's type
- * parsers, which are process-wide.
- */
+/** TypeORM's data source: pool and migrations, not yet connected. Sets pg's type parsers, process-wide. */
 export function createDataSource(settings: DataSourceSettings): DataSource {
   const { url, poolSize, applicationName, migrations, readsStandby = false } = settings;
   const { statementTimeoutMs = defaultStatementTimeoutMs, connectTimeoutMs = defaultConnectTimeoutMs } =
@@ -49,8 +43,7 @@ export function createDataSource(settings: DataSourceSettings): DataSource {
     logging: false,
     connectTimeoutMS: connectTimeoutMs,
     extra: {
-      // Statements are sent without waiting for the results of earlier ones; each still awaits its own
-      // result.
+      // Statements are sent without waiting for results of earlier ones; each still awaits its own result.
       pipeline: true,
       ...(readsStandby ? {} : primaryOnly),
       // A lost network must not block a request for ever.

@@ -1,10 +1,7 @@
 import type { Client, Connection, Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 
-/**
- * Sends what is written in one tick of the event loop as one packet: each further packet wakes the server's
- * process.
- */
+/** Sends what is written in one tick as one packet: each further packet wakes the server's process. */
 export function sendInOnePacket<T>(client: PoolClient, send: () => Promise<T>): Promise<T> {
   const { stream } = connectionOf(client);
   stream.cork();

@@ -15,7 +15,7 @@ class ObservingClient extends Client {
 
 /**
  * Options of a pool that connects only to a primary. During a failover, a stable name may still lead to a
- * standby; it would run reads, of old data, and the pool would keep the connection. Costs no round trip.
+ * standby; reads would see old data there, and the pool would keep the connection. Costs no round trip.
  */
 export const primaryOnly = {
   Client: ObservingClient,

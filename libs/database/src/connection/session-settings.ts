@@ -1,7 +1,6 @@
 /**
- * A named statement keeps its plan until its tables are analysed. A plan made while a table is nearly empty
- * would use a sequential scan and keep it as the table grows. JIT compilation never pays off for the
- * statements of a service.
+ * A named statement keeps its plan until its tables are analysed. A plan from the time when a table was
+ * nearly empty would keep a sequential scan as the table grows. JIT compilation never pays off in a service.
  */
 const indexPlans = { enable_seqscan: 'off', jit: 'off' };
 const genericPlans = { plan_cache_mode: 'force_generic_plan' };
@@ -15,11 +14,11 @@ export interface SessionOptions {
   /** Limit of one statement; 0 means none, for migrations and operator commands. */
   readonly statementTimeoutMs?: number | undefined;
   /**
-   * Makes PostgreSQL use one generic plan per statement and connection. Otherwise it may plan each execution,
-   * if it estimates a gain. The estimate is wrong for tables with many partitions (with a month of daily
-   * partitions, planning takes twenty times as long as the statement) and for array parameters (an array
-   * shorter than assumed looks like a gain, but planning costs twice as much as the lookup). Ignored without
-   * a statement timeout.
+   * Makes PostgreSQL use one generic plan per statement and connection, instead of planning each execution
+   * for which it estimates a gain. The estimate is wrong for tables with many partitions (with a month of
+   * daily partitions, planning takes twenty times as long as the statement) and for array parameters (a short
+   * array looks like a gain, but planning costs twice as much as the lookup). Ignored without a statement
+   * timeout.
    */
   readonly forceGenericPlan?: boolean | undefined;
 }

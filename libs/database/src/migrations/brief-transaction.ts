@@ -52,11 +52,9 @@ async function attempt<Result>(
     return { result };
   } catch (error) {
     if (!runner.isReleased) await runner.rollbackTransaction();
-    if (isLockConflict(error)) return undefined;
+    const isLockConflict =
+      error instanceof QueryFailedError && hasSqlState(error.driverError, lockConflictCodes);
+    if (isLockConflict) return undefined;
     throw error;
   }
-}
-
-function isLockConflict(error: unknown): boolean {
-  return error instanceof QueryFailedError && hasSqlState(error.driverError, lockConflictCodes);
 }

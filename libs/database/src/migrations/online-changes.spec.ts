@@ -18,9 +18,7 @@ class Numbers1700000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('CREATE TABLE numbers (id uuid PRIMARY KEY)');
   }
-  async down(): Promise<void> {
-    // Not used in this test.
-  }
+  async down(): Promise<void> {}
 }
 
 class NumbersWithNote1700000000001 extends Numbers1700000000000 {
@@ -43,10 +41,7 @@ describe('online schema changes', () => {
   });
 
   const insert = () => scratch.database.run(insertNumber, [randomUUID()]);
-  /**
-   * Starts `change` during a transaction that commits only after the change has waited and others have
-   * written.
-   */
+  /** Runs `change` during a transaction that commits once the change has waited and others have written. */
   const duringOpenWrite = async <Result>(change: () => Promise<Result>): Promise<Result> => {
     const writer = await scratch.database.begin();
     await writer.tx.run(insertNumber, [randomUUID()]);

@@ -5,8 +5,7 @@ import { inBriefTransaction, maxLockTimeout } from './brief-transaction.js';
 export const shardsPurpose = 'shards';
 const endIntervalMs = 1_000;
 
-// The replica connects again within a second. pg_blocking_pids needs no privilege, and a role may end its own
-// sessions.
+// The replica reconnects within a second. A role needs no privilege to end its own sessions.
 const endShardSessions = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE pid = ANY(pg_blocking_pids($1)) AND application_name LIKE '% ${shardsPurpose}'`;
@@ -17,8 +16,7 @@ export async function changeBriefly(runner: QueryRunner, change: string): Promis
 }
 
 /**
- * Builds an index while services read and write the table. Rebuilds an invalid index that an interrupted
- * build left.
+ * Builds an index while services read and write the table. Rebuilds one that an interrupted build left.
  * @param tableAndColumns as after ON: `orders (placed_at)`
  */
 export async function buildConcurrently(
@@ -74,8 +72,7 @@ export async function dropConcurrently(runner: QueryRunner, name: string): Promi
 
 /**
  * CONCURRENTLY waits for open transactions. It blocks no other statement, and a timeout would leave an
- * invalid index, so it waits without limit. A transaction that holds shards never ends by itself, so its
- * session is ended.
+ * invalid index, so it waits without limit. Sessions that hold shards, which never end, are ended.
  */
 async function changeConcurrently(runner: QueryRunner, change: string): Promise<void> {
   const pids = valuesOf('pid', await runner.query('SELECT pg_backend_pid() AS pid'));

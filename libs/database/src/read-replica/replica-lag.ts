@@ -11,10 +11,7 @@ const lagBytes = new Gauge({
 
 /** Positions in the write-ahead log, in bytes. */
 export interface WalPositions {
-  /**
-   * The position of the primary. Every commit that it has confirmed before the call is at or before this
-   * position.
-   */
+  /** The position of the primary: at or after every commit that it confirmed before the call. */
   primary(): Promise<number | undefined>;
   /** The position up to which the replica shows commits; undefined if the server is not a replica. */
   replayed(): Promise<number | undefined>;

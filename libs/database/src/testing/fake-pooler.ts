@@ -4,10 +4,7 @@ import { listen } from '@fulfilment/testing';
 export interface FakePoolerOptions {
   /** Rejects the start-up parameter `options`, like PgBouncer without `ignore_startup_parameters`. */
   readonly rejectsOptions?: boolean;
-  /**
-   * One session of the server serves all clients, like transaction mode without named statements. The clients
-   * must send one statement at a time.
-   */
+  /** All clients share one session, as in transaction mode. They must send one statement at a time. */
   readonly sharesSession?: boolean;
 }
 

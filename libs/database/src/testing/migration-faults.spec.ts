@@ -12,9 +12,7 @@ class Tables1700000000000 implements MigrationInterface {
     );
     await runner.query("CREATE INDEX one_word ON one (word); INSERT INTO one VALUES (1, 'a')");
   }
-  async down(): Promise<void> {
-    // Not used in this test.
-  }
+  async down(): Promise<void> {}
 }
 
 /** A second migration, in or outside of a transaction. */
@@ -25,9 +23,7 @@ function changeMigration(transaction: boolean, up: (runner: QueryRunner) => Prom
     async up(runner: QueryRunner): Promise<void> {
       await up(runner);
     }
-    async down(): Promise<void> {
-      // Not used in this test.
-    }
+    async down(): Promise<void> {}
   };
 }
 const faultsOf = (transaction: boolean, up: (runner: QueryRunner) => Promise<unknown>) =>

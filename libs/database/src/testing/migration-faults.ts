@@ -87,16 +87,13 @@ function watch(migration: Migration, traffic: Traffic, faults: string[]): Migrat
       traffic.end();
     }
 
-    async down(): Promise<void> {
-      // Migrations are only applied here.
-    }
+    async down(): Promise<void> {}
   };
 }
 
 /**
  * Inspects each transaction of a migration before its commit. Wraps statements outside of a transaction in
- * one. A migration must begin transactions with the methods of its query runner, since a raw BEGIN is not
- * recognised.
+ * one. A migration must begin transactions by methods of its query runner: a raw BEGIN is not recognised.
  */
 class Watcher {
   /** The query runner that the migration uses. */

@@ -9,10 +9,7 @@ export interface BeginOptions {
   readonly statementTimeoutMs?: number | undefined;
 }
 
-/**
- * Sends BEGIN and its options as one message, so that no option costs a round trip. Returns the id if
- * `returnId`.
- */
+/** Sends BEGIN and its options as one message, in one round trip. Returns the id if `returnId`. */
 export async function beginTransaction(
   client: PoolClient,
   { returnId = false, snapshot = false, statementTimeoutMs }: BeginOptions,

@@ -14,10 +14,7 @@ class TransactionRolledBack extends Error {
   }
 }
 
-/**
- * A transaction that its caller ends, by exactly one call of `commit` or `rollback`. Its connection then
- * returns to the pool.
- */
+/** A transaction that its caller ends by one call of `commit` or `rollback`, which frees its connection. */
 export class OpenTransaction {
   readonly tx: Transaction;
   private readonly afterCommit: (() => void)[] = [];

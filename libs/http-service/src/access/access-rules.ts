@@ -22,10 +22,7 @@ export type RateLimitName = 'default' | 'orders-create' | 'quotes' | 'stats';
 /** Declares the quota that the route uses instead of `default`. */
 export const RateLimit = (name: RateLimitName) => SetMetadata(rateLimitMetadata, name);
 
-/**
- * Returns the scopes and the quota of a route, or that it is public.
- * @throws Error if the route declares neither
- */
+/** Returns scopes and quota of a route, or that it is public. @throws Error if it declares neither */
 export function accessRulesOf(
   reflector: Reflector,
   targets: RouteTargets,

@@ -77,15 +77,15 @@ export class AccessGuard implements CanActivate {
     return caller;
   }
 
-  /**
-   * Returns the caller, or the error of the credentials. A DPoP proof is only checked for a valid token that
-   * needs one.
-   */
+  /** Returns the caller, or the error. A DPoP proof is checked only for a valid token that needs one. */
   private async verifyCredentials(
     request: Request,
     { scheme, token }: Credentials,
   ): Promise<Caller | AccessError> {
-    const beforeSignature = (): void => this.assertSignatureCheckAllowed(request.ip);
+    const beforeSignature = (): void => {
+      const rejection = this.exhausted.countSignatureCheck(request.ip);
+      if (rejection !== undefined) this.rejectAnonymous(rejection);
+    };
     if (scheme === 'Bearer') return (await this.tokens.verify(token, beforeSignature)) ?? 'invalid_token';
     const bound = await this.tokens.verifyBound(token, beforeSignature);
     if (bound === undefined) return 'invalid_token';
@@ -93,10 +93,7 @@ export class AccessGuard implements CanActivate {
     return isProven ? bound.caller : 'invalid_dpop_proof';
   }
 
-  /**
-   * Rejects a request without a valid token or proof, and counts it for the client network, so that guessing
-   * tokens is slow.
-   */
+  /** Rejects a request without a valid token or proof, and counts it by network: guessing must be slow. */
   private async reject(
     request: Request,
     scheme: Credentials['scheme'] = 'Bearer',
@@ -112,12 +109,6 @@ export class AccessGuard implements CanActivate {
       ...(error === undefined ? {} : { error }),
     });
     throw new Unauthorized(explanations[error ?? 'missing'], challenge);
-  }
-
-  /** Limits the signature checks for a network whose anonymous quota is exhausted. @throws RateLimited */
-  private assertSignatureCheckAllowed(address: string | undefined): void {
-    const rejection = this.exhausted.countSignatureCheck(address);
-    if (rejection !== undefined) this.rejectAnonymous(rejection);
   }
 
   private rejectAnonymous(decision: RateLimitDecision): never {

@@ -76,9 +76,7 @@ interface VerifiedProof {
   readonly thumbprint: string;
 }
 
-/**
- * Verifies a JWS of type `dpop+jwt` with the public key in its header. Returns undefined if it is invalid.
- */
+/** Verifies a JWS of type `dpop+jwt` with the public key in its header. Undefined if it is invalid. */
 async function verifyProof(proof: string): Promise<VerifiedProof | undefined> {
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {

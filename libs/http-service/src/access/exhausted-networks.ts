@@ -14,9 +14,8 @@ interface Exhausted {
 
 /**
  * Networks whose anonymous quota is exhausted, until it allows a request again. During that time only a few
- * signatures from such a network are checked, so that forged tokens cost almost nothing. Another client of
- * the network with a new valid token succeeds with one of these checks or after a retry. Cached tokens need
- * no check; each DPoP proof needs one.
+ * of their signatures are checked, so that forged tokens cost almost nothing. Another client of the network
+ * succeeds with one of these checks, or later. Cached tokens need no check; each DPoP proof needs one.
  */
 export class ExhaustedNetworks {
   private readonly networks = new LRUCache<string, Exhausted>({ max: maxNetworks });
@@ -31,10 +30,7 @@ export class ExhaustedNetworks {
     this.networks.set(network, { decision, untilMs, checksLeft: checksWhileExhausted });
   }
 
-  /**
-   * Counts a signature check for the address. Returns the decision that rejects it, undefined when it is
-   * allowed.
-   */
+  /** Counts a signature check for the address. Returns the decision that rejects it, if one does. */
   countSignatureCheck(address: string | undefined): RateLimitDecision | undefined {
     const exhausted = this.find(clientNetwork(address).network);
     if (exhausted === undefined) return undefined;

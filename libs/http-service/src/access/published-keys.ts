@@ -16,10 +16,9 @@ const failures = new Counter({
 
 /**
  * The authorization server's public keys (RFC 7517). They are read when first needed, then every minute, and
- * whenever a token names an unknown key, so that a key may sign as soon as it is published. Such a token
- * waits for a read in progress, and until a second has passed since that one began. jose's cool-down would
- * reject it for several seconds after a read, in which keys may have been rotated twice. Known keys stay in
- * use while reads fail.
+ * when a token names an unknown key, so that a key may sign as soon as it is published. Such a token waits
+ * for a read in progress, and until a second has passed since its start. jose's cool-down would reject it for
+ * seconds, in which keys may have been rotated twice. Known keys stay in use while reads fail.
  */
 export class PublishedKeys {
   private readonly remote: ReturnType<typeof createRemoteJWKSet>;
@@ -80,10 +79,7 @@ export class PublishedKeys {
     this.reload().catch(() => undefined); // the known keys stay in use
   }
 
-  /**
-   * Begins another read after the one in progress, whose response may be older than the key. Calls before it
-   * begins share it.
-   */
+  /** Begins a read after the one in progress, whose response may be too old. Calls until then share it. */
   private reload(): Promise<void> {
     this.nextRead ??= this.waitUntilAllowed().then(() => {
       this.nextRead = undefined;

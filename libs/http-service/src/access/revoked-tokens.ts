@@ -1,6 +1,7 @@
 import { revokedTokenKey } from '@fulfilment/contracts';
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { RedisConnection } from '../redis/redis.js';
+import { RedisConnection } from '../redis/redis.js';
 
 const maxCachedResults = 20_000;
 /** A revoked token must be rejected within a second; a cached result may be this old. */
@@ -11,10 +12,8 @@ interface CachedResult {
   readonly revoked: Promise<boolean>;
 }
 
-/**
- * The deny list of revoked access tokens in Redis. While Redis is down all tokens are accepted, and the
- * outage is logged.
- */
+/** The deny list of access tokens in Redis. While Redis is down, all tokens are accepted; this is logged. */
+@Injectable()
 export class RevokedTokens {
   private readonly results = new LRUCache<string, CachedResult>({ max: maxCachedResults });
 

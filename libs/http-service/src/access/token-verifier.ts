@@ -10,10 +10,7 @@ import { PublishedKeys } from './published-keys.js';
 const maxCachedTokens = 20_000;
 /** Tolerated difference between the clocks of this service and of the authorization server. */
 const clockToleranceSeconds = 5;
-/**
- * A JWS with a canonical ES256 signature of 64 bytes: the unused bits of the last character are zero (RFC
- * 4648 §3.5).
- */
+/** A JWS with a canonical ES256 signature: the unused bits at its end are zero (RFC 4648 §3.5). */
 const compactEs256 = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 /** The `typ` of an access token (RFC 9068 §2.1), with or without `application/` (RFC 7515 §4.1.9). */
@@ -58,8 +55,7 @@ export class TokenVerifier {
   }
 
   /**
-   * Returns the caller of a bearer token, or undefined when the token is invalid or DPoP-bound (RFC 9449
-   * §7.2).
+   * Returns the caller of a bearer token; undefined if it is invalid or DPoP-bound (RFC 9449 §7.2).
    * @param beforeSignature called before a signature is verified; may throw
    * @throws DependencyUnavailable when the signing keys could not be read
    */

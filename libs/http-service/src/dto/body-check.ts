@@ -10,15 +10,15 @@ import {
 } from '@nestjs/common';
 import { catchError, type Observable } from 'rxjs';
 
-/** A check of a body that needs a Nest provider, so that its DTO cannot make it. */
+/** A check of a body that needs a Nest provider, so a DTO cannot make it. */
 export interface BodyCheck {
   /** Returns the errors of the members that it checks, independent of the other members. */
   problemsOf(body: object): Promise<readonly ErrorDetail[]>;
 }
 
 /**
- * Runs a check if the body is not valid by its DTO, so that the 400 has the errors of both. For a valid DTO
- * the use case checks the same itself.
+ * Runs a check if the DTO rejects the body, so that the 400 has the errors of both. For a valid DTO the use
+ * case makes the same check.
  */
 export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
   @Injectable()

@@ -26,8 +26,7 @@ export function ObjectList(
 
 /**
  * class-validator accepts null as an object and descends into nested lists, so both are replaced by a value
- * that it rejects. It also validates every element of a list that is too long, so the list is cut to one
- * element more than allowed.
+ * that it rejects. It validates all elements of a list that is too long, so only one too many is kept.
  */
 const validatable = (max: number): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) =>

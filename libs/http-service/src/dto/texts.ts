@@ -5,8 +5,7 @@ import { Transform } from 'class-transformer';
 
 // eslint-disable-next-line no-control-regex -- it matches control characters
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-// Embeddings, overrides and isolates also affect the text around a title (UAX #9 §2); marks of single
-// characters do not.
+// Embeddings, overrides and isolates affect the text around a title (UAX #9 §2); marks do not.
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
 export const loneSurrogates = /\p{Surrogate}/u;
 /** Pattern for the API reference: no control characters. */
@@ -34,9 +33,7 @@ export interface TextBounds {
   readonly format?: 'uri';
 }
 
-/**
- * A string within bounds and without control characters. A text without visible characters counts as empty.
- */
+/** A string within bounds, without control characters. One without visible characters counts as empty. */
 export function TextField({ min = 1, max, normalize = false, format }: TextBounds): PropertyDecorator {
   const problemWith = (value: unknown): string | undefined => {
     if (typeof value !== 'string') return 'must be a string';

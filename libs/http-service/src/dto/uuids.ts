@@ -5,10 +5,7 @@ import { Transform } from 'class-transformer';
 
 const uuidLength = 36;
 
-/**
- * A UUID as 36 characters with hyphens. Upper case is accepted (RFC 9562 §4) and converted to the stored
- * lower case.
- */
+/** A UUID with hyphens. Upper case is accepted (RFC 9562 §4) and converted to the stored lower case. */
 export function UuidField(): PropertyDecorator {
   const lowerCase = Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && value.length === uuidLength ? value.toLowerCase() : value,

@@ -11,9 +11,7 @@ export interface KeyScope {
 /** A request with an `idempotency-key` that creates a resource in one transaction. */
 export interface KeyedRequest {
   readonly scope: KeyScope;
-  /**
-   * Fingerprints of the body. The first is stored; the others, under previous keys, count as the same body.
-   */
+  /** Fingerprints of the body. The first is stored; those under previous keys count as the same body. */
   readonly fingerprints: readonly Buffer[];
   /** When the request was received; an expired key counts as absent. */
   readonly receivedAt: Date;
@@ -33,10 +31,7 @@ interface StoredKey<Response> {
 const keysPerBatch = 1_000;
 const lifetime = "interval '24 hours'";
 
-/**
- * SQL for a migration. `response` is `json` to keep the order of members; it is null only inside the creating
- * transaction.
- */
+/** SQL for a migration. `response` is `json` to keep the order of members, and null before the commit. */
 export const createIdempotencyKeys = `
   CREATE TABLE idempotency_keys (
     creator_id uuid NOT NULL,

@@ -8,8 +8,7 @@ export function fingerprint(body: unknown): Buffer {
 }
 
 /**
- * Returns the fingerprint of a body that contains a secret: a reader of the table could guess the secret from
- * an SHA-256 without a key.
+ * Returns the fingerprint of a body with a secret, which a reader of the table could guess from an SHA-256.
  * @param key a key of the service, from which the key of the fingerprint is derived
  */
 export function keyedFingerprint(body: unknown, key: KeyObject): Buffer {

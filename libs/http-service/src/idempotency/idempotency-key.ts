@@ -16,10 +16,7 @@ export const idempotencyKeyHeader: Parameter = {
   example: '6f1f7c2e-2f3b-4d0a-9c55-6b7d3f0e8a11',
 };
 
-/**
- * The `idempotency-key` header without surrounding quotes (a structured string in the IETF draft); undefined
- * if absent.
- */
+/** The `idempotency-key` header without its quotes (a structured string, in the draft), if there is one. */
 export const IdempotencyKey = createParamDecorator(readIdempotencyKey);
 
 export function readIdempotencyKey(_: unknown, context: ExecutionContext): string | undefined {

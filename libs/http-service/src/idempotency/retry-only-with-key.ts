@@ -7,9 +7,8 @@ import { routeTargets, type RouteTargets } from '../route-targets.js';
 const metadataKey = 'request:retry-only-with-key';
 
 /**
- * A repeated request without an `idempotency-key` may do its work twice. So error responses to requests
- * without one have no `Retry-After`, which generic clients take as permission to repeat the request. The
- * gateway does the same.
+ * A repeated request without an `idempotency-key` may do its work twice. So error responses to such requests
+ * have no `Retry-After`, which generic clients take as permission to repeat. The gateway does the same.
  */
 export const RetryOnlyWithKey = () => SetMetadata(metadataKey, true);
 

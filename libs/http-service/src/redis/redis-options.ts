@@ -8,8 +8,7 @@ const maxLoadingRetryMs = 100;
 
 /**
  * Options of ioredis for finding the primary, in addition to `REDIS_URL`. After a failover the client
- * connects to the new primary. It does so at once when a Sentinel reports it, even if the old one does not
- * respond.
+ * connects to the new primary: at once if a Sentinel reports it, even if the old one does not respond.
  */
 export function redisOptions(settings: RedisSettings) {
   return {

@@ -13,10 +13,7 @@ const failures = new Counter({
   labelNames: ['use'],
 });
 
-/**
- * A Redis connection that fails open: without a response in time the caller continues, and a metric counts
- * it.
- */
+/** A Redis connection that fails open: without a timely response the caller continues, which is counted. */
 export class RedisConnection {
   readonly client: Redis;
   private readonly warnings = new WarningLimit();
@@ -39,10 +36,7 @@ export class RedisConnection {
     this.client.on('error', (error) => this.warn(error, 'connection'));
   }
 
-  /**
-   * Returns the result of a command, or undefined when Redis did not respond.
-   * @param use label in the metric
-   */
+  /** Returns the result of a command; undefined without a response. @param use label in the metric */
   async tryCommand<Result>(
     use: string,
     command: (client: Redis) => Promise<Result>,
@@ -56,10 +50,7 @@ export class RedisConnection {
     }
   }
 
-  /**
-   * Resolves when the connection and its timers are closed. While it reconnects there is no `end` event, so
-   * it also times out.
-   */
+  /** Resolves when the connection is closed, or after a timeout: while reconnecting there is no `end`. */
   async stop(): Promise<void> {
     const { client } = this;
     if (client.status === 'end') return;

@@ -53,7 +53,10 @@ const defaultQuotas = quotasOf(
  * @throws Error for a handler without `@Operation()`
  */
 export function routesOf(modules: readonly Type<object>[]): Route[] {
-  return modules.flatMap(controllersOf).flatMap((controller) => {
+  const controllers = modules.flatMap((module) =>
+    controllerTypes.parse(Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module)),
+  );
+  return controllers.flatMap((controller) => {
     const prototype = prototypeOf.parse(controller.prototype);
     return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
       const handler = prototype[name];
@@ -61,10 +64,6 @@ export function routesOf(modules: readonly Type<object>[]): Route[] {
       return isRoute ? [routeOf(controller, name, handler)] : [];
     });
   });
-}
-
-function controllersOf(module: Type<object>): readonly Type<object>[] {
-  return controllerTypes.parse(Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module));
 }
 
 function routeOf(controller: Type<object>, name: string, handler: Handler): Route {

@@ -85,12 +85,7 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
         id: 'readServing',
         summary: 'Check whether requests are served',
         response: { description: 'Requests are handled, possibly without Redis or RabbitMQ.', shape: ready },
-        errors: [
-          {
-            when: 'The service is starting, or PostgreSQL is unavailable.',
-            example: notReady,
-          },
-        ],
+        errors: [{ when: 'The service is starting, or PostgreSQL is unavailable.', example: notReady }],
       }),
       {
         ...publicRoute(protectedResourcePath(api), {

@@ -10,10 +10,6 @@ import { routeTargets } from '../route-targets.js';
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
 type Parse = ReturnType<typeof express.json>;
 
-function rawParserOf(limitBytes: number): Parse {
-  return express.raw({ limit: limitBytes, inflate: false, type: () => true });
-}
-
 function jsonParserOf(limitBytes: number): Parse {
   return express.json({
     limit: limitBytes,
@@ -33,10 +29,7 @@ class MalformedText extends Error {
   readonly type = 'entity.parse.failed';
 }
 
-/**
- * Reads the body, as JSON unless the route reads bytes. It runs after the access guard, so 401, 429 and 403
- * come before any 400, 413 or 415.
- */
+/** Reads the body, as JSON or bytes, after the access guard: 401, 429 and 403 precede 400, 413 and 415. */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
@@ -53,7 +46,8 @@ export class JsonBodyGuard implements CanActivate {
     const response = context.switchToHttp().getResponse<Response>();
     const limitBytes = bodyLimitOf(this.reflector, targets);
     if (isRaw) {
-      await readBody(rawParserOf(limitBytes), request, response);
+      const parse = express.raw({ limit: limitBytes, inflate: false, type: () => true });
+      await readBody(parse, request, response);
       return true;
     }
     // `application/*+json` is JSON too (RFC 6839 §3.1).

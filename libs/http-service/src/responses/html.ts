@@ -9,10 +9,7 @@ export class Html {
 
 export type Part = Html | string | number | undefined | readonly Html[];
 
-/**
- * Creates markup in which every inserted text is escaped, in content and in quoted attributes; undefined
- * inserts nothing.
- */
+/** Creates markup. Text is escaped, for content and quoted attributes; undefined inserts nothing. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let text = literals[0] ?? '';
   parts.forEach((part, index) => {

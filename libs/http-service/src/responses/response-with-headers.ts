@@ -1,7 +1,4 @@
-/**
- * A body with headers such as `Location`. Use cases return it, the route declares the status, and
- * `ServiceAdapter` sends both.
- */
+/** A body with headers such as `Location`, which use cases return and `ServiceAdapter` sends. */
 export class ResponseWithHeaders<Body> {
   constructor(
     readonly body: Body,

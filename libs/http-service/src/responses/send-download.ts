@@ -13,8 +13,7 @@ export async function sendDownload(response: Response, content: Readable, fileNa
 }
 
 /**
- * Sends a stream of server-sent events. nginx passes each on at once. If the stream fails, the connection is
- * closed, and the client connects again.
+ * Sends server-sent events, which nginx passes on at once. If the stream fails, the connection is closed.
  * @throws the error of the stream; a client that disconnects is none
  */
 export async function sendEvents(response: Response, events: Readable): Promise<void> {

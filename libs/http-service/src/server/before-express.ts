@@ -41,10 +41,7 @@ export function jsonResponse(
   };
 }
 
-/**
- * The address of the gateway's client: the last in `X-Forwarded-For`, as Express' `request.ip` with one
- * trusted proxy.
- */
+/** The address of the gateway's client: the last of `X-Forwarded-For`, like `request.ip` of Express. */
 export function callerAddress(request: IncomingMessage): string {
   const forwarded = String(request.headers['x-forwarded-for'] ?? '');
   const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();

@@ -1,7 +1,6 @@
 /**
- * Escapes the percent signs of a path whose percent-encoding is malformed or not UTF-8 (`%zz`, `%ff`). So it
- * passes the same checks in the same order as any other path and becomes an unknown id, instead of an error
- * before authentication.
+ * Escapes the percent signs of a path whose encoding is malformed or not UTF-8 (`%zz`, `%ff`). So it passes
+ * the same checks as any other path and becomes an unknown id, not an error before authentication.
  */
 export function escapeUndecodablePath(url: string): string {
   if (!url.includes('%')) return url;

@@ -4,10 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const wellFormed = /^[\w.:/+=-]{1,128}$/;
 
-/**
- * Creates the context of a request, and adds `X-Request-Id` to its response: the client's if it is well
- * formed, else a new one.
- */
+/** Creates the context of a request, and sets `X-Request-Id`: the client's if well formed, else a new one. */
 export function requestContext(request: IncomingMessage, response: ServerResponse): WorkContext {
   const { 'x-request-id': requested, traceparent } = request.headers;
   const id = typeof requested === 'string' && wellFormed.test(requested) ? requested : randomUUID();

@@ -9,10 +9,7 @@ const duration = new TraceHistogram({
 });
 const rawRoutes = new Attached<string>();
 
-/**
- * Sets the route label of a request that Express does not handle.
- * @param route one of a few, never with an id
- */
+/** Sets the route label of a request that Express does not handle. @param route one of a few, without ids */
 export function nameRoute(request: IncomingMessage, route: string): void {
   rawRoutes.set(request, route);
 }

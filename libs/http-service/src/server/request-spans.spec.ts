@@ -43,7 +43,7 @@ describe('the span of a request', () => {
     expect(span?.parentSpanContext).toBeUndefined();
   });
 
-  it('is failed for a 5xx, and not for a 4xx', async () => {
+  it('has an error status for a 5xx, not for a 4xx', async () => {
     recorded = recordSpans();
     await request(api.url).get('/store/notes').set('x-forwarded-for', freshAddress()).expect(401);
     await request(api.url).get('/store/notes/broken').expect(500);

@@ -9,7 +9,6 @@ import { declareQueues, ensureFactsExchange, onOwnChannel } from './topology.js'
 const minRetryDelayMs = 200;
 /** Short, since an attempt costs little and a recovered RabbitMQ should be used at once. */
 const maxRetryDelayMs = 1_000;
-const heartbeatSeconds = 10;
 const stopTimeoutMs = 5_000;
 
 /** Sets up a channel of its own, to consume or to publish. Called after each connect, with a new channel. */
@@ -18,10 +17,7 @@ export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) =>
 /** Rejects while the connection must not be opened; resolves when it may be. */
 export type Gate = () => Promise<unknown>;
 
-/**
- * One connection to RabbitMQ that reconnects by itself. A failed channel closes the connection, and both are
- * reopened.
- */
+/** One connection to RabbitMQ. When it or one of its channels fails, all are closed and reopened. */
 export class Broker {
   readonly topology: Topology;
   private readonly logger: Logger;
@@ -50,10 +46,7 @@ export class Broker {
     return this.isReady;
   }
 
-  /**
-   * Whether RabbitMQ, short of memory or disk, accepts no messages. Messages published in this state fill the
-   * memory of this process.
-   */
+  /** Whether RabbitMQ, short of memory or disk, accepts no messages. They would fill the memory here. */
   get blocked(): boolean {
     return this.isBlocked;
   }
@@ -75,18 +68,14 @@ export class Broker {
   /**
    * Closes the connection, even while its channels are being set up, and opens another. RabbitMQ redelivers
    * unacknowledged messages, to this process or another.
-   * @param gate the next connection is opened only once this resolves; called again with the delays of
-   * reconnecting (200 ms to 1 s)
+   * @param gate the connection is opened once this resolves; called again with the delays of reconnecting
    */
   reconnect(gate?: Gate): void {
     this.gate = gate ?? this.gate;
     this.closeConnection();
   }
 
-  /**
-   * Returns the message and consumer counts; undefined when the queue does not exist or RabbitMQ is
-   * unreachable.
-   */
+  /** Returns the counts of messages and consumers; undefined without the queue or a connection. */
   async inspect(queue: string): Promise<Replies.AssertQueue | undefined> {
     const { connection } = this;
     if (connection === undefined || !this.isReady) return undefined;
@@ -146,7 +135,7 @@ export class Broker {
 
   private async runConnection(onReady: () => void): Promise<void> {
     const { url, name } = this.settings;
-    const connection = await connect(url, { heartbeatSeconds, name });
+    const connection = await connect(url, name);
     if (this.stopping.signal.aborted) return close(connection);
     this.connection = connection;
     this.isBlocked = false;

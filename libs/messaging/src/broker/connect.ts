@@ -2,28 +2,24 @@ import { brokerNodes } from '@fulfilment/runtime';
 import { type ChannelModel, connect as connectToNode } from 'amqplib';
 
 const timeoutMs = 5_000;
-
-export interface ConnectOptions {
-  readonly heartbeatSeconds?: number;
-  /** Shown in the management interface of RabbitMQ. */
-  readonly name?: string;
-}
+const heartbeatSeconds = '10';
 
 /**
  * Connects to one node of the cluster: to a random one, so that connections spread, and if it cannot be used
  * to the next. The caller needs no listener for `error`: calls in progress reject.
  * @param urls value of `RABBITMQ_URL`
+ * @param name shown in the management interface of RabbitMQ
  * @throws Error of the only node, or AggregateError if none of several can be used
  */
-export async function connect(urls: string, options: ConnectOptions = {}): Promise<ChannelModel> {
+export async function connect(urls: string, name?: string): Promise<ChannelModel> {
   const nodes = brokerNodes(urls);
   const first = Math.floor(Math.random() * nodes.length);
   const errors: unknown[] = [];
   for (const node of [...nodes.slice(first), ...nodes.slice(0, first)]) {
     try {
-      const connection = await connectToNode(withHeartbeat(node, options), {
+      const connection = await connectToNode(withHeartbeat(node), {
         timeout: timeoutMs,
-        ...(options.name !== undefined && { clientProperties: { connection_name: options.name } }),
+        ...(name !== undefined && { clientProperties: { connection_name: name } }),
       });
       return connection.on('error', () => undefined);
     } catch (error) {
@@ -33,9 +29,8 @@ export async function connect(urls: string, options: ConnectOptions = {}): Promi
   throw errors.length === 1 ? errors[0] : new AggregateError(errors, 'No node of RabbitMQ can be used.');
 }
 
-function withHeartbeat(node: string, { heartbeatSeconds }: ConnectOptions): string {
-  if (heartbeatSeconds === undefined) return node;
+function withHeartbeat(node: string): string {
   const url = new URL(node);
-  url.searchParams.set('heartbeat', String(heartbeatSeconds));
+  url.searchParams.set('heartbeat', heartbeatSeconds);
   return url.href;
 }

@@ -38,10 +38,7 @@ export class QueueGauges extends BackgroundLoop {
     super({ name: 'queue-gauges', intervalMs, logger, round: () => this.round() });
   }
 
-  /**
-   * Updates the values. They stay unchanged while RabbitMQ is unreachable; readiness and the outbox metrics
-   * report the outage.
-   */
+  /** Updates the values. They stay while RabbitMQ is unreachable, which readiness and the outbox report. */
   private async round(): Promise<void> {
     for (const queue of this.queues) {
       const { topology } = this.broker;

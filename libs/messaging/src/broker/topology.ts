@@ -38,10 +38,7 @@ export function queuesOf(service: string): MessageQueue[] {
   return queueNames().filter((name) => serviceOfQueue(name) === service);
 }
 
-/**
- * Declares the queues of a service before it runs, so that they store what others publish.
- * @returns their names
- */
+/** Declares the queues of a service before it runs, so that they store messages. @returns their names */
 export async function declareQueuesOf(
   service: string,
   { url, namespace }: { readonly url: string; readonly namespace: string },

@@ -35,10 +35,7 @@ export class RejectedMessage extends Error {
   override readonly name = 'RejectedMessage';
 }
 
-/**
- * Thrown by a handler that got several messages, when one of them must not share its transaction. They are
- * then handled one by one.
- */
+/** Thrown by a handler if a message must not share its transaction. All are then handled one by one. */
 export class NeedsOwnTransaction extends Error {
   override readonly name = 'NeedsOwnTransaction';
 }
@@ -214,7 +211,7 @@ export class ApplyMessages implements MessageHandler {
   private async acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
     handled.inc({ queue: this.consumer.queue, outcome: 'applied' }, deliveries.length);
     const last = deliveries.at(-1);
-    // Messages are handled in order, so no message before the last one is still in work.
+    // Messages are handled in order, so all messages before the last one are done.
     if (last !== undefined) await this.options.acknowledge(channel, last.raw, { allUpTo: true });
   }
 

@@ -30,8 +30,8 @@ describe('a consumer', () => {
     async (_, statementTimeoutMs, interrupt) => {
       await testbed.start({
         databaseUrl: proxy.url,
-        ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
-        times: { requeueAfterMs: 300, retryDelayMs },
+        statementTimeoutMs,
+        consumerTimes: { requeueAfterMs: 300, retryDelayMs },
       });
       const before = stockCounts(5);
       await testbed.broker.publish(...before);
@@ -48,7 +48,7 @@ describe('a consumer', () => {
   it('is not ready while its database is down, and applies the messages when it is back', async () => {
     const { messaging } = await testbed.start({
       databaseUrl: proxy.url,
-      times: { requeueAfterMs: 100, retryDelayMs },
+      consumerTimes: { requeueAfterMs: 100, retryDelayMs },
     });
     proxy.disconnect();
     const sent = stockCounts(3);
@@ -68,7 +68,7 @@ describe('a consumer', () => {
       remainingFailures -= 1;
       await tx.run(diskFull);
     };
-    await testbed.start({ times: { requeueAfterMs: 1, retryDelayMs }, onHandle });
+    await testbed.start({ consumerTimes: { requeueAfterMs: 1, retryDelayMs }, onHandle });
     const sent = stockCounts(3);
     await testbed.broker.publish(...sent);
     expect(await testbed.untilApplied(3)).toEqual(ids(sent));
@@ -98,7 +98,7 @@ describe('a consumer', () => {
         await tx.run(setShortTimeout);
         await tx.run(work);
       };
-      await testbed.start({ times: { retryDelayMs }, onHandle });
+      await testbed.start({ consumerTimes: { retryDelayMs }, onHandle });
       const [before, after] = [stockCounts(7), stockCounts(7)];
       await testbed.broker.publish(...before, slow, ...after);
       expect(await testbed.untilApplied(14)).toEqual(ids([...before, ...after]));

@@ -13,17 +13,14 @@ const handoverPollIntervalMs = 500;
 /** Long, since only a replica that starts late with the previous release leaves such a queue. */
 const abandonedQueuePollIntervalMs = 600_000;
 const pingTimeoutMs = 3_000;
-/**
- * Below the broker's delivery limit (20), at which RabbitMQ would also dead-letter the messages that return
- * with the crashing one.
- */
+/** Below the delivery limit (20), at which RabbitMQ would also dead-letter neighbours of the message. */
 const maxDeliveriesInOrder = 10;
 
 export interface ConsumerSettings {
   readonly queue: MessageQueue;
   /** The RabbitMQ queues to read: a shard or an intake of the queue, or the queue itself. */
   readonly source: QueueSource;
-  /** Maximum number of messages that are handled at one time. Twice as many are prefetched. */
+  /** Maximum number of messages in a batch. Twice as many are prefetched. */
   readonly batchSize: number;
   /** Rejects while the database is unreachable. */
   readonly ping: () => Promise<void>;
@@ -37,24 +34,21 @@ export interface ConsumerTimes extends HandlingTimes {
 }
 
 /**
- * Consumes a queue. A message is acknowledged after its handler is done, so it may arrive twice or late; its
- * effect happens once.
+ * Consumes a queue. A message is acknowledged after its handling. It may arrive twice, but has one effect.
  *
  * A message that crashes its consumer affects no other message (ADR 23):
  * - A redelivered message is handled alone.
- * - On a shared queue the consumer prefetches one message at a time after it connects, until one arrives that
- *   was never delivered before. So a crashing message returns to RabbitMQ alone, and no other's delivery
- *   count grows.
- * - On an ordered queue the prefetch count must not change, because RabbitMQ would return messages in another
- *   order. So several messages return with the crashing one, and all their delivery counts grow. The first of
- *   them was being handled, since all messages before it were acknowledged. It is dead-lettered once it was
- *   delivered too often.
+ * - On a shared queue one message at a time is prefetched after a connect, until one arrives that was never
+ *   delivered before. So a crashing message returns alone, and no other's delivery count grows.
+ * - On an ordered queue the prefetch count must not change, since RabbitMQ would return messages in another
+ *   order. So several messages return, and all their delivery counts grow. The first of them was being
+ *   handled, since all before it were acknowledged. It is dead-lettered once it was delivered too often.
  *
  * After its time slice, a consumer of a shard gives way to the next replica (ADR 44). It does so when all
  * messages that RabbitMQ may send are handled, so no other replica handles newer ones earlier.
  */
 export class Consumer {
-  /** Messages that were received and are not in work yet. */
+  /** Received messages that are not being handled yet. */
   private waiting: ConsumeMessage[] = [];
   private channel: ConfirmChannel | undefined;
   private working: Promise<void> | undefined;
@@ -85,7 +79,7 @@ export class Consumer {
     broker.use((channel, connection) => this.open(channel, connection));
   }
 
-  /** Accepts no more messages, and resolves when those in work are done. */
+  /** Accepts no more messages. Resolves when those being handled are done. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.waiting = [];
@@ -188,11 +182,10 @@ export class Consumer {
     } catch (error) {
       this.logger.error(
         { error, queue: this.options.queue },
-        'A rejected message could not be recorded; all messages in hand will be redelivered.',
+        'A rejected message could not be recorded; all unacknowledged messages will be redelivered.',
       );
       this.waiting = [];
-      // Each requeue raises the delivery count of all messages in hand, so during a database outage they are
-      // requeued once.
+      // Each requeue raises the delivery counts, so during a database outage messages are requeued once.
       this.broker.reconnect(error instanceof DependencyUnavailable ? () => this.ping() : undefined);
     }
   }
@@ -226,10 +219,7 @@ export class Consumer {
     });
   }
 
-  /**
-   * Acknowledges a message. On a closed channel it does nothing: the broker redelivers the message, and the
-   * inbox ignores it.
-   */
+  /** Acknowledges a message. If the channel is closed, RabbitMQ redelivers it and the inbox ignores it. */
   private async acknowledge(
     channel: ConfirmChannel,
     raw: ConsumeMessage,
@@ -240,7 +230,7 @@ export class Consumer {
       const endsSerial = this.subscription?.isSerial === true && !raw.fields.redelivered;
       const decision = this.slice.acknowledge(raw, { allUpTo });
       if (decision.isWithheld) return;
-      // Unsubscribes before the acknowledgement, while at most this message is in work. Otherwise RabbitMQ
+      // Unsubscribes before the acknowledgement, while no other message is being handled. Otherwise RabbitMQ
       // could give the next message to another replica while this one still handles a prefetched message.
       const resubscribes = endsSerial || decision.endsSlice;
       if (resubscribes) await this.unsubscribe(channel);
@@ -250,7 +240,7 @@ export class Consumer {
     } catch (error) {
       this.logger.warn(
         { error, queue: this.options.queue },
-        'A handled message could not be acknowledged, or its queue not be subscribed to again.',
+        'A handled message could not be acknowledged, or the subscription to its queue not be renewed.',
       );
     }
   }

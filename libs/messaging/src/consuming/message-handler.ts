@@ -13,9 +13,7 @@ export interface MessageHandler {
 
 /** Callbacks that the consumer provides. */
 export interface HandlerCallbacks {
-  /**
-   * Acknowledges a message: by default only this one, with `allUpTo` also all earlier ones of the channel.
-   */
+  /** Acknowledges a message: only this one, or with `allUpTo` also all earlier ones of the channel. */
   readonly acknowledge: (
     channel: ConfirmChannel,
     raw: ConsumeMessage,

@@ -3,7 +3,7 @@ import { onOwnChannel } from '../broker/topology.js';
 
 /** The consumer, as the handover from retired queues to the current one controls it. */
 export interface QueueReader {
-  /** Whether no message waits or is in work. */
+  /** Whether no message waits or is being handled. */
   isIdle(): boolean;
   subscribe(queue: string): Promise<void>;
   unsubscribe(): Promise<void>;
@@ -50,10 +50,7 @@ export class QueueHandover {
     await this.read(this.source.current);
   }
 
-  /**
-   * Whether a retired queue exists and has no consumer: a replica of the earlier release re-created it after
-   * the handover, and stopped.
-   */
+  /** Whether a replica of the earlier release re-created a retired queue after the handover, and stopped. */
   async hasAbandonedRetiredQueue(): Promise<boolean> {
     for (const retired of this.source.retired) {
       if ((await this.inspect(retired))?.consumerCount === 0) return true;
@@ -61,10 +58,7 @@ export class QueueHandover {
     return false;
   }
 
-  /**
-   * Makes the next step with a retired queue: starts to read it, or deletes it once it is empty. Returns
-   * whether it is gone.
-   */
+  /** Starts to read a retired queue, or deletes it once it is empty. Returns whether it is gone. */
   private async stepRetired(retired: string, state: Replies.AssertQueue): Promise<boolean> {
     if (this.reading !== retired) {
       if (state.consumerCount > 0) return false;

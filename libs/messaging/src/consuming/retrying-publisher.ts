@@ -16,8 +16,7 @@ export class RetryingPublisher {
   private publisher: ConfirmedPublisher | undefined;
 
   /**
-   * @param publishing a connection on which nothing is consumed: RabbitMQ does not read from it while it is
-   * short of memory or disk
+   * @param publishing a connection without consumers: RabbitMQ does not read it while it is short of memory
    * @param queue queue of the consumer, for the log
    */
   constructor(
@@ -37,8 +36,7 @@ export class RetryingPublisher {
   }
 
   /**
-   * Publishes messages until RabbitMQ has confirmed all of them, each in a queue. A message may be published
-   * several times.
+   * Publishes messages until RabbitMQ has confirmed that each is in a queue. Some may be published twice.
    * @param isWanted called before each attempt
    * @returns false if the messages were no longer wanted before they were confirmed
    */

@@ -38,7 +38,7 @@ describe('a sharded queue', () => {
     for (const index of [0, 1])
       await testbed.start({
         batchSize: 10,
-        times: { timeSliceMs: 0 },
+        consumerTimes: { timeSliceMs: 0 },
         onHandle: async () => {
           await bothStarted.promise;
           handledBy[index] = (handledBy[index] ?? 0) + 1;

@@ -14,22 +14,16 @@ describe('a time slice that is over', () => {
   it('ends the subscription when all messages that RabbitMQ may send are handled', () => {
     const slice = sliceWith(4);
     expect(slice.acknowledge(delivery(2), allUpTo)).toEqual({ isWithheld: true });
-    expect(slice.acknowledge(delivery(4), allUpTo)).toMatchObject({
-      isWithheld: false,
-      endsSlice: true,
-    });
+    expect(slice.acknowledge(delivery(4), allUpTo)).toMatchObject({ isWithheld: false, endsSlice: true });
   });
 
-  it('goes on while fewer messages are there, since another may be on its way', () => {
+  it('continues while fewer messages are there, since another may be on its way', () => {
     const slice = sliceWith(3);
     expect(slice.acknowledge(delivery(1), allUpTo)).toEqual({ isWithheld: true });
-    expect(slice.acknowledge(delivery(3), allUpTo)).toMatchObject({
-      isWithheld: false,
-      endsSlice: false,
-    });
+    expect(slice.acknowledge(delivery(3), allUpTo)).toMatchObject({ isWithheld: false, endsSlice: false });
   });
 
-  it('acknowledges withheld messages before a rejected one, and goes on', () => {
+  it('acknowledges withheld messages before a rejected one, and continues', () => {
     const slice = sliceWith(4);
     expect(slice.acknowledge(delivery(2), allUpTo)).toEqual({ isWithheld: true });
     expect(slice.acknowledge(delivery(3), { allUpTo: false })).toEqual({
@@ -41,19 +35,13 @@ describe('a time slice that is over', () => {
   });
 });
 
-describe('a time slice that goes on', () => {
+describe('a time slice that has not ended', () => {
   it('withholds no acknowledgement', () => {
     const slice = new TimeSlice(2);
     slice.begin();
     slice.received(delivery(1));
     slice.received(delivery(2));
-    expect(slice.acknowledge(delivery(1), allUpTo)).toMatchObject({
-      isWithheld: false,
-      endsSlice: false,
-    });
-    expect(slice.acknowledge(delivery(2), allUpTo)).toMatchObject({
-      isWithheld: false,
-      endsSlice: false,
-    });
+    expect(slice.acknowledge(delivery(1), allUpTo)).toMatchObject({ isWithheld: false, endsSlice: false });
+    expect(slice.acknowledge(delivery(2), allUpTo)).toMatchObject({ isWithheld: false, endsSlice: false });
   });
 });

@@ -15,11 +15,10 @@ type Acknowledgement<Raw> =
     };
 
 /**
- * Limits the time for which a single active consumer goes on while other replicas wait. A consumer that
+ * Limits the time for which a consumer stays the single active one while other replicas wait. A consumer that
  * unsubscribes while RabbitMQ is sending it messages would handle them after the next consumer has got newer
  * ones. So after its time, acknowledgements are withheld until as many messages are handled as RabbitMQ sends
- * without one: then no message is on its way. If the queue has fewer messages than that, no other replica is
- * needed, and the consumer stays.
+ * without one: then none is on its way. A queue with fewer messages needs no other replica.
  */
 export class TimeSlice<Raw extends Delivery> {
   private receivedTag = 0;

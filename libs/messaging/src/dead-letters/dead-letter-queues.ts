@@ -90,10 +90,7 @@ export class DeadLetterQueues {
     );
   }
 
-  /**
-   * Deletes a dead letter.
-   * @returns its id, or an empty array when it does not exist
-   */
+  /** Deletes a dead letter. @returns its id, or an empty array when it does not exist */
   discard(queue: MessageQueue, id: string): Promise<string[]> {
     return this.removeMatching(queue, id, () => undefined);
   }

@@ -89,10 +89,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/**
- * Returns the value if it is shaped like an id, a type or a time. Anything else could be text that a person
- * wrote.
- */
+/** Returns the value if it has the form of an id, type or time; another may be text that a person wrote. */
 function identifier(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) ? value : undefined;
 }

@@ -30,8 +30,7 @@ export function firstIdOf(day: string): string {
 
 /**
  * Partitions the inbox by the day in the message id, a UUIDv7: every copy of a message has the same key, so
- * the primary key recognises it, whenever it arrives. Ids whose day has no partition, and ids without a day,
- * go to the default partition.
+ * the primary key recognises it at any time. Ids without a day or its partition go to the default partition.
  */
 export class InboxPartitions extends BackgroundLoop {
   constructor(
@@ -109,8 +108,7 @@ const deleteExpired = statement(
 );
 
 /**
- * Deletes a batch of rows of the default partition, after 30 days; those of messages that were not applied,
- * after a year. Returns their number.
+ * Deletes rows of the default partition after 30 days, or after a year if not applied. Returns their number.
  */
 export function deleteExpiredInboxRows(database: Database): Promise<number> {
   return database.run(deleteExpired);

@@ -1,7 +1,4 @@
-/**
- * Tests of where the outbox relay starts to read, also while a transaction such as that of pg_dump keeps
- * deleted rows in the index.
- */
+/** Tests of where the outbox relay starts to read, also while pg_dump keeps deleted rows in the index. */
 import { messages, type Message } from '@fulfilment/contracts';
 import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { Messaging } from '../index.js';

@@ -10,9 +10,7 @@ const insertMessages = statement(
    SELECT * FROM unnest($1::uuid[], $2::text[], $3::jsonb[])`,
 );
 
-/**
- * The messages that a service will publish. Each is written in the transaction of the change that it reports.
- */
+/** The messages that a service will publish, each written in the transaction of the reported change. */
 export class Outbox {
   private wake: () => void = () => undefined;
 

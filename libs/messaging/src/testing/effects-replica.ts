@@ -13,9 +13,7 @@ export class EffectsTables1700000000000 implements MigrationInterface {
       `${createMessagingTables} CREATE TABLE effects (position bigint GENERATED ALWAYS AS IDENTITY, message_id uuid)`,
     );
   }
-  async down(): Promise<void> {
-    // Not used here.
-  }
+  async down(): Promise<void> {}
 }
 
 export const insertEffect = statement('test.insert', 'INSERT INTO effects (message_id) VALUES ($1)');
@@ -38,36 +36,32 @@ export interface ReplicaSettings {
   readonly queue: MessageQueue;
   readonly batchSize?: number;
   /** By default 60 s. */
-  readonly statementTimeoutMs?: number;
-  readonly times?: ConsumerTimes;
+  readonly statementTimeoutMs?: number | undefined;
+  readonly consumerTimes?: ConsumerTimes;
   readonly gaugeIntervalMs?: number;
   /** Called before the effect of a message is written. */
   readonly onHandle?: (tx: Transaction, message: Message) => Promise<void> | void;
 }
 
-export async function startReplica(settings: ReplicaSettings): Promise<Replica> {
-  const { databaseUrl, url, namespace, queue, batchSize = 50, times, gaugeIntervalMs, onHandle } = settings;
-  const { statementTimeoutMs } = settings;
+export async function startReplica({
+  databaseUrl,
+  queue,
+  batchSize = 50,
+  statementTimeoutMs = patientTimeouts.statementTimeoutMs,
+  onHandle,
+  ...settings
+}: ReplicaSettings): Promise<Replica> {
   const dataSource = createDataSource({
     url: databaseUrl,
     poolSize: 3,
     applicationName: 'test',
     migrations: [],
     ...patientTimeouts,
-    ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
+    statementTimeoutMs,
   });
   await dataSource.initialize();
-  const messaging = new Messaging(
-    {
-      url,
-      service: 'test',
-      namespace,
-      ...(times && { consumerTimes: times }),
-      ...(gaugeIntervalMs !== undefined && { gaugeIntervalMs }),
-    },
-    new Database(dataSource),
-    createLogger('test', 'silent'),
-  );
+  const logger = createLogger('test', 'silent');
+  const messaging = new Messaging({ ...settings, service: 'test' }, new Database(dataSource), logger);
   messaging.consume({
     queue,
     batchSize,

@@ -1,8 +1,7 @@
 /**
- * A program: a service that only publishes messages, with the suite's outbox and relay. It publishes an
- * `order.created` for each order snapshot in the posted array, in one transaction, and responds with the time
- * of the commit. Prints its port when it is ready. Environment: DATABASE_URL (of an empty database),
- * RABBITMQ_URL, RABBITMQ_NAMESPACE.
+ * A program that only publishes messages, with the suite's outbox and relay: an `order.created` for each
+ * order snapshot in the posted array, in one transaction. Responds with the time of the commit. Prints its
+ * port when it is ready. Environment: DATABASE_URL (of an empty database), RABBITMQ_URL, RABBITMQ_NAMESPACE.
  */
 import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { createDataSource, Database, migrate } from '@fulfilment/database';
@@ -21,9 +20,7 @@ class MessagingTables implements MigrationInterface {
     await runner.query(createMessagingTables);
   }
 
-  async down(): Promise<void> {
-    // Not used here.
-  }
+  async down(): Promise<void> {}
 }
 
 const environment = z
@@ -42,8 +39,7 @@ await dataSource.initialize();
 await migrate(dataSource);
 const database = new Database(dataSource);
 const { RABBITMQ_URL: url, RABBITMQ_NAMESPACE: namespace } = environment;
-// The services that consume order.created declare their queues themselves; some benchmarks run without these
-// services.
+// Some benchmarks run without the services that declare the queues of order.created.
 for (const service of ['creator-api', 'webhook-worker']) await declareQueuesOf(service, { url, namespace });
 const messaging = new Messaging({ url, service: 'outbox-sender', namespace }, database, logger);
 messaging.start();

@@ -13,9 +13,8 @@ export interface BackgroundLoopOptions {
 }
 
 /**
- * Runs rounds: at once while there is more work, else after the interval or a wake-up. A failed round is
- * logged, and the next one runs after the interval or a wake-up. Its private members have `#`, so that
- * subclasses may use the same names.
+ * Runs rounds: at once while there is more work, else after the interval or a wake-up, as after a failed
+ * round, which is logged. Private members have `#`, so that subclasses may use the same names.
  */
 export class BackgroundLoop extends BackgroundTask {
   readonly #options: BackgroundLoopOptions;

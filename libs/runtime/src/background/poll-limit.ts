@@ -6,16 +6,16 @@ const maxShare = 1 / 3;
  * which a long snapshot keeps, becomes rarer instead of using a processor of PostgreSQL.
  */
 export class PollLimit {
-  private restsUntilMs = -Infinity;
+  private pausedUntilMs = -Infinity;
 
   /** Whether the last poll took so long that the next one has to wait. */
-  get isResting(): boolean {
-    return performance.now() < this.restsUntilMs;
+  get isPaused(): boolean {
+    return performance.now() < this.pausedUntilMs;
   }
 
   /** Allows the next poll at once. Call after a full poll, since more rows are due. */
   reset(): void {
-    this.restsUntilMs = -Infinity;
+    this.pausedUntilMs = -Infinity;
   }
 
   /** Runs a poll and measures its duration. */
@@ -25,9 +25,9 @@ export class PollLimit {
       return await poll();
     } finally {
       const endedAtMs = performance.now();
-      const restMs = (endedAtMs - startedAtMs) * (1 / maxShare - 1);
-      // Polls that did not rest in between, such as the pages of a scan, rest together after the last one.
-      this.restsUntilMs = Math.max(this.restsUntilMs, endedAtMs) + restMs;
+      const pauseMs = (endedAtMs - startedAtMs) * (1 / maxShare - 1);
+      // The pauses of polls without a pause in between, such as the pages of a scan, add up.
+      this.pausedUntilMs = Math.max(this.pausedUntilMs, endedAtMs) + pauseMs;
     }
   }
 }

@@ -26,7 +26,8 @@ export class SlotLoop<Item> extends BackgroundLoop {
 
   constructor(options: SlotLoopOptions<Item>) {
     const { name, intervalMs, logger } = options;
-    super({ name, intervalMs, logger, round: () => this.round() });
+    const round = () => (this.pollLimit.isPaused ? Promise.resolve(false) : this.fillSlots());
+    super({ name, intervalMs, logger, round });
     this.options = options;
   }
 
@@ -41,11 +42,6 @@ export class SlotLoop<Item> extends BackgroundLoop {
   async processDue(): Promise<void> {
     while (await this.fillSlots());
     await Promise.all(this.running);
-  }
-
-  private async round(): Promise<boolean> {
-    if (this.pollLimit.isResting) return false;
-    return this.fillSlots();
   }
 
   /** Claims items for the free slots, or waits for a free slot. Returns whether there may be more items. */

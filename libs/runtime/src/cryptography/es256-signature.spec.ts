@@ -38,7 +38,7 @@ describe('ES256 signatures', () => {
     expect(verify('sha256', text, publicKey, der)).toBe(false);
   });
 
-  it.each([0, 63, 65])('have no DER with %i bytes', (length) => {
+  it.each([0, 63, 65])('are not converted when they have %i bytes', (length) => {
     expect(es256ToDer(Buffer.alloc(length))).toBeUndefined();
   });
 });

@@ -27,8 +27,7 @@ export class UnreadableSecret extends Error {
 
 /**
  * Encrypts secrets at rest with AES-256-GCM, bound to their owner. Sealed form: key id (4 bytes of the key's
- * SHA-256), IV (12), tag (16), ciphertext. The key id allows key rotation: the newest key seals, and each key
- * opens what it sealed.
+ * SHA-256), IV (12), tag (16), ciphertext. For rotation, the newest key seals, and each opens what it sealed.
  */
 export class SecretBox {
   private readonly keyring: readonly Key[];
@@ -64,10 +63,7 @@ export class SecretBox {
     return this.sealBytes(this.open(sealed, owner), owner);
   }
 
-  /**
-   * Returns the secret's UTF-8 bytes.
-   * @throws UnreadableSecret
-   */
+  /** Returns the secret's UTF-8 bytes. @throws UnreadableSecret */
   open(sealed: Buffer, owner: string): Buffer {
     const keyId = sealed.subarray(0, keyIdBytes);
     const known = this.keyring.find(({ id }) => id.equals(keyId));

@@ -20,8 +20,7 @@ function isSecret(field: unknown): boolean {
 }
 
 /**
- * Reads the secret settings that are given as files. Line breaks at the end of a file are not part of the
- * value.
+ * Reads the secrets that are given as files. Line breaks at the end of a file are not part of the value.
  * @returns the values by name, and a sentence for each file that cannot be used
  */
 export function readSecretFiles(

@@ -9,10 +9,7 @@ export const CONFIG = Symbol('CONFIG');
 
 const port = z.coerce.number().int().min(0).max(65_535);
 
-/**
- * Settings of every service. Apps extend them; docs/reference/configuration.md is generated from the
- * descriptions.
- */
+/** Settings of every service, which apps extend. docs/reference/configuration.md lists the descriptions. */
 export const serviceSettings = z.object({
   HOST: z.string().default('0.0.0.0').describe('Address to listen on'),
   PORT: port.describe('Port of the public HTTP interface'),

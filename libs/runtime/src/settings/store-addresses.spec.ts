@@ -1,10 +1,6 @@
 import { brokerNodes, serviceSettings } from '../index.js';
 
-const stores = serviceSettings.pick({
-  RABBITMQ_URL: true,
-  REDIS_URL: true,
-  REDIS_SENTINELS: true,
-});
+const stores = serviceSettings.pick({ RABBITMQ_URL: true, REDIS_URL: true, REDIS_SENTINELS: true });
 const needed = { RABBITMQ_URL: 'amqp://a', REDIS_URL: 'redis://unused' };
 const problems = (given: object) =>
   stores.safeParse({ ...needed, ...given }).error?.issues.map(({ message }) => message);

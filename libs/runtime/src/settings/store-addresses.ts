@@ -21,11 +21,6 @@ function isBrokerUrl(url: string): boolean {
   return brokerUrl.safeParse(url).success && new URL(url).host !== '';
 }
 
-export interface StoreAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
 /** The address of Redis: a fixed one, or that which Sentinel returns. */
 export const redisSettings = z.object({
   REDIS_URL: z
@@ -34,7 +29,7 @@ export const redisSettings = z.object({
     .describe("Redis URL with the service's own user; `rediss:` for TLS"),
   REDIS_SENTINELS: z
     .string()
-    .transform((text, context): StoreAddress[] => {
+    .transform((text, context) => {
       const addresses = text.split(',').map(parseAddress);
       if (addresses.every((address) => address !== undefined)) return addresses;
       context.addIssue('must be host:port of each Sentinel, separated by commas');
@@ -58,7 +53,7 @@ export const redisSettings = z.object({
 });
 export type RedisSettings = z.infer<typeof redisSettings>;
 
-function parseAddress(text: string): StoreAddress | undefined {
+function parseAddress(text: string) {
   const { host, port = String(defaultSentinelPort) } = sentinelAddress.exec(text.trim())?.groups ?? {};
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535) return undefined;
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };

@@ -13,16 +13,13 @@ export interface SpanStart {
   /** One of a few, never with an id. */
   readonly name: string;
   readonly kind: keyof typeof kinds;
-  /**
-   * Named as in OpenTelemetry's semantic conventions. No value is a secret, token, address, e-mail, body or
-   * URL.
-   */
+  /** Named as in OpenTelemetry's conventions. Never a secret, token, address, e-mail, body or URL. */
   readonly attributes?: Attributes;
   /** Time of `performance.now()`; by default now. */
   readonly startedAtMs?: number;
 }
 
-/** Takes the spans that have ended. */
+/** Receives the spans that have ended. */
 export interface SpanSink {
   readonly resource: Resource;
   add(span: ReadableSpan): void;

@@ -37,9 +37,8 @@ export function nextTraceparent(
 }
 
 /**
- * Returns the id of a new trace: that of the request or message if it has the form of a trace id (the
- * gateway's request ids and UUIDs do), so that one id finds the log lines of the gateway, of this service and
- * of receivers.
+ * Returns the id of a new trace: that of the request or message if it has this form (UUIDs and the gateway's
+ * request ids have it), so that one id finds the log lines of gateway, service and receivers.
  */
 export function newTraceId(originId?: string): string {
   const id = originId?.replaceAll('-', '') ?? '';

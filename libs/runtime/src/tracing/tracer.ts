@@ -13,10 +13,7 @@ export interface Tracer extends SpanSink {
   readonly sampler: Sampler;
 }
 
-/**
- * The span of a request or message if its trace is recorded, else `unsampled`. Undefined if this process
- * records no spans.
- */
+/** The span of a request or message, else `unsampled`. Undefined if this process records no spans. */
 export type Trace = Span | 'unsampled' | undefined;
 
 let tracer: Tracer | undefined;

@@ -42,7 +42,7 @@ describe('examineService', () => {
     await scratch.drop();
   });
 
-  /** Without small differences of clocks: a pause during the question for the time looks like one. */
+  /** Without small differences of clocks: a pause of this process looks like one. */
   const problems = async (changes: Partial<Deployment>) =>
     (await examineService({ ...deployment, ...changes }))
       .filter(({ problem }) => !/^The clock of .* \d{1,5} ms\.$/.test(problem))

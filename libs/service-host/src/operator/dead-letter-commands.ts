@@ -21,10 +21,7 @@ export const deadLetterCommands: Commands<BrokerContext> = {
   'dead-letters list': defineCommand({
     summary: 'lists rejected messages with their reasons, at most NUMBER of each queue',
     options: ['--queue <QUEUE>', '--limit <NUMBER>'],
-    arguments: z.object({
-      queue: queue.optional(),
-      limit: limitArgument(50),
-    }),
+    arguments: z.object({ queue: queue.optional(), limit: limitArgument(50) }),
     run: (context: BrokerContext, { queue: selected, limit }) =>
       withQueues(context, async (queues) => {
         const deadLetters = [];

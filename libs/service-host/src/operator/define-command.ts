@@ -11,8 +11,7 @@ export interface Command<Context> {
   /** Operands and options that the schema requires; those that depend on others are not included. */
   readonly required: ReadonlySet<string>;
   /**
-   * Validates the arguments before any connection is opened. Returns the command's function, which returns
-   * the output.
+   * Validates the arguments before any connection is opened. Returns the function that returns the output.
    * @throws z.ZodError
    */
   prepare(args: Readonly<Record<string, unknown>>): (context: Context) => Promise<object>;

@@ -5,9 +5,7 @@ import { defineCommand, type Commands } from './define-command.js';
 
 /** The service that `doctor` examines. */
 export interface ExaminedService extends Omit<Deployment, 'settings'> {
-  /**
-   * Loads the schema of the settings of the running service; the operator program reads only a few of them.
-   */
+  /** Loads the settings schema of the running service; the operator program reads only a few of them. */
   readonly allSettings: () => Promise<z.ZodType<Deployment['settings']>>;
 }
 

@@ -248,10 +248,7 @@ describe("the operator's name", () => {
 
   it('is required in production, before anything is opened', async () => {
     const { run, connections } = program(production);
-    expect(await run(['audit'])).toEqual({
-      ok: false,
-      line: expect.stringContaining('Use --as NAME'),
-    });
+    expect(await run(['audit'])).toEqual({ ok: false, line: expect.stringContaining('Use --as NAME') });
     expect(connections().opened).toBe(0);
   });
 

@@ -1,7 +1,4 @@
-/**
- * Tests of the gateway's limits per client and of its own error responses
- * (deploy/gateway/nginx.conf.template).
- */
+/** Tests of the gateway's limits and of its own error responses (deploy/gateway/nginx.conf.template). */
 import { createServer, type ServerResponse } from 'node:http';
 import { eventually } from '../eventually.js';
 import { type TestGateway, testGateway } from './gateway.js';

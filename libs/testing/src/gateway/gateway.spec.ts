@@ -1,7 +1,4 @@
-/**
- * Tests of the headers that the gateway adds to requests, and of the documentation site that it serves
- * (deploy/gateway/nginx.conf.template).
- */
+/** Tests of the gateway's request headers and documentation site (deploy/gateway/nginx.conf.template). */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -68,17 +68,8 @@ export async function testGateway(
     }),
   );
   // SIGTERM is the signal of nginx for a fast shutdown.
-  const endNginx = watchedProcess(dir, [
-    'nginx',
-    '-e',
-    'stderr',
-    '-p',
-    dir,
-    '-c',
-    config,
-    '-g',
-    'daemon off;',
-  ]);
+  const nginx = ['nginx', '-e', 'stderr', '-p', dir, '-c', config, '-g', 'daemon off;'];
+  const endNginx = watchedProcess(dir, nginx);
   const ca = readFileSync(certificates.caFile, 'utf8');
   await eventually(() => responds(port, ca));
   const trusting = fetchTrusting(ca);

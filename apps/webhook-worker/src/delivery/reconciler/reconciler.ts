@@ -88,7 +88,7 @@ export class Reconciler extends BackgroundLoop {
   /** Reads a page of the scan. Returns whether there are more pages. */
   private async round(): Promise<boolean> {
     if (this.ranges.length === 0) {
-      if (this.limit.isResting) return false;
+      if (this.limit.isPaused) return false;
       this.ranges = await this.ownRanges();
     }
     const [range, ...rest] = this.ranges;
