@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
-import { LineSplitter, type UserIds } from '../run-program.ts';
+import { eachLine, type UserIds } from '../run-program.ts';
 import type { PartStatus } from './part.ts';
 import { signalTree } from './process-tree.ts';
 import { maxRestartDelayMs, restartDelayMs, wasEarly } from './restart-delay.ts';
@@ -181,13 +181,7 @@ export class ProcessPart {
     });
     this.child = child;
     this.spawnedAt = Date.now();
-    for (const stream of [child.stdout, child.stderr]) {
-      const lines = new LineSplitter((line) => this.addLine(line));
-      stream
-        .setEncoding('utf8')
-        .on('data', (chunk: string) => lines.push(chunk))
-        .once('end', () => lines.end());
-    }
+    for (const stream of [child.stdout, child.stderr]) eachLine(stream, (line) => this.addLine(line));
     child.once('error', (error) => {
       this.addLine(error.message);
       if (child.pid === undefined) child.emit('exit', 127, null);
