@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '../failure.ts';
-import { responds } from '../ports.ts';
+import { isListening } from '../ports.ts';
 import { findProgram } from '../run-program.ts';
 import { quoteForShell } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
@@ -66,7 +66,7 @@ export function epmdPlan(program: string, port: number, env: Readonly<Record<str
     program,
     args: ['-port', String(port), '-address', '127.0.0.1'],
     env,
-    ready: () => responds(port),
+    ready: () => isListening(port),
   };
 }
 

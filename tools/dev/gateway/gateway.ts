@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import type { DependencyContext } from '../dependencies/dependency.ts';
 import { containerPlan } from '../dependencies/docker.ts';
 import { Failure } from '../failure.ts';
-import { isTaken } from '../ports.ts';
+import { isListening } from '../ports.ts';
 import { findProgram, mustRun, runProgram } from '../run-program.ts';
 import { commandFor, root, type Settings, siteDir } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
@@ -17,7 +17,7 @@ const probeTimeoutMs = 2_000;
 
 /** @throws Failure when another program uses the port, which clients know */
 export async function checkGatewayPort(port: number, { stateDir }: Settings): Promise<void> {
-  if (!(await isTaken(port))) return;
+  if (!(await isListening(port))) return;
   throw new Failure(
     `Another program uses port ${port} of the gateway. Stop that program, or use other ports: ${commandFor(stateDir, `SUITE_BASE_PORT=${port + 1000} npm start`)}`,
   );
