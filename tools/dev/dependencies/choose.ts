@@ -20,20 +20,20 @@ const findBrowser = () =>
     .map((name) => findProgram(name))
     .find((path) => path);
 
-/** How to find what the suite needs besides node modules, with the names of its packages. */
+/** How to find what the suite needs besides node modules, and its package of Debian. */
 export const systemPackages = {
-  postgres: { find: postgresPrograms, debian: 'postgresql', brew: 'postgresql@17' },
-  redis: { find: redisProgram, debian: 'redis-server', brew: 'redis' },
-  rabbitmq: { find: rabbitmqProgram, debian: 'rabbitmq-server', brew: 'rabbitmq' },
-  nginx: { find: findNginx, debian: 'nginx-light', brew: 'nginx' },
-  chromium: { find: findBrowser, debian: 'chromium-headless-shell', brew: '--cask chromium' },
-  openssl: { find: () => findProgram('openssl'), debian: 'openssl', brew: 'openssl' },
-  python: { find: () => findProgram('python3'), debian: 'python3', brew: 'python' },
+  postgres: { find: postgresPrograms, debian: 'postgresql' },
+  redis: { find: redisProgram, debian: 'redis-server' },
+  rabbitmq: { find: rabbitmqProgram, debian: 'rabbitmq-server' },
+  nginx: { find: findNginx, debian: 'nginx-light' },
+  chromium: { find: findBrowser, debian: 'chromium-headless-shell' },
+  openssl: { find: () => findProgram('openssl'), debian: 'openssl' },
+  python: { find: () => findProgram('python3'), debian: 'python3' },
   // For the example that verifies signatures by public keys.
-  cryptography: { find: findPythonCryptography, debian: 'python3-cryptography', brew: 'cryptography' },
-  php: { find: () => findProgram('php'), debian: 'php-cli', brew: 'php' },
+  cryptography: { find: findPythonCryptography, debian: 'python3-cryptography' },
+  php: { find: () => findProgram('php'), debian: 'php-cli' },
   // Checks the alerting rules and the queries of the dashboards.
-  promtool: { find: () => findProgram('promtool'), debian: 'prometheus', brew: 'prometheus' },
+  promtool: { find: () => findProgram('promtool'), debian: 'prometheus' },
 } as const;
 type PackageName = keyof typeof systemPackages;
 
@@ -154,11 +154,7 @@ function debianNames(names: readonly PackageName[]): string {
 }
 
 function installInstructions(names: readonly PackageName[]): string {
-  const command =
-    process.platform === 'darwin'
-      ? `brew install ${names.map((name) => systemPackages[name].brew).join(' ')}`
-      : aptCommand(names.map((name) => systemPackages[name].debian));
-  return `Not found on this machine: ${names.join(', ')}. Install with:
-  ${command}
+  return `Not found on this machine: ${names.join(', ')}. Install them, on Debian or Ubuntu with:
+  ${aptCommand(names.map((name) => systemPackages[name].debian))}
 or start Docker, or set POSTGRES_URL, REDIS_URL and RABBITMQ_URL.`;
 }
