@@ -24,7 +24,7 @@ export async function postgresResponds(url: string): Promise<boolean> {
   }
 }
 
-/** Whether Redis responds to PING, which it rejects while it loads its data. Never rejects. */
+/** Resolves with true after a PING, which Redis rejects while it loads its data; otherwise rejects. */
 export async function redisResponds(url: string): Promise<boolean> {
   const options = { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null };
   const client = new Redis(url, { ...options, commandTimeout: timeoutMs, enableReadyCheck: false });
@@ -32,8 +32,6 @@ export async function redisResponds(url: string): Promise<boolean> {
   try {
     await client.connect();
     return (await client.ping()) === 'PONG';
-  } catch {
-    return false;
   } finally {
     client.disconnect();
   }
