@@ -28,10 +28,13 @@ export async function postgresResponds(url: string): Promise<boolean> {
 export async function redisResponds(url: string): Promise<boolean> {
   const options = { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null };
   const client = new Redis(url, { ...options, commandTimeout: timeoutMs, enableReadyCheck: false });
-  client.on('error', () => undefined);
+  let cause: unknown;
+  client.on('error', (error) => (cause = error));
   try {
     await client.connect();
     return (await client.ping()) === 'PONG';
+  } catch (error) {
+    throw cause ?? error; // ioredis itself rejects only with "Connection is closed."
   } finally {
     client.disconnect();
   }
