@@ -43,7 +43,7 @@ export class LogFiles {
   }
 }
 
-/** Calls back with each line that is appended to a file, since nginx cannot write its access log to a pipe. */
+/** Calls back with each line that is appended to a file: nginx cannot write its access log to a pipe. */
 export function followFile(file: string, onLine: (line: string) => void): { stop: () => void } {
   const tail = spawn('tail', ['-n', '0', '-F', file], { stdio: ['ignore', 'pipe', 'ignore'] });
   tail.once('error', () => undefined); // without the program, the terminal only lacks these lines
