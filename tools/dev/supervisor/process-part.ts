@@ -5,7 +5,6 @@ import { Failure } from '../failure.ts';
 import { eachLine, type UserIds } from '../run-program.ts';
 import type { PartStatus } from './part.ts';
 import { signalTree } from './process-tree.ts';
-import { maxRestartDelayMs, restartDelayMs, wasEarly } from './restart-delay.ts';
 
 export interface ProcessPlan {
   readonly name: string;
@@ -38,6 +37,9 @@ export interface PartEvents {
 }
 
 const probeIntervalMs = 100;
+const [minRestartDelayMs, maxRestartDelayMs] = [500, 5_000];
+/** A process that ran this long was healthy, so its next restart has the minimum delay. */
+const healthyAfterMs = 30_000;
 
 /** The failure of a start during which `stop` was called. */
 class StoppedDuringStart extends Failure {}
@@ -206,7 +208,7 @@ export class ProcessPart {
     this.child = undefined;
     this.events.changed();
     if (this.state === 'stopping' || this.state === 'stopped') return;
-    this.earlyDeaths = wasEarly(Date.now() - this.spawnedAt) ? this.earlyDeaths + 1 : 0;
+    this.earlyDeaths = Date.now() - this.spawnedAt < healthyAfterMs ? this.earlyDeaths + 1 : 0;
     const delayMs = restartDelayMs(this.earlyDeaths);
     this.state = 'waiting';
     this.events.notice(this.name, `exited (${reason}); restarting in ${delayMs / 1000} s.`);
@@ -240,4 +242,9 @@ export class ProcessPart {
     }
     return 'ended';
   }
+}
+
+/** Delay before a restart; doubles with each consecutive early death after the first. */
+export function restartDelayMs(earlyDeaths: number): number {
+  return Math.min(maxRestartDelayMs, minRestartDelayMs * 2 ** Math.max(0, earlyDeaths - 1));
 }
