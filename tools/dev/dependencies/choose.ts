@@ -2,16 +2,14 @@ import { existsSync } from 'node:fs';
 import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
 import { aptCommand, aptPrefix, installDebianPackages } from './debian-packages.ts';
-import {
-  type Dependency,
-  dependencyNames,
-  type DependencyName,
-  type DependencyContext,
-} from './dependency.ts';
+import { type Dependency, type DependencyContext, dependencyNames } from './dependency.ts';
 import { dependencyFromDocker, dockerResponds, createContainers } from './docker.ts';
 import { preparePostgres, postgresPrograms } from './postgres.ts';
 import { prepareRabbitmq, rabbitmqProgram } from './rabbitmq.ts';
 import { prepareRedis, redisProgram } from './redis.ts';
+
+/** Prepares the stores for a start from programs, which are installed by then. */
+const fromPrograms = { postgres: preparePostgres, redis: prepareRedis, rabbitmq: prepareRabbitmq };
 
 const findNginx = () => findProgram('nginx');
 /** Chromium has several program names. The headless shell needs a third less processor time. */
@@ -90,7 +88,7 @@ export async function chooseDependencies(
       dependencyNames.map(async (name): Promise<Dependency> => {
         const url = externalUrls[name];
         if (url !== undefined) return { name, url, processes: [] };
-        return docker ? dependencyFromDocker(name, context) : await fromPrograms(name, context);
+        return docker ? dependencyFromDocker(name, context) : await fromPrograms[name](context);
       }),
     ),
   };
@@ -103,17 +101,6 @@ export function describeSource({ name, processes }: Dependency): string {
 
 function findPythonCryptography(): string | undefined {
   return ['/usr/lib/python3/dist-packages/cryptography'].find((path) => existsSync(path));
-}
-
-function fromPrograms(name: DependencyName, context: DependencyContext): Dependency | Promise<Dependency> {
-  switch (name) {
-    case 'postgres':
-      return preparePostgres(context);
-    case 'redis':
-      return prepareRedis(context);
-    case 'rabbitmq':
-      return prepareRabbitmq(context);
-  }
 }
 
 /** Installs all missing packages with one apt-get call; if it fails, only the required ones with another. */

@@ -47,7 +47,7 @@ export async function preparePostgres(context: DependencyContext): Promise<Depen
   }
   const owner = ownerMark(secrets.postgresPassword);
   if (!home.startsWith(settings.stateDir)) removeOrphan(home, owner);
-  if (!existsSync(data)) await initialise({ bin, home, data, password: secrets.postgresPassword, user });
+  if (!existsSync(data)) await initialise(bin, home, secrets.postgresPassword, user);
   writeFileSync(join(home, 'owner'), owner);
   const options = {
     port: ports.postgres,
@@ -136,20 +136,13 @@ function removeStaleLock(data: string): void {
 }
 
 /** Creates the data in a temporary folder and renames it, so that an interrupted start leaves nothing. */
-async function initialise({
-  bin,
-  home,
-  data,
-  password,
-  user,
-}: {
-  bin: string;
-  home: string;
-  data: string;
-  password: string;
-  user: UserIds | undefined;
-}): Promise<void> {
-  const fresh = `${data}.new`;
+async function initialise(
+  bin: string,
+  home: string,
+  password: string,
+  user: UserIds | undefined,
+): Promise<void> {
+  const fresh = join(home, 'data.new');
   const passwordFile = join(home, 'password');
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
@@ -168,5 +161,5 @@ async function initialise({
     { user, cwd: '/', env: { PATH: '/usr/bin:/bin' } },
   );
   rmSync(passwordFile);
-  renameSync(fresh, data);
+  renameSync(fresh, join(home, 'data'));
 }
