@@ -8,7 +8,7 @@ import type { DependencyContext } from '../dependencies/dependency.ts';
 import { containerPlan } from '../dependencies/docker.ts';
 import { Failure } from '../failure.ts';
 import { isListening } from '../ports.ts';
-import { findProgram, mustRun, runProgram } from '../run-program.ts';
+import { findProgram, mustRun } from '../run-program.ts';
 import { commandFor, root, type Settings, siteDir } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 
@@ -69,20 +69,15 @@ export async function prepareGateway(
   // A path that belongs to no service, since the services may not be ready yet.
   const ready = async (): Promise<boolean> => (await gatewayStatus(ports.gateway, '/', certificates)) === 404;
   if (source === 'docker') return containerPlan('gateway', { context, kind: 'service', ready });
-  const args = ['-e', 'stderr', '-p', dir, '-c', config];
   return {
     name: 'gateway',
     kind: 'service',
     program,
-    args: [...args, '-g', 'daemon off;'],
+    args: ['-e', 'stderr', '-p', dir, '-c', config, '-g', 'daemon off;'],
     cwd: dir,
     env: { PATH: '/usr/bin:/bin' },
     stopSignal: 'SIGQUIT', // completes running requests
     stopTimeoutMs: 5_000,
-    prepare: async () => {
-      const test = await runProgram(program, [...args, '-t', '-q']);
-      if (test.code !== 0) throw new Failure(`nginx rejects its configuration:\n${test.output}`);
-    },
     ready,
   };
 }
