@@ -18,7 +18,7 @@ const findBrowser = () =>
     .map((name) => findProgram(name))
     .find((path) => path);
 
-/** How to find what the suite needs besides node modules, and its package of Debian. */
+/** What the suite needs besides node modules: how to find it, and its Debian package. */
 export const systemPackages = {
   postgres: { find: postgresPrograms, debian: 'postgresql' },
   redis: { find: redisProgram, debian: 'redis-server' },

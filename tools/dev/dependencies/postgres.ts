@@ -127,7 +127,10 @@ function dataVersion(data: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/** Removes the lock of a killed server, whose zombie would look alive to the next one without an init. */
+/**
+ * Removes the lock file of a killed server. In a container without an init process the server stays a zombie,
+ * which PostgreSQL takes for a running server.
+ */
 function removeStaleLock(data: string): void {
   const lock = join(data, 'postmaster.pid');
   if (!existsSync(lock)) return;
