@@ -48,6 +48,7 @@ export function followFile(file: string, onLine: (line: string) => void): { stop
   const tail = spawn('tail', ['-n', '0', '-F', file], { stdio: ['ignore', 'pipe', 'ignore'] });
   tail.once('error', () => undefined); // without the program, the terminal only lacks these lines
   eachLine(tail.stdout, onLine);
+  process.once('exit', () => tail.kill());
   return { stop: () => tail.kill() };
 }
 
