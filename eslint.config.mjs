@@ -77,8 +77,6 @@ export default tseslint.config(
     files: ['**/*.mjs'],
     languageOptions: {
       globals: {
-        Atomics: 'readonly',
-        SharedArrayBuffer: 'readonly',
         process: 'readonly',
         console: 'readonly',
         URL: 'readonly',

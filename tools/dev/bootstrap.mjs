@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 // Runs in a new clone without packages, with Node 20 or later.
@@ -11,6 +12,7 @@ const modules = join(root, 'node_modules');
 const stamp = join(modules, '.installed-for');
 const lock = join(root, '.installing');
 const maxInstallationMs = 30 * 60_000;
+const pollIntervalMs = 300;
 const minNodeMajor = 20;
 const suiteNodeMajor = 24;
 
@@ -26,7 +28,7 @@ export async function run(script, { evenIfStale = false, readsBuild = false } = 
   checkNode();
   // During an installation, or after an interrupted one, the modules are incomplete.
   const canUseInstalled = evenIfStale && existsSync(modules) && !existsSync(lock);
-  if (!canUseInstalled) installNodeModules();
+  if (!canUseInstalled) await installNodeModules();
   if (readsBuild && !existsSync(join(root, 'libs', 'contracts', 'dist')))
     fail('The suite is not built yet. Start it first: npm start');
   const child = spawn(
@@ -60,7 +62,7 @@ function stopWithParent(child) {
     if (process.ppid === parent) return;
     clearInterval(watch);
     child.kill('SIGTERM');
-  }, 300);
+  }, pollIntervalMs);
 }
 
 function checkNode() {
@@ -75,14 +77,14 @@ function nodeMajor() {
 }
 
 /** The stamp is a hash of the lock file and the platform, which determine the modules. */
-function installNodeModules() {
+async function installNodeModules() {
   const expectedStamp = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .update(process.platform + process.arch)
     .digest('hex');
   const installed = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === expectedStamp;
   if (installed()) return;
-  const unlock = lockInstallation();
+  const unlock = await lockInstallation();
   if (installed()) return unlock(); // another command has installed them
   const startedAt = Date.now();
   console.log('Installing the node modules (npm ci) …');
@@ -107,7 +109,7 @@ function installNodeModules() {
  * lock of an ended process.
  * @returns a function that removes the lock
  */
-function lockInstallation() {
+async function lockInstallation() {
   let isLogged = false;
   while (!createFile(lock)) {
     if (isStale(lock)) removeStaleLock();
@@ -115,7 +117,7 @@ function lockInstallation() {
       console.log('Another command is installing the node modules; waiting …');
       isLogged = true;
     }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300); // a synchronous sleep of 300 ms
+    await sleep(pollIntervalMs);
   }
   return () => rmSync(lock, { force: true });
 }
@@ -143,8 +145,8 @@ function createFile(file) {
 }
 
 /**
- * Whether the process that created the lock has ended, died before it wrote its id, or is another one: an
- * installation never takes `maxInstallationMs`, so the system has reused the id.
+ * Whether the process that created the lock has ended or died before it wrote its id. After
+ * `maxInstallationMs` the id belongs to another process, since an installation never takes so long.
  */
 function isStale(file) {
   try {

@@ -3,7 +3,7 @@ import { Failure } from './failure.ts';
 
 /**
  * Polls until the function returns a value other than false and undefined; a rejection means not yet.
- * @param condition what it waits for, as the end of the message "Waited 30 s in vain until …"
+ * @param condition what it waits for, as the end of the message "Waited 30 s without success until …"
  * @throws Failure after `timeoutMs`, with its reason if the last poll was rejected
  */
 export async function eventually<Result>(
@@ -22,7 +22,7 @@ export async function eventually<Result>(
       reason = ` (${error instanceof Error ? error.message : String(error)})`;
     }
     if (performance.now() > endsAtMs)
-      throw new Failure(`Waited ${timeoutMs / 1000} s in vain until ${condition}${reason}.`);
+      throw new Failure(`Waited ${timeoutMs / 1000} s without success until ${condition}${reason}.`);
     await sleep(pollIntervalMs);
   }
 }

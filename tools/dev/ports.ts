@@ -1,4 +1,4 @@
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { Failure } from './failure.ts';
 
 /** Services in the order in which their ports follow the base port. */
@@ -24,7 +24,7 @@ export const lastOffset = 25;
 
 /** Assigns every port of a suite from its base port. */
 export function portsFrom(base: number): Ports {
-  const each = (offset: number): Record<ServiceName, number> => ({
+  const servicePorts = (offset: number): Record<ServiceName, number> => ({
     'store-api': base + offset + 1,
     'creator-api': base + offset + 2,
     'auth-server': base + offset + 3,
@@ -32,8 +32,8 @@ export function portsFrom(base: number): Ports {
   });
   return {
     gateway: base,
-    services: each(0),
-    internal: each(internalOffset),
+    services: servicePorts(0),
+    internal: servicePorts(internalOffset),
     postgres: base + dependencyOffset + 1,
     redis: base + dependencyOffset + 2,
     rabbitmq: base + dependencyOffset + 3,
@@ -68,7 +68,8 @@ export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
 }
 
 const connectTimeoutMs = 1_000;
-const stride = 100; // larger than the range of a suite, to avoid the ports of a neighbouring suite
+/** Larger than the range of a suite, to avoid the ports of a suite with the next base port. */
+const stride = 100;
 
 /**
  * Returns a function that finds a free port, each only once. It does not let the system choose, because an
@@ -78,7 +79,7 @@ function portPicker(): (wanted: number) => Promise<number> {
   const assignedPorts = new Set<number>();
   return async (wanted) => {
     for (let port = wanted; port <= 65535; port += stride) {
-      if (assignedPorts.has(port) || (await isTaken(port))) continue;
+      if (assignedPorts.has(port) || (await isListening(port))) continue;
       assignedPorts.add(port);
       return port;
     }
@@ -87,11 +88,7 @@ function portPicker(): (wanted: number) => Promise<number> {
 }
 
 /** Whether a process listens on the port, on loopback or on all addresses. */
-export async function isTaken(port: number): Promise<boolean> {
-  return (await responds(port)) || !(await canListen(port));
-}
-
-export function responds(port: number): Promise<boolean> {
+export function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     const end = (open: boolean): void => {
@@ -101,13 +98,5 @@ export function responds(port: number): Promise<boolean> {
     socket.setTimeout(connectTimeoutMs, () => end(false));
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));
-  });
-}
-
-function canListen(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
   });
 }

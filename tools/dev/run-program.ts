@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { Failure } from './failure.ts';
 
 export interface RunOptions {
@@ -68,16 +70,13 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     const { pid } = child;
     if (pid !== undefined && options.uninterrupted !== true) running.add(pid);
     const chunks: string[] = [];
-    const lines = new LineSplitter((line) => options.onLine?.(line));
-    const addOutput = (chunk: string): void => {
-      chunks.push(chunk);
-      lines.push(chunk);
-    };
-    child.stdout?.setEncoding('utf8').on('data', addOutput);
-    child.stderr?.setEncoding('utf8').on('data', addOutput);
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue;
+      stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
+      if (options.onLine !== undefined) eachLine(stream, options.onLine);
+    }
     const end = (code: number, error = ''): void => {
       if (pid !== undefined) running.delete(pid);
-      lines.end();
       resolve({ code, output: chunks.join('') + error });
     };
     child.once('error', (error) => end(127, error.message));
@@ -112,25 +111,9 @@ function endRunning(): void {
   }
 }
 
-/** Splits chunks into lines. */
-export class LineSplitter {
-  private rest = '';
-  private readonly onLine: (line: string) => void;
-
-  constructor(onLine: (line: string) => void) {
-    this.onLine = onLine;
-  }
-
-  push(chunk: string): void {
-    const lines = (this.rest + chunk).split('\n');
-    this.rest = lines.pop() ?? '';
-    for (const line of lines) this.onLine(line.replace(/\r$/, ''));
-  }
-
-  end(): void {
-    if (this.rest !== '') this.onLine(this.rest);
-    this.rest = '';
-  }
+/** Calls back with each line of a stream of text. */
+export function eachLine(input: Readable, onLine: (line: string) => void): void {
+  createInterface({ input, crlfDelay: Infinity }).on('line', onLine);
 }
 
 /** Folders of server programs that are often missing in PATH. */

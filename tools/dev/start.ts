@@ -22,13 +22,6 @@ this machine, apt-get (Debian and Ubuntu, as root or with sudo). Stores that the
 
 ${settingsHelp}`;
 
-interface Options {
-  readonly detach: boolean;
-  readonly dependencies: boolean;
-  /** Whether `--detach` started this process. */
-  readonly detached: boolean;
-}
-
 async function main(): Promise<void> {
   const options = readOptions();
   const settings = readSettings();
@@ -40,12 +33,10 @@ async function main(): Promise<void> {
   await runSuite(settings, options);
 }
 
-function readOptions(): Options {
+function readOptions() {
   const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({
-    options: { detach: flag, dependencies: flag, detached: flag },
-  });
-  return values;
+  // `npm start -- --detach` starts a process with --detached.
+  return parseArgs({ options: { detach: flag, dependencies: flag, detached: flag } }).values;
 }
 
 /** Prints the addresses of the same suite if it is already running. Returns whether it is. */
@@ -68,7 +59,7 @@ async function reportRunning(settings: Settings): Promise<boolean> {
   return true;
 }
 
-async function runSuite(settings: Settings, options: Options): Promise<void> {
+async function runSuite(settings: Settings, options: ReturnType<typeof readOptions>): Promise<void> {
   const say = (line: string): void => {
     console.log(line);
     notifyStarter({ line });

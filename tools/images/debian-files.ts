@@ -7,7 +7,7 @@ import { redisProgram } from '../dev/dependencies/redis.ts';
 import type { Say } from '../dev/output/progress.ts';
 import { findProgram, mustRun } from '../dev/run-program.ts';
 
-/** What the containers run, by the Debian package that has it. */
+/** Programs that the containers run, by their Debian package. */
 const programs: Readonly<Record<string, () => string | undefined>> = {
   postgresql: postgresProgram,
   'redis-server': redisProgram,
@@ -16,14 +16,14 @@ const programs: Readonly<Record<string, () => string | undefined>> = {
   'gettext-base': () => findProgram('envsubst'),
   curl: () => findProgram('curl', ['/usr/bin']),
 };
-/** Node.js of the packages needs it. */
+/** Needed by the Node.js that npm has installed. */
 const libraries = ['libstdc++6'];
 
 /** Links that replace the top-level folders of a Debian system with those in /usr. */
 const mergedFolders = ['/bin', '/sbin', '/lib', '/lib64'];
-/** What no program reads. */
+/** Files that no program reads. */
 const unneeded = /^\/usr\/share\/(doc|man|info|locale|lintian|bash-completion|zoneinfo\/right)(\/|$)/;
-/** Precompiled queries of PostgreSQL, which uses them only if they are there. They need 170 MB of LLVM. */
+/** The query compiler of PostgreSQL, which is optional and needs 170 MB of LLVM. */
 const queryCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
 
 /**

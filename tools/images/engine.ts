@@ -16,7 +16,7 @@ import {
 } from '../dev/run-program.ts';
 import { signalTree } from '../dev/supervisor/process-tree.ts';
 
-/** What a private engine needs, by Debian package. Docker's own packages have it at other paths. */
+/** The Debian packages of a private engine. Docker's own packages install to other paths. */
 const packages: Readonly<Record<string, () => boolean>> = {
   'docker.io': () => findProgram('dockerd') !== undefined && existsSync('/usr/bin/docker'),
   iptables: () => findProgram('iptables') !== undefined,

@@ -37,9 +37,8 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     DEMO_RECEIVER_PORT: String(receiverPort),
   });
   const stateDir = mkdtempSync(join(tmpdir(), 'verification-'));
-  const remove = (): Promise<unknown> => composeProject.run(['down', '--volumes', '--remove-orphans']);
   try {
-    await remove(); // left by an interrupted run
+    await removeVerification(engine); // left by an interrupted run
     await progress.step('Secrets, databases, migrations, stores, services and gateway are up', () =>
       composeProject.mustRun(['up', '--detach', '--no-build']),
     );
@@ -66,7 +65,7 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     const { output } = await composeProject.run(['logs', '--tail', '15', '--no-color']);
     throw new Failure(`${reasonOf(error)}\n\nThe end of the logs:\n${output}`);
   } finally {
-    await remove();
+    await removeVerification(engine);
     composeProject.close();
     rmSync(stateDir, { recursive: true, force: true });
   }
@@ -105,10 +104,7 @@ async function listContainers(engine: Engine): Promise<Containers> {
   };
 }
 
-/**
- * Removes the containers, networks and volumes of a verification that a signal ends. It needs no Compose
- * files, unlike the removal at the usual end.
- */
+/** Removes the containers, networks and volumes of a verification, also after a signal. */
 export async function removeVerification(engine: Engine): Promise<void> {
   const remove = async (kind: string, options: readonly string[]): Promise<void> => {
     const list = kind === 'container' ? ['ls', '--all'] : ['ls'];

@@ -54,23 +54,20 @@ type Kustomization = z.infer<typeof kustomization>;
  * Builds a kustomization like `kubectl kustomize`, except that ConfigMaps keep their names: the hash of their
  * content is not appended.
  * @param extraComponents further components, as if the kustomization listed them
+ * @param inherited for a component: the objects that it changes
  * @throws Failure, ZodError
  */
-export function renderKustomization(directory: string, extraComponents: readonly string[] = []): Manifest[] {
-  return apply(directory, [], extraComponents);
-}
-
-function apply(
+export function renderKustomization(
   directory: string,
-  inherited: readonly Manifest[],
   extraComponents: readonly string[] = [],
+  inherited: readonly Manifest[] = [],
 ): Manifest[] {
   const file = join(directory, 'kustomization.yaml');
   const settings = kustomization.parse(parse(readFileSync(file, 'utf8')));
   const resources = settings.resources.flatMap((path) => readResource(join(directory, path)));
   const components = [...settings.components.map((path) => join(directory, path)), ...extraComponents];
   const all = components.reduce(
-    (manifests, component) => apply(component, manifests),
+    (manifests, component) => renderKustomization(component, [], manifests),
     [...inherited, ...resources],
   );
   return transform(withConfigMaps(all, settings), settings, directory);

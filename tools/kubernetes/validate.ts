@@ -66,7 +66,7 @@ async function typeProblems(manifests: readonly Manifest[]): Promise<string[]> {
   }
 }
 
-/** Puts the name of a manifest before a problem, which begins with its line: there is one for each. */
+/** Adds the name of a manifest to a problem, whose line number is that of the manifest in the file. */
 function withName(problem: string, manifests: readonly Manifest[]): string {
   const found = manifests[Number(/\((\d+),/.exec(problem)?.[1]) - 1];
   return found === undefined ? problem : `${found.kind} ${found.metadata.name}: ${problem}`;

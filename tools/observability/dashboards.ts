@@ -11,7 +11,7 @@ import { serviceLevelRows } from './service-level-panels.ts';
 const runbook = 'https://localhost:8443/docs/operate/runbook/';
 export const dashboardsDir = 'deploy/observability/dashboards';
 
-/** The Grafana dashboards, by their path. */
+/** The Grafana dashboards in JSON, by their path. */
 export function dashboards(): Readonly<Record<string, string>> {
   return Object.fromEntries([
     ...serviceNames.map((service) => file(service, `Service: ${service}`, serviceRows(service))),
@@ -22,5 +22,5 @@ export function dashboards(): Readonly<Record<string, string>> {
 
 function file(name: string, title: string, rows: Readonly<Record<string, readonly Panel[]>>) {
   const model = grafanaDashboard({ uid: `suite-${name}`, title, runbook, rows });
-  return [`${dashboardsDir}/${name}.json`, `${JSON.stringify(model, null, 2)}\n`] as const;
+  return [`${dashboardsDir}/${name}.json`, JSON.stringify(model)] as const;
 }

@@ -8,7 +8,7 @@ export const perSecond = (counter: string, by = ''): string =>
 export const increase = (counter: string, by: string, period: string): string =>
   `${sumBy(by)}(increase(${counter}[${period}]))`;
 
-/** PromQL: a quantile of a histogram, by labels, of which `le` is one. */
+/** PromQL: a quantile of a histogram. @param by labels, which must include `le` */
 export const quantile = (share: number, histogram: string, by = 'le'): string =>
   `histogram_quantile(${share}, ${perSecond(`${histogram}_bucket`, by)})`;
 

@@ -3,9 +3,7 @@ import { createClient } from '@hey-api/openapi-ts';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import { Failure } from '../dev/failure.ts';
-import { root } from '../dev/settings.ts';
 
 /** The folders of @hey-api/openapi-ts that are the same for every document. */
 const shared = /^(client|core)\//;
@@ -27,11 +25,7 @@ export async function generateClientSources(
       sources[name] = source;
     }
   }
-  const config = await resolveConfig(join(root, 'package.json'));
-  const formatted = Object.entries(sources).map(async ([name, source]) => {
-    return [name, await format(source, { ...config, filepath: name })] as const;
-  });
-  return Object.fromEntries(await Promise.all(formatted));
+  return sources;
 }
 
 /** The sources of an API import the shared code; and Node's types have no global `BodyInit`. */

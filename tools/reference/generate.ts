@@ -1,5 +1,6 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
 import { Failure, runMain } from '../dev/failure.ts';
 import { root } from '../dev/settings.ts';
 import { dashboards, dashboardsDir } from '../observability/dashboards.ts';
@@ -38,8 +39,10 @@ async function main(): Promise<void> {
     'docs/reference/store.md': withNotice(apiPage(store)),
     'docs/reference/creator.md': withNotice(apiPage(creator)),
     'deploy/kubernetes/components/monitoring/prometheus-rule.yaml': prometheusRule(),
-    ...dashboards(),
-    ...(await generateClientSources({ store, creator }, clientDir)),
+    ...(await formatAll({
+      ...dashboards(),
+      ...(await generateClientSources({ store, creator }, clientDir)),
+    })),
   };
   const stale = Object.entries(files).filter(([name, text]) => !hasText(join(root, name), text));
   const leftOver = globSync([`${clientDir}/**/*.ts`, `${dashboardsDir}/*.json`], { cwd: root }).filter(
@@ -55,6 +58,15 @@ async function main(): Promise<void> {
     writeFileSync(join(root, name), text);
   }
   for (const name of leftOver) rmSync(join(root, name));
+}
+
+/** Formats sources by their path, like the rest of the repository. */
+async function formatAll(sources: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const config = await resolveConfig(join(root, 'package.json'));
+  const formatted = Object.entries(sources).map(async ([name, source]) => {
+    return [name, await format(source, { ...config, filepath: name })] as const;
+  });
+  return Object.fromEntries(await Promise.all(formatted));
 }
 
 function hasText(path: string, text: string): boolean {

@@ -43,7 +43,8 @@ export function readPages(): Page[] {
       const source = [read(file), ...appended.map(asSection)].join('\n');
       const [, title, text] = /^# (.+)\n([^]*)$/.exec(source) ?? [];
       if (title === undefined || text === undefined) throw new Error(`${file} does not begin with a title.`);
-      return { slug, file, section: label, title, description: descriptionOf(text), text };
+      const description = descriptionOf(text);
+      return { slug, file, section: label, title, description, text: withExamples(text, dirname(file)) };
     }),
   );
 }
@@ -51,6 +52,13 @@ export function readPages(): Page[] {
 /** The text of a file without the note that it is generated. */
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8').replace(/^<!--[^]*?-->\n+/, '');
+}
+
+/** Replaces a link to an example by its code, because readers of the site do not have the repository. */
+function withExamples(text: string, folder: string): string {
+  return text.replaceAll(/^\[\S+\]\((examples\/\S+\.(\w+))\)$/gm, (_, path: string, language: string) =>
+    ['```' + language, read(join(folder, path)).trim(), '```'].join('\n'),
+  );
 }
 
 /** A file as a section that has the name of its folder, one level deeper. */

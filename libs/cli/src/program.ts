@@ -68,7 +68,7 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
 
   command('logout', 'ends the session').action(async ({ url }: SuiteOptions) => {
     const ended = await logout(openSuite(url, environment));
-    terminal.note(ended ? 'Signed out.' : 'Nobody is signed in.');
+    terminal.note(ended ? 'Signed out.' : 'You were not signed in.');
   });
 
   withTokenAndJson(command('listen', 'prints the events of the creator, and forwards them to a receiver'))
@@ -91,7 +91,7 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
       listen(openSuite(options.url, environment), options, terminal, { signal, onResend }),
     );
 
-  withTokenAndJson(command('trigger', 'lets events happen, with real orders and products'))
+  withTokenAndJson(command('trigger', 'triggers events by changes of real orders and products'))
     .argument('<events...>', webhookEventNames.join(', '))
     .option('--product <id>', 'product to order or to change')
     .addOption(

@@ -2,6 +2,18 @@ import { type Client, createClient } from './generated/client/index.js';
 import { ApiError } from './errors.js';
 import { createTransport, type TransportOptions } from './transport.js';
 
+/** Paths of the POST operations that take an `idempotency-key`. */
+export const keyedStoreOperations = [
+  '/v1/orders',
+  '/v1/orders/{id}/cancel',
+  '/v1/test/orders/{id}/events',
+  '/v1/webhooks',
+  '/v1/webhooks/{id}/deliveries/{delivery_id}/retry',
+  '/v1/webhooks/{id}/recover',
+  '/v1/webhooks/{id}/test',
+] as const;
+export const keyedCreatorOperations = ['/api/v1/releases'] as const;
+
 export interface ApiClientOptions extends TransportOptions {
   /** The address of the API, e.g. `https://localhost:8443/store`. */
   readonly baseUrl: string;

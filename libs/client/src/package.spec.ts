@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { keyedCreatorOperations } from './creator.js';
-import { keyedStoreOperations } from './store.js';
+import { keyedCreatorOperations, keyedStoreOperations } from './api-client.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const tsc = join(root, 'node_modules/@typescript/native/bin/tsc');

@@ -12,7 +12,7 @@ export interface Attempt {
 
 const firstBackoffMs = 500;
 const maxBackoffMs = 8_000;
-/** A longer `Retry-After` is left to the caller, who would wait without a sign of life. */
+/** After a longer `Retry-After` the caller gets the error response, instead of waiting without a result. */
 const maxRetryAfterMs = 60_000;
 /** 409 has `Retry-After` while the first request with this idempotency key runs. */
 const retriedWithRetryAfter: readonly number[] = [409, 429, 503];

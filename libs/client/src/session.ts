@@ -88,7 +88,7 @@ export class Session implements TokenSource {
 
 async function loadTokens(store: TokenStore): Promise<Tokens> {
   const tokens = await store.load();
-  if (tokens === undefined) throw new SignInRequiredError('Nobody is signed in.');
+  if (tokens === undefined) throw new SignInRequiredError('There is no session.');
   return tokens;
 }
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { webhookApp } from '../examples/express.js';
@@ -10,7 +9,6 @@ import type { WebhookEvent } from './index.js';
 import { v1a, vectors, vectorsFile } from './vectors.fixture.js';
 
 const example = (name: string): string => fileURLToPath(new URL(`../examples/${name}`, import.meta.url));
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const secret = 'whsec_test';
 const vectorBody = vectors[0]?.body_base64 ?? '';
 
@@ -111,13 +109,6 @@ echo json_encode(array_map($outcome, json_decode(file_get_contents($argv[2]), tr
 function isInstalled(program: string, args: readonly string[] = ['--version']): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
-
-const symmetricExamples = ['node-http.ts', 'express.ts', programs.python3.file, programs.php.file];
-describe.each([...symmetricExamples, ...Object.keys(asymmetricPrograms)])('the example %s', (name) => {
-  it('is in the README, unchanged', () => {
-    expect(readme).toContain(`\n${readFileSync(example(name), 'utf8').trim()}\n\`\`\`\n`);
-  });
-});
 
 // `npm test` installs missing interpreters where it can. Without one, the tests of its examples are skipped.
 describe.each(Object.entries(programs))('the example for %s', (program, { file, code, argument }) => {

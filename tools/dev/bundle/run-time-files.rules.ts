@@ -1,4 +1,4 @@
-/** Files of a package that are kept although their name says documentation. */
+/** Legal texts of a package, which are kept although they may be Markdown. */
 const licence = /^(licen[cs]e|notice|copying|third[-_]?party)/i;
 
 /** Endings of files that Node.js never loads. */

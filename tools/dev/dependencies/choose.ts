@@ -2,16 +2,14 @@ import { existsSync } from 'node:fs';
 import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
 import { aptCommand, aptPrefix, installDebianPackages } from './debian-packages.ts';
-import {
-  type Dependency,
-  dependencyNames,
-  type DependencyName,
-  type DependencyContext,
-} from './dependency.ts';
+import { type Dependency, type DependencyContext, dependencyNames } from './dependency.ts';
 import { dependencyFromDocker, dockerResponds, createContainers } from './docker.ts';
 import { preparePostgres, postgresPrograms } from './postgres.ts';
 import { prepareRabbitmq, rabbitmqProgram } from './rabbitmq.ts';
 import { prepareRedis, redisProgram } from './redis.ts';
+
+/** Prepares the stores for a start from programs, which are installed by then. */
+const fromPrograms = { postgres: preparePostgres, redis: prepareRedis, rabbitmq: prepareRabbitmq };
 
 const findNginx = () => findProgram('nginx');
 /** Chromium has several program names. The headless shell needs a third less processor time. */
@@ -20,20 +18,20 @@ const findBrowser = () =>
     .map((name) => findProgram(name))
     .find((path) => path);
 
-/** How to find what the suite needs besides node modules, with the names of its packages. */
+/** What the suite needs besides node modules: how to find it, and its Debian package. */
 export const systemPackages = {
-  postgres: { find: postgresPrograms, debian: 'postgresql', brew: 'postgresql@17' },
-  redis: { find: redisProgram, debian: 'redis-server', brew: 'redis' },
-  rabbitmq: { find: rabbitmqProgram, debian: 'rabbitmq-server', brew: 'rabbitmq' },
-  nginx: { find: findNginx, debian: 'nginx-light', brew: 'nginx' },
-  chromium: { find: findBrowser, debian: 'chromium-headless-shell', brew: '--cask chromium' },
-  openssl: { find: () => findProgram('openssl'), debian: 'openssl', brew: 'openssl' },
-  python: { find: () => findProgram('python3'), debian: 'python3', brew: 'python' },
+  postgres: { find: postgresPrograms, debian: 'postgresql' },
+  redis: { find: redisProgram, debian: 'redis-server' },
+  rabbitmq: { find: rabbitmqProgram, debian: 'rabbitmq-server' },
+  nginx: { find: findNginx, debian: 'nginx-light' },
+  chromium: { find: findBrowser, debian: 'chromium-headless-shell' },
+  openssl: { find: () => findProgram('openssl'), debian: 'openssl' },
+  python: { find: () => findProgram('python3'), debian: 'python3' },
   // For the example that verifies signatures by public keys.
-  cryptography: { find: findPythonCryptography, debian: 'python3-cryptography', brew: 'cryptography' },
-  php: { find: () => findProgram('php'), debian: 'php-cli', brew: 'php' },
+  cryptography: { find: findPythonCryptography, debian: 'python3-cryptography' },
+  php: { find: () => findProgram('php'), debian: 'php-cli' },
   // Checks the alerting rules and the queries of the dashboards.
-  promtool: { find: () => findProgram('promtool'), debian: 'prometheus', brew: 'prometheus' },
+  promtool: { find: () => findProgram('promtool'), debian: 'prometheus' },
 } as const;
 type PackageName = keyof typeof systemPackages;
 
@@ -90,7 +88,7 @@ export async function chooseDependencies(
       dependencyNames.map(async (name): Promise<Dependency> => {
         const url = externalUrls[name];
         if (url !== undefined) return { name, url, processes: [] };
-        return docker ? dependencyFromDocker(name, context) : await fromPrograms(name, context);
+        return docker ? dependencyFromDocker(name, context) : await fromPrograms[name](context);
       }),
     ),
   };
@@ -103,17 +101,6 @@ export function describeSource({ name, processes }: Dependency): string {
 
 function findPythonCryptography(): string | undefined {
   return ['/usr/lib/python3/dist-packages/cryptography'].find((path) => existsSync(path));
-}
-
-function fromPrograms(name: DependencyName, context: DependencyContext): Dependency | Promise<Dependency> {
-  switch (name) {
-    case 'postgres':
-      return preparePostgres(context);
-    case 'redis':
-      return prepareRedis(context);
-    case 'rabbitmq':
-      return prepareRabbitmq(context);
-  }
 }
 
 /** Installs all missing packages with one apt-get call; if it fails, only the required ones with another. */
@@ -154,11 +141,7 @@ function debianNames(names: readonly PackageName[]): string {
 }
 
 function installInstructions(names: readonly PackageName[]): string {
-  const command =
-    process.platform === 'darwin'
-      ? `brew install ${names.map((name) => systemPackages[name].brew).join(' ')}`
-      : aptCommand(names.map((name) => systemPackages[name].debian));
-  return `Not found on this machine: ${names.join(', ')}. Install with:
-  ${command}
+  return `Not found on this machine: ${names.join(', ')}. Install them, on Debian or Ubuntu with:
+  ${aptCommand(names.map((name) => systemPackages[name].debian))}
 or start Docker, or set POSTGRES_URL, REDIS_URL and RABBITMQ_URL.`;
 }

@@ -33,7 +33,7 @@ describe('the installation of Debian packages', () => {
 });
 
 describe('unitsEnabledBy', () => {
-  it('returns no units of packages that are not named', () => {
+  it('returns only the units of the given packages', () => {
     expect(unitsEnabledBy(['redis-server', 'openssl'])).toEqual(['redis-server.service']);
   });
 });

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { portsFrom } from '../ports.ts';
 import { mustRun, runProgram } from '../run-program.ts';
 import { root, type Settings, siteDir, stateDirHash } from '../settings.ts';
+import { secretsIn } from '../state/secrets.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, type DependencyName, ownUrl, type DependencyContext } from './dependency.ts';
 import { respondsAt } from './readiness.ts';
@@ -44,22 +46,17 @@ export function containerPlan(
   name: string,
   container: { context: DependencyContext; kind: ProcessPlan['kind']; ready: () => Promise<boolean> },
 ): ProcessPlan {
+  const { settings } = container.context;
   const env = composeEnvironment(container.context);
   const docker = async (verb: string): Promise<void> => {
-    await mustRun('docker', composeArguments(container.context.settings, verb, name), { env });
+    await mustRun('docker', composeArguments(settings, verb, name), { env });
   };
+  const options = ['--no-log-prefix', '--no-deps', '--abort-on-container-exit'];
   return {
     name,
     kind: container.kind,
     program: 'docker',
-    args: composeArguments(
-      container.context.settings,
-      'up',
-      '--no-log-prefix',
-      '--no-deps',
-      '--abort-on-container-exit',
-      name,
-    ),
+    args: composeArguments(settings, 'up', ...options, name),
     env,
     stopTimeoutMs: 30_000,
     readyTimeoutMs: 120_000,
@@ -74,27 +71,22 @@ export function containerPlan(
 
 /** Removes the containers and their data. */
 export async function removeContainers(settings: Settings): Promise<void> {
-  await mustRun(
-    'docker',
-    composeArguments(settings, '--profile', '*', 'down', '--volumes', '--remove-orphans'),
-    {
-      env: { ...settings.environment, ...unusedValues },
-    },
-  );
+  const args = composeArguments(settings, '--profile', '*', 'down', '--volumes', '--remove-orphans');
+  // Compose needs every variable of its file for each command.
+  const context = { settings, ports: portsFrom(settings.basePort), secrets: secretsIn(settings.stateDir) };
+  await mustRun('docker', args, { env: composeEnvironment(context) });
 }
 
 function composeArguments(settings: Settings, ...words: string[]): string[] {
-  return [
-    'compose',
-    '--project-name',
-    `fulfilment-${stateDirHash(settings)}`,
-    '--file',
-    composeFile,
-    ...words,
-  ];
+  const project = `fulfilment-${stateDirHash(settings)}`;
+  return ['compose', '--project-name', project, '--file', composeFile, ...words];
 }
 
-function composeEnvironment({ settings, ports, secrets }: DependencyContext): Record<string, string> {
+function composeEnvironment({
+  settings,
+  ports,
+  secrets,
+}: Omit<DependencyContext, 'note'>): Record<string, string> {
   return {
     ...settings.environment,
     POSTGRES_PORT: String(ports.postgres),
@@ -106,14 +98,3 @@ function composeEnvironment({ settings, ports, secrets }: DependencyContext): Re
     USER_IDS: `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
   };
 }
-
-/** Values for `down`, since Compose needs every variable of its file for each command. */
-const unusedValues = {
-  POSTGRES_PORT: '0',
-  POSTGRES_PASSWORD: 'unused',
-  REDIS_PORT: '0',
-  RABBITMQ_PORT: '0',
-  STATE_DIR: '/tmp',
-  SITE_DIR: '/tmp',
-  USER_IDS: '0:0',
-};

@@ -47,7 +47,7 @@ export async function preparePostgres(context: DependencyContext): Promise<Depen
   }
   const owner = ownerMark(secrets.postgresPassword);
   if (!home.startsWith(settings.stateDir)) removeOrphan(home, owner);
-  if (!existsSync(data)) await initialise({ bin, home, data, password: secrets.postgresPassword, user });
+  if (!existsSync(data)) await initialise(bin, home, secrets.postgresPassword, user);
   writeFileSync(join(home, 'owner'), owner);
   const options = {
     port: ports.postgres,
@@ -127,7 +127,10 @@ function dataVersion(data: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/** Removes the lock of a killed server, whose zombie would look alive to the next one without an init. */
+/**
+ * Removes the lock file of a killed server. In a container without an init process the server stays a zombie,
+ * which PostgreSQL takes for a running server.
+ */
 function removeStaleLock(data: string): void {
   const lock = join(data, 'postmaster.pid');
   if (!existsSync(lock)) return;
@@ -136,20 +139,13 @@ function removeStaleLock(data: string): void {
 }
 
 /** Creates the data in a temporary folder and renames it, so that an interrupted start leaves nothing. */
-async function initialise({
-  bin,
-  home,
-  data,
-  password,
-  user,
-}: {
-  bin: string;
-  home: string;
-  data: string;
-  password: string;
-  user: UserIds | undefined;
-}): Promise<void> {
-  const fresh = `${data}.new`;
+async function initialise(
+  bin: string,
+  home: string,
+  password: string,
+  user: UserIds | undefined,
+): Promise<void> {
+  const fresh = join(home, 'data.new');
   const passwordFile = join(home, 'password');
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
@@ -168,5 +164,5 @@ async function initialise({
     { user, cwd: '/', env: { PATH: '/usr/bin:/bin' } },
   );
   rmSync(passwordFile);
-  renameSync(fresh, data);
+  renameSync(fresh, join(home, 'data'));
 }

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Failure } from '../failure.ts';
-import { responds } from '../ports.ts';
+import { isListening } from '../ports.ts';
 import { findProgram } from '../run-program.ts';
 import { quoteForShell } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
@@ -17,10 +16,7 @@ export function rabbitmqProgram(): string | undefined {
 }
 
 export function prepareRabbitmq(context: DependencyContext): Dependency {
-  const program = rabbitmqProgram();
-  const epmd = findProgram('epmd');
-  if (program === undefined || epmd === undefined)
-    throw new Failure('rabbitmq-server is not installed on this machine.');
+  const program = rabbitmqProgram() ?? 'rabbitmq-server';
   const { ports } = context;
   const home = join(context.settings.stateDir, 'rabbitmq');
   mkdirSync(home, { recursive: true });
@@ -41,7 +37,7 @@ export function prepareRabbitmq(context: DependencyContext): Dependency {
     name: 'rabbitmq',
     url,
     processes: [
-      epmdPlan(epmd, ports.epmd, env),
+      epmdPlan(findProgram('epmd') ?? 'epmd', ports.epmd, env),
       {
         name: 'rabbitmq',
         kind: 'dependency',
@@ -66,7 +62,7 @@ export function epmdPlan(program: string, port: number, env: Readonly<Record<str
     program,
     args: ['-port', String(port), '-address', '127.0.0.1'],
     env,
-    ready: () => responds(port),
+    ready: () => isListening(port),
   };
 }
 

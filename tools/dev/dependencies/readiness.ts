@@ -24,16 +24,17 @@ export async function postgresResponds(url: string): Promise<boolean> {
   }
 }
 
-/** Whether Redis responds to PING, which it rejects while it loads its data. Never rejects. */
+/** Resolves with true after a PING, which Redis rejects while it loads its data; otherwise rejects. */
 export async function redisResponds(url: string): Promise<boolean> {
   const options = { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null };
   const client = new Redis(url, { ...options, commandTimeout: timeoutMs, enableReadyCheck: false });
-  client.on('error', () => undefined);
+  let cause: unknown;
+  client.on('error', (error) => (cause = error));
   try {
     await client.connect();
     return (await client.ping()) === 'PONG';
-  } catch {
-    return false;
+  } catch (error) {
+    throw cause ?? error; // ioredis itself rejects only with "Connection is closed."
   } finally {
     client.disconnect();
   }

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../failure.ts';
 import { findProgram } from '../run-program.ts';
 import { type Dependency, ownUrl, type DependencyContext } from './dependency.ts';
 import { redisResponds } from './readiness.ts';
@@ -11,8 +10,6 @@ export function redisProgram(): string | undefined {
 }
 
 export function prepareRedis(context: DependencyContext): Dependency {
-  const program = redisProgram();
-  if (program === undefined) throw new Failure('redis-server is not installed on this machine.');
   const home = join(context.settings.stateDir, 'redis');
   const configuration = join(home, 'redis.conf');
   mkdirSync(home, { recursive: true });
@@ -36,7 +33,7 @@ export function prepareRedis(context: DependencyContext): Dependency {
       {
         name: 'redis',
         kind: 'dependency',
-        program,
+        program: redisProgram() ?? 'redis-server',
         args: [configuration],
         cwd: home,
         env: { PATH: '/usr/bin:/bin' },

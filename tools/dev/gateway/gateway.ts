@@ -7,8 +7,8 @@ import { Agent, request } from 'undici';
 import type { DependencyContext } from '../dependencies/dependency.ts';
 import { containerPlan } from '../dependencies/docker.ts';
 import { Failure } from '../failure.ts';
-import { isTaken } from '../ports.ts';
-import { findProgram, mustRun, runProgram } from '../run-program.ts';
+import { isListening } from '../ports.ts';
+import { findProgram, mustRun } from '../run-program.ts';
 import { commandFor, root, type Settings, siteDir } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 
@@ -17,7 +17,7 @@ const probeTimeoutMs = 2_000;
 
 /** @throws Failure when another program uses the port, which clients know */
 export async function checkGatewayPort(port: number, { stateDir }: Settings): Promise<void> {
-  if (!(await isTaken(port))) return;
+  if (!(await isListening(port))) return;
   throw new Failure(
     `Another program uses port ${port} of the gateway. Stop that program, or use other ports: ${commandFor(stateDir, `SUITE_BASE_PORT=${port + 1000} npm start`)}`,
   );
@@ -69,20 +69,15 @@ export async function prepareGateway(
   // A path that belongs to no service, since the services may not be ready yet.
   const ready = async (): Promise<boolean> => (await gatewayStatus(ports.gateway, '/', certificates)) === 404;
   if (source === 'docker') return containerPlan('gateway', { context, kind: 'service', ready });
-  const args = ['-e', 'stderr', '-p', dir, '-c', config];
   return {
     name: 'gateway',
     kind: 'service',
     program,
-    args: [...args, '-g', 'daemon off;'],
+    args: ['-e', 'stderr', '-p', dir, '-c', config, '-g', 'daemon off;'],
     cwd: dir,
     env: { PATH: '/usr/bin:/bin' },
     stopSignal: 'SIGQUIT', // completes running requests
     stopTimeoutMs: 5_000,
-    prepare: async () => {
-      const test = await runProgram(program, [...args, '-t', '-q']);
-      if (test.code !== 0) throw new Failure(`nginx rejects its configuration:\n${test.output}`);
-    },
     ready,
   };
 }

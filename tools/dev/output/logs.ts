@@ -1,17 +1,9 @@
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  statSync,
-  type WriteStream,
-} from 'node:fs';
+import { spawn } from 'node:child_process';
+import { createWriteStream, existsSync, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { LineSplitter } from '../run-program.ts';
+import { eachLine } from '../run-program.ts';
 
 const maxBytes = 20 * 1024 * 1024;
-const pollIntervalMs = 300;
 
 /** Log files of all parts, one each in `logs/`. */
 export class LogFiles {
@@ -53,22 +45,11 @@ export class LogFiles {
 
 /** Calls back with each line that is appended to a file: nginx cannot write its access log to a pipe. */
 export function followFile(file: string, onLine: (line: string) => void): { stop: () => void } {
-  const lines = new LineSplitter(onLine);
-  let position = fileSize(file);
-  let isReading = false;
-  const timer = setInterval(() => {
-    const size = fileSize(file);
-    if (size < position) position = 0;
-    if (size === position || isReading) return;
-    isReading = true;
-    const added = createReadStream(file, { start: position, end: size - 1, encoding: 'utf8' });
-    position = size;
-    added.on('data', (chunk) => lines.push(String(chunk)));
-    added.once('close', () => (isReading = false));
-    added.once('error', () => (isReading = false));
-  }, pollIntervalMs);
-  timer.unref();
-  return { stop: () => clearInterval(timer) };
+  const tail = spawn('tail', ['-n', '0', '-F', file], { stdio: ['ignore', 'pipe', 'ignore'] });
+  tail.once('error', () => undefined); // without the program, the terminal only lacks these lines
+  eachLine(tail.stdout, onLine);
+  process.once('exit', () => tail.kill());
+  return { stop: () => tail.kill() };
 }
 
 function fileSize(file: string): number {

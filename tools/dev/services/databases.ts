@@ -3,15 +3,13 @@ import { type ServiceName, serviceNames } from '../ports.ts';
 import type { Secrets } from '../state/secrets.ts';
 import { type Settings, stateDirHash } from '../settings.ts';
 
-export const databaseNames = ['store', 'creator', 'auth', 'webhooks'] as const;
-export type DatabaseName = (typeof databaseNames)[number];
-
 export const databaseOf = {
   'store-api': 'store',
   'creator-api': 'creator',
   'auth-server': 'auth',
   'webhook-worker': 'webhooks',
-} as const satisfies Record<ServiceName, DatabaseName>;
+} as const satisfies Record<ServiceName, string>;
+type DatabaseName = (typeof databaseOf)[ServiceName];
 
 /** Name of a database and its role. It names the suite on an external server, which may hold several. */
 function fullNameOf(name: DatabaseName, settings: Settings): string {
@@ -45,7 +43,7 @@ export function createDatabases(serverUrl: string, settings: Settings, secrets: 
 
 /** Removes the databases and their owners from an external server. */
 export function dropDatabases(serverUrl: string, settings: Settings): Promise<void> {
-  const databases = databaseNames.map((name) => {
+  const databases = Object.values(databaseOf).map((name) => {
     const fullName = fullNameOf(name, settings);
     return { database: fullName, role: fullName };
   });

@@ -83,8 +83,8 @@ export const nodeArguments = [
 ] as const;
 
 /**
- * glibc would keep the 19 MiB of a password hash in each of the four threads that hash, for the next one: 78
- * MB of auth-server. With a fixed threshold it returns all large blocks to the system.
+ * A password hash needs 19 MiB in each of the four threads of auth-server that hash. glibc would keep these
+ * blocks for the next hash; with a fixed threshold it returns all large blocks to the system.
  */
 export const mallocSettings = { MALLOC_MMAP_THRESHOLD_: '1048576' } as const;
 

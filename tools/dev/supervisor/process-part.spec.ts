@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { ProcessPart, type ProcessPlan } from './process-part.ts';
-import { restartDelayMs } from './restart-delay.ts';
+import { ProcessPart, type ProcessPlan, restartDelayMs } from './process-part.ts';
 
 /** A process that prints a line and has a child process. */
 const program = `require('node:child_process').spawn('sleep', ['60']); console.log('up'); setInterval(() => {}, 1000);`;

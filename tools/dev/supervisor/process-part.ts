@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
-import { LineSplitter, type UserIds } from '../run-program.ts';
+import { eachLine, type UserIds } from '../run-program.ts';
 import type { PartStatus } from './part.ts';
 import { signalTree } from './process-tree.ts';
-import { maxRestartDelayMs, restartDelayMs, wasEarly } from './restart-delay.ts';
 
 export interface ProcessPlan {
   readonly name: string;
@@ -38,6 +37,9 @@ export interface PartEvents {
 }
 
 const probeIntervalMs = 100;
+const [minRestartDelayMs, maxRestartDelayMs] = [500, 5_000];
+/** A process that ran this long was healthy, so its next restart has the minimum delay. */
+const healthyAfterMs = 30_000;
 
 /** The failure of a start during which `stop` was called. */
 class StoppedDuringStart extends Failure {}
@@ -181,13 +183,7 @@ export class ProcessPart {
     });
     this.child = child;
     this.spawnedAt = Date.now();
-    for (const stream of [child.stdout, child.stderr]) {
-      const lines = new LineSplitter((line) => this.addLine(line));
-      stream
-        .setEncoding('utf8')
-        .on('data', (chunk: string) => lines.push(chunk))
-        .once('end', () => lines.end());
-    }
+    for (const stream of [child.stdout, child.stderr]) eachLine(stream, (line) => this.addLine(line));
     child.once('error', (error) => {
       this.addLine(error.message);
       if (child.pid === undefined) child.emit('exit', 127, null);
@@ -212,7 +208,7 @@ export class ProcessPart {
     this.child = undefined;
     this.events.changed();
     if (this.state === 'stopping' || this.state === 'stopped') return;
-    this.earlyDeaths = wasEarly(Date.now() - this.spawnedAt) ? this.earlyDeaths + 1 : 0;
+    this.earlyDeaths = Date.now() - this.spawnedAt < healthyAfterMs ? this.earlyDeaths + 1 : 0;
     const delayMs = restartDelayMs(this.earlyDeaths);
     this.state = 'waiting';
     this.events.notice(this.name, `exited (${reason}); restarting in ${delayMs / 1000} s.`);
@@ -246,4 +242,9 @@ export class ProcessPart {
     }
     return 'ended';
   }
+}
+
+/** Delay before a restart; doubles with each consecutive early death after the first. */
+export function restartDelayMs(earlyDeaths: number): number {
+  return Math.min(maxRestartDelayMs, minRestartDelayMs * 2 ** Math.max(0, earlyDeaths - 1));
 }

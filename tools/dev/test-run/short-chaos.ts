@@ -1,7 +1,7 @@
 import { systemPackages } from '../dependencies/choose.ts';
 import { runProgram } from '../run-program.ts';
 import { root, toolArguments } from '../settings.ts';
-import { noResults, type Results } from './test-results.ts';
+import { type CommandResults, noResults } from './test-results.ts';
 
 /** The same faults in each run, so that a failure belongs to the change. */
 const seed = 281;
@@ -10,14 +10,8 @@ const timeoutMs = 300_000;
 
 const { postgres, redis, rabbitmq, nginx } = systemPackages;
 
-/** The result of the short form of `npm run chaos`, and its output. */
-export interface ChaosResult {
-  readonly results: Results;
-  readonly lines: readonly string[];
-}
-
 /** Runs the short form of `npm run chaos` with the compiled code, where its programs are installed. */
-export async function runShortChaos(): Promise<ChaosResult> {
+export async function runShortChaos(): Promise<CommandResults> {
   const missing = [postgres, redis, rabbitmq, nginx].filter(({ find }) => find() === undefined);
   if (process.platform !== 'linux' || missing.length > 0) {
     const packages = missing.map(({ debian }) => debian).join(', ');

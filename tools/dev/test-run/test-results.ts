@@ -11,6 +11,12 @@ export interface Results {
   readonly failures: readonly string[];
 }
 
+/** Results of another command that `npm test` runs, and its output. */
+export interface CommandResults {
+  readonly results: Results;
+  readonly lines: readonly string[];
+}
+
 export const noResults: Results = { passed: 0, failures: [] };
 
 /** Output of Jest with --json. A file that cannot be loaded has no test, but a message. */

@@ -1,6 +1,6 @@
 import { runProgram } from '../run-program.ts';
 import { root, toolArguments } from '../settings.ts';
-import { noResults, type Results } from './test-results.ts';
+import { type CommandResults, noResults } from './test-results.ts';
 
 /**
  * Time since the start of `npm test` after which images are not verified. CI must end within 20 minutes, and
@@ -8,18 +8,12 @@ import { noResults, type Results } from './test-results.ts';
  */
 const latestStartMs = 11 * 60_000;
 
-export interface ImagesResult {
-  readonly results: Results;
-  /** Ends with `Container images: VERIFIED …` or `NOT VERIFIED …`. */
-  readonly lines: readonly string[];
-}
-
 /**
  * Starts `npm run images -- --verify` with the deployable folders that the tests have built. It builds the
  * images during other tests, and starts the suite when `verify` is called: tests and suite would slow each
- * other down.
+ * other down. The last line of the output is `Container images: VERIFIED …` or `NOT VERIFIED …`.
  */
-export function prepareImages(): { readonly verify: () => Promise<ImagesResult> } {
+export function prepareImages(): { readonly verify: () => Promise<CommandResults> } {
   if (performance.now() > latestStartMs) {
     const line = `\nContainer images: NOT VERIFIED, because the tests before took more than ${latestStartMs / 60_000} minutes.`;
     return { verify: () => Promise.resolve({ results: noResults, lines: [line] }) };

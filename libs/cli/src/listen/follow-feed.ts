@@ -74,7 +74,7 @@ async function readPage(
       signal.throwIfAborted();
       if (error instanceof ApiError && error.details.some(({ field }) => field === 'after'))
         throw new Failure(
-          'The saved position is no longer valid: nobody read the feed for 30 days, or the token is for another creator. Start again with --from oldest.',
+          'The saved position is no longer valid: the feed was not read for 30 days, or the token is for another creator. Start again with --from oldest.',
           { cause: error },
         );
       if (!isTransient(error)) throw error;

@@ -105,7 +105,7 @@ export function savedSession(url: string, files: PrivateFiles): Session {
   const refresh = (refreshToken: string) =>
     files.exclusively(sessionFile, async () => {
       const saved = readSaved(files);
-      if (saved?.tokens === undefined) throw new SignInRequiredError('Nobody is signed in.');
+      if (saved?.tokens === undefined) throw new SignInRequiredError('There is no session.');
       if (saved.tokens.refreshToken !== refreshToken) return saved.tokens; // another process renewed it
       const renewed = await (await discover(url)).refresh(saved.clientId, refreshToken);
       const tokens = { ...renewed, refreshToken: renewed.refreshToken ?? refreshToken };
