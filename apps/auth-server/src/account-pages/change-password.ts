@@ -51,9 +51,9 @@ export class ChangePassword {
     const repeated = field('repeated_password');
 
     const text = await newPasswordProblemText({ chosen, repeated, current }, person.email);
-    if (text !== undefined) return this.showSecurity.page(signedIn, { kind: 'problem', status: 400, text });
+    if (text !== undefined) return this.showSecurity.run(signedIn, { status: 400, text });
     const { rejection, passwordHash } = await this.confirmPassword.verify(signedIn, 'password_changed');
-    if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
+    if (rejection !== undefined) return this.showSecurity.run(signedIn, rejection);
     const hash = await hashPassword(chosen);
     const disconnectApps = field('disconnect_apps') === 'yes';
     let isReplaced = false;
@@ -61,12 +61,12 @@ export class ChangePassword {
       isReplaced = (await tx.run(replacePassword, [person.id, passwordHash, hash])) === 1;
       return isReplaced ? this.endAccess(tx, { userId: person.id, sessionUid, origin, disconnectApps }) : [];
     });
-    // Another change was first, or the account was disabled: either ended this session.
+    // Another change was first, or the account was disabled. Both have ended this session.
     if (!isReplaced) return { redirect: '/account/security' };
     await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });
     return {
       redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}`,
-      // The previous cookie was signed with the previous password hash.
+      // The signature of the previous device cookie depends on the previous password hash.
       cookie: this.deviceCookies.issue(cookies, { id: person.id, password_hash: hash }),
     };
   }
@@ -76,7 +76,7 @@ export class ChangePassword {
     { userId, sessionUid, origin, disconnectApps }: PasswordChange,
   ): Promise<RevokedToken[]> {
     const endSessionsAndTokens = async (): Promise<RevokedToken[]> => {
-      // Someone who knew the old password may have seen its secret.
+      // Someone who knew the old password may have seen the secret.
       await tx.run(deleteUnconfirmedSecondFactor, [userId]);
       const details = { apps_disconnected: disconnectApps };
       await insertAudit(tx, { event: 'password_changed', userId, details }, origin);
