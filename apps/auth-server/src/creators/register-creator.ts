@@ -63,8 +63,8 @@ const insert = statement(
 
 /**
  * Registers a creator and publishes `creator.registered` in the same commit. An existing creator with the
- * given id stays unchanged, and is published again with a new message id: duplicates are harmless, and a
- * service that missed the first message catches up.
+ * given id stays unchanged and is published once more, for a service that missed the first message. Consumers
+ * ignore a version that they have.
  */
 export async function registerCreator(
   database: Database,

@@ -11,11 +11,11 @@ import { identityDigest, identityOf } from '../registration/client-identity.rule
 import { formTarget } from '../pages/page.js';
 import type { InteractionContext } from '../pages/sign-in/interaction-context.js';
 
-/** Progress of a sign-in with two factors. It is stored in the interaction, which only this browser can open. */
+/** Progress of a sign-in with two factors, stored in the interaction, which only its browser can open. */
 interface SignInProgress {
   /** User whose password was verified, while the second factor is missing. */
   readonly passwordOf: string | undefined;
-  /** When the password was verified, in seconds since 1970. A later change of the password makes it invalid. */
+  /** When the password was verified, in seconds since 1970. A later new password makes it invalid. */
   readonly passwordAt: number;
   /** True once the second factor was verified too, while the recovery codes are shown. */
   readonly secondFactorVerified: boolean;

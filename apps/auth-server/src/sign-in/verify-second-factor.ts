@@ -15,7 +15,7 @@ import { codeGuess } from './throttling/guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 import { type Guess, type RejectedGuess, SignInThrottle } from './throttling/sign-in-throttle.js';
 
-/** The second step of a sign-in, after the password was verified. Only its success signs the person in. */
+/** The second step of a sign-in, after the password was verified. The person is signed in only after it. */
 @Injectable()
 export class VerifySecondFactor {
   constructor(
