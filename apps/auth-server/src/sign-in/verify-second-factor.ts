@@ -15,6 +15,10 @@ import { codeGuess } from './throttling/guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 import { type Guess, type RejectedGuess, SignInThrottle } from './throttling/sign-in-throttle.js';
 
+/** The form was sent twice, and the browser may not have shown the recovery codes of the first response. */
+const alreadyConfirmedText =
+  'The second factor is already on. Wait for the next code to sign in. If you have not saved recovery codes, create new ones on the page Security of your account.';
+
 /** The second step of a sign-in, after the password was verified. The person is signed in only after it. */
 @Injectable()
 export class VerifySecondFactor {
@@ -53,6 +57,8 @@ export class VerifySecondFactor {
         origin: interaction.origin,
       }),
     );
+    if (guess.kind === 'wrong' && (await this.factors.stateOf(user.id)).confirmed)
+      return this.prompt.show(interaction, user.id, { status: 409, text: alreadyConfirmedText });
     if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
     await interaction.replaceProgress({
       passwordOf: user.id,
