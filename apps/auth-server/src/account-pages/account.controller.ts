@@ -16,7 +16,6 @@ import { ShowSecurity } from './show-security.js';
 import { SignOutBrowser } from './sign-out-browser.js';
 import { type SignedInRequest, SignedInPipe } from './signed-in.pipe.js';
 
-/** The account pages. */
 @Controller('account')
 @UseFilters(ProblemPageFilter)
 @UseInterceptors(PageResultInterceptor)
@@ -36,11 +35,8 @@ export class AccountController {
   ) {}
 
   @Get()
-  overview(
-    @Context(SignedInPipe) signedIn: SignedInRequest,
-    @Query('done') completedAction: unknown,
-  ): Promise<PageResult> {
-    return this.showOverview.run(signedIn, completedAction);
+  overview(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
+    return this.showOverview.run(signedIn);
   }
 
   @Post('name')
@@ -59,11 +55,8 @@ export class AccountController {
   }
 
   @Get('apps')
-  apps(
-    @Context(SignedInPipe) signedIn: SignedInRequest,
-    @Query('done') completedAction: unknown,
-  ): Promise<PageResult> {
-    return this.showConnectedApps.run(signedIn, completedAction);
+  apps(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
+    return this.showConnectedApps.run(signedIn);
   }
 
   @Post('apps/disconnect')
@@ -72,11 +65,8 @@ export class AccountController {
   }
 
   @Get('browsers')
-  browsers(
-    @Context(SignedInPipe) signedIn: SignedInRequest,
-    @Query('done') completedAction: unknown,
-  ): Promise<PageResult> {
-    return this.showBrowsers.run(signedIn, completedAction);
+  browsers(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
+    return this.showBrowsers.run(signedIn);
   }
 
   @Post('browsers/sign-out')
@@ -85,11 +75,8 @@ export class AccountController {
   }
 
   @Get('security')
-  security(
-    @Context(SignedInPipe) signedIn: SignedInRequest,
-    @Query('done') completedAction: unknown,
-  ): Promise<PageResult> {
-    return this.showSecurity.run(signedIn, completedAction);
+  security(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
+    return this.showSecurity.run(signedIn);
   }
 
   @Post('security/password')

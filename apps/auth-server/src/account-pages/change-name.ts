@@ -28,7 +28,7 @@ export class ChangeName {
     if (!name.success && !isRemoved) {
       const [issue] = name.error.issues;
       const text = `The name ${issue?.message ?? 'is not valid'}.`;
-      return this.showOverview.page(signedIn, { kind: 'problem', status: 400, text });
+      return this.showOverview.run(signedIn, { status: 400, text });
     }
     await this.database.transaction(async (tx) => {
       if ((await tx.run(setName, [person.id, name.data ?? null])) === 0) return;

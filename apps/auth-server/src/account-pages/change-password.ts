@@ -6,7 +6,7 @@ import { commonPasswords } from '../accounts/common-passwords.js';
 import { newPasswordProblem } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
 import { replacePassword } from '../accounts/update-password.js';
-import { insertAudit, type Origin } from '../audit/audit-log.js';
+import { insertAudit } from '../audit/audit-log.js';
 import { deleteConsentsOfUser } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
@@ -20,13 +20,6 @@ import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
 import { ShowSecurity } from './show-security.js';
-
-interface PasswordChange {
-  readonly userId: string;
-  readonly sessionUid: string;
-  readonly origin: Origin;
-  readonly disconnectApps: boolean;
-}
 
 /**
  * Changes the person's own password. The same commit signs out every other browser, deletes an unconfirmed
@@ -45,62 +38,55 @@ export class ChangePassword {
   ) {}
 
   async run(signedIn: SignedInRequest): Promise<PageResult> {
-    const { person, sessionUid, origin, cookies, field } = signedIn;
-    const current = field('current_password');
-    const chosen = field('new_password');
-    const repeated = field('repeated_password');
-
-    const text = await newPasswordProblemText({ chosen, repeated, current }, person.email);
-    if (text !== undefined) return this.showSecurity.page(signedIn, { kind: 'problem', status: 400, text });
+    const { person, cookies, field } = signedIn;
+    const text = await newPasswordProblemText(signedIn);
+    if (text !== undefined) return this.showSecurity.run(signedIn, { status: 400, text });
     const { rejection, passwordHash } = await this.confirmPassword.verify(signedIn, 'password_changed');
-    if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
-    const hash = await hashPassword(chosen);
+    if (rejection !== undefined) return this.showSecurity.run(signedIn, rejection);
+    const hash = await hashPassword(field('new_password'));
     const disconnectApps = field('disconnect_apps') === 'yes';
     let isReplaced = false;
     await this.unitOfWork.runRevocation(async (tx) => {
       isReplaced = (await tx.run(replacePassword, [person.id, passwordHash, hash])) === 1;
-      return isReplaced ? this.endAccess(tx, { userId: person.id, sessionUid, origin, disconnectApps }) : [];
+      if (!isReplaced) return [];
+      const end = () => endAccess(tx, signedIn, disconnectApps);
+      return disconnectApps ? disconnectAndPublish(tx, this.outbox, { userId: person.id }, end) : end();
     });
-    // Another change was first, or the account was disabled: either ended this session.
+    // Another change was first, or the account was disabled. Both have ended this session.
     if (!isReplaced) return { redirect: '/account/security' };
     await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });
     return {
       redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}`,
-      // The previous cookie was signed with the previous password hash.
+      // The signature of the previous device cookie depends on the previous password hash.
       cookie: this.deviceCookies.issue(cookies, { id: person.id, password_hash: hash }),
     };
   }
-
-  private endAccess(
-    tx: Transaction,
-    { userId, sessionUid, origin, disconnectApps }: PasswordChange,
-  ): Promise<RevokedToken[]> {
-    const endSessionsAndTokens = async (): Promise<RevokedToken[]> => {
-      // Someone who knew the old password may have seen its secret.
-      await tx.run(deleteUnconfirmedSecondFactor, [userId]);
-      const details = { apps_disconnected: disconnectApps };
-      await insertAudit(tx, { event: 'password_changed', userId, details }, origin);
-      const ended = [
-        ...(await endSessionsOfUser(tx, userId, sessionUid)),
-        ...(await endOfflineFirstPartyFamilies(tx, userId)),
-      ];
-      if (!disconnectApps) return ended;
-      await tx.run(deleteConsentsOfUser, [userId]);
-      return [...ended, ...(await endThirdPartyFamilies(tx, userId))];
-    };
-    return disconnectApps
-      ? disconnectAndPublish(tx, this.outbox, { userId }, endSessionsAndTokens)
-      : endSessionsAndTokens();
-  }
 }
 
-async function newPasswordProblemText(
-  password: { readonly chosen: string; readonly repeated: string; readonly current: string },
-  email: string,
-): Promise<string | undefined> {
-  const { chosen, repeated, current } = password;
-  const problem = newPasswordProblem(chosen, email, await commonPasswords());
+async function newPasswordProblemText({ person, field }: SignedInRequest): Promise<string | undefined> {
+  const chosen = field('new_password');
+  const problem = newPasswordProblem(chosen, person.email, await commonPasswords());
   if (problem !== undefined) return `The new password ${problem}.`;
-  if (chosen !== repeated) return 'The two new passwords do not match.';
-  return chosen === current ? 'The new password is the same as your current password.' : undefined;
+  if (chosen !== field('repeated_password')) return 'The two new passwords do not match.';
+  return chosen === field('current_password')
+    ? 'The new password is the same as your current password.'
+    : undefined;
+}
+
+async function endAccess(
+  tx: Transaction,
+  { person: { id: userId }, sessionUid, origin }: SignedInRequest,
+  disconnectApps: boolean,
+): Promise<RevokedToken[]> {
+  // Someone who knew the old password may have seen the secret.
+  await tx.run(deleteUnconfirmedSecondFactor, [userId]);
+  const details = { apps_disconnected: disconnectApps };
+  await insertAudit(tx, { event: 'password_changed', userId, details }, origin);
+  const ended = [
+    ...(await endSessionsOfUser(tx, userId, sessionUid)),
+    ...(await endOfflineFirstPartyFamilies(tx, userId)),
+  ];
+  if (!disconnectApps) return ended;
+  await tx.run(deleteConsentsOfUser, [userId]);
+  return [...ended, ...(await endThirdPartyFamilies(tx, userId))];
 }

@@ -1,8 +1,7 @@
 import { Database } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { AuditLog, insertAudit } from '../audit/audit-log.js';
-import type { Notice } from '../pages/account/account.page.js';
-import { lockedProblem } from '../pages/form-problem.js';
+import { type FormProblem, lockedProblem } from '../pages/form-problem.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { recoveryCodesPage } from '../pages/account/second-factor-setup.page.js';
 import { removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
@@ -29,10 +28,10 @@ export class ChangeSecondFactor {
     const { person, origin } = signedIn;
     if (this.factors.isRequiredOf(person)) {
       const text = 'Your role requires a second factor, so you cannot turn it off.';
-      return this.showSecurity.page(signedIn, { kind: 'problem', status: 403, text });
+      return this.showSecurity.run(signedIn, { status: 403, text });
     }
     const rejection = await this.verifyBothFactors(signedIn, 'second_factor_removed');
-    if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
+    if (rejection !== undefined) return this.showSecurity.run(signedIn, rejection);
     await this.database.transaction(async (tx) => {
       if ((await tx.run(removeSecondFactor, [person.id])) === 0) return;
       await insertAudit(tx, { event: 'second_factor_removed', userId: person.id }, origin);
@@ -45,7 +44,7 @@ export class ChangeSecondFactor {
   async renewRecoveryCodes(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, account, origin } = signedIn;
     const rejection = await this.verifyBothFactors(signedIn, 'recovery_codes_made');
-    if (rejection !== undefined) return this.showSecurity.page(signedIn, rejection);
+    if (rejection !== undefined) return this.showSecurity.run(signedIn, rejection);
     const codes = await this.database.transaction(async (tx) => {
       const newCodes = await this.factors.renewRecoveryCodes(tx, person.id);
       if (newCodes !== undefined)
@@ -60,7 +59,7 @@ export class ChangeSecondFactor {
   private async verifyBothFactors(
     signedIn: SignedInRequest,
     intended: 'second_factor_removed' | 'recovery_codes_made',
-  ): Promise<Notice | undefined> {
+  ): Promise<FormProblem | undefined> {
     const { origin, field } = signedIn;
     const { id: userId } = signedIn.person;
     const { rejection } = await this.confirmPassword.verify(signedIn, intended);
@@ -75,12 +74,11 @@ export class ChangeSecondFactor {
       this.factors.verifyCode(userId, field('code'), origin),
     );
     if (guess.kind === 'right') return undefined;
-    if (guess.kind === 'locked')
-      return { kind: 'problem', ...lockedProblem('incorrect codes', guess.waitSeconds) };
+    if (guess.kind === 'locked') return lockedProblem('incorrect codes', guess.waitSeconds);
     // Another tab may have removed the factor: then the code is not wrong.
     if (!(await this.factors.stateOf(userId)).confirmed)
-      return { kind: 'problem', status: 409, text: 'The second factor is already off.' };
+      return { status: 409, text: 'The second factor is already off.' };
     await this.audit.write({ event: 'second_factor_failed', userId, details: { intended } }, origin);
-    return { kind: 'problem', status: 401, text: await this.factors.wrongCodeText(userId) };
+    return { status: 401, text: await this.factors.wrongCodeText(userId) };
   }
 }

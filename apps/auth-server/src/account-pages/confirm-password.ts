@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { type AuditEvent, AuditLog } from '../audit/audit-log.js';
-import type { Notice } from '../pages/account/account.page.js';
-import { lockedProblem } from '../pages/form-problem.js';
+import { type FormProblem, lockedProblem } from '../pages/form-problem.js';
 import { confirmationGuess } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
@@ -16,12 +15,13 @@ export type ConfirmedAction = Extract<
 
 /** The problem to show, or the stored hash that the password matched. */
 type Confirmation =
-  | { readonly rejection: Notice; readonly passwordHash?: undefined }
+  | { readonly rejection: FormProblem; readonly passwordHash?: undefined }
   | { readonly rejection?: undefined; readonly passwordHash: string };
 
 /**
- * Verifies the password before a change for which being signed in is not enough. Guesses are limited per
- * session, so that strangers cannot exhaust the owner's limit. Wrong and locked guesses are audited.
+ * Verifies the current password before a change for which a signed-in browser is not sufficient. Guesses are
+ * limited per session, so that attackers elsewhere cannot use up the owner's limit. Wrong and locked guesses
+ * are audited.
  */
 @Injectable()
 export class ConfirmPassword {
@@ -49,8 +49,8 @@ export class ConfirmPassword {
     if (guess.kind === 'right') return { passwordHash: guess.result };
     if (guess.kind === 'wrong') {
       await this.audit.write({ event, userId, details: { intended, locked: false } }, origin);
-      return { rejection: { kind: 'problem', status: 401, text: 'Incorrect password.' } };
+      return { rejection: { status: 401, text: 'Incorrect password.' } };
     }
-    return { rejection: { kind: 'problem', ...lockedProblem('incorrect passwords', guess.waitSeconds) } };
+    return { rejection: lockedProblem('incorrect passwords', guess.waitSeconds) };
   }
 }

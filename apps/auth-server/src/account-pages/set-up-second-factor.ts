@@ -38,7 +38,7 @@ export class SetUpSecondFactor {
     return beginSecondFactorPage(account);
   }
 
-  /** Checks the password and shows a new secret; redirects when a second factor is already confirmed. */
+  /** Verifies the password and shows a new secret; redirects when a second factor is already confirmed. */
   async begin(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, account } = signedIn;
     const { rejection } = await this.confirmPassword.verify(signedIn, 'second_factor_added');
@@ -49,7 +49,7 @@ export class SetUpSecondFactor {
     return confirmSecondFactorPage(account, { setup });
   }
 
-  /** Checks the first code of the app, whose secret was shown only after the password. */
+  /** Verifies the first code of the app, and shows the recovery codes. */
   async confirm(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, sessionUid, account, origin, field } = signedIn;
     const { id: userId } = person;
@@ -68,30 +68,29 @@ export class SetUpSecondFactor {
         origin,
       }),
     );
-    if (guess.kind === 'locked') {
-      const problem = lockedProblem('incorrect codes', guess.waitSeconds);
-      return confirmSecondFactorPage(account, { notice: { kind: 'problem', ...problem } });
-    }
+    if (guess.kind === 'locked')
+      return confirmSecondFactorPage(account, {
+        notice: lockedProblem('incorrect codes', guess.waitSeconds),
+      });
     if (guess.kind === 'wrong') {
-      const ended = await this.endedSetup(signedIn);
+      const ended = await this.showIfSetupEnded(signedIn);
       if (ended !== undefined) return ended;
       await this.audit.write({ event: 'second_factor_failed', userId, details }, origin);
       const text = 'The code is incorrect. Wait for the next code and try again, or start over.';
-      return confirmSecondFactorPage(account, { notice: { kind: 'problem', status: 401, text } });
+      return confirmSecondFactorPage(account, { notice: { status: 401, text } });
     }
     await signedIn.rotateSession({ amr: bothFactors });
     return recoveryCodesPage(account, guess.result);
   }
 
   /** Returns the page for a code that came after its set-up ended; undefined while the set-up is open. */
-  private async endedSetup(signedIn: SignedInRequest): Promise<PageResult | undefined> {
+  private async showIfSetupEnded(signedIn: SignedInRequest): Promise<PageResult | undefined> {
     const { person, account } = signedIn;
     const { confirmed, setupOpen } = await this.factors.stateOf(person.id);
     if (setupOpen) return undefined;
-    if (!confirmed)
-      return beginSecondFactorPage(account, { kind: 'problem', status: 409, text: setupExpiredText });
+    if (!confirmed) return beginSecondFactorPage(account, { status: 409, text: setupExpiredText });
     // The form was sent twice, and the browser may not have shown the recovery codes of the first response.
     const text = 'The second factor is already on. If you have not saved recovery codes, create new ones.';
-    return this.showSecurity.page(signedIn, { kind: 'problem', status: 409, text });
+    return this.showSecurity.run(signedIn, { status: 409, text });
   }
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ReadAccounts, type Person } from '../users/read-accounts.js';
 import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
-import type { Notice } from '../pages/account/account.page.js';
 import { overviewPage } from '../pages/account/overview.page.js';
 import type { Page } from '../pages/page.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
@@ -18,13 +17,8 @@ export class ShowOverview {
     private readonly factors: SecondFactors,
   ) {}
 
-  /** @param completedAction query parameter `done` of the redirect after a form */
-  async run(signedIn: SignedInRequest, completedAction: unknown): Promise<Page> {
-    const notice = { kind: 'done', text: 'Your name has been changed.' } as const;
-    return this.page(signedIn, completedAction === 'name' ? notice : undefined);
-  }
-
-  async page({ person, account }: SignedInRequest, notice?: Notice): Promise<Page> {
+  async run(signedIn: SignedInRequest, notice = signedIn.notice): Promise<Page> {
+    const { person, account } = signedIn;
     const [creators, organisation, apps, browsers, factor] = await Promise.all([
       this.readAccounts.creators(person.id),
       this.readAccounts.organisationName(person.organisation_id),

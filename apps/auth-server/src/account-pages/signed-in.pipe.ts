@@ -7,12 +7,13 @@ import { signInUrl } from '../registration/account-client.js';
 import { cookieSettings } from '../oidc/authorization/cookies.js';
 import { signInLimits } from '../oidc/lifetimes.rules.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import type { AccountContext } from '../pages/account/account.page.js';
+import type { AccountContext, Notice } from '../pages/account/account.page.js';
 import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { SignInNeeded } from '../pages/page-errors.js';
 import { isMfaAuthenticated } from '../second-factor/second-factor-check.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
+import { doneNotice } from './done-notice.js';
 
 /** What a signed-in person has just verified. Undefined members stay as they are in the session. */
 interface VerifiedFactor {
@@ -27,6 +28,8 @@ export interface SignedInRequest extends BrowserRequest {
   readonly person: Person;
   readonly sessionUid: string;
   readonly account: AccountContext;
+  /** Notice about a form that redirected to this page. */
+  readonly notice: Notice | undefined;
   /**
    * Changes the id of the browser's session after a reauthentication, so that copies of the old cookie become
    * invalid, and records the factor that was verified. A session that was ended concurrently stays ended.
@@ -34,16 +37,16 @@ export interface SignedInRequest extends BrowserRequest {
   rotateSession(verified?: VerifiedFactor): Promise<void>;
 }
 
-/** `accountPageOf` finds the last match, so a page is after those that its path begins with. */
+/** `accountPageOf` takes the last match, so the prefix of the other paths is first. */
 const accountPages = ['/account', '/account/apps', '/account/browsers', '/account/security'] as const;
 type AccountPath = (typeof accountPages)[number];
 
-/** The account page of a path; the overview for an unknown path. */
+/** Returns the account page that a path belongs to; the overview for an unknown path. */
 export function accountPageOf(path: unknown): AccountPath {
   return accountPages.findLast((page) => typeof path === 'string' && path.startsWith(page)) ?? '/account';
 }
 
-/** Opens the account of the person whose oidc-provider session the browser has. */
+/** Finds the signed-in person by the browser's oidc-provider session. */
 @Injectable()
 export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<SignedInRequest>> {
   constructor(
@@ -77,6 +80,7 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
       person,
       sessionUid,
       account: { email: person.email, csrf: this.forms.issue(form) },
+      notice: doneNotice(request.query['done']),
       rotateSession: (verified = {}) => this.rotateSession(request, response, verified),
     };
   }

@@ -72,7 +72,7 @@ export async function changeRole(
     if (leavesOrganisation)
       return disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, applyChange);
     const result = await applyChange();
-    // Joining makes existing consents valid; for other changes this republishes the same state.
+    // Joining an organisation makes earlier consents valid. Other changes publish the same apps once more.
     if (result.changed) await publishCreators(tx, outbox, await creatorsOfConsents(tx, user.id));
     return result;
   });
@@ -101,7 +101,7 @@ async function applyRole(
   user: UserRow,
   { role, organisation }: RequestedRole,
 ): Promise<number> {
-  // `changeRoleOptions` requires an organisation for the roles in one.
+  // Without an organisation, `changeRoleOptions` allows only `global_admin` and `none`.
   if (organisation === undefined) return setOrRemoveGlobalAdmin(tx, user, role === 'global_admin');
   const { id, email, global_admin } = user;
   if (role === 'none') return tx.run(deleteMembership, [id, organisation]);

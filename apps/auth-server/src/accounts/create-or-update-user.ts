@@ -86,8 +86,9 @@ const insertMembership = statement(
 
 /**
  * Creates a user. For an existing user that matches the options (a missing name matches too), it adds the
- * name and sets the password. Another password than before ends all access of the user. It never changes a
- * user that does not match.
+ * name and sets the password; a different password ends all access of the user. Another existing user stays
+ * unchanged.
+ * @throws Error when an existing user does not match
  */
 export async function createOrUpdateUser(
   database: Database,

@@ -28,8 +28,8 @@ export function newPasswordProblem(
   if ([...chosen].length < minPasswordLength) return `must be at least ${minPasswordLength} characters long`;
   const forms = plainForms(chosen);
   if (forms.some((form) => form === '' || common.has(form))) return 'is one of the most common passwords';
-  const names = namesIn(email);
-  if (forms.some((form) => names.has(form))) return 'must not be the e-mail address or a part of it';
+  const parts = partsOf(email);
+  if (forms.some((form) => parts.has(form))) return 'must not be the e-mail address or a part of it';
   return undefined;
 }
 
@@ -38,9 +38,9 @@ const maxRepeatedLength = 64;
 const oneCharacter = /^.$/su;
 
 /**
- * Returns the forms to compare: the password in lower case; without digits and signs at its ends; the part
- * that it repeats. A password without letters, one with a single letter, and one that repeats one character
- * have an empty form: all three count as common.
+ * Returns the forms to compare: the password in lower case; without digits and punctuation at its ends; the
+ * part that it repeats. A password without letters, one with a single letter, and one that repeats one
+ * character have an empty form: all three count as common.
  */
 function plainForms(password: string): string[] {
   const lower = password.toLowerCase();
@@ -58,7 +58,7 @@ function repeatedPart(password: string): string {
   return password;
 }
 
-function namesIn(email: string): Set<string> {
+function partsOf(email: string): Set<string> {
   const lower = email.toLowerCase();
   const [local = '', domain = ''] = lower.split('@');
   return new Set([lower, local, domain, ...local.split(/[.+_-]/), ...domain.split('.')].filter(Boolean));

@@ -7,9 +7,9 @@ import { isTooLong, maxPasswordLength } from './new-password.rules.js';
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const saltBytes = 16;
 const hashBytes = 32;
-/** Limits hashing, so that a burst of sign-ins does not take the processor from the token endpoint. */
+/** Limits hashing, so that a burst of sign-ins leaves processor time for the token endpoint. */
 const maxConcurrent = 2;
-/** Hashes beyond this limit get 503. The last in this queue waits about 1.3 s, as one hash takes 40 ms. */
+/** Further hashes get 503. The last in the queue waits about 1.3 s, as one hash takes 40 ms. */
 const maxWaiting = 64;
 
 const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;

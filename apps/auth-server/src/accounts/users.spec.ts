@@ -46,9 +46,9 @@ describe('a user who is changed in the database', () => {
 });
 
 describe('user create for an existing user', () => {
-  const steady = {
-    email: 'steady@harbour.example',
-    name: 'Steady Example',
+  const existing = {
+    email: 'existing@harbour.example',
+    name: 'Existing Example',
     password,
     organisation: 'org_harbour',
     role: 'member',
@@ -58,7 +58,7 @@ describe('user create for an existing user', () => {
       testStatement(
         'SELECT password_hash, password_changed_at::text AS changed, global_admin FROM users WHERE email = $1',
       ),
-      [steady.email],
+      [existing.email],
     );
 
   it('returns the user whose e-mail address differs only in case, and one user to three concurrent calls', async () => {
@@ -73,21 +73,21 @@ describe('user create for an existing user', () => {
   });
 
   it('keeps the stored hash of an equal password, and otherwise accepts only the new password', async () => {
-    const created = await makeUser(server.database, steady);
+    const created = await makeUser(server.database, existing);
     const before = await stored();
-    expect(await makeUser(server.database, steady)).toEqual(created);
+    expect(await makeUser(server.database, existing)).toEqual(created);
     expect(await stored()).toEqual(before);
-    await makeUser(server.database, { ...steady, password: 'another good password' });
+    await makeUser(server.database, { ...existing, password: 'another good password' });
     expect((await stored())?.changed).not.toBe(before?.changed);
     const app = await App.register(server);
-    expect((await app.authorize('orders:read', { email: steady.email })).shown.status).toBe(401);
-    await makeUser(server.database, steady);
-    expect((await app.authorize('orders:read', { email: steady.email })).steps).toContain('consent');
+    expect((await app.authorize('orders:read', { email: existing.email })).shown.status).toBe(401);
+    await makeUser(server.database, existing);
+    expect((await app.authorize('orders:read', { email: existing.email })).steps).toContain('consent');
   });
 
   it('adds a missing name once, and audits it', async () => {
     const { email } = await newUser(server);
-    const named = { ...steady, email, name: 'Late Example' };
+    const named = { ...existing, email, name: 'Late Example' };
     await makeUser(server.database, named);
     await makeUser(server.database, named);
     expect(await auditEventsOf(server, { email, event: 'name_changed' })).toHaveLength(1);
@@ -100,17 +100,17 @@ describe('user create for an existing user', () => {
     ['as a global admin', { organisation: undefined, role: 'global_admin' }],
     ['with another name', { name: 'Somebody Else' }],
   ] as const)('is rejected %s, and changes nothing', async (_, change) => {
-    await makeUser(server.database, steady);
+    await makeUser(server.database, existing);
     const before = await stored();
     await expect(
-      makeUser(server.database, { ...steady, password: 'another good password', ...change }),
+      makeUser(server.database, { ...existing, password: 'another good password', ...change }),
     ).rejects.toThrow('A user with this e-mail address already exists.');
     expect(await stored()).toEqual(before);
   });
 
   it('is rejected for a global admin without this role, and returns the user with it', async () => {
     const { email } = server.users.globalAdmin;
-    await expect(makeUser(server.database, { ...steady, email })).rejects.toThrow('already');
+    await expect(makeUser(server.database, { ...existing, email })).rejects.toThrow('already');
     await expect(makeUser(server.database, { email, password })).rejects.toThrow('already');
     const repeated = await makeUser(server.database, { email, password, role: 'global_admin' });
     expect(repeated).toEqual(server.users.globalAdmin);

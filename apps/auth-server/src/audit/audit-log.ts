@@ -53,7 +53,7 @@ export type AuditEvent = (typeof auditEvents)[number];
 // Each event's count of lost records starts at 0, so that the alert sees the first one as an increase.
 for (const event of auditEvents) recordsLost.inc({ event }, 0);
 
-/** Address and program of the sender of a request. */
+/** IP address and user agent of a request. */
 export interface Origin {
   readonly ip: string;
   readonly userAgent: string | undefined;
@@ -82,14 +82,14 @@ export class AuditLog {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Writes outside a transaction. Never throws: a record that cannot be written is logged and counted. */
+  /** Writes outside a transaction. Never throws: a record that cannot be written is counted and logged. */
   async write(entry: AuditEntry, origin: Origin): Promise<void> {
     await this.attempt(entry.event, () => insertAudit(this.database, entry, origin));
   }
 
   /**
    * Counts an event that anyone can repeat at will. The log gets one record per subject and window, with the
-   * number of repetitions.
+   * number of repetitions. Never throws, like `write`.
    */
   async count(record: CountedRecord): Promise<void> {
     await this.attempt(record.entry.event, () => countRecord(this.database, record));

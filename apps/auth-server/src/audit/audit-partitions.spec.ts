@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../migrations/index.js';
 import { testStatement } from '../test/test-statement.js';
 import { maintainAuditPartitions } from './audit-partitions.js';
 
-const logger = createLogger('test', 'silent');
 let scratch: ScratchDatabase;
 beforeAll(async () => {
   scratch = await scratchDatabase(migrations);
@@ -23,11 +21,9 @@ const partitionNames = async () =>
 
 describe('the monthly partitions of the audit log', () => {
   it('exist for three months ahead, and concurrent maintenance adds no duplicates', async () => {
-    await maintainAuditPartitions(scratch.database, { retentionDays: 400, logger });
+    await maintainAuditPartitions(scratch.database, 400);
     const before = await partitionNames();
-    await Promise.all(
-      [1, 2, 3].map(() => maintainAuditPartitions(scratch.database, { retentionDays: 400, logger })),
-    );
+    await Promise.all([1, 2, 3].map(() => maintainAuditPartitions(scratch.database, 400)));
     expect(await partitionNames()).toEqual(before);
     const [future] = await sql<{ name: string }>(
       `INSERT INTO audit_log (at, event) VALUES (now() + interval '3 months', 'future') RETURNING tableoid::regclass::text AS name`,
@@ -54,9 +50,9 @@ describe('the monthly partitions of the audit log', () => {
       `ALTER TABLE audit_log ATTACH PARTITION audit_log_old FOR VALUES FROM ('${bounds?.starts}+00') TO ('${bounds?.ends}+00')`,
     );
     await sql(`INSERT INTO audit_log (at, event) VALUES ('${bounds?.starts}+00', 'old')`);
-    await maintainAuditPartitions(scratch.database, { retentionDays: 100, logger });
+    await maintainAuditPartitions(scratch.database, 100);
     expect(await partitionNames()).toContain('audit_log_old');
-    await maintainAuditPartitions(scratch.database, { retentionDays: 30, logger });
+    await maintainAuditPartitions(scratch.database, 30);
     expect(await partitionNames()).not.toContain('audit_log_old');
   });
 });

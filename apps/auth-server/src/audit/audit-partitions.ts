@@ -1,9 +1,8 @@
 import { changePartitions, createPartition, type Database, statement } from '@fulfilment/database';
-import type { Logger } from '@fulfilment/runtime';
 
 const table = 'audit_log';
 const monthsAhead = 3;
-/** Arbitrary, equal for all replicas. */
+/** An arbitrary number, equal for all replicas. */
 const advisoryLock = 7_391_005;
 
 interface Partition {
@@ -33,17 +32,10 @@ const listOldPartitions = statement(
  * Creates the audit log's partitions for the next months, and drops partitions that are entirely older than
  * the retention.
  */
-export async function maintainAuditPartitions(
-  database: Database,
-  { retentionDays, logger }: { readonly retentionDays: number; readonly logger: Logger },
-): Promise<void> {
-  try {
-    let created = true;
-    while (created) created = await createNextPartition(database);
-    await dropOldPartitions(database, retentionDays);
-  } catch (error) {
-    logger.warn({ error }, 'The partitions of the audit log could not be changed; the next round retries.');
-  }
+export async function maintainAuditPartitions(database: Database, retentionDays: number): Promise<void> {
+  let created = true;
+  while (created) created = await createNextPartition(database);
+  await dropOldPartitions(database, retentionDays);
 }
 
 /** Creates one partition if one is missing. Returns whether it did. */

@@ -26,9 +26,6 @@ export function auditPartitionsJob(
     name: 'audit-partitions',
     intervalMs,
     logger,
-    round: async () => {
-      await maintainAuditPartitions(database, { retentionDays, logger });
-      return false; // no more work
-    },
+    round: () => maintainAuditPartitions(database, retentionDays),
   });
 }

@@ -7,7 +7,6 @@ import { type AuditEntry, insertAudit } from './audit-log.js';
  * has an operator (`runServiceCli`); only code outside of a command has none, such as a test.
  */
 export function auditOperator(sql: Sql, entry: AuditEntry): Promise<void> {
-  const operator = currentOperator();
-  const actor = operator === undefined ? { actor: 'operator' } : { actor: 'operator', operator };
-  return insertAudit(sql, { ...entry, details: { ...actor, ...entry.details } });
+  const details = { actor: 'operator', operator: currentOperator(), ...entry.details };
+  return insertAudit(sql, { ...entry, details });
 }

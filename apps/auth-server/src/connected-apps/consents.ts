@@ -5,16 +5,16 @@ import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { identityDigest, identityOf, type IdentifiedClient } from '../registration/client-identity.rules.js';
 import type { Consent } from './covering-consent.rules.js';
 
-// The foreign key of a new consent needs this lock. Taken before that of the client, since operator commands
-// lock the person before their apps.
+// The foreign key of a new consent needs this lock. It waits for a disconnection by the same person, and is
+// taken before the lock of the client, as there (disconnect-and-publish.ts).
 const lockUser = statement('consents.lock-user', 'SELECT FROM users WHERE id = $1 FOR KEY SHARE');
-// Waits for a concurrent disconnection of the app, which checks under this lock whether another consent
-// remains (disconnect-and-publish.ts).
+// Waits for a disconnection of the app by another person, which checks under this lock whether another
+// consent remains.
 const lockClient = statement(
   'consents.lock-client',
   `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR SHARE`,
 );
-// A new consent has equal times, since both default to now().
+// Only a new consent has equal times, since both default to now().
 const save = statement(
   'consents.save',
   `INSERT INTO consents (user_id, client_id, creator_id, scopes) VALUES ($1::uuid, $2, $3::uuid, $4::text[])
@@ -27,8 +27,8 @@ const find = statement(
   'consents.find',
   `SELECT 1 FROM consents WHERE user_id = $1 AND client_id = $2 AND creator_id IS NOT DISTINCT FROM $3::uuid FOR KEY SHARE`,
 );
-// Without the consents for creators of an organisation that the person has left, and without the one for no
-// creator if the person can act for a creator: they are invalid.
+// A consent for a creator is valid while the person belongs to its organisation, and one without a creator is
+// valid while the person can act for no creator.
 const list = statement(
   'consents.list',
   `SELECT creator_id, scopes FROM consents

@@ -5,8 +5,8 @@ export interface Consent {
 }
 
 /**
- * The one consent that covers all requested scopes, so that no consent page is needed. Undefined when none
- * does, or when several do, since then the person must select the creator.
+ * Returns the one consent that covers all requested scopes, so that no consent page is needed; undefined when
+ * none does, or when several do, since then the person must select the creator.
  */
 export function coveringConsent(
   consents: readonly Consent[],

@@ -1,5 +1,5 @@
 import { messages } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
+import { pipelined, statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { validConsentSql } from '../creator-snapshots/valid-consent.sql.js';
@@ -14,15 +14,18 @@ export interface Connections {
   readonly organisationId?: string;
 }
 
-// Locks the clients before all rows but that of the person, as a new consent and the deletion of a client do.
-// Concurrent disconnections of one app are serialised, so that the second sees the result of the first.
+// Serialises the disconnections and new consents of one person, so that no consent is added after
+// `lockClients` has read them.
+const lockPerson = statement('connected-apps.lock-person', 'SELECT FROM users WHERE id = $1 FOR UPDATE');
+// Locks the clients before all other rows, as a new consent and the deletion of a client do. Serialises the
+// disconnections of one app by several people, so that the second sees the result of the first.
 const lockClients = statement(
   'connected-apps.lock-clients',
   `SELECT id FROM oidc_model WHERE model = 'Client' AND id IN (
      SELECT client_id FROM consents WHERE user_id = $1 AND ($2::text IS NULL OR client_id = $2))
    ORDER BY id FOR NO KEY UPDATE`,
 );
-// First-party clients need no consent, so their consents are no connections.
+// A first-party client needs no consent, so its consents are not connections.
 const findLastConsents = statement(
   'connected-apps.last',
   `SELECT client_id, creator_id FROM consents AS mine
@@ -38,10 +41,9 @@ const findLastConsents = statement(
 );
 
 /**
- * Runs `disconnect`, which ends connections of a person, and in the same commit publishes
- * `client.disconnected` and `creator.changed` for each creator that an app is no longer connected to through
- * any person. A new password or revoked tokens do not end a connection: the app gets new tokens without a
- * consent page.
+ * Runs `disconnect`, which ends connections of a person. In the same commit it publishes
+ * `client.disconnected` and `creator.changed` for each app and creator that no other person connects. A new
+ * password or revoked tokens do not end a connection: the app gets new tokens without a consent page.
  */
 export async function disconnectAndPublish<Result>(
   tx: Transaction,
@@ -49,7 +51,10 @@ export async function disconnectAndPublish<Result>(
   { userId, clientId, organisationId }: Connections,
   disconnect: () => Promise<Result>,
 ): Promise<Result> {
-  const clients = await tx.rows<{ id: string }>(lockClients, [userId, clientId]);
+  const [, clients] = await pipelined([
+    tx.run(lockPerson, [userId]),
+    tx.rows<{ id: string }>(lockClients, [userId, clientId]),
+  ]);
   const lastConsents = await tx.rows<{ client_id: string; creator_id: string }>(findLastConsents, [
     userId,
     clients.map(({ id }) => id),

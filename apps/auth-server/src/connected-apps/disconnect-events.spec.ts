@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import { deleteExpiredRecords } from '../tokens/delete-expired-records.js';
+import { openAccountPage } from '../test/account-pages.js';
 import { App, disconnectFormOf, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { newUser, password } from '../test/users.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
@@ -49,6 +50,9 @@ const lockTokens = testStatement(
 );
 
 const lockUser = testStatement('SELECT FROM users WHERE email = $1 FOR UPDATE');
+const lockBrowsers = testStatement(
+  'SELECT FROM browser_sessions WHERE user_id = (SELECT id FROM users WHERE email = $1) FOR UPDATE',
+);
 const lockClient = testStatement(
   `SELECT FROM oidc_model WHERE model = 'Client' AND id = $1 FOR NO KEY UPDATE`,
 );
@@ -155,6 +159,33 @@ describe('client.disconnected', () => {
     await Promise.all(consents);
     await disable(email);
     expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
+  });
+
+  it('is published for a consent that was given while the person disconnected all apps', async () => {
+    const email = await newMemberEmail();
+    const app = await App.register(server);
+    const browser = new FormBrowser(server);
+    const { url } = await app.request('orders:read offline_access');
+    const consentPage = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
+    const { browser: other, shown } = await openAccountPage(email, '/account/security');
+    const fields = {
+      current_password: password,
+      new_password: 'quite another horse',
+      repeated_password: 'quite another horse',
+      disconnect_apps: 'yes',
+    };
+    const concurrent: Promise<unknown>[] = [];
+    await server.database.transaction(async (tx) => {
+      await tx.run(lockBrowsers, [email]); // blocks the disconnection after it has read the consents
+      concurrent.push(other.submit(formOf(shown, '/security/password'), fields));
+      await waitForLocks(server.database, 1);
+      const consent = browser.submit(formOf(consentPage, '/consent'));
+      concurrent.push(consent);
+      await Promise.race([consent, waitForLocks(server.database, 2)]);
+    });
+    await Promise.all(concurrent);
+    await disable(email);
+    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
   });
 
   it('is published a second time only if the app was connected again in between', async () => {

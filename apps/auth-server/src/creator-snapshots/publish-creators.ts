@@ -17,7 +17,7 @@ const read = statement(
   `SELECT ${publishedColumns} FROM creators WHERE id = ANY($1::uuid[])`,
 );
 
-/** Reads a creator as it is published. The caller has locked its row. */
+/** Reads a creator as it is published. @throws Error for an unknown creator */
 export async function readPublished(tx: Transaction, id: string): Promise<PublishedRow> {
   const row = await tx.row<PublishedRow>(read, [[id]]);
   if (row === undefined) throw new Error(`The creator ${id} does not exist.`);
@@ -25,8 +25,8 @@ export async function readPublished(tx: Transaction, id: string): Promise<Publis
 }
 
 /**
- * Publishes creators whose connected apps have changed in this transaction. It locks their rows, in the order
- * of their ids, so it must be the last step of the transaction that locks any.
+ * Publishes creators whose connected apps have changed in this transaction. It locks their rows in the order
+ * of their ids, so a transaction calls it once, and must not lock other creators afterwards.
  */
 export async function publishCreators(
   tx: Transaction,

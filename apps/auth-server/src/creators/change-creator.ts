@@ -7,14 +7,10 @@ import { type ChangedCreator, publishAndAuditChange } from './publish-and-audit-
 
 /** Operand and options of `creator change`; an omitted option leaves its value unchanged. */
 export const changeCreatorOptions = z
-  .object({
-    CREATOR: z.string('is missing').min(1, 'must not be empty'),
-    name: creatorOptions.name.optional(),
-    'payment-method': creatorOptions['payment-method'].optional(),
-    'payment-terms': creatorOptions['payment-terms'].optional(),
-    'tax-interview': creatorOptions['tax-interview'].optional(),
-    'settlement-currency': creatorOptions['settlement-currency'].optional(),
-  })
+  .object(creatorOptions)
+  .omit({ test: true })
+  .partial()
+  .extend({ CREATOR: z.string('is missing').min(1, 'must not be empty') })
   .refine(
     ({ CREATOR: _creator, ...changes }) => Object.values(changes).some((value) => value !== undefined),
     {

@@ -7,7 +7,7 @@ import { messagesInOutbox } from '../test/messages-in-outbox.js';
 import { makeUser, password } from '../test/users.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
-import { registerCreator } from './register-creator.js';
+import { createCreatorOptions, registerCreator } from './register-creator.js';
 import { replayCreators } from './replay-creators.js';
 import { testStatement } from '../test/test-statement.js';
 
@@ -87,13 +87,12 @@ describe('the apps of a published creator', () => {
 
 describe('registerCreator', () => {
   const outbox = new Outbox();
-  const creator = {
+  const creator = createCreatorOptions.parse({
     id: '01920000-0000-7000-8000-000000000001',
-    organisationId: 'org_harbour',
+    organisation: 'org_harbour',
     name: 'A creator',
-    paymentMethod: 'pm_ok',
-    settlementCurrency: 'EUR',
-  } as const;
+    'payment-method': 'pm_ok',
+  });
 
   it('publishes an existing creator once more, without a change', async () => {
     const registered = await registerCreator(server.database, outbox, creator);
@@ -109,7 +108,7 @@ describe('registerCreator', () => {
   it('rejects the id of a creator of another organisation', async () => {
     await registerCreator(server.database, outbox, creator);
     await expect(
-      registerCreator(server.database, outbox, { ...creator, organisationId: 'org_meridian' }),
+      registerCreator(server.database, outbox, { ...creator, organisation_id: 'org_meridian' }),
     ).rejects.toThrow('another organisation');
   });
 });

@@ -22,7 +22,7 @@ const redact = statement(
 
 /**
  * Redacts a creator's name and payment method, and publishes the change in the same commit. Orders, royalties
- * and the row with its id and `registered_at` stay. Repeating it changes nothing.
+ * and the row with its id and `registered_at` stay. Idempotent.
  * @param creator UUID or `crt_` id
  */
 export async function redactCreator(

@@ -58,8 +58,8 @@ export class ClientQuotas {
       this.known.set(credentials, authentication.clientId);
       return;
     }
-    // A remembered secret was replaced since. The request was counted for the client; now it counts for the
-    // network too.
+    // The secret was replaced since it was remembered. The request was counted for the client; now it counts
+    // for the network too.
     if (this.known.delete(credentials)) await this.limiter.takeByAddress(quota, callerAddress(request));
   }
 }

@@ -14,12 +14,12 @@ export function decodesToStorableText(encoded: Buffer | string): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** Limits of accepted JSON, above those of valid client metadata. */
+/** Limits of accepted JSON; valid client metadata is far below them. */
 const maxDepth = 8;
 const maxMembers = 500;
 
 /**
- * Whether JSON is UTF-8, all its text can be stored, and it is within these limits.
+ * Whether JSON is UTF-8, has only text that can be stored, and is within these limits.
  * @throws SyntaxError when it is not JSON
  */
 export function isAcceptableJson(body: Buffer): boolean {

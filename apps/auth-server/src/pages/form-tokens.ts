@@ -5,8 +5,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { BrowserRequest } from './browser-request.js';
 
 /**
- * Protects forms against cross-site request forgery. Each form has a token for its interaction or session,
- * which only the browser that has their cookie has seen. If the browser sends `Origin`, it must be ours.
+ * Protects forms against cross-site request forgery. The token of a form belongs to its interaction or
+ * session, so only the browser with that cookie has seen it. If the browser sends `Origin`, it must be ours.
  */
 @Injectable()
 export class FormTokens {
@@ -27,7 +27,7 @@ export class FormTokens {
     return sign(this.keys[0] ?? '', form).toString('base64url');
   }
 
-  /** @throws Forbidden for another site, and for a token that is not of this form */
+  /** @throws Forbidden when the form comes from another site or its token is not valid for this form */
   verify(form: string, { field, site }: BrowserRequest): void {
     const actual = Buffer.from(field('csrf'), 'base64url');
     const isValid = this.keys.some((key) => {

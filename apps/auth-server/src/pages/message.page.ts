@@ -26,7 +26,7 @@ export function unavailablePage(): Page {
     title: 'This page is temporarily unavailable',
     text: 'Wait a few seconds, then reload this page.',
     status: 503,
-    retryAfterSeconds: 2,
+    headers: { 'Retry-After': '2' },
   });
 }
 

@@ -1,6 +1,6 @@
 /** The browser has no session, or its session lacks a required factor. */
 export class SignInNeeded extends Error {
-  /** @param signInUrl URL of the sign-in, which returns to the page */
+  /** @param signInUrl where the person signs in; the sign-in then returns to the page */
   constructor(readonly signInUrl: string) {
     super('The person must sign in first.');
   }

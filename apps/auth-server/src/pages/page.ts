@@ -1,6 +1,7 @@
 import { Html, html } from '@fulfilment/http-service';
 import { isPlainHost } from '../registration/client-registration.rules.js';
 import { suiteName } from '../registration/reserved-names.rules.js';
+import type { FormProblem } from './form-problem.js';
 import { style, styleHash } from './style.js';
 
 /** A response that is shown to a person. */
@@ -14,10 +15,11 @@ export interface PageParts {
   readonly title: string;
   readonly content: Html;
   /** Default: 200. */
-  readonly status?: number | undefined;
+  readonly status?: number;
   /** Other origins that a form may redirect to: browsers also apply `form-action` to redirects. */
   readonly formTargets?: readonly string[];
-  readonly retryAfterSeconds?: number | undefined;
+  /** Sets the status and Retry-After, and marks the title. The content shows the text. */
+  readonly problem?: FormProblem | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** Header of an account page, in place of the brand. */
   readonly accountHeader?: Html;
@@ -33,25 +35,26 @@ const styleElement = new Html(`<style>${style}</style>`);
 
 /** Builds a page: the document around its content, and the security headers. */
 export function page(parts: PageParts): Page {
+  const { title, content, problem, accountHeader } = parts;
   const document = html`<!DOCTYPE html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        <title>${parts.title}</title>
+        <title>${problem === undefined ? title : `Error: ${title}`}</title>
         ${styleElement}
       </head>
-      <body ${parts.accountHeader === undefined ? undefined : html`class="account"`}>
-        <main id="main">${parts.accountHeader ?? brand} ${parts.content}</main>
+      <body ${accountHeader === undefined ? undefined : html`class="account"`}>
+        <main>${accountHeader ?? brand} ${content}</main>
         <footer>Check the address bar: only ever type your password on this site.</footer>
       </body>
     </html> `;
   return {
-    status: parts.status ?? 200,
+    status: problem?.status ?? parts.status ?? 200,
     headers: {
       ...securityHeaders(parts.formTargets ?? []),
-      ...(parts.retryAfterSeconds === undefined ? {} : { 'Retry-After': String(parts.retryAfterSeconds) }),
+      ...(problem?.retryAfterSeconds !== undefined && { 'Retry-After': String(problem.retryAfterSeconds) }),
       ...parts.headers,
     },
     body: document.text,

@@ -23,7 +23,7 @@ export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimi
         extended: false,
         limit: maxFormBytes,
         parameterLimit: maxFormFields,
-        // On the sign-in form such text is a wrong e-mail address or password.
+        // On the sign-in form, such text is not an error: it matches no e-mail address or password.
         ...(path === '/account' ? { verify: rejectUnstorableText } : {}),
       }),
       showBadForm,

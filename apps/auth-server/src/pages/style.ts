@@ -53,7 +53,6 @@ body.account{justify-content:flex-start}
 body.account main{max-width:44rem}
 body.account .brand{margin:0}
 .top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.4rem 1rem;margin:0 0 1.1rem}
-.top form{margin:0}
 nav{margin:0 0 1.6rem;border-bottom:1px solid var(--line)}
 nav ul{display:flex;flex-wrap:wrap;gap:0 1.2rem;list-style:none;margin:0;padding:0}
 nav a{display:block;padding:.55rem 0;margin-bottom:-1px;color:var(--soft);text-decoration:none;font-weight:600;border-bottom:2px solid transparent}
@@ -74,7 +73,7 @@ button.grave{background:transparent;color:var(--bad);border-color:var(--bad)}
 section+section{margin-top:2rem;padding-top:1.6rem;border-top:1px solid var(--line)}
 section>h2{margin:0 0 .3rem;font-size:1.12rem}
 body.account form{max-width:25rem}
-body.account ul.items form,body.account .top form{max-width:none}
+body.account ul.items form{max-width:none}
 h1+section{margin-top:1.3rem}
 h1+dl{margin-top:1rem}
 dl{display:grid;grid-template-columns:minmax(7rem,auto) 1fr;gap:.5rem 1.2rem;margin:0}

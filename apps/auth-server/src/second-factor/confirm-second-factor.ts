@@ -4,7 +4,6 @@ import { endOfflineFirstPartyFamilies } from '../tokens/families.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SecondFactors } from './second-factors.js';
 
-/** The user, code and browser that confirm a second factor. */
 export interface SecondFactorConfirmation {
   readonly userId: string;
   readonly code: string;

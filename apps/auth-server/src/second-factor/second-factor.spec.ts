@@ -239,6 +239,22 @@ describe('a global admin, where a second factor is required', () => {
     expect(recoveryCodesOf(codes)).toHaveLength(10);
   });
 
+  it('is told that the second factor is on, without an audit record, when the form of the first code is sent twice', async () => {
+    const { email } = await newUser(server, { role: 'global_admin' });
+    const browser = new FormBrowser(server);
+    const setup = await submitPassword(server, email, browser);
+    const fields = { code: authenticatorOf(setup).generate() };
+    await browser.submit(formOf(setup, '/second-factor/setup'), fields);
+    const repeated = await browser.submit(formOf(setup, '/second-factor/setup'), fields);
+    expect(repeated.status).toBe(409);
+    expect(repeated.text).toContain('The second factor is already on.');
+    expect(await auditEventsOf(server, { email, event: 'second_factor_failed' })).toEqual([]);
+    const signedIn = await browser.submit(formOf(repeated, '/second-factor'), {
+      code: nextCode(authenticatorOf(setup)),
+    });
+    expect(signedIn.url.pathname).toBe('/account/security');
+  });
+
   it('is not signed in by skipping the set-up, and can start over', async () => {
     const { email } = await newUser(server, { role: 'global_admin' });
     const browser = new FormBrowser(server);

@@ -18,9 +18,7 @@ export interface SecondFactorState {
   /** Whether a set-up waits for its first code. */
   readonly setupOpen: boolean;
   readonly recoveryCodesLeft: number;
-  /**
-   * True after too many consecutive wrong codes: only a recovery code or the operator unlocks the account.
-   */
+  /** True after too many consecutive wrong codes, until a recovery code is used or the operator resets it. */
   readonly totpLocked: boolean;
 }
 
@@ -32,7 +30,6 @@ const totpLockedText =
 export const setupExpiredText =
   'Your authenticator app is not set up: a set-up ends after 15 minutes. Delete its entry in the app, then set it up again.';
 
-/** Method by which a second factor was verified. */
 export type SecondFactorMethod = 'code' | 'recovery_code';
 
 interface StoredFactor {
@@ -106,9 +103,7 @@ const deleteRecoveryCodes = statement(
   'second-factors.delete-recovery-codes',
   'DELETE FROM recovery_codes WHERE user_id = $1',
 );
-/**
- * Deletes a second factor that was shown and never confirmed, since anyone who saw the page knows its secret.
- */
+/** Deletes a second factor that was not confirmed: anyone who saw its page knows the secret. */
 export const deleteUnconfirmedSecondFactor = statement(
   'second-factors.remove-unconfirmed',
   'DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL',

@@ -11,7 +11,7 @@ export interface BrowserSession {
   readonly signed_in_at: Date;
 }
 
-/** A longer list is no use on a page. Older sign-ins end with "Sign out all other browsers". */
+/** So that the page stays readable. "Sign out all other browsers" ends older sign-ins, too. */
 const maxListed = 100;
 const batchSize = 1000;
 

@@ -1,19 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import { FormTokens } from '../pages/form-tokens.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 
 /** Cancels a sign-in or declines a consent: the app receives `access_denied`. */
 @Injectable()
 export class AbortInteraction {
-  constructor(
-    private readonly forms: FormTokens,
-    private readonly audit: AuditLog,
-  ) {}
+  constructor(private readonly audit: AuditLog) {}
 
   async run(interaction: OpenInteraction): Promise<PageResult> {
-    this.forms.verify(interaction.uid, interaction);
     await this.audit.write(
       {
         event: interaction.prompt === 'consent' ? 'consent_refused' : 'sign_in_cancelled',

@@ -4,17 +4,9 @@ import { AuditLog } from '../audit/audit-log.js';
 import { Consents } from '../connected-apps/consents.js';
 import { startConsentedGrant } from '../oidc/authorization/grants.js';
 import { OidcServer } from '../oidc/oidc-server.js';
-import { FormTokens } from '../pages/form-tokens.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { OpenInteraction } from './interaction.pipe.js';
-
-/**
- * Name of the consent form: its token is valid only while the client's identity is the one that was shown.
- */
-export function consentForm({ uid, appIdentity }: OpenInteraction): string {
-  return `${uid}:${appIdentity}`;
-}
 
 /** Stores the consent and starts the authorization for the selected creator. */
 @Injectable()
@@ -23,28 +15,25 @@ export class GiveConsent {
     private readonly oidc: OidcServer,
     private readonly accounts: ReadAccounts,
     private readonly consents: Consents,
-    private readonly forms: FormTokens,
     private readonly audit: AuditLog,
   ) {}
 
   async run(interaction: OpenInteraction): Promise<PageResult> {
-    if (interaction.prompt !== 'consent') return { redirect: `/interaction/${interaction.uid}` };
-    const { accountId, scopes, client, appIdentity } = interaction;
-    this.forms.verify(consentForm(interaction), interaction);
+    const { accountId, scopes, client, appIdentity, showStep } = interaction;
+    if (interaction.prompt !== 'consent') return showStep;
     if (accountId === undefined) throw new InteractionExpired();
     const { clientId } = client;
 
     const creators = await this.accounts.creators(accountId);
     const creatorId = creators.find(({ id }) => id === interaction.field('creator'))?.id;
     // A person with creators must select one; the page always sends one.
-    if (creatorId === undefined && creators.length > 0)
-      return { redirect: `/interaction/${interaction.uid}` };
+    if (creatorId === undefined && creators.length > 0) return showStep;
 
     await this.consents.save({ userId: accountId, clientId, appIdentity, creatorId, scopes });
     const authorization = { accountId, clientId, creatorId, scopes };
     const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
     // The app was disconnected, or its identity changed, during the request.
-    if (grant === undefined) return { redirect: `/interaction/${interaction.uid}` };
+    if (grant === undefined) return showStep;
     await this.audit.write(
       {
         event: 'consent_given',

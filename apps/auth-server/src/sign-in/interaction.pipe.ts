@@ -6,23 +6,19 @@ import { splitScope } from '../oidc/authorization/authorization-request.js';
 import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
+import type { PageResult } from '../pages/page-result.interceptor.js';
 import { identityDigest, identityOf } from '../registration/client-identity.rules.js';
 import { formTarget } from '../pages/page.js';
 import type { InteractionContext } from '../pages/sign-in/interaction-context.js';
 
-/**
- * Progress of a sign-in with two factors, stored in the interaction. Only the browser with its cookie can
- * continue it.
- */
+/** Progress of a sign-in with two factors, stored in the interaction, which only its browser can open. */
 interface SignInProgress {
   /** User whose password was verified, while the second factor is missing. */
   readonly passwordOf: string | undefined;
-  /**
-   * When the password was verified, in seconds since 1970. A later change of the password makes it invalid.
-   */
+  /** When the password was verified, in seconds since 1970. A later new password makes it invalid. */
   readonly passwordAt: number;
   /** True once the second factor was verified too, while the recovery codes are shown. */
-  readonly provedBoth: boolean;
+  readonly secondFactorVerified: boolean;
 }
 
 /** An interaction of oidc-provider in progress: a sign-in or a consent. */
@@ -40,6 +36,8 @@ export interface OpenInteraction extends BrowserRequest, SignInProgress {
   readonly loginHint: string;
   readonly scopes: readonly string[];
   readonly redirectUri: string;
+  /** Redirect to the page of the current step. */
+  readonly showStep: PageResult;
   /** Replaces the progress of this browser; omitted members are cleared. The person is not signed in yet. */
   replaceProgress(progress: Partial<SignInProgress>): Promise<void>;
   /** Completes the interaction. Returns the URL that the browser goes to next. */
@@ -54,7 +52,10 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
     private readonly forms: FormTokens,
   ) {}
 
-  /** @throws InteractionExpired also for an interaction of another browser */
+  /**
+   * @throws InteractionExpired also for an interaction of another browser
+   * @throws Forbidden when the token of a submitted form is invalid
+   */
   async transform(context: ExecutionContext): Promise<OpenInteraction> {
     const { provider } = this.oidc;
     const http = context.switchToHttp();
@@ -63,34 +64,43 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
     const interaction = await detailsOf(provider, request, response);
     const client = await provider.Client.find(text(interaction.params.client_id));
     if (interaction.uid !== request.params['uid'] || client === undefined) throw new InteractionExpired();
+    const { uid } = interaction;
     const redirectUri = text(interaction.params.redirect_uri);
     const target = formTarget(redirectUri);
+    const appIdentity = identityDigest(
+      identityOf({
+        client_name: client.clientName,
+        redirect_uris: client.redirectUris,
+        application_type: client.applicationType,
+      }),
+    );
+    const browser = browserRequest(request);
+    // The consent form is valid only while the client's identity is the one that its page showed.
+    const consentForm = `${uid}:${appIdentity}`;
+    if (request.method === 'POST')
+      this.forms.verify(request.path.endsWith('/consent') ? consentForm : uid, browser);
     return {
-      ...browserRequest(request),
-      uid: interaction.uid,
+      ...browser,
+      uid,
       prompt: interaction.prompt.name,
       client,
       context: {
-        uid: interaction.uid,
-        csrf: this.forms.issue(interaction.uid),
+        uid,
+        csrf: this.forms.issue(uid),
+        consentCsrf: this.forms.issue(consentForm),
         appName: client.clientName ?? (new URL(redirectUri).host || 'an unnamed app'),
         formTargets: target === undefined ? [] : [target],
       },
-      appIdentity: identityDigest(
-        identityOf({
-          client_name: client.clientName,
-          redirect_uris: client.redirectUris,
-          application_type: client.applicationType,
-        }),
-      ),
+      appIdentity,
       accountId: interaction.session?.accountId,
       sessionUid: interaction.session?.uid,
       loginHint: text(interaction.params.login_hint).slice(0, 254),
       scopes: splitScope(interaction.params.scope),
       redirectUri,
+      showStep: { redirect: `/interaction/${uid}` },
       passwordOf: text(interaction.result?.['passwordOf']) || undefined,
       passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
-      provedBoth: interaction.result?.['provedBoth'] === true,
+      secondFactorVerified: interaction.result?.['secondFactorVerified'] === true,
       replaceProgress: async (progress) => {
         interaction.result = { ...progress };
         await interaction.persist();

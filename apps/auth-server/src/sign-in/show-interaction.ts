@@ -2,13 +2,11 @@ import { identityScopes, storeScopes } from '@fulfilment/contracts';
 import { Injectable } from '@nestjs/common';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { consentPage } from '../pages/sign-in/consent.page.js';
-import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { Page } from '../pages/page.js';
 import { signInPage } from '../pages/sign-in/sign-in.page.js';
 import { loopbackHosts } from '../registration/client-registration.rules.js';
 import { SecondFactorPrompt } from './second-factor-prompt.js';
-import { consentForm } from './give-consent.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 
 /**
@@ -29,7 +27,6 @@ const scopeTexts: Readonly<Record<string, string>> = {
 export class ShowInteraction {
   constructor(
     private readonly accounts: ReadAccounts,
-    private readonly forms: FormTokens,
     private readonly secondFactorPrompt: SecondFactorPrompt,
   ) {}
 
@@ -52,7 +49,6 @@ export class ShowInteraction {
     return consentPage({
       ...interaction.context,
       creators,
-      consentCsrf: this.forms.issue(consentForm(interaction)),
       verified: client.verified === true,
       email: person.email,
       destination: destinationOf(redirectUri),

@@ -5,7 +5,6 @@ import { ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { numericDate } from '../oidc/lifetimes.rules.js';
 import { lockedProblem } from '../pages/form-problem.js';
-import { FormTokens } from '../pages/form-tokens.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { signInPage } from '../pages/sign-in/sign-in.page.js';
 import { passwordOnly } from '../second-factor/second-factor-check.js';
@@ -28,15 +27,13 @@ export class SignIn {
     private readonly devices: DeviceCookies,
     private readonly finish: FinishSignIn,
     private readonly factors: SecondFactors,
-    private readonly forms: FormTokens,
     private readonly audit: AuditLog,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async run(interaction: OpenInteraction): Promise<PageResult> {
-    this.forms.verify(interaction.uid, interaction);
-    if (interaction.prompt !== 'login') return { redirect: `/interaction/${interaction.uid}` };
-    const { context, origin, cookies, field } = interaction;
+    const { context, origin, cookies, field, showStep } = interaction;
+    if (interaction.prompt !== 'login') return showStep;
     const email = field('email').trim();
     const { clientId } = interaction.client;
 
@@ -60,7 +57,7 @@ export class SignIn {
     }
     if (await this.factors.isNeeded(guess.result.id)) {
       await interaction.replaceProgress({ passwordOf: guess.result.id, passwordAt });
-      return { redirect: `/interaction/${interaction.uid}` };
+      return showStep;
     }
     return this.finish.run(interaction, guess.result, { passwordAt, amr: passwordOnly });
   }

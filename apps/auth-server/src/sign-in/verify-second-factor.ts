@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type Credentials, ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { lockedProblem } from '../pages/form-problem.js';
-import { FormTokens } from '../pages/form-tokens.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { setupRecoveryCodesPage } from '../pages/sign-in/second-factor.page.js';
 import { bothFactors } from '../second-factor/second-factor-check.js';
@@ -16,7 +15,11 @@ import { codeGuess } from './throttling/guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 import { type Guess, type RejectedGuess, SignInThrottle } from './throttling/sign-in-throttle.js';
 
-/** The second step of a sign-in, after the password was verified. Only its success signs the person in. */
+/** The form was sent twice, and the browser may not have shown the recovery codes of the first response. */
+const alreadyConfirmedText =
+  'The second factor is already on. Wait for the next code to sign in. If you have not saved recovery codes, create new ones on the page Security of your account.';
+
+/** The second step of a sign-in, after the password was verified. The person is signed in only after it. */
 @Injectable()
 export class VerifySecondFactor {
   constructor(
@@ -26,16 +29,14 @@ export class VerifySecondFactor {
     private readonly throttle: SignInThrottle,
     private readonly devices: DeviceCookies,
     private readonly finish: FinishSignIn,
-    private readonly forms: FormTokens,
     private readonly audit: AuditLog,
     private readonly prompt: SecondFactorPrompt,
   ) {}
 
   /** Verifies a code of the app or a recovery code. */
   async run(interaction: OpenInteraction): Promise<PageResult> {
-    this.forms.verify(interaction.uid, interaction);
     const user = await this.userOf(interaction);
-    if (user === undefined) return redirectToInteraction(interaction);
+    if (user === undefined) return interaction.showStep;
     const guess = await this.guess(interaction, user, () =>
       this.factors.verifyCode(user.id, interaction.field('code'), interaction.origin),
     );
@@ -45,9 +46,8 @@ export class VerifySecondFactor {
 
   /** Verifies the first code of an app that was just set up, and shows the recovery codes. */
   async setUp(interaction: OpenInteraction): Promise<PageResult> {
-    this.forms.verify(interaction.uid, interaction);
     const user = await this.userOf(interaction);
-    if (user === undefined) return redirectToInteraction(interaction);
+    if (user === undefined) return interaction.showStep;
     const guess = await this.guess(interaction, user, () =>
       confirmSecondFactor(this.unitOfWork, this.factors, {
         userId: user.id,
@@ -57,28 +57,28 @@ export class VerifySecondFactor {
         origin: interaction.origin,
       }),
     );
+    if (guess.kind === 'wrong' && (await this.factors.stateOf(user.id)).confirmed)
+      return this.prompt.show(interaction, user.id, { status: 409, text: alreadyConfirmedText });
     if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
     await interaction.replaceProgress({
       passwordOf: user.id,
       passwordAt: interaction.passwordAt,
-      provedBoth: true,
+      secondFactorVerified: true,
     });
     return setupRecoveryCodesPage(interaction.context, guess.result);
   }
 
   /** Signs in after the recovery codes were shown. */
   async finishSetUp(interaction: OpenInteraction): Promise<PageResult> {
-    this.forms.verify(interaction.uid, interaction);
     const user = await this.userOf(interaction);
-    if (user === undefined || !interaction.provedBoth) return redirectToInteraction(interaction);
+    if (user === undefined || !interaction.secondFactorVerified) return interaction.showStep;
     return this.signedIn(interaction, user, 'code');
   }
 
   /** Discards the verified password, so that the sign-in starts again. */
   async startOver(interaction: OpenInteraction): Promise<PageResult> {
-    this.forms.verify(interaction.uid, interaction);
     if (interaction.prompt === 'login') await interaction.replaceProgress({});
-    return redirectToInteraction(interaction);
+    return interaction.showStep;
   }
 
   /** The user whose password was verified; undefined when the sign-in must start with it. */
@@ -122,8 +122,4 @@ export class VerifySecondFactor {
       details: { second_factor: verifiedBy },
     });
   }
-}
-
-function redirectToInteraction({ uid }: OpenInteraction): PageResult {
-  return { redirect: `/interaction/${uid}` };
 }

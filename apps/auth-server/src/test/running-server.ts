@@ -18,7 +18,7 @@ import { AuthServerModule } from '../auth-server.module.js';
 import { createOrganisation } from '../accounts/create-organisation.js';
 import { type AuthServerSettings, authServerSettings } from '../config.js';
 import { BrowserSessions } from '../sessions/browser-sessions.js';
-import { registerCreator } from '../creators/register-creator.js';
+import { createCreatorOptions, registerCreator } from '../creators/register-creator.js';
 import { migrations } from '../migrations/index.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { createClient, type NewClient } from '../registration/create-client.js';
@@ -113,13 +113,12 @@ async function createCreators(database: Database) {
   await createOrganisation(database, { id: 'org_harbour', name: 'Harbour Lights' });
   await createOrganisation(database, { id: 'org_meridian', name: 'Meridian Sound' });
   const outbox = new Outbox();
-  const creator = (organisationId: string, name: string) =>
-    registerCreator(database, outbox, {
-      organisationId,
-      name,
-      paymentMethod: 'pm_ok',
-      settlementCurrency: 'GBP',
-    });
+  const creator = (organisation: string, name: string) =>
+    registerCreator(
+      database,
+      outbox,
+      createCreatorOptions.parse({ organisation, name, 'payment-method': 'pm_ok' }),
+    );
   return {
     harbour: await creator('org_harbour', 'Harbour Lights'),
     first: await creator('org_meridian', 'First of Meridian'),

@@ -59,9 +59,8 @@ const findPeople = statement(
    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS wanted (user_id, creator_id, position)
    CROSS JOIN LATERAL (${selectPersonSql('wanted.user_id', 'wanted.creator_id')}) AS person`,
 );
-// Only PostgreSQL decides which spellings are equal: this lower() is the lower() of the index users_email.
-// The FROM item `typed` is one row without columns, so that the canonical spelling is returned without a
-// user.
+// PostgreSQL alone decides which spellings are equal, since the index users_email uses the same lower().
+// `typed` is one row without columns: it gives the canonical spelling of an unknown user, too.
 const findByEmail = statement(
   'accounts.by-email',
   `SELECT lower($1::text) AS canonical, users.id, users.password_hash FROM (SELECT) AS typed
@@ -83,8 +82,7 @@ const findPasswordChange = statement(
   'accounts.password-changed',
   'SELECT 1 FROM users WHERE id = $1 AND extract(epoch FROM password_changed_at) >= $2::bigint + 1',
 );
-// At most 200: a longer list is no use on a page. A third-party app cannot be connected to the creators after
-// these.
+// At most 200, so that the page stays readable. A third-party app cannot be connected to further creators.
 const listCreators = statement(
   'accounts.creators',
   `SELECT creators.id, ${creatorNameSql} AS name, organisations.name AS organisation_name

@@ -1,6 +1,6 @@
 import { type Html, html } from '@fulfilment/http-service';
 import { maxPasswordLength } from '../../accounts/new-password.rules.js';
-import { problemNotice } from '../form-problem.js';
+import { type FormProblem, problemNotice } from '../form-problem.js';
 import { brand, type Page, page } from '../page.js';
 
 /** The signed-in account that a page shows, and the CSRF token of the page's forms. */
@@ -9,13 +9,8 @@ export interface AccountContext {
   readonly csrf: string;
 }
 
-/** The message about the last action, at the top of a page. */
-export interface Notice {
-  readonly kind: 'done' | 'problem';
-  readonly text: string;
-  readonly status?: number;
-  readonly retryAfterSeconds?: number;
-}
+/** The message about the last action, at the top of a page. Only a problem has a status. */
+export type Notice = FormProblem | { readonly text: string; readonly status?: undefined };
 
 const tabs = [
   ['overview', '/account', 'Overview'],
@@ -35,8 +30,7 @@ export function accountPage(parts: {
   const { account, tab, title, content, notice } = parts;
   return page({
     title: `${title} · Your account`,
-    status: notice?.status,
-    retryAfterSeconds: notice?.retryAfterSeconds,
+    problem: notice?.status === undefined ? undefined : notice,
     accountHeader: html`<a class="skip" href="#content">Skip to the content</a>
       <header class="top">
         ${brand}
@@ -54,16 +48,15 @@ export function accountPage(parts: {
       </nav>`,
     content: html`<div id="content">
       <h1>${title}</h1>
-      ${noticeOf(notice)} ${content}
+      ${notice && noticeOf(notice)} ${content}
     </div>`,
   });
 }
 
-function noticeOf(notice: Notice | undefined): Html | undefined {
-  if (notice === undefined) return undefined;
-  return notice.kind === 'done'
+function noticeOf(notice: Notice): Html | undefined {
+  return notice.status === undefined
     ? html`<p class="notice good" role="status">${notice.text}</p>`
-    : problemNotice(notice.text);
+    : problemNotice(notice);
 }
 
 export function csrfField({ csrf }: AccountContext): Html {

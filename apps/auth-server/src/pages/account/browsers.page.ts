@@ -1,23 +1,21 @@
 import { type Html, html } from '@fulfilment/http-service';
 import { accountPage, type AccountContext, csrfField, dateTimeElement, type Notice } from './account.page.js';
+import { browserName } from '../../sessions/browser-name.js';
+import type { BrowserSession } from '../../sessions/browser-sessions.js';
 import type { Page } from '../page.js';
 
-export interface BrowserView {
-  readonly uid: string;
-  /** Browser and system, such as "Firefox on Linux". */
-  readonly name: string;
-  readonly ip: string;
-  readonly signedInAt: Date;
-  /** Whether it is the browser that shows the page. */
-  readonly isCurrent: boolean;
+export interface BrowsersView {
+  readonly browsers: readonly BrowserSession[];
+  /** Session of the browser that shows the page. */
+  readonly currentUid: string;
 }
 
 export function browsersPage(
   account: AccountContext,
-  browsers: readonly BrowserView[],
+  { browsers, currentUid }: BrowsersView,
   notice?: Notice,
 ): Page {
-  const others = browsers.filter(({ isCurrent }) => !isCurrent);
+  const others = browsers.filter(({ uid }) => uid !== currentUid);
   return accountPage({
     account,
     tab: 'browsers',
@@ -28,7 +26,7 @@ export function browsersPage(
         password.
       </p>
       <ul class="items">
-        ${browsers.map((browser) => browserItem(account, browser))}
+        ${browsers.map((browser) => browserItem(account, browser, browser.uid === currentUid))}
       </ul>
       ${
         others.length < 2
@@ -44,19 +42,20 @@ export function browsersPage(
   });
 }
 
-function browserItem(account: AccountContext, browser: BrowserView): Html {
+function browserItem(account: AccountContext, browser: BrowserSession, isCurrent: boolean): Html {
+  const name = browserName(browser.user_agent);
   return html`<li>
     <div class="about">
-      <h2>${browser.name} ${browser.isCurrent ? html`<span class="tag">this browser</span>` : undefined}</h2>
-      <p class="soft small">Signed in ${dateTimeElement(browser.signedInAt)} from ${browser.ip}</p>
+      <h2>${name} ${isCurrent ? html`<span class="tag">this browser</span>` : undefined}</h2>
+      <p class="soft small">Signed in ${dateTimeElement(browser.signed_in_at)} from ${browser.ip}</p>
     </div>
     ${
-      browser.isCurrent
+      isCurrent
         ? undefined
         : html`<form method="post" action="/account/browsers/sign-out">
             ${csrfField(account)}
             <input type="hidden" name="session" value="${browser.uid}" />
-            <button type="submit" class="small grave" aria-label="Sign out ${browser.name}">Sign out</button>
+            <button type="submit" class="small grave" aria-label="Sign out ${name}">Sign out</button>
           </form>`
     }
   </li>`;

@@ -1,21 +1,14 @@
+import { identityScopes, storeScopes } from '@fulfilment/contracts';
 import { type Html, html } from '@fulfilment/http-service';
+import type { ConnectedApp } from '../../connected-apps/read-connected-apps.js';
 import { accountPage, type AccountContext, csrfField, dateElement, type Notice } from './account.page.js';
 import type { Page } from '../page.js';
 
-export interface ConnectedAppView {
-  readonly clientId: string;
-  readonly name: string;
-  /** First-party apps are connected by signing in, without consent. */
-  readonly firstParty: boolean;
-  readonly creatorNames: readonly string[];
-  /** Descriptions of the scopes. */
-  readonly permissions: readonly string[];
-  readonly connectedAt: Date;
-}
+const scopeDescriptions = Object.entries({ ...identityScopes, ...storeScopes });
 
 export function connectedAppsPage(
   account: AccountContext,
-  apps: readonly ConnectedAppView[],
+  apps: readonly ConnectedApp[],
   notice?: Notice,
 ): Page {
   return accountPage({
@@ -37,29 +30,31 @@ export function connectedAppsPage(
   });
 }
 
-function appItem(account: AccountContext, app: ConnectedAppView): Html {
+function appItem(account: AccountContext, app: ConnectedApp): Html {
+  const name = app.name ?? 'Unnamed app';
+  const permissions = scopeDescriptions.filter(([scope]) => app.scopes.includes(scope));
   return html`<li>
     <div class="about">
-      <h2>${app.name} ${app.firstParty ? html`<span class="tag">by us</span>` : undefined}</h2>
+      <h2>${name} ${app.first_party ? html`<span class="tag">by us</span>` : undefined}</h2>
       <p class="soft small">
-        ${app.creatorNames.length === 0 ? undefined : html`For ${app.creatorNames.join(', ')} · `}since
-        ${dateElement(app.connectedAt)}
+        ${app.creator_names.length === 0 ? undefined : html`For ${app.creator_names.join(', ')} · `}since
+        ${dateElement(app.connected_at)}
       </p>
       ${
-        app.permissions.length === 0
+        permissions.length === 0
           ? undefined
           : html`<details>
               <summary class="small">Permissions</summary>
               <ul class="small">
-                ${app.permissions.map((text) => html`<li>${text}</li>`)}
+                ${permissions.map(([, text]) => html`<li>${text}</li>`)}
               </ul>
             </details>`
       }
     </div>
     <form method="post" action="/account/apps/disconnect">
       ${csrfField(account)}
-      <input type="hidden" name="client_id" value="${app.clientId}" />
-      <button type="submit" class="small grave" aria-label="Disconnect ${app.name}">Disconnect</button>
+      <input type="hidden" name="client_id" value="${app.client_id}" />
+      <button type="submit" class="small grave" aria-label="Disconnect ${name}">Disconnect</button>
     </form>
   </li>`;
 }

@@ -3,6 +3,7 @@ export interface InteractionContext {
   readonly uid: string;
   /** CSRF token of all forms but the consent form. */
   readonly csrf: string;
+  readonly consentCsrf: string;
   readonly appName: string;
   /** Other origins that a form may redirect to. */
   readonly formTargets: readonly string[];

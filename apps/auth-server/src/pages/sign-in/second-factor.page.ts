@@ -14,7 +14,7 @@ export function secondFactorPage(view: SecondFactorView): Page {
   return stepPage(view, {
     title: 'Enter your code',
     content: html`<p class="soft">to continue to <strong>${view.appName}</strong></p>
-      ${problemOf(view)}
+      ${problemNotice(view.problem)}
       <form method="post" action="/interaction/${view.uid}/second-factor">
         <input type="hidden" name="csrf" value="${view.csrf}" />
         <p>Enter the six-digit code from your authenticator app, or one of your recovery codes.</p>
@@ -33,7 +33,7 @@ export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSet
   return stepPage(view, {
     title: 'Set up a second factor',
     content: html`<p class="soft">Your role requires a second factor: a code from an authenticator app.</p>
-      ${problemOf(view)} ${setup === undefined ? undefined : setupSteps(setup)}
+      ${problemNotice(view.problem)} ${setup === undefined ? undefined : setupSteps(setup)}
       <form method="post" action="/interaction/${view.uid}/second-factor/setup">
         <input type="hidden" name="csrf" value="${view.csrf}" />
         ${codeField({ wrong: view.problem !== undefined, recovery: false })}
@@ -55,23 +55,17 @@ export function setupRecoveryCodesPage(view: SecondFactorView, codes: readonly s
   });
 }
 
-/** Builds a page of the sign-in's second step. */
 function stepPage(
   { formTargets, problem }: SecondFactorView,
   { title, content }: { readonly title: string; readonly content: Html },
 ): Page {
   return page({
-    title: problem === undefined ? title : `Error: ${title}`,
-    status: problem?.status,
-    retryAfterSeconds: problem?.retryAfterSeconds,
+    title,
+    problem,
     formTargets,
     content: html`<h1>${title}</h1>
       ${content}`,
   });
-}
-
-function problemOf({ problem }: SecondFactorView): Html | undefined {
-  return problem && problemNotice(problem.text);
 }
 
 function startOver({ uid, csrf }: SecondFactorView): Html {

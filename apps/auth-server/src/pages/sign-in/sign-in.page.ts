@@ -12,13 +12,12 @@ export interface SignInView extends InteractionContext {
 export function signInPage({ uid, csrf, appName, email, formTargets, problem }: SignInView): Page {
   const invalid = problem === undefined ? 'false' : 'true';
   return page({
-    title: problem === undefined ? 'Sign in' : 'Error: Sign in',
-    status: problem?.status,
-    retryAfterSeconds: problem?.retryAfterSeconds,
+    title: 'Sign in',
+    problem,
     formTargets,
     content: html`<h1>Sign in</h1>
       <p class="soft">to continue to <strong>${appName}</strong></p>
-      ${problem && problemNotice(problem.text)}
+      ${problemNotice(problem)}
       <form method="post" action="/interaction/${uid}/login">
         <input type="hidden" name="csrf" value="${csrf}" />
         <div class="field">

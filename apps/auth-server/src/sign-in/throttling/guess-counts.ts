@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import type { GuessCount } from './guess-limits.rules.js';
 
-/** `unknown`: the guess could not be checked, and does not count. */
+/** `unknown`: the guess could not be verified, and does not count. */
 export type GuessOutcome = 'right' | 'wrong' | 'unknown';
 
 /** A guess whose process died counts as in progress for this time. */

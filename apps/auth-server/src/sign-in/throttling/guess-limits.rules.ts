@@ -32,7 +32,7 @@ export function limitDecision({ failed, trying, secondsLeft }: GuessCount, limit
 
 /**
  * Allows one guess at a time after the allowed failures, with a doubling delay, up to the average pace of the
- * quota. So strangers get no more guesses from many networks than from one, and the account's owner is never
+ * quota. So attackers get no more guesses from many networks than from one, and the account's owner is never
  * locked out for long.
  */
 export function delayDecision(count: GuessCount, { requests, windowSeconds }: Quota): GuessDecision {

@@ -16,7 +16,7 @@ export interface CountedNetwork {
 export interface GuessTarget {
   /** Empty for a browser that has a limit of its own. */
   readonly limitedNetworks: readonly CountedNetwork[];
-  /** The account in all networks; undefined where `own` counts all guesses already. */
+  /** The account in all networks; undefined where `own` already counts all guesses. */
   readonly everywhere: string | undefined;
   /** The subject that a right guess resets: the account in this network, the browser or the session. */
   readonly own: string;
@@ -68,7 +68,7 @@ export function codeGuess(guess: {
   };
 }
 
-/** A guess at the password in a browser that is signed in: strangers must not use up the owner's guesses. */
+/** A guess at the password in a browser that is signed in: attackers must not use up the owner's guesses. */
 export function confirmationGuess(sessionUid: string): GuessTarget {
   return { limitedNetworks: [], own: `session:${sessionUid}`, everywhere: undefined };
 }

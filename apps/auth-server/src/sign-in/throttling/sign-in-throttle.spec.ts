@@ -31,6 +31,10 @@ const signInGuess = (account: string, address: string, device?: string) =>
   passwordGuess({ account, address, device });
 const guess = (target: GuessTarget, check: () => Promise<string | undefined>) =>
   throttle().guess(target, context(), check);
+/** Makes as many wrong guesses as may fail. */
+async function useUpFailures(target: () => GuessTarget): Promise<void> {
+  for (let count = 0; count < requests; count += 1) await guess(target(), wrong);
+}
 const kindsOf = async (guesses: readonly Promise<{ kind: string }>[]) =>
   (await Promise.all(guesses)).map(({ kind }) => kind);
 const run = (text: string, values: readonly unknown[] = []) =>
@@ -73,7 +77,7 @@ describe('an account guessed at from one network', () => {
 
   it('allows guesses when the window is over', async () => {
     const target = signInGuess(randomUUID(), randomAddress());
-    for (let count = 0; count < requests; count += 1) await guess(target, wrong);
+    await useUpFailures(() => target);
     expect((await guess(target, right)).kind).toBe('locked');
     await run(`UPDATE guess_counts SET expires_at = now(), failed_at = now() - interval '1 hour'`);
     expect((await guess(target, right)).kind).toBe('right');
@@ -96,8 +100,7 @@ describe('an account guessed at from many networks', () => {
 
   it('gets one guess after a delay instead of a lock for the whole window', async () => {
     const account = randomUUID();
-    for (let count = 0; count < requests; count += 1)
-      await guess(signInGuess(account, randomAddress()), wrong);
+    await useUpFailures(() => signInGuess(account, randomAddress()));
     const setLastFailure = (sql: string) =>
       run(`UPDATE guess_counts SET failed_at = ${sql} WHERE subject = $1`, [`everywhere:${account}`]);
     await setLastFailure(`now() + interval '1 minute'`); // so that the delay is not over during the test
@@ -108,8 +111,7 @@ describe('an account guessed at from many networks', () => {
 
   it('has one count of all locked attempts, whatever networks they come from (ADR 29)', async () => {
     const account = randomUUID();
-    for (let count = 0; count < requests; count += 1)
-      await guess(signInGuess(account, randomAddress()), wrong);
+    await useUpFailures(() => signInGuess(account, randomAddress()));
     // So that the delay is not over during the test.
     await run(`UPDATE guess_counts SET failed_at = now() + interval '1 minute' WHERE subject = $1`, [
       `everywhere:${account}`,
@@ -127,15 +129,13 @@ describe('an account guessed at from many networks', () => {
 
   it('stays open to the browser that signed in before', async () => {
     const account = randomUUID();
-    for (let count = 0; count < requests; count += 1)
-      await guess(signInGuess(account, randomAddress()), wrong);
+    await useUpFailures(() => signInGuess(account, randomAddress()));
     const address = randomAddress();
-    for (let count = 0; count < requests; count += 1) await guess(signInGuess(randomUUID(), address), wrong);
+    await useUpFailures(() => signInGuess(randomUUID(), address));
     const device = randomUUID();
     expect((await guess(signInGuess(account, address), right)).kind).toBe('locked');
     expect((await guess(signInGuess(account, address, device), right)).kind).toBe('right');
-    for (let count = 0; count < requests; count += 1)
-      await guess(signInGuess(account, address, device), wrong);
+    await useUpFailures(() => signInGuess(account, address, device));
     expect((await guess(signInGuess(account, address, device), right)).kind).toBe('locked');
   });
 });
@@ -174,7 +174,7 @@ describe('a network', () => {
 
   it('causes no rows for the names that it sends while it is locked, and one audit record of all attempts', async () => {
     const address = randomAddress();
-    for (let count = 0; count < requests; count += 1) await guess(signInGuess(randomUUID(), address), wrong);
+    await useUpFailures(() => signInGuess(randomUUID(), address));
     const names = Array.from({ length: 20 }, () => randomUUID());
     for (const name of names) await throttle().guess(signInGuess(name, address), context(address), wrong);
     const rows = await scratch.database.rows(
@@ -200,8 +200,7 @@ describe('a network', () => {
 
 it('guesses at codes and at the password of an open session are counted apart from sign-ins', async () => {
   const [userId, address] = [randomUUID(), randomAddress()];
-  for (let count = 0; count < requests; count += 1)
-    await guess(signInGuess(`user-${userId}`, randomAddress()), wrong);
+  await useUpFailures(() => signInGuess(`user-${userId}`, randomAddress()));
   const codes = codeGuess({ userId, address, device: undefined });
   const session = confirmationGuess(randomUUID());
   expect(await kindsOf([guess(codes, right), guess(session, right)])).toEqual(['right', 'right']);

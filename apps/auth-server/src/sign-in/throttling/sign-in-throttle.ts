@@ -17,11 +17,11 @@ import {
 } from './guess-limits.rules.js';
 import type { CountedNetwork, GuessTarget } from './guess-target.rules.js';
 
-/** A guess waits so long for the results of others, then it is locked for a second. */
+/** Maximum time that a guess waits for the results of others. After it, the guess is locked for a second. */
 const waitTimeoutMs = 10_000;
 const firstPollMs = 25;
 const maxPollMs = 400;
-/** Limit for the guesses of this process that wait for others; further guesses get 503. */
+/** Maximum number of guesses of this process that wait for others; further guesses get 503. */
 const maxWaiting = 64;
 
 const lockedAttempts = new Counter({
@@ -30,7 +30,7 @@ const lockedAttempts = new Counter({
   labelNames: ['by'],
 });
 
-/** `locked`: too many guesses failed before, so this one was not checked. */
+/** `locked`: too many earlier guesses failed, so this one was not verified. */
 export type RejectedGuess =
   { readonly kind: 'wrong' } | { readonly kind: 'locked'; readonly waitSeconds: number };
 
@@ -38,7 +38,7 @@ export type Guess<Result> = RejectedGuess | { readonly kind: 'right'; readonly r
 
 type FinalDecision = Exclude<GuessDecision, { kind: 'wait' }>;
 
-/** Origin of a guess, and its audit record if it is rejected unchecked. */
+/** Origin of a guess, and its audit record if it is locked. */
 export interface GuessContext {
   readonly origin: Origin;
   readonly auditIfLocked: AuditEntry;
@@ -58,8 +58,8 @@ export class SignInThrottle {
   }
 
   /**
-   * Checks a guess unless too many have failed. If concurrent guesses could exhaust the limit, it waits for
-   * their results. A guess whose check throws does not count.
+   * Verifies a guess unless too many have failed. If concurrent guesses could exhaust the limit, it waits for
+   * their results. A guess whose `check` throws does not count.
    * @param check returns the result of a correct guess, undefined for a wrong one
    * @throws ServiceUnavailable when too many guesses are waiting
    */
