@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { audiences } from '@fulfilment/contracts';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { TokenVerifier } from '@fulfilment/http-service';

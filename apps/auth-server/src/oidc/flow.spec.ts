@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as client from 'openid-client';
 import { createClient } from '../registration/create-client.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { familyLifetime, lifetimes, refreshTokenLifetime } from './lifetimes.rules.js';
 
 const daySeconds = 24 * 3600;

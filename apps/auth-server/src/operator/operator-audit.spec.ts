@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/service-host/operator';
 import { z } from 'zod';

@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
 import { App, parseRegistration, register, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { parseRegistration, register, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';

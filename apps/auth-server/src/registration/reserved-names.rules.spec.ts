@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { isReservedName } from './reserved-names.rules.js';
 
 it.each(['\u3164', '\u115f', '\u1160', '\uffa0', '\u200b', '\ufe0f', '\u2800'])(

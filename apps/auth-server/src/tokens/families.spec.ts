@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { eventually, sendConcurrently, fetchTrusting } from '@fulfilment/testing';
 import { App } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';

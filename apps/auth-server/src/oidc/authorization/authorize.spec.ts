@@ -1,5 +1,4 @@
 import { FormBrowser, type Page } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { App, registerClient, thirdPartyRedirect } from '../../test/app.js';
 import { server, startServer } from '../../test/server.js';
 

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { expire } from '../../test/backdate.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
 import { App, register } from '../../test/app.js';
 import { auditEventsOf, auditRecords } from '../../test/audit-records.js';
