@@ -1,3 +1,4 @@
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
 import { App, parseRegistration, register, registerClient, thirdPartyRedirect } from '../test/app.js';
@@ -6,7 +7,6 @@ import { json } from '../test/json.js';
 import { commandContext, runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { password } from '../test/users.js';
-import { waitForLocks } from '../test/wait-for-locks.js';
 import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
@@ -135,9 +135,9 @@ describe('a client that changes itself (RFC 7592)', () => {
       .transaction(async (tx) => {
         await tx.row(lockClient, [newClient.client_id]);
         const deletion = runCommand('client delete', { CLIENT: newClient.client_id });
-        await waitForLocks(server.database, 1);
+        await untilLockWaits(server.database);
         const change = changeClient(newClient); // has read the client, and waits for the deletion
-        await waitForLocks(server.database, 2);
+        await untilLockWaits(server.database, { count: 2 });
         return [deletion, change] as const;
       })
       .then((pending) => Promise.all(pending));
@@ -154,10 +154,10 @@ describe('a client that changes itself (RFC 7592)', () => {
       .transaction(async (tx) => {
         await tx.row(lockClient, [newClient.client_id]);
         const replacement = runCommand('client secret', { CLIENT: newClient.client_id });
-        await waitForLocks(server.database, 1);
+        await untilLockWaits(server.database);
         // The change has read the old secret.
         const change = changeClient(newClient, { client_name: 'Label Backup', ...confidential });
-        await waitForLocks(server.database, 2);
+        await untilLockWaits(server.database, { count: 2 });
         return [replacement, change] as const;
       })
       .then((pending) => Promise.all(pending));
