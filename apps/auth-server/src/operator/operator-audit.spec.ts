@@ -85,25 +85,3 @@ it('names the operator in the audit log', async () => {
     ),
   ).toEqual([{ client_id: 'abc', details: { actor: 'operator', operator: 'dora' } }]);
 });
-
-it('rejects a command without an operator’s name outside development', async () => {
-  const before = await records();
-  const [operator, baseUrl] = [process.env['OPERATOR'], process.env['BASE_URL']];
-  delete process.env['OPERATOR'];
-  process.env['BASE_URL'] = 'https://suite.example';
-  const write = process.stderr.write.bind(process.stderr);
-  let errorOutput = '';
-  process.stderr.write = (text) => {
-    errorOutput += String(text);
-    return true;
-  };
-  try {
-    await operate('thing', 'break', 'abc');
-  } finally {
-    process.stderr.write = write;
-    process.env['OPERATOR'] = operator ?? '';
-    process.env['BASE_URL'] = baseUrl ?? '';
-  }
-  expect(errorOutput).toContain('Use --as NAME');
-  expect(await records()).toEqual(before);
-});

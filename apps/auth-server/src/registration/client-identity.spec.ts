@@ -1,7 +1,14 @@
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
-import { App, parseRegistration, register, registerClient, thirdPartyRedirect } from '../test/app.js';
+import {
+  App,
+  manageClient,
+  parseRegistration,
+  register,
+  registerClient,
+  thirdPartyRedirect,
+} from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
 import { json } from '../test/json.js';
 import { commandContext, runCommand, startServerWithOperator } from '../test/operator.js';
@@ -11,29 +18,9 @@ import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
 
-interface RegisteredClient {
-  readonly client_id: string;
-  readonly registration_access_token: string;
-  readonly registration_client_uri: string;
-}
-
 const registerTourStats = () => registerClient(server, { client_name: 'Tour Stats' });
-const changeClient = (newClient: RegisteredClient, changes: object = {}) =>
-  server.fetch(newClient.registration_client_uri, {
-    method: 'PUT',
-    headers: {
-      authorization: `Bearer ${newClient.registration_access_token}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({
-      client_id: newClient.client_id,
-      client_name: 'Tour Stats',
-      redirect_uris: [thirdPartyRedirect],
-      token_endpoint_auth_method: 'none',
-      grant_types: ['authorization_code', 'refresh_token'],
-      ...changes,
-    }),
-  });
+const changeClient = (newClient: Parameters<typeof manageClient>[2], changes: object = {}) =>
+  manageClient(server, 'PUT', newClient, { client_name: 'Tour Stats', ...changes });
 const consentsOf = (clientId: string) =>
   server.database.rows(testStatement('SELECT creator_id FROM consents WHERE client_id = $1'), [clientId]);
 const lockClient = testStatement(
@@ -163,10 +150,7 @@ describe('a client that changes itself (RFC 7592)', () => {
       .then((pending) => Promise.all(pending));
     expect(change.status).toBe(409);
     expect(await json(change)).toMatchObject({ error: 'invalid_request' });
-    const read = await server.fetch(newClient.registration_client_uri, {
-      headers: { authorization: `Bearer ${newClient.registration_access_token}` },
-    });
-    expect(await json(read)).toMatchObject({
+    expect(await json(await manageClient(server, 'GET', newClient))).toMatchObject({
       client_name: 'Tour Stats',
       client_secret: replacement.client_secret,
     });
@@ -209,13 +193,9 @@ describe('reserved names', () => {
     });
     const newClient = await registerTourStats();
     expect((await changeClient(newClient, { client_name })).status).toBe(400);
-    expect(
-      await json(
-        await server.fetch(newClient.registration_client_uri, {
-          headers: { authorization: `Bearer ${newClient.registration_access_token}` },
-        }),
-      ),
-    ).toMatchObject({ client_name: 'Tour Stats' });
+    expect(await json(await manageClient(server, 'GET', newClient))).toMatchObject({
+      client_name: 'Tour Stats',
+    });
   });
 });
 
