@@ -12,7 +12,7 @@ const batchSize = 200;
 /** A table with sealed secrets. */
 interface SealedTable {
   /**
-   * Locks a batch of secrets that other keys than the newest sealed. Parameters: id to start after, length of
+   * Locks a batch of secrets that are not sealed with the newest key. Parameters: id to start after, length of
    * a key id, id of the newest key. Columns: id, sealed.
    */
   readonly lock: Statement;
