@@ -7,7 +7,6 @@ import { randomBytes } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import * as client from 'openid-client';
 import { keyRotation } from './key-rotation.job.js';
-import { minPublishedMs } from './key-rotation.rules.js';
 import { SigningKeys } from './signing-keys.js';
 import { App } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
@@ -113,21 +112,6 @@ describe('the schedule', () => {
     await eventually(async () => (await rotations()).length > before.length);
     await loop.stop();
     expect((await rotations()).at(-1)).toMatchObject({ actor: 'schedule' });
-  });
-
-  it('waits for a next key that was published less than 15 minutes ago', async () => {
-    const due = inDays(182);
-    expect(await keysAt(due).rotateWhenDue(90)).toHaveLength(2);
-    const daysOfTenSeconds = 10 / 86_400; // the active keys alone would be due
-    const soon = new Date(due.getTime() + minPublishedMs - 1_000);
-    expect(await keysAt(soon).rotateWhenDue(daysOfTenSeconds)).toBeUndefined();
-    const later = new Date(due.getTime() + minPublishedMs);
-    expect(await keysAt(later).rotateWhenDue(daysOfTenSeconds)).toHaveLength(2);
-  });
-
-  it('does nothing before the configured days, and nothing when it is off', async () => {
-    expect(await keysAt(inDays(270)).rotateWhenDue(90)).toBeUndefined(); // rotated on day 182, above
-    expect(await keysAt(inDays(9000)).rotateWhenDue(0)).toBeUndefined();
   });
 
   it('keeps retiring keys published for 29 days, and deletes them later', async () => {

@@ -12,7 +12,7 @@ import {
   signingAlgorithms,
 } from './make-key.js';
 
-export interface SigningKey {
+interface SigningKey {
   readonly jwk: PrivateJwk;
   readonly state: KeyState;
 }
@@ -23,7 +23,7 @@ export function signingKeyOwner(kid: string): string {
 }
 
 /** A signing key as the operator commands list it. */
-export interface ListedKey {
+interface ListedKey {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly state: KeyState;
@@ -120,8 +120,8 @@ export class SigningKeys {
   }
 
   /**
-   * Rotates if it is due (`isRotationDue`), and only once when several replicas call it. Returns the new active
-   * ids, or undefined when no rotation is due.
+   * Rotates if it is due (`isRotationDue`), and only once when several replicas call it. Returns the new
+   * active ids, or undefined when no rotation is due.
    */
   async rotateWhenDue(days: number): Promise<string[] | undefined> {
     if (!isRotationDue(await this.database.rows<KeyRow>(readKeys), days, this.clock())) return undefined;

@@ -24,7 +24,7 @@ const forbiddenMembers = [
 ] as const;
 
 /** Metadata of a registration request, not validated yet. */
-export interface RequestedClient {
+interface RequestedClient {
   readonly client_name?: unknown;
   readonly redirect_uris?: unknown;
   readonly post_logout_redirect_uris?: unknown;
@@ -32,7 +32,7 @@ export interface RequestedClient {
   readonly [member: string]: unknown;
 }
 
-export type MetadataProblem = { readonly member: string; readonly reason: string };
+type MetadataProblem = { readonly member: string; readonly reason: string };
 
 /** Returns why an open registration is rejected, or undefined (RFC 7591 §5, RFC 9700 §2.1, RFC 8252 §7). */
 export function registrationProblem(client: RequestedClient): MetadataProblem | undefined {
