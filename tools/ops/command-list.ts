@@ -65,5 +65,5 @@ export async function help(): Promise<string> {
 }
 
 export const argumentsHelp = `ORDER and SKU are ids of the Store API (ord_…, prod_…). CREATOR and RELEASE are UUIDs or ids. USER is a UUID or an e-mail address.
-T is an ISO 8601 time, or a duration before now: 30m, 2h, 7d.
+TIME is an ISO 8601 time, or a duration before now: 30m, 2h, 7d.
 Commands for orders and products publish the messages of a warehouse, and return when the messages are applied.`;

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { relaxedAuthServerSettings, authServerSettings } from './config.js';
 
 const { SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting } = authServerSettings.shape;

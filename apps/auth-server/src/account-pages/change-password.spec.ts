@@ -1,3 +1,4 @@
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { newUserEmail, openAccountPage } from '../test/account-pages.js';
@@ -8,7 +9,6 @@ import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
 import { password } from '../test/users.js';
-import { waitForLocks } from '../test/wait-for-locks.js';
 
 startServerWithOperator();
 
@@ -104,9 +104,9 @@ describe('a password change', () => {
     const { operatorSets, changed } = await server.database.transaction(async (tx) => {
       await tx.run(lockUser, [email]);
       const operatorSets = runCommand('user password', { USER: email, password: 'known to the owner only' });
-      await waitForLocks(server.database, 1);
+      await untilLockWaits(server.database);
       const changed = change(browser, shown);
-      await waitForLocks(server.database, 2); // the current password was verified
+      await untilLockWaits(server.database, { count: 2 }); // the current password was verified
       return { operatorSets, changed };
     });
     await operatorSets;

@@ -1,3 +1,4 @@
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
@@ -6,7 +7,6 @@ import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
 import { newUser } from '../test/users.js';
-import { waitForLocks } from '../test/wait-for-locks.js';
 
 startServerWithOperator();
 
@@ -26,9 +26,9 @@ describe('a new role', () => {
       .transaction(async (tx) => {
         await tx.run(lockTokens, [app.clientId]);
         const change = runCommand('user role', role);
-        await waitForLocks(server.database, 1);
+        await untilLockWaits(server.database);
         const refreshed = refresh(); // has read the old role, and waits for the Grant
-        await waitForLocks(server.database, 2);
+        await untilLockWaits(server.database, { count: 2 });
         return [change, refreshed] as const;
       })
       .then((pending) => Promise.all(pending));

@@ -1,3 +1,4 @@
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
@@ -9,7 +10,6 @@ import { submitPassword } from '../test/second-factors.js';
 import { server } from '../test/server.js';
 import { makeUser, newUser, password } from '../test/users.js';
 import { openAccountPage } from '../test/account-pages.js';
-import { waitForLocks } from '../test/wait-for-locks.js';
 import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
@@ -156,9 +156,9 @@ describe('user redact', () => {
     await server.database.transaction(async (tx) => {
       await tx.run(testStatement('SELECT FROM users WHERE id = $1 FOR UPDATE'), [userId]);
       concurrent.push(runCommand('user redact', { USER: userId }));
-      await waitForLocks(server.database, 1);
+      await untilLockWaits(server.database);
       concurrent.push(browser.submit(formOf(shown, '/account/name'), { name: 'Grace Example' }));
-      await waitForLocks(server.database, 2);
+      await untilLockWaits(server.database, { count: 2 });
     });
     await Promise.all(concurrent);
     const readSessions = testStatement('SELECT uid, ip, user_agent FROM browser_sessions WHERE user_id = $1');

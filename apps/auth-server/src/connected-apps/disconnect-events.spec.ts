@@ -1,3 +1,4 @@
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
@@ -10,7 +11,6 @@ import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { rejectRows } from '../test/reject-rows.js';
 import { server } from '../test/server.js';
 import { firstPartyRedirect } from '../test/running-server.js';
-import { waitForLocks } from '../test/wait-for-locks.js';
 import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
@@ -120,7 +120,7 @@ describe('client.disconnected', () => {
     await server.database.transaction(async (tx) => {
       await tx.run(lock, [app.clientId]);
       disconnections.push(...emails.map(disable));
-      await waitForLocks(server.database, 2);
+      await untilLockWaits(server.database, { count: 2 });
     });
     await Promise.all(disconnections);
     expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
@@ -133,9 +133,9 @@ describe('client.disconnected', () => {
     await server.database.transaction(async (tx) => {
       await tx.run(lockTokens, [app.clientId]); // blocks the disconnection at its last statement
       concurrent.push(disconnect(app, email));
-      await waitForLocks(server.database, 1);
+      await untilLockWaits(server.database);
       concurrent.push(app.signIn('orders:read offline_access', { email }));
-      await waitForLocks(server.database, 2);
+      await untilLockWaits(server.database, { count: 2 });
     });
     await Promise.all(concurrent);
     await disconnect(app, email);
@@ -153,7 +153,7 @@ describe('client.disconnected', () => {
     await server.database.transaction(async (tx) => {
       await tx.run(lockUser, [email]); // first, as `user disable` does
       consents.push(browser.submit(formOf(consentPage, '/consent'), { creator: second.uuid }));
-      await waitForLocks(server.database, 1);
+      await untilLockWaits(server.database);
       await tx.run(lockClient, [app.clientId]);
     });
     await Promise.all(consents);
@@ -291,10 +291,10 @@ describe('leaving an organisation', () => {
     await server.database.transaction(async (tx) => {
       await tx.run(lockTokens, [app.clientId]);
       concurrent.push(leave(email));
-      await waitForLocks(server.database, 1);
+      await untilLockWaits(server.database);
       const expectedError = { error: 'invalid_grant' };
       concurrent.push(expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject(expectedError));
-      await waitForLocks(server.database, 2);
+      await untilLockWaits(server.database, { count: 2 });
     });
     await Promise.all(concurrent);
   });

@@ -18,7 +18,6 @@ export function keyRotation(
       const active = await keys.rotateWhenDue(days);
       if (active !== undefined) logger.info({ active }, 'The signing keys were rotated on schedule.');
       await keys.deleteExpiredRetiringKeys();
-      return false;
     },
   });
 }

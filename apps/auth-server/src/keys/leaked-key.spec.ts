@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { audiences, issuer } from '@fulfilment/contracts';
 import { TokenVerifier } from '@fulfilment/http-service';
 import { eventually } from '@fulfilment/testing';

@@ -6,23 +6,13 @@ import { z } from 'zod';
 export const signingAlgorithms = ['ES256', 'RS256'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
-/** A private key in JWK form. */
-export const privateJwk = z.object({
+/** A private key in JWK form, with the members of its type (RFC 7518 §6). */
+export const privateJwk = z.looseObject({
   kty: z.string(),
   kid: z.string(),
   alg: z.enum(signingAlgorithms),
   use: z.literal('sig'),
-  crv: z.string().optional(),
-  x: z.string().optional(),
-  y: z.string().optional(),
-  n: z.string().optional(),
-  e: z.string().optional(),
   d: z.string(),
-  p: z.string().optional(),
-  q: z.string().optional(),
-  dp: z.string().optional(),
-  dq: z.string().optional(),
-  qi: z.string().optional(),
 });
 export type PrivateJwk = z.infer<typeof privateJwk>;
 

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SecretBox, systemClock } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { randomBytes } from 'node:crypto';

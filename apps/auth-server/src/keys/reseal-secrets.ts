@@ -12,8 +12,8 @@ const batchSize = 200;
 /** A table with sealed secrets. */
 interface SealedTable {
   /**
-   * Locks a batch of secrets that other keys than the newest sealed. Parameters: id to start after, length of
-   * a key id, id of the newest key. Columns: id, sealed.
+   * Locks a batch of secrets that the newest key has not sealed. Parameters: id to start after, length of a
+   * key id, id of the newest key. Columns: id, sealed.
    */
   readonly lock: Statement;
   /** Parameters: ids, and their resealed secrets. */
@@ -73,7 +73,7 @@ const tables: readonly SealedTable[] = [
 ];
 
 /** Number of resealed secrets, and of secrets that no key opens. */
-export interface Resealed {
+interface Resealed {
   readonly resealed: number;
   readonly unreadable: number;
 }

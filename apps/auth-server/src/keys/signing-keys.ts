@@ -12,21 +12,18 @@ import {
   signingAlgorithms,
 } from './make-key.js';
 
-export interface SigningKey {
+interface SigningKey {
   readonly jwk: PrivateJwk;
   readonly state: KeyState;
 }
 
-/**
- * The `owner` that `SecretBox` binds a sealed signing key to. Its prefix keeps the key from being opened as
- * another kind of secret.
- */
+/** The `owner` that `SecretBox` binds a sealed signing key to. No other kind of secret has its prefix. */
 export function signingKeyOwner(kid: string): string {
   return `signing-key:${kid}`;
 }
 
 /** A signing key as the operator commands list it. */
-export interface ListedKey {
+interface ListedKey {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly state: KeyState;
@@ -110,8 +107,7 @@ export class SigningKeys {
 
   /**
    * Activates the next keys; the previous keys stay published while their signatures may be used. Waits until
-   * the next keys are a second old, so that every replica publishes the keys that another signs with. Returns
-   * the new active ids.
+   * the next keys are a second old: by then, every replica publishes them. Returns the new active ids.
    */
   async rotate(): Promise<string[]> {
     return this.database.transaction(async (tx) => {
@@ -124,9 +120,8 @@ export class SigningKeys {
   }
 
   /**
-   * Rotates when at least one active key has signed for `days` days and every API had time to read the next
-   * keys; once, however many replicas call it. Returns the new active ids, or undefined when no rotation is
-   * due.
+   * Rotates if it is due (`isRotationDue`), and only once when several replicas call it. Returns the new
+   * active ids, or undefined when no rotation is due.
    */
   async rotateWhenDue(days: number): Promise<string[] | undefined> {
     if (!isRotationDue(await this.database.rows<KeyRow>(readKeys), days, this.clock())) return undefined;
@@ -202,7 +197,7 @@ export class SigningKeys {
     }
   }
 
-  /** Starts to retire the active keys, activates the next ones and creates their successors. */
+  /** Retires the active keys, activates the next ones and creates their successors. */
   private async activateNextKeys(tx: Transaction, actor: 'operator' | 'schedule'): Promise<string[]> {
     const now = this.clock();
     for (const alg of signingAlgorithms) {
@@ -210,7 +205,6 @@ export class SigningKeys {
       await tx.run(activateNext, [alg, now]);
       await this.insert(tx, alg, 'next');
     }
-    await tx.run(deleteExpiredRetiringKeys, [now]);
     const rows = await tx.rows<KeyRow>(readKeys);
     const active = rows.filter((row) => row.state === 'active').map((row) => row.kid);
     if (actor === 'operator') await auditOperator(tx, { event: 'keys_rotated', details: { active } });

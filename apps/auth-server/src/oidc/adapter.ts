@@ -2,7 +2,7 @@ import { type Statement, statement, type Values } from '@fulfilment/database';
 import { LRUCache } from 'lru-cache';
 import Provider, { type Adapter, type AdapterFactory, type AdapterPayload, errors } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
-import { openClientSecret, sealedClient } from '../registration/client-secret.js';
+import { openClientSecret } from '../registration/client-secret.js';
 import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
 import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
@@ -171,13 +171,12 @@ class ClientAdapter extends ModelAdapter {
 
   override async upsert(id: string, metadata: AdapterPayload): Promise<void> {
     const { outbox, secrets, unitOfWork } = this.dependencies;
-    const stored = sealedClient(secrets, id, metadata);
     const ctx = Provider.ctx;
     const origin = ctx && originOf(ctx);
     const isChange = ctx?.oidc.route === 'client_update';
     // A change of the client's identity ends its token families, so this may revoke tokens.
     await unitOfWork.runRevocation((tx) =>
-      storeClient(tx, outbox, secrets, { id, isChange, metadata, stored, origin }),
+      storeClient(tx, outbox, secrets, { id, isChange, metadata, origin }),
     );
   }
 

@@ -18,11 +18,7 @@ const revocation = '/oauth2/revoke';
 const registration = /^\/oauth2\/register(\/|$)/;
 
 /** @param path below the mount path */
-export type HandleEndpoint = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-) => Promise<void>;
+type HandleEndpoint = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
 
 /**
  * Returns the handler of requests below the mount path. At the endpoints for clients (token, introspect,

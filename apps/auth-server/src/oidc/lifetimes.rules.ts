@@ -25,14 +25,13 @@ export const lifetimes = {
 } as const;
 
 /**
- * A Grant lives as long as the last possible token of its family: without `offline_access`, its one access
- * token.
+ * A Grant lives as long as the last possible token of its family, which starts with the exchange of the code:
+ * with `offline_access` the access token of the last refresh, otherwise the access token of the exchange.
  */
 export function familyLifetime(scopes: readonly string[]): number {
   const { accessToken, authorizationCode, family, interaction } = lifetimes;
-  return scopes.includes('offline_access')
-    ? family + accessToken
-    : interaction + authorizationCode + accessToken;
+  const refreshes = scopes.includes('offline_access') ? family : 0;
+  return interaction + authorizationCode + refreshes + accessToken;
 }
 
 /**

@@ -34,10 +34,7 @@ export class OidcServer extends BackgroundLoop {
       name: 'signing-keys',
       intervalMs: pollIntervalMs,
       logger: dependencies.logger,
-      round: async () => {
-        await this.rebuildIfKeysChanged();
-        return false;
-      },
+      round: () => this.rebuildIfKeysChanged(),
     });
   }
 
@@ -62,8 +59,8 @@ export class OidcServer extends BackgroundLoop {
     return this.dependencies.logger;
   }
 
-  /** Builds the provider at the first call, and again whenever the keys have changed. */
-  async rebuildIfKeysChanged(): Promise<void> {
+  /** Builds the provider at the first call, and a new one whenever the keys have changed. */
+  private async rebuildIfKeysChanged(): Promise<void> {
     if (this.built === undefined) await this.keys.ensureKeys();
     if ((await this.keys.version()) === this.built?.version) return;
     const keySet = await this.keys.load();

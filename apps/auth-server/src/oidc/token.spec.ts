@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { expire } from '../test/backdate.js';
 import { App, registerClient } from '../test/app.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { FormBrowser } from '@fulfilment/testing/form-browser';
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/operator.js';

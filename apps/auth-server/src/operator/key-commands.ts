@@ -15,7 +15,7 @@ export const keyCommands = {
     run: async (context: OperatorContext) => ({ keys: await signingKeys(context).list() }),
   }),
   'keys rotate': defineCommand({
-    summary: 'activates the next signing key',
+    summary: 'activates the next signing keys',
     arguments: z.object({}),
     run: async (context: OperatorContext) => ({ active: await signingKeys(context).rotate() }),
   }),

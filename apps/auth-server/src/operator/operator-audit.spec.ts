@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
@@ -85,26 +84,4 @@ it('names the operator in the audit log', async () => {
       testStatement(`SELECT client_id, details FROM audit_log ORDER BY position DESC LIMIT 1`),
     ),
   ).toEqual([{ client_id: 'abc', details: { actor: 'operator', operator: 'dora' } }]);
-});
-
-it('rejects a command without an operator’s name outside development', async () => {
-  const before = await records();
-  const [operator, baseUrl] = [process.env['OPERATOR'], process.env['BASE_URL']];
-  delete process.env['OPERATOR'];
-  process.env['BASE_URL'] = 'https://suite.example';
-  const write = process.stderr.write.bind(process.stderr);
-  let errorOutput = '';
-  process.stderr.write = (text) => {
-    errorOutput += String(text);
-    return true;
-  };
-  try {
-    await operate('thing', 'break', 'abc');
-  } finally {
-    process.stderr.write = write;
-    process.env['OPERATOR'] = operator ?? '';
-    process.env['BASE_URL'] = baseUrl ?? '';
-  }
-  expect(errorOutput).toContain('Use --as NAME');
-  expect(await records()).toEqual(before);
 });

@@ -31,7 +31,7 @@ export interface OperatorContext {
   readonly hasLoopbackUrl: boolean;
 }
 
-export type OperatorSettings = BrokerSettings &
+type OperatorSettings = BrokerSettings &
   RedisSettings &
   Pick<AuthServerSettings, 'DATABASE_URL' | 'KEY_ENCRYPTION_KEY'> & {
     readonly AUTH_URL?: string | undefined;

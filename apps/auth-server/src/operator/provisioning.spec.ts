@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from '../test/app.js';

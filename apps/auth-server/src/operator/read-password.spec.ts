@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { readPassword } from './read-password.js';
 
 const context = (hasLoopbackUrl: boolean) => ({

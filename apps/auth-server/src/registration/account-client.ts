@@ -9,7 +9,7 @@ export const accountClientId = 'account';
 
 export const accountClientName = 'Your account';
 
-/** Redirect URI of the account pages. */
+/** Path of the redirect URI. */
 const signedInPath = '/account/signed-in';
 
 export function accountClient(authUrl: string): ClientMetadata {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { identityDigest, identityOf } from './client-identity.rules.js';
 
 describe('the identity of a client', () => {

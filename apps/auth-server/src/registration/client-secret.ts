@@ -1,10 +1,7 @@
 import type { SecretBox } from '@fulfilment/runtime';
 import type { AdapterPayload } from 'oidc-provider';
 
-/**
- * The `owner` that `SecretBox` binds a sealed client secret to. Its prefix is that of no other kind of
- * secret.
- */
+/** The `owner` that `SecretBox` binds a sealed client secret to. No other kind of secret has its prefix. */
 export function clientSecretOwner(clientId: string): string {
   return `client:${clientId}`;
 }

@@ -1,6 +1,6 @@
 import { type Database, statement } from '@fulfilment/database';
 
-export interface ListedClient {
+interface ListedClient {
   readonly client_id: string;
   readonly name: string | null;
   readonly first_party: boolean;
@@ -12,7 +12,7 @@ export interface ListedClient {
   readonly expires_at: Date | null;
 }
 
-export interface ClientPage {
+interface ClientPage {
   readonly clients: readonly ListedClient[];
   /** Value of `--after` for the next page; null at the end. */
   readonly next: string | null;

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { parseRegistration, register, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
@@ -95,16 +94,6 @@ describe('registration (RFC 7591)', () => {
     ['no redirect URI', { redirect_uris: undefined }],
     ['no redirect URI and no response type', { redirect_uris: undefined, response_types: [] }],
     ['an empty list of redirect URIs and no response type', { redirect_uris: [], response_types: [] }],
-    [
-      'only a way to authenticate',
-      {
-        client_name: undefined,
-        redirect_uris: undefined,
-        grant_types: undefined,
-        response_types: [],
-        token_endpoint_auth_method: 'client_secret_basic',
-      },
-    ],
   ])('rejects a registration with %s (RFC 7591 §3.2.2)', async (_, metadata) => {
     const response = await register(server, metadata);
     expect(response.status).toBe(400);

@@ -2,13 +2,13 @@ import { messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import type { SecretBox } from '@fulfilment/runtime';
-import { errors } from 'oidc-provider';
+import { type AdapterPayload, errors } from 'oidc-provider';
 import { insertAudit, type Origin } from '../audit/audit-log.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
-import { deleteConsentsOfClient, endFamiliesOfClient } from '../tokens/families.js';
+import { endAccessOfClient } from '../tokens/families.js';
 import { identityDigest, identityOf, type IdentifiedClient } from './client-identity.rules.js';
-import { openClientSecret } from './client-secret.js';
+import { openClientSecret, sealedClient } from './client-secret.js';
 import { isReservedName } from './reserved-names.rules.js';
 
 /** Locks a client until the transaction ends, and reads its metadata as stored. */
@@ -34,13 +34,11 @@ interface StoredClient extends IdentifiedClient {
 }
 
 /** A registration request (RFC 7591) or change request (RFC 7592) of a client. */
-export interface ClientRegistration {
+interface ClientRegistration {
   readonly id: string;
   /** Whether it is a change (RFC 7592), for which the client must exist. */
   readonly isChange: boolean;
-  readonly metadata: IdentifiedClient & { readonly client_secret?: string | undefined };
-  /** The metadata as stored: JSON with the secret sealed. */
-  readonly stored: string;
+  readonly metadata: AdapterPayload;
   readonly origin: Origin | undefined;
 }
 
@@ -57,7 +55,7 @@ export async function storeClient(
   tx: Transaction,
   outbox: Outbox,
   secrets: SecretBox,
-  { id, isChange, metadata, stored, origin }: ClientRegistration,
+  { id, isChange, metadata, origin }: ClientRegistration,
 ): Promise<RevokedToken[]> {
   const row = await tx.row<{ payload: StoredClient }>(lockClient, [id]);
   if (isChange && row === undefined) throw new errors.InvalidToken('client deleted');
@@ -71,10 +69,10 @@ export async function storeClient(
   const before = row === undefined ? undefined : identityOf(row.payload);
   const after = identityOf(metadata);
   if (after.name !== null && after.name !== before?.name) await requireFreeName(tx, after.name);
-  await tx.run(upsert, [id, stored]);
+  await tx.run(upsert, [id, sealedClient(secrets, id, metadata)]);
   if (before === undefined) return [];
   const isSame = identityDigest(before) === identityDigest(after);
-  const revoked = isSame ? [] : await endAccess(tx, outbox, id);
+  const revoked = isSame ? [] : await disconnectAll(tx, outbox, id);
   const details = isSame ? {} : { before, after, tokens_ended: revoked.length };
   await insertAudit(tx, { event: 'client_changed', clientId: id, details }, origin);
   return revoked;
@@ -87,16 +85,14 @@ async function requireFreeName(tx: Transaction, name: string): Promise<void> {
 }
 
 /**
- * Ends consents and token families, in the order in which the deletion of a client locks them. Publishes
- * `client.disconnected` for each creator, which also ends webhook subscriptions.
+ * Ends consents and token families, and publishes `client.disconnected` for each creator, which also ends
+ * webhook subscriptions.
  */
-async function endAccess(tx: Transaction, outbox: Outbox, clientId: string): Promise<RevokedToken[]> {
-  const consents = await tx.rows<{ creator_id: string | null }>(deleteConsentsOfClient, [clientId]);
-  const revoked = await endFamiliesOfClient(tx, clientId);
-  const creators = [...new Set(consents.flatMap(({ creator_id }) => creator_id ?? []))];
+async function disconnectAll(tx: Transaction, outbox: Outbox, clientId: string): Promise<RevokedToken[]> {
+  const { creatorIds, revoked } = await endAccessOfClient(tx, clientId);
   const occurredAt = new Date(); // the families are locked, so all tokens were issued earlier
-  for (let from = 0; from < creators.length; from += messagesPerStatement) {
-    const batch = creators.slice(from, from + messagesPerStatement);
+  for (let from = 0; from < creatorIds.length; from += messagesPerStatement) {
+    const batch = creatorIds.slice(from, from + messagesPerStatement);
     await outbox.add(
       tx,
       ...batch.map((creatorId) =>
@@ -104,6 +100,6 @@ async function endAccess(tx: Transaction, outbox: Outbox, clientId: string): Pro
       ),
     );
   }
-  await publishCreators(tx, outbox, creators);
+  await publishCreators(tx, outbox, creatorIds);
   return revoked;
 }

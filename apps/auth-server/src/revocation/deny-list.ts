@@ -46,8 +46,8 @@ const deleteExpired = statement(
  */
 @Injectable()
 export class DenyList extends BackgroundLoop {
-  private needsRepublish = true;
-  private publishedAllAtMs = 0;
+  /** When all tokens are published again, by `performance.now()`. */
+  private republishAtMs = 0;
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
@@ -72,24 +72,22 @@ export class DenyList extends BackgroundLoop {
   }
 
   private scheduleRepublish(): void {
-    this.needsRepublish = true;
+    this.republishAtMs = 0;
     this.wake();
   }
 
-  private async republishIfDue(): Promise<boolean> {
-    if (this.redis.client.status !== 'ready') return false;
-    const due = this.needsRepublish || performance.now() - this.publishedAllAtMs > republishIntervalMs;
-    if (!due && !(await this.wasEmptied())) return false;
-    this.needsRepublish = false;
+  private async republishIfDue(): Promise<void> {
+    if (this.redis.client.status !== 'ready') return;
+    if (performance.now() < this.republishAtMs && !(await this.wasEmptied())) return;
+    // Set first: a page that cannot be published makes the next round due at once (`scheduleRepublish`).
+    this.republishAtMs = performance.now() + republishIntervalMs;
     try {
       await this.publishAll();
-      this.publishedAllAtMs = performance.now();
       await this.redis.tryCommand('deny-list', (client) => client.set(publishedKey, '1'));
     } catch (error) {
-      this.needsRepublish = true;
+      this.republishAtMs = 0;
       throw error;
     }
-    return false;
   }
 
   /** A Redis that lost its data also lost the marker key. */
@@ -100,7 +98,7 @@ export class DenyList extends BackgroundLoop {
   private async publishAll(): Promise<void> {
     let last = '';
     for (;;) {
-      const page = await this.database.rows<{ jti: string; expires_at: Date }>(readPage, [last]);
+      const page = await this.database.rows<RevokedToken>(readPage, [last]);
       await this.publish(page);
       if (page.length < pageSize) return;
       last = page.at(-1)?.jti ?? last;

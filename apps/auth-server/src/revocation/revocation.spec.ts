@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';

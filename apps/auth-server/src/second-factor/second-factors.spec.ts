@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { scratchDatabase, type ScratchDatabase, untilLockWaits } from '@fulfilment/database/testing';
 import { SecretBox, systemClock } from '@fulfilment/runtime';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { migrations } from '../migrations/index.js';
-import { waitForLocks } from '../test/wait-for-locks.js';
 import { secondFactorOwner, SecondFactors } from './second-factors.js';
 import { testStatement } from '../test/test-statement.js';
 
@@ -38,7 +37,7 @@ describe('confirmSetup', () => {
         [userId, replacement],
       );
       const confirming = database.transaction((tx) => factors.confirmSetup(tx, userId, code));
-      await waitForLocks(database, 1);
+      await untilLockWaits(database);
       return { confirming };
     });
     expect(await confirmation.confirming).toBeUndefined();

@@ -17,6 +17,13 @@ export async function parseRegistration(response: Response) {
   return registrationResponse.parse(await response.json());
 }
 
+const thirdPartyMetadata = {
+  client_name: 'A third-party app',
+  redirect_uris: [thirdPartyRedirect],
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token'],
+};
+
 /** Sends the registration request of a third-party app. */
 export async function register(
   server: Pick<RunningServer, 'url' | 'fetch'>,
@@ -25,13 +32,7 @@ export async function register(
   return server.fetch(`${server.url}/api/auth/oauth2/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      client_name: 'A third-party app',
-      redirect_uris: [thirdPartyRedirect],
-      token_endpoint_auth_method: 'none',
-      grant_types: ['authorization_code', 'refresh_token'],
-      ...metadata,
-    }),
+    body: JSON.stringify({ ...thirdPartyMetadata, ...metadata }),
   });
 }
 
@@ -41,6 +42,28 @@ export async function registerClient(
   metadata: Readonly<Record<string, unknown>> = {},
 ) {
   return parseRegistration(await register(server, metadata));
+}
+
+/**
+ * Sends a request of a client about its own registration (RFC 7592).
+ * @param metadata of a change, where it differs from that of `register`
+ */
+export function manageClient(
+  server: Pick<RunningServer, 'fetch'>,
+  method: 'GET' | 'PUT' | 'DELETE',
+  client: {
+    readonly client_id: string;
+    readonly registration_client_uri: string;
+    readonly registration_access_token: string | undefined;
+  },
+  metadata: Readonly<Record<string, unknown>> = {},
+): Promise<Response> {
+  const { client_id, registration_client_uri, registration_access_token: token } = client;
+  const headers = new Headers({ 'content-type': 'application/json' });
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+  const change = { client_id, ...thirdPartyMetadata, ...metadata };
+  const body = method === 'PUT' ? JSON.stringify(change) : null;
+  return server.fetch(registration_client_uri, { method, headers, body });
 }
 
 /** An app that signs people in, with openid-client as its relying party. */

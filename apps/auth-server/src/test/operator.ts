@@ -1,4 +1,3 @@
-import { afterAll, beforeAll } from '@jest/globals';
 import type { AuditRecord } from '../audit/read-audit-log.js';
 import { accountCommands } from '../operator/account-commands.js';
 import { auditCommands } from '../operator/audit-commands.js';

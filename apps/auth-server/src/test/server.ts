@@ -1,4 +1,3 @@
-import { afterAll, beforeAll } from '@jest/globals';
 import { type RunningServer, startAuthServer } from './running-server.js';
 
 /** The server of the spec file, while its tests run. */

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@fulfilment/testing';
 import { App } from '../test/app.js';
 import { server, startServer } from '../test/server.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { eventually, sendConcurrently, fetchTrusting } from '@fulfilment/testing';
 import { App } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';
@@ -7,6 +6,7 @@ import { isActive, isDenied } from '../test/token-states.js';
 
 startServer();
 
+const refreshForm = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token });
 /** Concurrent requests are sent to the server directly, since the gateway may spread them over time. */
 const sendTokenRequests = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
   const responses = await sendConcurrently(server.direct, count, {
@@ -55,10 +55,7 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
     const app = await App.register(server);
     let refreshToken = (await app.signIn('orders:read offline_access')).tokens.refresh_token ?? '';
     for (let round = 0; round < 10; round += 1) {
-      const responses = await sendTokenRequests(app, 4, {
-        grant_type: 'refresh_token',
-        refresh_token: refreshToken,
-      });
+      const responses = await sendTokenRequests(app, 4, refreshForm(refreshToken));
       expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400]);
       expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(3);
       refreshToken = responses.find(({ status }) => status === 200)?.body.refresh_token;
@@ -71,11 +68,7 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
       fetch(`${server.direct}/api/auth/oauth2/token`, {
         method: 'POST',
         headers: { 'x-connection-age': age }, // set by the gateway
-        body: new URLSearchParams({
-          grant_type: 'refresh_token',
-          client_id: app.clientId,
-          refresh_token: used,
-        }),
+        body: new URLSearchParams({ client_id: app.clientId, ...refreshForm(used) }),
       });
     // The age means an earlier time than the refresh only if both requests were fast.
     const { used, winner, race } = await eventually(async () => {
@@ -101,11 +94,7 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
       const stranger = fetchTrusting(server.ca); // a new connection
       const replayed = await stranger.fetch(`${server.url}/api/auth/oauth2/token`, {
         method: 'POST',
-        body: new URLSearchParams({
-          grant_type: 'refresh_token',
-          client_id: app.clientId,
-          refresh_token: used,
-        }),
+        body: new URLSearchParams({ client_id: app.clientId, ...refreshForm(used) }),
       });
       expect(replayed.status).toBe(400);
       await stranger.close();

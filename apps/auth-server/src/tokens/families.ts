@@ -68,8 +68,7 @@ const deleteClientRows = statement(
   `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)
    RETURNING model`,
 );
-/** Deletes the consents of all people for one client. */
-export const deleteConsentsOfClient = statement(
+const deleteConsentsOfClient = statement(
   'families.consents',
   'DELETE FROM consents WHERE client_id = $1 RETURNING creator_id',
 );
@@ -114,25 +113,27 @@ export async function deleteClientWithFamilies(
   outbox: Outbox,
   clientId: string,
 ): Promise<RevokedToken[]> {
-  // Before the families, in the order of oidc-provider's own deletion (RFC 7592 §2.3).
   const deleted = await tx.rows<{ model: string }>(deleteClientRows, [clientId]);
-  const consents = await tx.rows<{ creator_id: string | null }>(deleteConsentsOfClient, [clientId]);
-  const revoked = await endFamilies(tx, lockGrantsOfClient, clientId);
+  const { creatorIds, revoked } = await endAccessOfClient(tx, clientId);
   if (deleted.some(({ model }) => model === 'Client')) {
     // The families are locked, so all tokens were issued before this time.
     await outbox.add(tx, messages.clientDeleted.make({ client_id: clientId }, { occurredAt: new Date() }));
-    await publishCreators(
-      tx,
-      outbox,
-      consents.flatMap(({ creator_id }) => creator_id ?? []),
-    );
+    await publishCreators(tx, outbox, creatorIds);
   }
   return revoked;
 }
 
-/** Ends all families of a client. */
-export function endFamiliesOfClient(tx: Transaction, clientId: string): Promise<RevokedToken[]> {
-  return endFamilies(tx, lockGrantsOfClient, clientId);
+/**
+ * Ends all consents and families of a client. Returns the creators that the client was connected to, and the
+ * access tokens to publish as revoked.
+ */
+export async function endAccessOfClient(
+  tx: Transaction,
+  clientId: string,
+): Promise<{ readonly creatorIds: readonly string[]; readonly revoked: RevokedToken[] }> {
+  const consents = await tx.rows<{ creator_id: string | null }>(deleteConsentsOfClient, [clientId]);
+  const revoked = await endFamilies(tx, lockGrantsOfClient, clientId);
+  return { creatorIds: [...new Set(consents.flatMap(({ creator_id }) => creator_id ?? []))], revoked };
 }
 
 /** Ends the families that depend on the browser sessions. Returns the access tokens to publish as revoked. */

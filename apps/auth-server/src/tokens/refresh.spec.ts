@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { ageFamilies, expire, refreshTokenSecondsLeft } from '../test/backdate.js';
 import { App } from '../test/app.js';

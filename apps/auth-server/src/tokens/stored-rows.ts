@@ -79,7 +79,7 @@ export class StoredRows {
     });
   }
 
-  /** Starts to read a row that the request will certainly look up. */
+  /** Starts to read a row that oidc-provider will look up in this request. */
   prefetch(request: object, model: string, id: string): void {
     const read = this.read(request, model, id);
     read.catch(() => undefined); // the lookup gets the error

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { audienceOf, organisationClaims } from './access-token.rules.js';
 
 const member = { global_admin: false, organisation_id: 'org_a', role: 'member' };

@@ -1,7 +1,7 @@
 import { audiences } from '@fulfilment/contracts';
 
 /** What the private claims of a person's tokens depend on. */
-export interface TokenSubject {
+interface TokenSubject {
   readonly global_admin: boolean;
   readonly organisation_id: string | null;
   readonly role: string | null;

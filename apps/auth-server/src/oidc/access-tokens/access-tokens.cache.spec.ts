@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { parse } from 'node:querystring';
 import { setFlagsFromString } from 'node:v8';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createPublicKey, verify } from 'node:crypto';
 import { makeKey } from '../../keys/make-key.js';
 import { LocalSigningKey } from './signing-key.js';

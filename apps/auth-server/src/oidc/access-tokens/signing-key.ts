@@ -1,7 +1,10 @@
 import { es256FromDer } from '@fulfilment/runtime';
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { promisify } from 'node:util';
 import { ExternalSigningKey } from 'oidc-provider';
 import type { PrivateJwk } from '../../keys/make-key.js';
+
+const signInThreadPool = promisify(sign);
 
 /**
  * A key that makes ES256 signatures in the current thread. oidc-provider signs in another thread, which costs
@@ -31,19 +34,10 @@ export class LocalSigningKey extends ExternalSigningKey {
   }
 
   override sign(data: Uint8Array): Buffer | Promise<Buffer> {
-    return this.jwk.alg === 'ES256' ? this.signSync(data) : this.signInThreadPool(data);
+    return this.jwk.alg === 'ES256' ? this.signSync(data) : signInThreadPool('sha256', data, this.privateKey);
   }
 
   signSync(data: Uint8Array): Buffer {
     return es256FromDer(sign('sha256', data, this.privateKey));
-  }
-
-  private signInThreadPool(data: Uint8Array): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      sign('sha256', data, this.privateKey, (error, signature) => {
-        if (error === null) resolve(signature);
-        else reject(error);
-      });
-    });
   }
 }

@@ -1,6 +1,5 @@
 import { FormBrowser, type Page } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { App, registerClient, thirdPartyRedirect } from '../../test/app.js';
+import { App, manageClient, registerClient, thirdPartyRedirect } from '../../test/app.js';
 import { server, startServer } from '../../test/server.js';
 
 startServer();
@@ -108,8 +107,7 @@ describe('an invalid authorization request', () => {
 
   const deletedClient = async () => {
     const newClient = await registerClient(server);
-    const headers = { authorization: `Bearer ${newClient.registration_access_token}` };
-    await server.fetch(newClient.registration_client_uri, { method: 'DELETE', headers });
+    await manageClient(server, 'DELETE', newClient);
     return newClient.client_id;
   };
   it.each([

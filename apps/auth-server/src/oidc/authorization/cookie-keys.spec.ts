@@ -1,5 +1,4 @@
 import { FormBrowser } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { browserRequest } from '../../pages/browser-request.js';
 import { FormTokens } from '../../pages/form-tokens.js';

@@ -1,5 +1,4 @@
 import { FormBrowser } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
 import { App, thirdPartyRedirect } from '../../test/app.js';
 import { json } from '../../test/json.js';

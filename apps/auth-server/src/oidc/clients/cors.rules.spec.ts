@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { isOriginOfClient } from './cors.rules.js';
 
 it('allows only the origins of the redirect URIs of a client', () => {

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
 import { App, registerClient } from '../../test/app.js';

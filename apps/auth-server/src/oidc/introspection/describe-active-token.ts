@@ -8,7 +8,7 @@ import { isStorableText } from '../../http/storable-text.js';
 import { digestsMatch, parsePresentedToken, type PresentedToken } from '../access-tokens/access-tokens.js';
 import type { OidcServer } from '../oidc-server.js';
 
-/** As oidc-provider sends them, compared in introspection.spec.ts. */
+/** Equal to those of oidc-provider; introspection.spec.ts compares them. */
 const responseHeaders = {
   'Cache-Control': 'no-store',
   'Access-Control-Allow-Origin': '*',
@@ -23,8 +23,8 @@ const unsupportedHeaders = ['origin', 'oauth-client-attestation', 'oauth-client-
 
 /**
  * Responds to the introspection of an active access token by a client that sends its secret with HTTP Basic,
- * in about half of oidc-provider's processor time (ADR 67). Returns undefined for every other request, which
- * oidc-provider handles: it alone rejects requests, and says that a token is not active.
+ * in about half of oidc-provider's processor time (ADR 67). Returns undefined for every other request: only
+ * oidc-provider rejects requests and reports tokens as inactive.
  */
 export async function describeActiveToken(
   oidc: OidcServer,
@@ -76,7 +76,7 @@ function activeTokenResponse({ claims: { scope, ...claims } }: PresentedToken): 
   });
 }
 
-/** Undefined for anything but one access token that is not bound to a DPoP key. */
+/** Returns the token of a form with one access token and no DPoP key; undefined for any other form. */
 function presentedToken(form: Buffer | undefined): PresentedToken | undefined {
   if (form === undefined) return undefined;
   const { token, token_type_hint: hint, ...others } = parse(form.toString());

@@ -7,10 +7,9 @@ const rejectedBodyText =
   'The request body contains invalid text, or JSON that is too deep or has too many members.';
 
 /**
- * Reads a body once.
- * @returns the body; an error for one that is not acceptable: oidc-provider responds to it (`passBody`), with
- * the headers of the endpoint; undefined without a body
- * @throws PayloadTooLarge, ValidationFailed when the client disconnects: oidc-provider gets no such request
+ * Reads a body once. Returns undefined without a body, and an error for an invalid one, to which
+ * oidc-provider responds with the headers of the endpoint (`passBody`).
+ * @throws PayloadTooLarge, and ValidationFailed when the client disconnects; oidc-provider gets neither
  */
 export async function receiveBody(request: IncomingMessage): Promise<Buffer | Error | undefined> {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;

@@ -1,6 +1,12 @@
-import { NotFound, PayloadTooLarge, RateLimited, toErrorResponse } from '@fulfilment/error-envelope';
+import {
+  NotFound,
+  PayloadTooLarge,
+  RateLimited,
+  ServiceUnavailable,
+  toErrorResponse,
+} from '@fulfilment/error-envelope';
 import { jsonResponse, type RenderedResponse } from '@fulfilment/http-service';
-import { messagePage, tooManyPage } from '../../pages/message.page.js';
+import { messagePage, tooManyPage, unavailablePage } from '../../pages/message.page.js';
 import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
 
 /** OAuth errors by the code of the error envelope; any other code is `invalid_request`. */
@@ -14,8 +20,8 @@ const oauthErrors: Readonly<Record<string, string>> = {
 export const noSuchPath = new NotFound('path or method');
 
 /**
- * Response to an error before oidc-provider handles the request. On browser routes 429 and 413 are pages; all
- * else is JSON for apps.
+ * Response to an error before oidc-provider handles the request. On browser routes 429, 413 and 503 are
+ * pages; all else is JSON for programs.
  * @param path full path
  */
 export function errorResponseAt(path: string, error: unknown): RenderedResponse {
@@ -25,7 +31,7 @@ export function errorResponseAt(path: string, error: unknown): RenderedResponse 
     const text = 'The form contains too much data. Go back to the app and start again.';
     return messagePage({ title: 'The form is too large', text, status: error.status });
   }
-  return oauthErrorResponse(error);
+  return error instanceof ServiceUnavailable ? unavailablePage() : oauthErrorResponse(error);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { beforeAll, expect, it } from '@jest/globals';
 import { App } from '../../test/app.js';
 import { server, startServer } from '../../test/server.js';
 

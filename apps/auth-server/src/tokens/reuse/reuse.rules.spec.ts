@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { classifyReuse, computeArrival, isRace, maxRaceMs } from './reuse.rules.js';
 
 const consumedAtMs = 1_000_000;

@@ -5,7 +5,7 @@ export const maxRaceMs = 2_000;
  * Minimum time from the arrival of a successful request to its response, by grant type. Concurrent requests
  * do not arrive at the same moment, and one that arrives after the response ends the family. An exchange may
  * be slow, since it happens once per authorization, and some apps send it twice by mistake. A refresh takes
- * its 5 ms anyway, and a concurrent one on a new connection is recognised by the connection's age.
+ * 5 ms anyway, and a concurrent one on a new connection is recognised by the age of that connection.
  */
 export const minResponseMs: Readonly<Record<string, number>> = {
   authorization_code: 50,
@@ -46,8 +46,7 @@ export function computeArrival(arrivedAtMs: number, connectionAge: unknown): Arr
 }
 
 /**
- * Classifies the second use of a token by its times; `undecided` when it depends on when the
- * winner's response was sent.
+ * Classifies the second use of a token; `undecided` when it depends on when the winner's response was sent.
  * @param consumedAtMs when the winner consumed the token
  */
 export function classifyReuse(

@@ -2,16 +2,8 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { originOf } from '../../audit/audit-log.js';
 import { arrivalOf } from './request-arrivals.js';
 import type { ResponseTimestampStore } from './response-timestamps.js';
-import { type Arrival, classifyReuse, isRace } from './reuse.rules.js';
+import { classifyReuse, isRace } from './reuse.rules.js';
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.js';
-
-/** A code or refresh token that was used before. */
-interface ReusedToken {
-  readonly kind: string;
-  readonly jti: string;
-  /** In seconds since 1970. */
-  readonly consumed?: unknown;
-}
 
 /**
  * Decides whether a token family ends. oidc-provider calls it
@@ -26,8 +18,7 @@ export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWor
     const { route, entities } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true; // a sign-out
-    const token = await loadReusedToken(ctx);
-    if (token === undefined || !(await hasLostRace(arrivalOf(ctx.req), token, timestamps))) return true;
+    if (!(await hasLostRace(ctx, timestamps))) return true;
     await auditLostRace(ctx, unitOfWork);
     return false;
   };
@@ -60,13 +51,12 @@ async function loadReusedToken(ctx: KoaContextWithOIDC) {
 }
 
 /** Whether the reuse is a race with the request that consumed the token, and not a replay. */
-async function hasLostRace(
-  arrival: Arrival | undefined,
-  { kind, jti, consumed }: ReusedToken,
-  timestamps: ResponseTimestampStore,
-): Promise<boolean> {
-  if (typeof consumed !== 'number' || arrival === undefined) return false;
-  const reuse = classifyReuse(arrival, consumed * 1000);
+async function hasLostRace(ctx: KoaContextWithOIDC, timestamps: ResponseTimestampStore): Promise<boolean> {
+  const token: { readonly kind: string; readonly jti: string; readonly consumed?: unknown } | undefined =
+    await loadReusedToken(ctx);
+  const arrival = arrivalOf(ctx.req);
+  if (typeof token?.consumed !== 'number' || arrival === undefined) return false;
+  const reuse = classifyReuse(arrival, token.consumed * 1000); // seconds since 1970
   if (reuse !== 'undecided') return reuse === 'race';
-  return isRace(arrival, await timestamps.find(kind, jti));
+  return isRace(arrival, await timestamps.find(token.kind, token.jti));
 }

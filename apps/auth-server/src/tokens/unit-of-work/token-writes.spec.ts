@@ -1,6 +1,5 @@
 import type { Sql } from '@fulfilment/database';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
-import { describe, expect, it } from '@jest/globals';
 import { DatabaseError } from 'pg';
 import { TokenWriter } from './token-writes.js';
 

@@ -1,11 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { untilLockWaits } from '@fulfilment/database/testing';
 import { metrics } from '@fulfilment/runtime';
 import { App, register } from '../../test/app.js';
 import { auditEventsOf, auditRecords } from '../../test/audit-records.js';
 import { json } from '../../test/json.js';
 import { rejectRows } from '../../test/reject-rows.js';
 import { server, startServer } from '../../test/server.js';
-import { waitForLocks } from '../../test/wait-for-locks.js';
 import { testStatement } from '../../test/test-statement.js';
 
 startServer();
@@ -42,7 +41,7 @@ describe('audit records', () => {
       // All arrive before the first response. Two that arrived at the same time would share a statement.
       for (const count of [1, 2, 3]) {
         sent.push(app.post('token', form));
-        await waitForLocks(server.database, count);
+        await untilLockWaits(server.database, { count });
       }
     });
     const responses = await Promise.all(sent);
