@@ -22,7 +22,7 @@ const readPage = statement(
      COALESCE(client_id, '') AS client_id
    FROM orders WHERE creator_id = :creator AND (:app::text IS NULL OR client_id = :app)
      AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)
-     AND placed_at >= :from::date::timestamp AT TIME ZONE 'UTC' AND placed_at < (:to::date::timestamp AT TIME ZONE 'UTC') + interval '1 day'
+     AND placed_at >= :from::date::timestamp AT TIME ZONE 'UTC' AND placed_at < (:to::date + 1)::timestamp AT TIME ZONE 'UTC'
      AND (placed_at, id) < (COALESCE('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', 'infinity'),
                             COALESCE(:id::uuid, '${maxUuid}'))
    ORDER BY placed_at DESC, id DESC LIMIT ${ordersPerPage}`,
