@@ -1,4 +1,5 @@
 import { type Database, type Sql, statement, pipelined } from '@fulfilment/database';
+import { orderColumns } from '../orders/order-columns.sql.js';
 import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
@@ -56,9 +57,7 @@ const readLast = statement(
 // Leaves out the unnumbered entries.
 const readPage = statement(
   'order-feed.page',
-  `SELECT entry.position, o.id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
-     item_count, client_id
-   FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
+  `SELECT entry.position, ${orderColumns} FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
    WHERE entry.creator_id = $1 AND entry.position > greatest($2::bigint, 0) ORDER BY entry.position LIMIT ${ordersPerPage}`,
 );
 
