@@ -3,11 +3,9 @@ import { messages } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { recordCreators } from '../creators/record-creators.js';
-import { latestVersions } from './latest-versions.rules.js';
+import { applySnapshots } from './apply-snapshots.js';
 import { LedgerPosting } from '../ledger/ledger-posting.job.js';
 import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
-import { projectOrders } from '../orders/project-orders.js';
 
 const orderMessages = [
   messages.orderCreated,
@@ -37,13 +35,7 @@ export class CreatorAndOrderConsumer extends MessageConsumer {
     const orders = batch.flatMap((message) =>
       orderMessages.flatMap((type) => (type.is(message) ? [message.data.order] : [])),
     );
-    await recordCreators(tx, latestVersions(creators));
-    await projectOrders(tx, latestVersions(orders));
+    await applySnapshots(tx, { creators, orders }, this.posting);
     await recordOrderEvents(tx, batch);
-    // Paid orders may be waiting for these creators.
-    if (creators.length > 0) {
-      const ids = creators.map((creator) => creator.id);
-      tx.afterCommit(() => this.posting.creatorsChanged(ids));
-    }
   }
 }

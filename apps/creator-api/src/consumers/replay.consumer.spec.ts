@@ -150,7 +150,7 @@ describe('the read models of creators and orders', () => {
     await writeReplay([replayedCreator(creator), replayedOrder(order)]);
     const { body } = await api.get(`/api/v1/orders/${order.id}`, ownerClaims('org_a'));
     expect(body).toMatchObject({ dispatch_status: 'dispatched', tracking_code: 'TEST1' });
-    expect((await readConsistentRows(api.database, [creator])).creatorRows).toMatchObject([
+    expect((await readConsistentRows(api.database, [creator]))['creatorRows']).toMatchObject([
       { name: 'New', version: 2 },
     ]);
   });

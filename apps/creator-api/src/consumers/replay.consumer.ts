@@ -2,10 +2,8 @@ import { type Message, messages } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { recordCreators } from '../creators/record-creators.js';
-import { latestVersions } from './latest-versions.rules.js';
+import { applySnapshots } from './apply-snapshots.js';
 import { LedgerPosting } from '../ledger/ledger-posting.job.js';
-import { projectOrders } from '../orders/project-orders.js';
 
 /**
  * Applies replayed creators and orders to the read models and the ledger. A queue of its own, so that a
@@ -25,12 +23,6 @@ export class ReplayConsumer extends MessageConsumer {
       messages.replayCreator.is(message) ? [message.data.creator] : [],
     );
     const orders = batch.flatMap((message) => (messages.replayOrder.is(message) ? [message.data.order] : []));
-    await recordCreators(tx, latestVersions(creators), { replay: true });
-    await projectOrders(tx, latestVersions(orders), { replay: true });
-    // Paid orders may be waiting for these creators.
-    if (creators.length > 0) {
-      const ids = creators.map((creator) => creator.id);
-      tx.afterCommit(() => this.posting.creatorsChanged(ids));
-    }
+    await applySnapshots(tx, { creators, orders }, this.posting, { replay: true });
   }
 }

@@ -1,71 +1,64 @@
 import { type CreatorSnapshot, type Message, type OrderSnapshot } from '@fulfilment/contracts';
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, type Statement, statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import fc from 'fast-check';
+import { appCountKey, countKey } from '../orders/order-columns.sql.js';
 import { anItem, anOrder, orderMessage, transitioned } from '../orders/order-snapshot.fixture.js';
+import { appBreakdownKey, breakdownKey, monthKey } from './breakdown.sql.js';
 import { postWaitingOrders } from './post-waiting-orders.js';
 
 /** Exchange rates for the dates of `orderHistory`. */
 export const rates =
   'Date,USD,JPY,GBP\n2026-01-14,1.0423,162.43,0.8345\n2026-01-30,1.1,170.01,0.81\n2026-02-02,1.07,165,0.79\n';
 
-const orderedReleases = statement(
-  'test.ordered_releases',
-  'SELECT * FROM ordered_releases ORDER BY release_id',
-);
-const registrations = statement(
-  'test.registrations',
-  'SELECT * FROM creators WHERE id = ANY($1::uuid[]) ORDER BY id',
-);
-const ledger = statement(
-  'test.ledger',
-  `SELECT item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
-     settlement_currency, settled_revenue, settled_vat, settled_royalty, rate_date, rate_from, rate_to
-   FROM ledger WHERE creator_id = ANY($1::uuid[]) ORDER BY item_id, kind`,
-);
-const months = statement(
-  'test.months',
-  `SELECT * FROM monthly_statistics WHERE creator_id = ANY($1::uuid[]) ORDER BY creator_id, period, currency, release_id, ean`,
-);
+const ofCreators = 'creator_id = ANY($1::uuid[])';
+const rowsOf = (table: string, key: string, condition = 'true') =>
+  statement(
+    `test.rows_of_${table}`,
+    `SELECT * FROM ${table} WHERE ${ofCreators} AND ${condition} ORDER BY ${key}`,
+  );
+const notZero = '(units, revenue, royalties) <> (0, 0, 0)';
+const storedRows = {
+  creatorRows: statement('test.creators', 'SELECT * FROM creators WHERE id = ANY($1::uuid[]) ORDER BY id'),
+  ledgerRows: statement(
+    'test.ledger',
+    `SELECT to_jsonb(ledger) - 'posted_at' AS posting FROM ledger WHERE ${ofCreators} ORDER BY item_id, kind`,
+  ),
+  monthRows: rowsOf('monthly_statistics', monthKey),
+  breakdownRows: rowsOf('monthly_breakdown', breakdownKey, notZero),
+  appRows: rowsOf('monthly_app_breakdown', appBreakdownKey, notZero),
+  orderRows: rowsOf('orders', 'id'),
+  itemRows: rowsOf('order_items', 'order_id, position'),
+  counts: rowsOf('order_counts', countKey, 'orders <> 0'),
+  countsByApp: rowsOf('order_counts_by_app', appCountKey, 'orders <> 0'),
+};
+// Without their creators: generated orders of several creators have the same releases.
+const releaseIds = statement('test.releases', 'SELECT release_id FROM ordered_releases ORDER BY release_id');
 const ledgerSums = statement(
   'test.ledger_sums',
   `SELECT creator_id, period, settlement_currency AS currency, release_id, ean, sum(units) AS units,
      sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties
-   FROM ledger WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
+   FROM ledger WHERE ${ofCreators} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
 );
-const monthSums = statement(
-  'test.month_sums',
-  `SELECT creator_id, period, currency, release_id, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
-   FROM monthly_statistics WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
-);
-const breakdownSums = ['monthly_breakdown', 'monthly_app_breakdown'].map((table) =>
+const sumsOf = (table: string) =>
   statement(
     `test.sums_of_${table}`,
     `SELECT creator_id, period, currency, release_id, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
-     FROM ${table} WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
-  ),
-);
-const breakdown = statement(
-  'test.breakdown',
-  `SELECT * FROM monthly_breakdown WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) <> (0, 0, 0)
-   ORDER BY creator_id, currency, period, release_id, product_type, country_code, platform`,
-);
-const appBreakdown = statement(
-  'test.app_breakdown',
-  `SELECT * FROM monthly_app_breakdown WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) <> (0, 0, 0)
-   ORDER BY creator_id, currency, client_id, period, release_id, product_type, country_code, platform`,
-);
-const orders = statement(
-  'test.orders',
-  'SELECT * FROM orders WHERE creator_id = ANY($1::uuid[]) ORDER BY id',
-);
-const items = statement(
-  'test.items',
-  'SELECT * FROM order_items WHERE creator_id = ANY($1::uuid[]) ORDER BY order_id, position',
-);
+     FROM ${table} WHERE ${ofCreators} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+  );
+const monthSums = sumsOf('monthly_statistics');
+const breakdownSums = ['monthly_breakdown', 'monthly_app_breakdown'].map(sumsOf);
+const countedOrders = (name: string, key: string, condition = 'true') =>
+  statement(
+    `test.${name}`,
+    `SELECT ${key}, count(*) AS orders FROM (SELECT *, (placed_at AT TIME ZONE 'UTC')::date AS placed_on FROM orders) o
+     WHERE ${ofCreators} AND ${condition} GROUP BY ${key} ORDER BY ${key}`,
+  );
+const counted = countedOrders('counted', countKey);
+const countedByApp = countedOrders('counted_by_app', appCountKey, 'client_id IS NOT NULL');
 const wrongTotals = statement(
   'test.wrong_totals',
-  `SELECT o.id FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.creator_id = ANY($1::uuid[]) GROUP BY o.id
+  `SELECT o.id FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.${ofCreators} GROUP BY o.id
    HAVING (o.gross_amount, o.royalty_amount, o.item_count) IS DISTINCT FROM
      (sum(i.total_amount)::bigint, sum(i.royalty_amount)::bigint, sum(i.quantity))`,
 );
@@ -75,28 +68,10 @@ const wrongPostings = statement(
   `SELECT i.id FROM order_items i JOIN orders o ON o.id = i.order_id
    LEFT JOIN (SELECT item_id, sum(units) AS units, sum(revenue) AS revenue, sum(settled_royalty) AS settled, count(*) AS rows
      FROM ledger GROUP BY item_id) l ON l.item_id = i.id
-   WHERE i.creator_id = ANY($1::uuid[]) AND CASE
+   WHERE i.${ofCreators} AND CASE
      WHEN o.charged_at IS NULL THEN l.rows IS NOT NULL
      WHEN o.refunded_at IS NULL THEN (l.rows, l.units, l.revenue) IS DISTINCT FROM (1, i.quantity, i.total_amount)
      ELSE (l.rows, l.units, l.revenue, l.settled) IS DISTINCT FROM (2, 0, 0, 0) END`,
-);
-const storedCounts = statement(
-  'test.stored_counts',
-  `SELECT * FROM order_counts WHERE creator_id = ANY($1::uuid[]) AND orders <> 0 ORDER BY 1, 2, 3, 4`,
-);
-const countedOrders = statement(
-  'test.counted_orders',
-  `SELECT creator_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
-   FROM orders WHERE creator_id = ANY($1::uuid[]) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
-);
-const storedCountsByApp = statement(
-  'test.stored_counts_by_app',
-  `SELECT * FROM order_counts_by_app WHERE creator_id = ANY($1::uuid[]) AND orders <> 0 ORDER BY 1, 2, 3, 4, 5`,
-);
-const countedOrdersByApp = statement(
-  'test.counted_orders_by_app',
-  `SELECT creator_id, client_id, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status, count(*) AS orders
-   FROM orders WHERE creator_id = ANY($1::uuid[]) AND client_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
 );
 const waiting = statement('test.waiting', 'SELECT * FROM waiting_postings');
 const truncateReadModels = statement(
@@ -205,54 +180,20 @@ export async function postAllWaiting(database: Database): Promise<void> {
 
 /**
  * Expects that totals, sums and counts are those of the rows that they summarise. Returns the rows of these
- * creators, and all ordered releases.
+ * creators, and the ids of all ordered releases.
  */
 export async function readConsistentRows(database: Database, creators: readonly CreatorSnapshot[]) {
-  const ids = [creators.map((creator) => creator.id)];
-  const [
-    creatorRows,
-    ledgerRows,
-    monthRows,
-    orderRows,
-    itemRows,
-    counts,
-    countsByApp,
-    breakdownRows,
-    appRows,
-  ] = await Promise.all(
-    [
-      registrations,
-      ledger,
-      months,
-      orders,
-      items,
-      storedCounts,
-      storedCountsByApp,
-      breakdown,
-      appBreakdown,
-    ].map((query) => database.rows(query, ids)),
-  );
-  expect(await database.rows(ledgerSums, ids)).toEqual(monthRows);
-  for (const sums of breakdownSums)
-    expect(await database.rows(sums, ids)).toEqual(await database.rows(monthSums, ids));
-  expect(await database.rows(countedOrders, ids)).toEqual(counts);
-  expect(await database.rows(countedOrdersByApp, ids)).toEqual(countsByApp);
-  expect(await database.rows(wrongTotals, ids)).toEqual([]);
-  expect(await database.rows(wrongPostings, ids)).toEqual([]);
-  const releases = (await database.rows<{ release_id: string }>(orderedReleases)).map(
-    ({ release_id }) => release_id,
-  );
-  return {
-    releases,
-    creatorRows,
-    ledgerRows,
-    monthRows,
-    orderRows,
-    itemRows,
-    counts,
-    breakdownRows,
-    appRows,
-  };
+  const read = (query: Statement) => database.rows(query, [creators.map((creator) => creator.id)]);
+  const entries = Object.entries(storedRows).map(async ([name, query]) => [name, await read(query)] as const);
+  const rows: Partial<Record<string, unknown[]>> = Object.fromEntries(await Promise.all(entries));
+  expect(await read(ledgerSums)).toEqual(rows['monthRows']);
+  for (const sums of breakdownSums) expect(await read(sums)).toEqual(await read(monthSums));
+  expect(await read(counted)).toEqual(rows['counts']);
+  expect(await read(countedByApp)).toEqual(rows['countsByApp']);
+  expect(await read(wrongTotals)).toEqual([]);
+  expect(await read(wrongPostings)).toEqual([]);
+  rows['releases'] = await database.rows(releaseIds);
+  return rows;
 }
 
 /** Truncates the read models, and the ledger too unless it is kept. */

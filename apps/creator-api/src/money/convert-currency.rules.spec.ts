@@ -1,6 +1,6 @@
 import { convert } from './convert-currency.rules.js';
 
-const rate = (from: string, to: string) => ({ date: '2026-03-10', from, to });
+const rate = (from: string, to: string) => ({ from, to });
 
 describe('convert', () => {
   it.each([

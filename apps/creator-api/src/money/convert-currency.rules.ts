@@ -2,8 +2,7 @@ import { type Currency, currencyExponents } from '@fulfilment/contracts';
 import { divideHalfEven } from './round-half-even.rules.js';
 
 /** What one euro was on a day in the two currencies of a conversion, as decimal text. */
-export interface ExchangeRate {
-  readonly date: string;
+interface ExchangeRate {
   readonly from: string;
   readonly to: string;
 }

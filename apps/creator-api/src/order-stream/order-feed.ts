@@ -1,20 +1,25 @@
 import { type Database, type Sql, statement, pipelined } from '@fulfilment/database';
+import { orderColumns } from '../orders/order-columns.sql.js';
 import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
 const ordersPerPage = 100;
 /** SQL: the current time in microseconds. A new position is not below it, so a position shows its age. */
 const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
-const dayMicros = 24 * 3_600 * 1_000_000;
+const hourMicros = 3_600 * 1_000_000;
+/** A stream continues after an event that is at most this old. */
+const resumableHours = 24;
+/** Longer, so that a stream that continues has time to read its entries. */
+const keptHours = resumableHours + 1;
 
 // Waits for a transaction that is numbering entries, so the returned position is not below theirs.
 const begin = statement(
   'order-feed.begin',
   `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${nowMicros})
    ON CONFLICT (creator_id) DO UPDATE SET last_position = greatest(feed.last_position, excluded.last_position), read_at = now()
-   RETURNING id, last_position AS position, ${nowMicros} - ${dayMicros} AS "oldestPosition"`,
+   RETURNING id, last_position AS position, ${nowMicros} - ${resumableHours * hourMicros} AS "oldestPosition"`,
 );
-// Writes at most once an hour, far below the day after which a feed without a reader is deleted.
+// Writes at most once an hour, far below the time after which a feed without a reader is deleted.
 const keepAlive = statement(
   'order-feed.keep_alive',
   `UPDATE order_feeds SET read_at = now() WHERE creator_id = $1 AND read_at < now() - interval '1 hour'`,
@@ -52,9 +57,7 @@ const readLast = statement(
 // Leaves out the unnumbered entries.
 const readPage = statement(
   'order-feed.page',
-  `SELECT entry.position, o.id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
-     item_count, client_id
-   FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
+  `SELECT entry.position, ${orderColumns} FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
    WHERE entry.creator_id = $1 AND entry.position > greatest($2::bigint, 0) ORDER BY entry.position LIMIT ${ordersPerPage}`,
 );
 
@@ -63,7 +66,7 @@ export interface FeedPosition {
   readonly id: string;
   /** Orders that arrive from now on have higher positions. */
   readonly position: number;
-  /** Entries below it may have been deleted, since they are kept for a day. */
+  /** A stream cannot continue after a lower position, since later entries may have been deleted. */
   readonly oldestPosition: number;
 }
 
@@ -111,21 +114,21 @@ export function readNewOrders(sql: Sql, creatorId: string, after: number): Promi
   return sql.rows<PositionedOrder>(readPage, [creatorId, after]);
 }
 
+// The age of a numbered entry is that of its position: an entry may wait for a reader before it is numbered.
 const deleteEntries = statement(
   'order-feed.delete_entries',
   `DELETE FROM order_feed_entries WHERE order_id = ANY(ARRAY(
-     SELECT order_id FROM order_feed_entries WHERE added_at < now() - interval '1 day' LIMIT 1000))`,
+     SELECT order_id FROM order_feed_entries
+     WHERE added_at < now() - interval '${keptHours} hours' AND position < ${nowMicros} - ${keptHours * hourMicros} LIMIT 1000))`,
 );
+// Locks the feeds, so that none is deleted that a client begins to read during the clean-up.
 const deleteFeeds = statement(
   'order-feed.delete_feeds',
   `DELETE FROM order_feeds WHERE creator_id = ANY(ARRAY(
-     SELECT creator_id FROM order_feeds WHERE read_at < now() - interval '1 day' LIMIT 1000))`,
+     SELECT creator_id FROM order_feeds WHERE read_at < now() - interval '${keptHours} hours' LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
 );
 
-/**
- * Deletes a batch of entries that are a day old, and of feeds without a reader for a day. Returns the number
- * of both.
- */
+/** Deletes a batch of old entries, and of feeds without a reader. Returns the number of both. */
 export async function deleteOldFeeds(database: Database): Promise<number> {
   return (await database.run(deleteEntries)) + (await database.run(deleteFeeds));
 }

@@ -11,15 +11,20 @@ import { deleteOldFeeds } from './order-feed.js';
 import { maxStreamsPerTenant, ActiveStreams } from './active-streams.job.js';
 import { heartbeatMs } from './stream-orders.js';
 
-const makeEntriesOld = statement(
-  'test.make-entries-old',
+const addEntriesTwoDaysAgo = statement(
+  'test.add-entries-two-days-ago',
   `UPDATE order_feed_entries SET added_at = now() - interval '2 days' WHERE creator_id = $1`,
+);
+const numberEntriesTwoDaysAgo = statement(
+  'test.number-entries-two-days-ago',
+  `UPDATE order_feed_entries SET position = greatest(position - 2 * 86400000000, 0) WHERE creator_id = $1`,
 );
 const makeFeedOld = statement(
   'test.make-feed-old',
   `UPDATE order_feeds SET read_at = now() - interval '2 days' WHERE creator_id = $1`,
 );
 const entries = statement('test.entries', 'SELECT order_id FROM order_feed_entries WHERE creator_id = $1');
+const readFeed = statement('test.read-feed', 'UPDATE order_feeds SET read_at = now() WHERE creator_id = $1');
 
 interface SentEvent {
   readonly event: string;
@@ -127,6 +132,32 @@ describe('the stream of new orders', () => {
     expect(orderIds((await stream.first(2)).slice(1))).toEqual([placed]);
   });
 
+  it('keeps its feed when a client connects during the cleanup', async () => {
+    const creator = await newCreator();
+    const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);
+    await api.database.run(makeFeedOld, [creator.id]);
+    await api.database.transaction(async (tx) => {
+      await tx.run(readFeed, [creator.id]);
+      await deleteOldFeeds(api.database);
+    });
+    const [first] = await (await open(creator, { lastEventId })).first(1);
+    expect(first?.event).toBe('open');
+  });
+
+  it('continues with orders that were added more than a day ago, after an event of the last day', async () => {
+    const creator = await newCreator();
+    const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);
+    const placed = [await place(creator), await place(creator)];
+    const stream = await open(creator, { lastEventId }); // gives the orders their positions
+    const [, event] = await stream.first(2);
+    stream.leave();
+    await api.database.run(addEntriesTwoDaysAgo, [creator.id]);
+    await deleteOldFeeds(api.database);
+    const resumed = await open(creator, { lastEventId: event?.id ?? '' });
+    const rest = placed.filter((id) => id !== event?.data.uuid);
+    expect(orderIds((await resumed.first(2)).slice(1))).toEqual(rest);
+  });
+
   it('does not repeat an order when it changes', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
@@ -196,7 +227,8 @@ describe('the stream of new orders', () => {
     let deleted = 0;
     // A round that began before the stream was left may still read the feed.
     await eventually(async () => {
-      for (const change of [makeEntriesOld, makeFeedOld]) await api.database.run(change, [creator.id]);
+      for (const change of [addEntriesTwoDaysAgo, numberEntriesTwoDaysAgo, makeFeedOld])
+        await api.database.run(change, [creator.id]);
       deleted += await deleteOldFeeds(api.database);
       return deleted >= 2;
     });

@@ -4,10 +4,10 @@ import { divideHalfEven } from '../money/round-half-even.rules.js';
 const wholeBasisPoints = 10_000n;
 
 interface LineFigures {
-  readonly totalAmount: bigint;
+  readonly total_amount: bigint;
   /** Included in the total. */
-  readonly vatAmount: bigint;
-  readonly royaltyAmount: bigint;
+  readonly vat_amount: bigint;
+  readonly royalty_amount: bigint;
 }
 
 /**
@@ -15,18 +15,12 @@ interface LineFigures {
  * total includes VAT; the royalty is a share of the total without VAT. Each amount of a line is rounded half
  * to even, so the totals of an order are sums of its lines.
  */
-export function lineFigures(line: {
-  readonly quantity: number;
-  readonly unitAmount: number;
-  readonly vatRate: number;
-  readonly royaltyRate: number;
-}): LineFigures {
-  const totalAmount = BigInt(line.quantity) * BigInt(line.unitAmount);
-  const vatRate = BigInt(line.vatRate);
-  const vatAmount = divideHalfEven(totalAmount * vatRate, wholeBasisPoints + vatRate);
-  const royaltyAmount = divideHalfEven(
-    (totalAmount - vatAmount) * BigInt(line.royaltyRate),
-    wholeBasisPoints,
-  );
-  return { totalAmount, vatAmount, royaltyAmount };
+export function lineFigures(
+  line: { readonly quantity: number; readonly unit_amount: number; readonly royalty_rate: number },
+  vatRate: number,
+): LineFigures {
+  const total_amount = BigInt(line.quantity) * BigInt(line.unit_amount);
+  const vat_amount = divideHalfEven(total_amount * BigInt(vatRate), wholeBasisPoints + BigInt(vatRate));
+  const royalty = (total_amount - vat_amount) * BigInt(line.royalty_rate);
+  return { total_amount, vat_amount, royalty_amount: divideHalfEven(royalty, wholeBasisPoints) };
 }

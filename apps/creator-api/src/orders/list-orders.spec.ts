@@ -36,17 +36,12 @@ describe('GET /api/v1/orders', () => {
   };
   const newestFirst = sortNewestFirst(all);
 
-  it('lists the newest order first, with the exact total', async () => {
+  it('lists the newest order first, with the exact total, also past the last page', async () => {
     const { uuids, meta } = await list('');
     expect(uuids).toEqual(newestFirst.map((order) => order.id));
     expect(meta).toEqual({ page: 1, per_page: 25, total: 6 });
-  });
-
-  it('lists each order on exactly one page', async () => {
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => list(`&per_page=2&page=${page}`)));
-    expect(pages.flatMap((page) => page.uuids)).toEqual(newestFirst.map((order) => order.id));
-    expect(pages.map((page) => page.meta.total)).toEqual([6, 6, 6, 6]);
-    expect(pages[3]?.data).toEqual([]);
+    const past = await list('&page=2');
+    expect([past.data, past.meta.total]).toEqual([[], 6]);
   });
 
   it('reads the total and the page from one snapshot during concurrent inserts', async () => {
@@ -71,7 +66,7 @@ describe('GET /api/v1/orders', () => {
     expect(inconsistent).toEqual([]);
   });
 
-  it('lists each matching one of 83 orders of four days on exactly one page, for three statuses and four page sizes', async () => {
+  it('lists each matching order of four days on exactly one page, with and without a status, for four page sizes', async () => {
     const busy = aCreator('org_harbour');
     const orders = Array.from({ length: 83 }, (_, index) => {
       const at = `2026-05-0${1 + (index % 4)}T0${index % 3}:00:00.000Z`;
@@ -81,17 +76,18 @@ describe('GET /api/v1/orders', () => {
     });
     await api.record({ creators: [busy], orders });
     const storeStatuses = {
-      pending: ['pending', 'payment_failed'],
-      paid: ['processing'],
-      failed: ['payment_failed'],
+      '': ['pending', 'payment_failed', 'processing'],
+      '&status=pending': ['pending', 'payment_failed'],
+      '&status=paid': ['processing'],
+      '&status=failed': ['payment_failed'],
     };
-    for (const [status, statuses] of Object.entries(storeStatuses)) {
+    for (const [filter, statuses] of Object.entries(storeStatuses)) {
+      const matching = orders.filter((order) => statuses.includes(order.status));
       for (const perPage of [1, 7, 20, 100]) {
-        const matching = orders.filter((order) => statuses.includes(order.status));
         const expected = sortNewestFirst(matching).map((order) => order.id);
         const seen: string[] = [];
         for (let page = 1; seen.length < expected.length; page += 1) {
-          const query = `creator=${busy.id}&status=${status}&per_page=${perPage}&page=${page}`;
+          const query = `creator=${busy.id}${filter}&per_page=${perPage}&page=${page}`;
           const { body } = await api.get(`/api/v1/orders?${query}`, owner);
           expect(body.meta.total).toBe(expected.length);
           expect(body.data.length).toBe(Math.min(perPage, expected.length - seen.length));

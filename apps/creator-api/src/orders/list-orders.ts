@@ -5,6 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import { dayRange } from './day-range.rules.js';
+import { orderColumns } from './order-columns.sql.js';
 import type { OrderSummary } from './order.shapes.js';
 import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';
@@ -44,8 +45,7 @@ const pageStatement = ({ nameSuffix, countTable, appCondition }: Variant) =>
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
-     SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count, client_id
-     FROM orders WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_at >= starts_at AND placed_at < ends_at
+     SELECT ${orderColumns} FROM orders WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_at >= starts_at AND placed_at < ends_at
      ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - (running_total - day_total), 0)
    ) o
    WHERE running_total > :skip::bigint AND running_total - day_total < :skip + :limit

@@ -14,19 +14,7 @@ export interface OrderColumns {
   client_id: string | null;
 }
 
-export interface ItemColumns {
-  id: string;
-  release_id: string;
-  release_title: string;
-  ean: string;
-  quantity: number;
-  unit_amount: number;
-  total_amount: number;
-  vat_amount: number;
-  royalty_amount: number;
-  royalty_rate: number;
-  product_type: string;
-}
+export type ItemColumns = Omit<OrderDetail['items'][number], 'status'>;
 
 /** The members that list and detail share. `human_order_id` is the id that the Store shows to people. */
 function sharedMembers(order: OrderColumns) {
@@ -58,19 +46,6 @@ export function orderDetail(order: OrderColumns, items: readonly ItemColumns[]):
   return {
     ...sharedMembers(order),
     totals: { royalty: order.royalty_amount },
-    items: items.map((item) => ({
-      uuid: item.id,
-      release_group: item.release_id,
-      release_title: item.release_title,
-      ean: item.ean,
-      status: order.dispatch_status,
-      quantity: item.quantity,
-      unit_amount: item.unit_amount,
-      total_amount: item.total_amount,
-      vat_amount: item.vat_amount,
-      royalty_amount: item.royalty_amount,
-      royalty_rate: item.royalty_rate,
-      product_type: item.product_type,
-    })),
+    items: items.map((item) => ({ ...item, status: order.dispatch_status })),
   };
 }

@@ -4,6 +4,7 @@ import { RejectedMessage } from '@fulfilment/messaging';
 import { useIndexPlans } from '../read-models/use-index-plans.js';
 import { postOrders } from '../ledger/post-orders.js';
 import { countChanges } from './count-changes.rules.js';
+import { appCountKey, countKey } from './order-columns.sql.js';
 import { type OrderRow, orderRow } from './order-row.rules.js';
 
 const columns = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
@@ -70,24 +71,17 @@ const overwriteItems = statement(
    WHERE order_items IS DISTINCT FROM excluded -- compares all columns`,
 );
 
-const countChangeRows = `jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
-     dispatch_status text, client_id text, orders bigint)`;
-const changeCounts = statement(
-  'orders.change_counts',
-  `INSERT INTO order_counts AS c (creator_id, placed_on, payment_status, dispatch_status, orders)
-   SELECT creator_id, placed_on, payment_status, dispatch_status, sum(orders) FROM ${countChangeRows}
-   GROUP BY 1, 2, 3, 4 HAVING sum(orders) <> 0 ORDER BY 1, 2, 3, 4
-   ON CONFLICT (creator_id, placed_on, payment_status, dispatch_status)
-     DO UPDATE SET orders = c.orders + excluded.orders`,
-);
-
+/** SQL: adds changes to the counts of a table. @param condition on the changes that it counts */
+const addToCounts = (table: string, key: string, condition: string): string =>
+  `INSERT INTO ${table} AS c (${key}, orders)
+   SELECT ${key}, sum(orders) FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
+     dispatch_status text, client_id text, orders bigint)
+   WHERE ${condition} GROUP BY ${key} HAVING sum(orders) <> 0 ORDER BY ${key}
+   ON CONFLICT (${key}) DO UPDATE SET orders = c.orders + excluded.orders`;
+const changeCounts = statement('orders.change_counts', addToCounts('order_counts', countKey, 'true'));
 const changeCountsByApp = statement(
   'orders.change_counts_by_app',
-  `INSERT INTO order_counts_by_app AS c (creator_id, client_id, placed_on, payment_status, dispatch_status, orders)
-   SELECT creator_id, client_id, placed_on, payment_status, dispatch_status, orders FROM ${countChangeRows}
-   WHERE client_id IS NOT NULL ORDER BY 1, 2, 3, 4, 5
-   ON CONFLICT (creator_id, client_id, placed_on, payment_status, dispatch_status)
-     DO UPDATE SET orders = c.orders + excluded.orders`,
+  addToCounts('order_counts_by_app', appCountKey, 'client_id IS NOT NULL'),
 );
 
 interface ProjectOptions {

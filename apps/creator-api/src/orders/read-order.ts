@@ -3,20 +3,14 @@ import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
+import { itemColumns, orderColumns } from './order-columns.sql.js';
 import type { OrderDetail } from './order.shapes.js';
 import { type ItemColumns, type OrderColumns, orderDetail } from './order.view.js';
 
-const readOrder = statement(
-  'orders.read',
-  `SELECT id, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount, item_count, client_id
-   FROM orders WHERE id = $1`,
-);
-
+const readOrder = statement('orders.read', `SELECT ${orderColumns} FROM orders WHERE id = $1`);
 const readItems = statement(
   'orders.items',
-  `SELECT id, release_id, release_title, ean, quantity, unit_amount, total_amount, vat_amount, royalty_amount,
-     royalty_rate, product_type
-   FROM order_items WHERE order_id = $1 ORDER BY position`,
+  `SELECT ${itemColumns} FROM order_items WHERE order_id = $1 ORDER BY position`,
 );
 
 /** Returns an order with its lines, VAT and royalties. */

@@ -5,6 +5,7 @@ import {
   type RebuildPlan,
   type Rebuilt,
 } from '../read-models/rebuild-by-creator.js';
+import { appCountKey, countKey } from './order-columns.sql.js';
 
 /** A table of counts. */
 interface Counts {
@@ -44,13 +45,13 @@ const planOf = (counts: Counts): RebuildPlan => ({
 const countsPlan = planOf({
   name: 'counts',
   table: 'order_counts',
-  key: 'creator_id, placed_on, payment_status, dispatch_status',
+  key: countKey,
   condition: 'true',
 });
 const countsByAppPlan = planOf({
   name: 'app-counts',
   table: 'order_counts_by_app',
-  key: 'creator_id, client_id, placed_on, payment_status, dispatch_status',
+  key: appCountKey,
   condition: 'client_id IS NOT NULL',
 });
 

@@ -1,4 +1,5 @@
-import { ReadDatabase } from '@fulfilment/database';
+import { ReadDatabase, statement, type Transaction } from '@fulfilment/database';
+import type { Caller } from '@fulfilment/http-service';
 import { text } from 'node:stream/consumers';
 import { creatorApi, type CreatorApi, ownerClaims } from '../../test/creator-api.fixture.js';
 import { aMember } from '../../visibility/caller.fixture.js';
@@ -7,6 +8,10 @@ import { anItem, anOrder, paid, transitioned } from '../order-snapshot.fixture.j
 import { exportColumns, ExportOrders } from './export-orders.js';
 
 const owner = ownerClaims('org_harbour');
+const useBerlinTime = statement(
+  'test.use-berlin-time',
+  `SELECT set_config('timezone', 'Europe/Berlin', true)`,
+);
 const lines = (csv: string) => csv.split('\r\n').slice(1, -1);
 
 describe('the export of orders', () => {
@@ -76,6 +81,25 @@ describe('the export of orders', () => {
       expect(exported).toEqual(body.data.map(({ uuid }: { uuid: string }) => uuid));
     },
   );
+
+  it('has the orders of days in UTC, whatever the time zone of PostgreSQL', async () => {
+    class OfBerlin extends Visibility {
+      override snapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+        return super.snapshot(caller, async (tx) => {
+          await tx.run(useBerlinTime);
+          return work(tx);
+        });
+      }
+    }
+    const creator = await api.newCreator();
+    const order = anOrder(creator.id, { placed_at: '2026-03-29T23:59:59.999Z' });
+    await api.record({ orders: [order] });
+    // Summer time begins on this day, so in Berlin it has 23 hours.
+    const day = { from: '2026-03-29', to: '2026-03-29' };
+    const exports = new ExportOrders(new OfBerlin(api.database, new ReadDatabase(api.database)));
+    const csv = await text(await exports.run(aMember, { creator: creator.id, ...day }));
+    expect(lines(csv)).toHaveLength(1);
+  });
 
   it('has only the orders of the app in the filter, with the app of each', async () => {
     const creator = await api.newCreator();

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { selectCreator } from '../../visibility/select-creator.js';
 import { Visibility } from '../../visibility/visibility.js';
 import { dayRange } from '../day-range.rules.js';
+import { itemColumns } from '../order-columns.sql.js';
 import type { ItemColumns, OrderColumns } from '../order.view.js';
 import type { OrdersFilter } from '../orders.dto.js';
 import { csvLine } from './csv.rules.js';
@@ -22,16 +23,14 @@ const readPage = statement(
      COALESCE(client_id, '') AS client_id
    FROM orders WHERE creator_id = :creator AND (:app::text IS NULL OR client_id = :app)
      AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)
-     AND placed_at >= :from::date::timestamp AT TIME ZONE 'UTC' AND placed_at < (:to::date::timestamp AT TIME ZONE 'UTC') + interval '1 day'
+     AND placed_at >= :from::date::timestamp AT TIME ZONE 'UTC' AND placed_at < (:to::date + 1)::timestamp AT TIME ZONE 'UTC'
      AND (placed_at, id) < (COALESCE('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', 'infinity'),
                             COALESCE(:id::uuid, '${maxUuid}'))
    ORDER BY placed_at DESC, id DESC LIMIT ${ordersPerPage}`,
 );
 const readItems = statement(
   'export.items',
-  `SELECT order_id, id, release_id, release_title, ean, quantity, unit_amount, total_amount, vat_amount, royalty_amount,
-     royalty_rate, product_type
-   FROM order_items WHERE order_id = ANY($1::uuid[]) ORDER BY order_id, position`,
+  `SELECT order_id, ${itemColumns} FROM order_items WHERE order_id = ANY($1::uuid[]) ORDER BY order_id, position`,
 );
 
 interface ExportedOrder extends Pick<
@@ -58,8 +57,8 @@ const columns: Readonly<Record<string, (order: ExportedOrder, item: ExportedItem
   tracking_code: (order) => order.tracking_code,
   country: (order) => order.country_code,
   platform: (order) => order.platform,
-  item: (_order, item) => item.id,
-  release_group: (_order, item) => item.release_id,
+  item: (_order, item) => item.uuid,
+  release_group: (_order, item) => item.release_group,
   release_title: (_order, item) => item.release_title,
   ean: (_order, item) => item.ean,
   product_type: (_order, item) => item.product_type,

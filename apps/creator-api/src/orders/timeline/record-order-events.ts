@@ -12,52 +12,33 @@ const insert = statement(
    ON CONFLICT (order_id, message_id) DO NOTHING`,
 );
 
-/** A row of `order_events`. When an order was placed, paid and refunded is in the order itself. */
-interface OrderEventRow {
-  readonly order_id: string;
-  readonly message_id: string;
-  readonly creator_id: string;
-  readonly type: RecordedEvent;
-  readonly occurred_at: string;
-  readonly reason: string | null;
-  readonly tracking: object | null;
-}
-
-export type RecordedEvent = 'charge_failed' | 'shipped' | 'tracking_updated' | 'delivered' | 'cancelled';
+/** The messages of a timeline. When an order was placed, paid and refunded is in the order itself. */
+const recordedMessages = [
+  { type: messages.orderPaymentFailed, event: 'charge_failed', withTracking: false },
+  { type: messages.orderShipped, event: 'shipped', withTracking: true },
+  { type: messages.orderTrackingUpdated, event: 'tracking_updated', withTracking: true },
+  { type: messages.orderDelivered, event: 'delivered', withTracking: false },
+  { type: messages.orderCancelled, event: 'cancelled', withTracking: false },
+] as const;
+export type RecordedEvent = (typeof recordedMessages)[number]['event'];
 
 /** Records what messages reported about orders, for their timelines. */
 export async function recordOrderEvents(tx: Transaction, batch: readonly Message[]): Promise<void> {
-  const rows = batch.flatMap(orderEvent);
+  const rows = batch.flatMap((message) =>
+    recordedMessages.flatMap(({ type, event, withTracking }) => {
+      if (!type.is(message)) return [];
+      const { id: message_id, occurred_at, data } = message;
+      const { id: order_id, creator_id, tracking } = data.order;
+      return {
+        order_id,
+        message_id,
+        creator_id,
+        type: event,
+        occurred_at,
+        reason: 'reason' in data ? data.reason : null,
+        tracking: withTracking ? tracking : null,
+      };
+    }),
+  );
   if (rows.length > 0) await tx.run(insert, [JSON.stringify(rows)]);
-}
-
-function orderEvent(message: Message): OrderEventRow[] {
-  if (messages.orderPaymentFailed.is(message))
-    return [row(message, 'charge_failed', message.data, { reason: message.data.reason })];
-  if (messages.orderShipped.is(message))
-    return [row(message, 'shipped', message.data, trackingOf(message.data))];
-  if (messages.orderTrackingUpdated.is(message))
-    return [row(message, 'tracking_updated', message.data, trackingOf(message.data))];
-  if (messages.orderDelivered.is(message)) return [row(message, 'delivered', message.data)];
-  if (messages.orderCancelled.is(message))
-    return [row(message, 'cancelled', message.data, { reason: message.data.reason })];
-  return [];
-}
-
-interface OrderData {
-  readonly order: { readonly id: string; readonly creator_id: string; readonly tracking: object | null };
-}
-
-function trackingOf({ order: { tracking } }: OrderData): { tracking: object | null } {
-  return { tracking };
-}
-
-function row(
-  { id, occurred_at }: Message,
-  type: RecordedEvent,
-  { order }: OrderData,
-  { reason = null, tracking = null }: Partial<Pick<OrderEventRow, 'reason' | 'tracking'>> = {},
-): OrderEventRow {
-  const { id: order_id, creator_id } = order;
-  return { order_id, message_id: id, creator_id, type, occurred_at, reason, tracking };
 }
