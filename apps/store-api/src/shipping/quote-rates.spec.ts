@@ -120,6 +120,7 @@ describe('POST /v1/shipping-rates', () => {
   it.each([
     [{}, 400, 'country_code'],
     [{ country_code: 'GBR' }, 400, 'country_code'],
+    [{ country_code: 'ıt' }, 400, 'country_code'], // the upper case of the dotless i is I
     [{ country_code: 1 }, 400, 'country_code'],
     [{ country_code: 'GB', items: 'x' }, 400, 'items'],
     [{ country_code: 'GB', items: [{ sku: 'a' }] }, 400, 'items.0.quantity'],
