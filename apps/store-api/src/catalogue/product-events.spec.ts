@@ -5,10 +5,14 @@ import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { FulfilmentConsumer } from '../fulfilment/fulfilment.consumer.js';
-import { atMinute } from '../fulfilment/fulfilment.fixture.js';
-import { permutations } from '../fulfilment/permutations.fixture.js';
-import { withoutRepetitions } from '../test/messages.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../test/store-api.fixture.js';
+import { atMinute, permutations } from '../fulfilment/fulfilment.fixture.js';
+import {
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+  withoutRepetitions,
+} from '../test/store-api.fixture.js';
 
 const makeLimited = statement(
   'test.make-limited',
