@@ -1,11 +1,11 @@
 import { type Sql, statement } from '@fulfilment/database';
-import { inSpan, LOGGER, type Logger } from '@fulfilment/runtime';
+import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
 import { type ChargeOutcome, type OpenCharge, PaymentGateway } from '../payments/payment-gateway.js';
 import { ChargeSender } from './charge-sender.js';
-import { providerSpan } from './provider-span.js';
+import { inProviderSpan } from './provider-span.js';
 
 const saveReference = statement(
   'charges.save-reference',
@@ -64,12 +64,8 @@ export class ChargeOrder {
   private send(charge: OpenCharge, stopping?: AbortSignal) {
     const timeout = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
     const signal = stopping ? AbortSignal.any([timeout, stopping]) : timeout;
-    const { id, orderId, isTest } = charge;
-    const provider = isTest ? 'sandbox' : this.config.PAYMENT_PROVIDER;
-    return inSpan(providerSpan('charge', provider, { id, orderId }), async (span) => {
-      const result = await this.payments.charge(charge, signal);
-      span?.set({ 'payment.outcome': result.status });
-      return result;
-    });
+    return inProviderSpan('charge', charge, this.config.PAYMENT_PROVIDER, () =>
+      this.payments.charge(charge, signal),
+    );
   }
 }

@@ -1,20 +1,35 @@
 import { publicId } from '@fulfilment/contracts';
-import type { SpanStart } from '@fulfilment/runtime';
+import { inSpan } from '@fulfilment/runtime';
 
-/** Returns the start of the span of a request to the payment provider, for `inSpan`. */
-export function providerSpan(
+interface ChargeOfSpan {
+  readonly id: string;
+  readonly orderId?: string;
+  readonly isTest: boolean;
+}
+
+/**
+ * Sends a request about a charge to the payment provider, in a span that shows the outcome.
+ * @param provider the configured one; test orders use the sandbox
+ */
+export function inProviderSpan<Result extends { readonly status: string }>(
   operation: 'charge' | 'refund',
+  { id, orderId, isTest }: ChargeOfSpan,
   provider: string,
-  { id, orderId }: { readonly id: string; readonly orderId?: string },
-): () => SpanStart {
-  return () => ({
+  send: () => Promise<Result>,
+): Promise<Result> {
+  const start = () => ({
     name: `${operation} payment`,
-    kind: 'client',
+    kind: 'client' as const,
     attributes: {
       'payment.operation': operation,
-      'payment.provider': provider,
+      'payment.provider': isTest ? 'sandbox' : provider,
       'payment.charge.id': id,
       ...(orderId !== undefined && { 'order.id': publicId('ord', orderId) }),
     },
+  });
+  return inSpan(start, async (span) => {
+    const result = await send();
+    span?.set({ 'payment.outcome': result.status });
+    return result;
   });
 }

@@ -13,18 +13,6 @@ const countThreeAttempts = statement(
   'test.count-three-attempts',
   "UPDATE charges SET refund_tries = 3 WHERE status = 'refund_due'",
 );
-const readStatus = statement(
-  'test.status',
-  'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
-);
-const refundReference = statement(
-  'test.refund-reference',
-  'SELECT c.refund_reference AS reference FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
-);
-const settledAt = statement(
-  'test.settled-at',
-  'SELECT c.settled_at AS at FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
-);
 
 describe('cancelled orders that were charged by Stripe', () => {
   let orders: StripeOrders;
@@ -37,18 +25,18 @@ describe('cancelled orders that were charged by Stripe', () => {
   });
   afterAll(() => orders.stop());
 
+  const charge = async (creator: Creator) => (await orders.helpers.charges(creator))[0];
   const placeAndCancel = async () => {
     const placed = await orders.place('pm_card_visa');
-    const chargedAt = await store.database.row(settledAt, [placed.creator.id]);
+    const settledAt = (await charge(placed.creator))?.settledAt;
     await orders.cancel(placed.order);
     return {
       ...placed,
-      chargedAt,
+      settledAt,
       refunds: () => stripe.refunds.filter((refund) => refund.payment_intent === placed.intents()[0]?.id),
     };
   };
-  const status = async (creator: Creator) =>
-    (await store.database.row<{ status: string }>(readStatus, [creator.id]))?.status;
+  const status = async (creator: Creator) => (await charge(creator))?.status;
   const billing = async (creator: Creator, order: { id: string }) =>
     (await store.readOrder(creator, order.id)).billing.payment_status;
   /** Makes refunds due and runs a round. */
@@ -114,16 +102,16 @@ describe('cancelled orders that were charged by Stripe', () => {
     const last = await startRefund();
     await earlier.finish({ status: 'failed', reason: 'late' });
     await last.finish({ status: 'under_way', reference: 're_last' });
-    expect(await store.database.row(refundReference, [creator.id])).toEqual({ reference: 're_last' });
+    expect(await charge(creator)).toMatchObject({ refundReference: 're_last' });
   });
 
   it('keep the time of their charge, however often their refund is retried', async () => {
-    const { creator, chargedAt } = await placeAndCancel();
+    const { creator, settledAt } = await placeAndCancel();
     stripe.refundWith('failed');
     await store.resumeOrders();
     await retryRefunds();
     expect(await status(creator)).toBe('refunded');
-    expect(await store.database.row(settledAt, [creator.id])).toEqual(chargedAt);
+    expect(await charge(creator)).toMatchObject({ settledAt });
   });
 
   it('do not have their refund retried at once', async () => {

@@ -1,10 +1,10 @@
 import { BACKGROUND_DATABASE, Database, statement } from '@fulfilment/database';
-import { inSpan, LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
+import { LOGGER, type Logger, SlotLoop } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { PaymentGateway, type RefundRequest } from '../payments/payment-gateway.js';
 import { FaultPoints } from '../fault-points.js';
-import { providerSpan } from './provider-span.js';
+import { inProviderSpan } from './provider-span.js';
 
 const pollIntervalMs = 2_000;
 /** Concurrent refunds of this process. */
@@ -69,19 +69,15 @@ export class RefundCharges extends SlotLoop<DueRefund> {
   }
 
   private async refund(due: DueRefund, stopping: AbortSignal): Promise<void> {
-    const { id, attempt, refundReference, isTest } = due;
+    const { id, attempt, refundReference } = due;
     const retryLater = (reference: string | null) =>
       this.database.run(scheduleRefundRetry, [id, attempt, reference]);
     try {
       const timeout = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
       const signal = AbortSignal.any([timeout, stopping]);
-      const provider = isTest ? 'sandbox' : this.config.PAYMENT_PROVIDER;
-      const start = providerSpan('refund', provider, { id });
-      const result = await inSpan(start, async (span) => {
-        const outcome = await this.payments.refund(due, signal);
-        span?.set({ 'payment.outcome': outcome.status });
-        return outcome;
-      });
+      const result = await inProviderSpan('refund', due, this.config.PAYMENT_PROVIDER, () =>
+        this.payments.refund(due, signal),
+      );
       this.faultPoints.pass('refunded');
       switch (result.status) {
         case 'refunded':

@@ -1,27 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ApplyStockEvents } from './stock/apply-stock-events.js';
 import { ApproveRelease } from './publishing/approve-release.js';
-import { ApproveTestReleases } from './publishing/approve-test-releases.js';
-import { CreatorNames } from './editions/creator-names.js';
 import { ChangeProducts } from './publishing/change-products.js';
-import { CreateEdition } from './editions/create-edition.js';
-import { WriteTrackListing } from './editions/write-track-listing.js';
 import { ReadReleases } from './reading/read-releases.js';
 import { ReleasesController } from './releases.controller.js';
 import { SellableProducts } from './sellable-products.js';
 import { Stock } from './stock/stock.js';
 
-const forOtherFeatures = [
-  ApplyStockEvents,
-  ApproveRelease,
-  ApproveTestReleases,
-  CreatorNames,
-  ChangeProducts,
-  CreateEdition,
-  WriteTrackListing,
-  SellableProducts,
-  Stock,
-];
+const forOtherFeatures = [ApplyStockEvents, ApproveRelease, ChangeProducts, SellableProducts, Stock];
 
 @Module({
   controllers: [ReleasesController],

@@ -1,43 +1,12 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { setUpDatabase } from '../test/scratch.fixture.js';
-import { type CatalogueFile, catalogueFile, loadCatalogue } from './load-catalogue.js';
-import { productTypes } from './product-types.fixture.js';
+import { catalogueOf } from './catalogue-file.fixture.js';
+import { catalogueFile, loadCatalogue } from './load-catalogue.js';
 
 const countReleases = statement('test.count-releases', 'SELECT count(*) AS releases FROM releases');
 
-/** A file with one release of one product. */
-const fileWith = (productType: string): CatalogueFile => ({
-  product_types: productTypes,
-  releases: [
-    {
-      id: uuidv7(),
-      creator_id: uuidv7(),
-      name: 'Tidal Maps',
-      artist_name: 'Harbour Lights',
-      additional_artists: [],
-      release_date: null,
-      description: null,
-      cover_image_url: null,
-      copyright: null,
-      created_at: '2026-01-01T00:00:00Z',
-      products: [
-        {
-          id: uuidv7(),
-          title: 'Tidal Maps',
-          product_type: productType,
-          status: 'pending',
-          quantity: null,
-          weight_grams: null,
-          barcode: null,
-          glb_model: null,
-          prices: null,
-          tracks: [],
-        },
-      ],
-    },
-  ],
-});
+const fileWith = (product_type: string) => catalogueOf(uuidv7(), [{ product_type }]).file;
 
 describe('a catalogue file', () => {
   const scratch = setUpDatabase();

@@ -4,15 +4,22 @@ import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { atMinute } from '../fulfilment/fulfilment.fixture.js';
-import { permutations } from '../fulfilment/permutations.fixture.js';
-import { withoutRepetitions } from '../test/messages.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../test/store-api.fixture.js';
+import { FulfilmentConsumer } from '../fulfilment/fulfilment.consumer.js';
+import { atMinute, permutations } from '../fulfilment/fulfilment.fixture.js';
+import {
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+  withoutRepetitions,
+} from '../test/store-api.fixture.js';
 
 const makeLimited = statement(
   'test.make-limited',
   'UPDATE products SET limited_edition = true, quantity = $2 WHERE id = (SELECT id FROM products WHERE id = $1 FOR UPDATE)',
 );
+
+const lockSale = statement('test.lock-sale', 'SELECT id FROM products WHERE id = $1 FOR KEY SHARE');
 
 const stockChange = z.object({
   product: z.object({ quantity: z.number(), updated_at: z.string() }),
@@ -83,6 +90,27 @@ describe('events of the plant and the warehouse about a product', () => {
     await counting.commit();
     expect((await statuses).toSorted()).toEqual([201, 422]);
     expect((await product(id)).availability.quantity).toBe(1);
+  });
+
+  it('do not deadlock with an order when one transaction changes a limited and an unlimited product', async () => {
+    const { skus } = await store.release(creator.id, [{ quantity: 10 }, {}]);
+    const [, unlimited = ''] = skus;
+    const rate = await store.quote(creator.token);
+    const order = { ...orderBody('', rate), items: skus.flatMap((one) => orderBody(one, rate).items) };
+    const adjustments = skus.map((sku) =>
+      messages.fulfilmentStockAdjusted.make({ sku, delta: 1 }, { occurredAt: new Date() }),
+    );
+    const selling = await store.database.begin();
+    await selling.tx.run(lockSale, [parsePublicId('prod', unlimited)]);
+    const adjusting = store.database.transaction((tx) =>
+      store.app.get(FulfilmentConsumer).handle(tx, adjustments),
+    );
+    await untilLockWaits(store.database);
+    // The adjustments wait for the unlimited product, and hold no lock that the order needs.
+    const placed = await store.post('/store/v1/orders', creator.token, order);
+    await selling.commit();
+    await adjusting;
+    expect(placed.status).toBe(201);
   });
 
   it('result in the status of the latest event, in any order of arrival', async () => {

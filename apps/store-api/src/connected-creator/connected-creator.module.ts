@@ -3,11 +3,10 @@ import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { CreatorController } from './creator.controller.js';
 import { CreatorMessagesConsumer } from './creator-messages.consumer.js';
 import { ReadCreator } from './read-creator.js';
-import { RecordCreator } from './record-creator.js';
 
 @Module({
   imports: [CatalogueModule],
   controllers: [CreatorController],
-  providers: [CreatorMessagesConsumer, ReadCreator, RecordCreator],
+  providers: [CreatorMessagesConsumer, ReadCreator],
 })
 export class ConnectedCreatorModule {}

@@ -2,11 +2,11 @@ import { type Message, messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
-import { ApproveTestReleases } from '../catalogue/publishing/approve-test-releases.js';
-import { CreatorNames } from '../catalogue/editions/creator-names.js';
-import { CreateEdition } from '../catalogue/editions/create-edition.js';
-import { WriteTrackListing } from '../catalogue/editions/write-track-listing.js';
-import { RecordCreator } from './record-creator.js';
+import { createEdition } from '../catalogue/editions/create-edition.js';
+import { nameEditions } from '../catalogue/editions/creator-names.js';
+import { rewriteTrackListing, storeTrack } from '../catalogue/editions/write-track-listing.js';
+import { ApproveRelease } from '../catalogue/publishing/approve-release.js';
+import { recordCreator } from './record-creator.js';
 
 // Several replicas may handle messages of one release, its tracks and its creator concurrently, and do not
 // see each other's uncommitted rows. So each release and creator is locked. A batch takes all its locks
@@ -24,13 +24,7 @@ export class CreatorMessagesConsumer extends MessageConsumer {
   readonly queue = 'store-api.creators';
   readonly batchSize = 100;
 
-  constructor(
-    private readonly recordCreator: RecordCreator,
-    private readonly createEdition: CreateEdition,
-    private readonly creatorNames: CreatorNames,
-    private readonly writeTrackListing: WriteTrackListing,
-    private readonly approveTestReleases: ApproveTestReleases,
-  ) {
+  constructor(private readonly approveRelease: ApproveRelease) {
     super();
   }
 
@@ -40,16 +34,19 @@ export class CreatorMessagesConsumer extends MessageConsumer {
   }
 
   private async handleOne(tx: Transaction, message: Message): Promise<void> {
+    const occurredAt = message.occurred_at;
     if (messages.creatorRegistered.is(message) || messages.creatorChanged.is(message)) {
-      await this.recordCreator.run(tx, message.data.creator);
-      await this.creatorNames.addToEditions(tx, message.data.creator.id);
-      await this.approveTestReleases.run(tx, message.data.creator.id, message.occurred_at);
+      const { creator } = message.data;
+      await recordCreator(tx, creator);
+      await nameEditions(tx, creator.id);
+      await this.approveRelease.approveTestReleases(tx, creator.id, occurredAt);
     } else if (messages.editionCreated.is(message)) {
-      await this.createEdition.run(tx, message.data.edition);
-      await this.writeTrackListing.rewriteListing(tx, message.data.edition.id);
-      await this.approveTestReleases.run(tx, message.data.edition.creator_id, message.occurred_at);
+      const { edition } = message.data;
+      await createEdition(tx, edition);
+      await rewriteTrackListing(tx, edition.id);
+      await this.approveRelease.approveTestReleases(tx, edition.creator_id, occurredAt);
     } else if (messages.trackProcessed.is(message)) {
-      await this.writeTrackListing.storeTrack(tx, message.data, message.occurred_at);
+      await storeTrack(tx, message.data, occurredAt);
     }
   }
 }

@@ -25,9 +25,8 @@ export class ReadCreator {
   constructor(private readonly database: Database) {}
 
   async run(caller: Caller): Promise<ConnectedCreatorView> {
-    const creatorId = caller.creatorId ?? throwNotFound('connected creator');
-    const row =
-      (await this.database.row<CreatorRow>(readCreator, [creatorId])) ?? throwNotFound('connected creator');
+    const row = await this.database.row<CreatorRow>(readCreator, [caller.creatorId]);
+    if (row === undefined) return throwNotFound('connected creator');
     return {
       id: publicId('crt', row.id),
       name: row.name,

@@ -1,6 +1,5 @@
 import type { CreatorSnapshot } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { Injectable } from '@nestjs/common';
 
 const upsertCreator = statement(
   'creator.upsert',
@@ -15,9 +14,6 @@ const upsertCreator = statement(
 );
 
 /** Stores the newest version of a creator, in any order of arrival. */
-@Injectable()
-export class RecordCreator {
-  async run(tx: Transaction, creator: CreatorSnapshot): Promise<void> {
-    await tx.run(upsertCreator, { ...creator, test: creator.test ?? false });
-  }
+export async function recordCreator(tx: Transaction, creator: CreatorSnapshot): Promise<void> {
+  await tx.run(upsertCreator, { ...creator, test: creator.test ?? false });
 }

@@ -2,10 +2,17 @@ import { type Message, parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
-import { withoutRepetitions } from '../test/messages.fixture.js';
 import { DeferredEvents } from './deferred-events.js';
-import { atMinute, cancelled, corrected, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
-import { permutations } from './permutations.fixture.js';
+import {
+  atMinute,
+  cancelled,
+  corrected,
+  delivered,
+  setUpOrders,
+  shipped,
+  permutations,
+} from './fulfilment.fixture.js';
+import { withoutRepetitions } from '../test/store-api.fixture.js';
 
 const makeOverdue = statement(
   'test.make-overdue',

@@ -3,9 +3,9 @@ import { type Message, messages, parsePublicId, shardOf, topologyOf } from '@ful
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { statement, type Transaction } from '@fulfilment/database';
 import { eventually, publishedMessages } from '@fulfilment/testing';
-import { withoutRepetitions } from '../test/messages.fixture.js';
 import { FulfilmentConsumer } from './fulfilment.consumer.js';
 import { atMinute, cancelled, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
+import { withoutRepetitions } from '../test/store-api.fixture.js';
 
 const lockOrders = statement(
   'test.lock-orders',

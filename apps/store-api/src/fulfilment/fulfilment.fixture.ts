@@ -33,6 +33,14 @@ export const delivered = (order_id: string, occurred: Occurred, tracking_number?
 export const cancelled = (order_id: string) =>
   messages.fulfilmentCancelled.make({ order_id, reason: 'pressing fault' }, { occurredAt: new Date() });
 
+/** Returns every permutation of different numbers. */
+export function permutations(items: readonly number[]): number[][] {
+  if (items.length <= 1) return [[...items]];
+  return items.flatMap((item) =>
+    permutations(items.filter((other) => other !== item)).map((rest) => [item, ...rest]),
+  );
+}
+
 /** Starts the service for the tests of a file, with a creator and a release. Places and reads orders. */
 export function setUpOrders(products = [{}]) {
   let store: StoreApiUnderTest;

@@ -1,9 +1,8 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import fc from 'fast-check';
-import { atMinute, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
+import { atMinute, delivered, setUpOrders, shipped, permutations } from './fulfilment.fixture.js';
 import { isPartialShipment } from './package.rules.js';
-import { permutations } from './permutations.fixture.js';
 
 describe('an order whose packages are reported with their items', () => {
   const setup = setUpOrders([{ product_type: 'vinyl_12_lp' }, { product_type: 'vinyl_7_single' }]);

@@ -2,9 +2,8 @@ import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
-import { withoutRepetitions } from '../test/messages.fixture.js';
-import { atMinute, delivered, setUpOrders, shipped } from './fulfilment.fixture.js';
-import { permutations } from './permutations.fixture.js';
+import { atMinute, delivered, setUpOrders, shipped, permutations } from './fulfilment.fixture.js';
+import { withoutRepetitions } from '../test/store-api.fixture.js';
 
 const newestOrder = statement(
   'test.newest-order',

@@ -6,8 +6,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withoutRepetitions } from '../test/messages.fixture.js';
-import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../test/store-api.fixture.js';
+import {
+  orderBody,
+  type StoreApiUnderTest,
+  startStoreApi,
+  type Creator,
+  withoutRepetitions,
+} from '../test/store-api.fixture.js';
 
 const guide = readFileSync(new URL('../../../../docs/warehouses.md', import.meta.url), 'utf8');
 const program = /^```ts warehouse\n([^]*?)^```/m.exec(guide)?.[1] ?? '';

@@ -3,8 +3,13 @@ import { statement } from '@fulfilment/database';
 import { metrics } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { jest } from '@jest/globals';
-import { withoutRepetitions } from '../test/messages.fixture.js';
-import { type Creator, orderBody, type StoreApiUnderTest } from '../test/store-api.fixture.js';
+import type { ChargeStatus } from '../billing/open-charge.js';
+import {
+  type Creator,
+  orderBody,
+  type StoreApiUnderTest,
+  withoutRepetitions,
+} from '../test/store-api.fixture.js';
 
 /** A charge of the sandbox provider. */
 export interface ProviderCharge {
@@ -14,6 +19,22 @@ export interface ProviderCharge {
   readonly refunded: boolean;
 }
 
+/** A charge of an order, as it is stored. */
+export interface StoredCharge {
+  readonly id: string;
+  readonly orderId: string;
+  readonly status: ChargeStatus;
+  readonly reference: string | null;
+  readonly refundReference: string | null;
+  readonly settledAt: Date | null;
+}
+
+const readCharges = statement(
+  'test.charges',
+  `SELECT c.id, c.order_id AS "orderId", c.status, c.provider_reference AS reference, c.refund_reference AS "refundReference",
+          c.settled_at AS "settledAt"
+   FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1 ORDER BY c.attempt`,
+);
 const readProviderCharges = statement(
   'test.provider-charges',
   `SELECT amount, currency, outcome, refunded_at IS NOT NULL AS refunded FROM sandbox_charges
@@ -32,11 +53,6 @@ const stockOf = statement(
 const dueNow = statement(
   'test.due',
   'UPDATE orders SET resume_at = now() WHERE creator_id = $1 AND resume_at IS NOT NULL',
-);
-const openCharges = statement(
-  'test.open-charges',
-  `SELECT count(*) AS open FROM charges c JOIN orders o ON o.id = c.order_id
-   WHERE o.creator_id = $1 AND c.status IN ('pending', 'refund_due')`,
 );
 const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM outbox');
 
@@ -60,8 +76,9 @@ export function orderHelpers(store: StoreApiUnderTest) {
     await store.broker.publish(last); // the test's queue is first in, first out
     await eventually(() => store.broker.published.some(({ id }) => id === last.id));
   };
-  const openChargeCount = async (creator: { readonly id: string }) =>
-    (await store.database.row<{ open: number }>(openCharges, [creator.id]))?.open;
+  const charges = (creator: Creator) => store.database.rows<StoredCharge>(readCharges, [creator.id]);
+  const openChargeCount = async (creator: Creator) =>
+    (await charges(creator)).filter(({ status }) => status === 'pending' || status === 'refund_due').length;
   return {
     /**
      * Creates a creator with one product, and the body of an order of some pieces of it.
@@ -85,6 +102,8 @@ export function orderHelpers(store: StoreApiUnderTest) {
     },
     setPaymentMethod: (creator: Creator, method: string | null) =>
       store.database.run(setPaymentMethod, [creator.id, method]),
+    /** Every charge of the creator's orders, in the order of their attempts. */
+    charges,
     /** Every charge of the creator's orders at the sandbox provider. */
     providerCharges: async (creator: Creator) => {
       const orders = await store.database.rows<{ id: string }>(orderIds, [creator.id]);

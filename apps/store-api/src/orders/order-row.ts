@@ -80,15 +80,6 @@ export const orderColumns =
 
 const itemColumns =
   'id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate';
-const readItems = statement(
-  'orders.items',
-  `SELECT ${itemColumns} FROM order_items WHERE order_id = $1 ORDER BY position`,
-);
-
-export function itemsOf(sql: Sql, orderId: string): Promise<ItemRow[]> {
-  return sql.rows<ItemRow>(readItems, [orderId]);
-}
-
 const readItemsOfOrders = statement(
   'orders.items-of-orders',
   `SELECT order_id, ${itemColumns} FROM order_items WHERE order_id = ANY ($1::uuid[]) ORDER BY order_id, position`,
@@ -100,6 +91,10 @@ export async function itemsOfOrders(sql: Sql, orderIds: readonly string[]): Prom
   const items = new Map<string, ItemRow[]>(orderIds.map((id) => [id, []]));
   for (const { order_id: orderId, ...item } of rows) items.get(orderId)?.push(item);
   return items;
+}
+
+export async function itemsOf(sql: Sql, orderId: string): Promise<ItemRow[]> {
+  return (await itemsOfOrders(sql, [orderId])).get(orderId) ?? [];
 }
 
 /** The order as messages contain it. */

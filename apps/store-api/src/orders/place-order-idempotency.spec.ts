@@ -1,12 +1,12 @@
 import { statement } from '@fulfilment/database';
 import request from 'supertest';
+import { cataloguePrices } from '../catalogue/catalogue-file.fixture.js';
 import {
   newKey,
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
-  cataloguePrices,
   shippingPrice,
 } from '../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';

@@ -32,59 +32,20 @@ describe('POST /v1/orders', () => {
   const withItem = (changes: object) => ({ ...valid(), items: [{ ...valid().items[0], ...changes }] });
   const withAddress = (changes: object) => ({ ...valid(), shipping_address: { ...address, ...changes } });
   /**
-   * Title, body, status and field of the error. The bodies are functions, since `beforeAll` sets the rate
-   * later.
+   * Title, body, status and field of the error; reference.spec.ts tests the bounds of each member. The bodies
+   * are functions, since `beforeAll` sets the rate later.
    */
   const cases: [string, () => object, number, string][] = [
     ['no members', () => ({}), 400, 'items'],
-    ['a list as an item', () => ({ ...valid(), items: [[]] }), 400, 'items.0'],
     ['null as an item', () => ({ ...valid(), items: [null] }), 400, 'items.0'],
-    ['a list as the price', () => withItem({ unit_price: [] }), 400, 'items.0.unit_price'],
-    ['no items', () => ({ ...valid(), items: [] }), 400, 'items'],
-    [
-      '101 lines',
-      () => ({ ...valid(), items: Array.from({ length: 101 }, () => valid().items[0]) }),
-      400,
-      'items',
-    ],
-    ['a quantity of 0', () => withItem({ quantity: 0 }), 400, 'items.0.quantity'],
-    ['a quantity of 1001', () => withItem({ quantity: 1001 }), 400, 'items.0.quantity'],
-    ['a quantity as text', () => withItem({ quantity: '1' }), 400, 'items.0.quantity'],
-    ['a quantity with a fraction', () => withItem({ quantity: 1.5 }), 400, 'items.0.quantity'],
     [
       'a price above the largest',
       () => withItem({ unit_price: { amount: maxAmount + 1, currency: 'GBP' } }),
       400,
       'items.0.unit_price.amount',
     ],
-    ['no price', () => ({ ...valid(), items: [{ sku, quantity: 1 }] }), 400, 'items.0.unit_price'],
-    [
-      'an unknown currency',
-      () => withItem({ unit_price: { amount: 1, currency: 'CHF' } }),
-      400,
-      'items.0.unit_price.currency',
-    ],
-    ['no address', () => ({ ...valid(), shipping_address: undefined }), 400, 'shipping_address'],
-    ['a name of white space', () => withAddress({ full_name: '  ' }), 400, 'shipping_address.full_name'],
-    [
-      'a control character in the address',
-      () => withAddress({ address_line_1: 'a\u0000b' }),
-      400,
-      'shipping_address.address_line_1',
-    ],
     ['no city in GB', () => withAddress({ city: undefined }), 400, 'shipping_address.city'],
-    [
-      'a city of zero-width spaces',
-      () => withAddress({ city: '\u200b\u200b' }),
-      400,
-      'shipping_address.city',
-    ],
-    [
-      'a country code that ISO 3166 does not assign',
-      () => withAddress({ country_code: 'XX' }),
-      400,
-      'shipping_address.country_code',
-    ],
+    ['a city of zero-width spaces', () => withAddress({ city: '\u200b' }), 400, 'shipping_address.city'],
     [
       'no province in the USA',
       () => withAddress({ country_code: 'us' }),
@@ -93,16 +54,10 @@ describe('POST /v1/orders', () => {
     ],
     ['no postal code in GB', () => withAddress({ postal_code: ' ' }), 400, 'shipping_address.postal_code'],
     [
-      'a postal code of 21 characters',
-      () => withAddress({ postal_code: '1'.repeat(21) }),
+      'a country code that ISO 3166 does not assign',
+      () => withAddress({ country_code: 'XX' }),
       400,
-      'shipping_address.postal_code',
-    ],
-    [
-      'an address line of 101 characters',
-      () => withAddress({ address_line_2: '夜'.repeat(101) }),
-      400,
-      'shipping_address.address_line_2',
+      'shipping_address.country_code',
     ],
     [
       'a country code that ISO 3166 leaves to its users',
@@ -110,52 +65,12 @@ describe('POST /v1/orders', () => {
       400,
       'shipping_address.country_code',
     ],
-    ['no rate', () => ({ ...valid(), shipping_rate_id: undefined }), 400, 'shipping_rate_id'],
-    ['a source that is a list', () => ({ ...valid(), source: [] }), 400, 'source'],
-    [
-      'a source member of 256 characters',
-      () => ({ ...valid(), source: { external_order_id: 'x'.repeat(256) } }),
-      400,
-      'source.external_order_id',
-    ],
-    [
-      'a negative price',
-      () => withItem({ unit_price: { amount: -1, currency: 'GBP' } }),
-      400,
-      'items.0.unit_price.amount',
-    ],
-    ['an empty source member', () => ({ ...valid(), source: { platform: '' } }), 400, 'source.platform'],
-    [
-      'another currency than that of the rate',
-      () => withItem({ unit_price: { amount: 1, currency: 'USD' } }),
-      422,
-      'items.0.unit_price.currency',
-    ],
     ['an unknown sku', () => orderBody('prod_00000000000000000000000001', rate), 422, 'items.0.sku'],
     ['a rate for another country', () => withAddress({ country_code: 'DE' }), 422, 'shipping_rate_id'],
-    [
-      'a total above the largest',
-      () => ({
-        ...valid(),
-        items: [{ sku, quantity: 1000, unit_price: { amount: maxAmount, currency: 'GBP' } }],
-      }),
-      422,
-      'items',
-    ],
   ];
   it.each(cases)('rejects an order with %s', async (_, body, status, field) => {
     const response = await helpers.place(creator, body());
     expect([response.status, response.body.details?.[0].field]).toEqual([status, field]);
-  });
-
-  it('accepts address lines and a postal code of maximum length, in any script', async () => {
-    const long = {
-      ...address,
-      address_line_2: '夜'.repeat(100),
-      city: '🌊'.repeat(100),
-      postal_code: '1'.repeat(20),
-    };
-    expect((await helpers.place(creator, { ...valid(), shipping_address: long })).status).toBe(201);
   });
 
   it('names every line that cannot be sold, each with its own reason', async () => {

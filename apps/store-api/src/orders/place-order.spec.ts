@@ -1,13 +1,13 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
+import { cataloguePrices } from '../catalogue/catalogue-file.fixture.js';
 import {
   address,
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
-  cataloguePrices,
   shippingPrice,
   unitPrice,
 } from '../test/store-api.fixture.js';

@@ -21,9 +21,12 @@ export function IsCountryCode(): PropertyDecorator {
   });
 }
 
-/** Converts a text of two letters to upper case. Any other value stays as it is and is rejected later. */
+/**
+ * Converts two ASCII letters to upper case. Any other value stays as it is and is rejected later: the upper
+ * case of some other letters is ASCII.
+ */
 export function UpperCaseCode(): PropertyDecorator {
   return Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' && value.length === 2 ? value.toUpperCase() : value,
+    typeof value === 'string' && /^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value,
   );
 }

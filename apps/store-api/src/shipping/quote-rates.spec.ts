@@ -117,20 +117,9 @@ describe('POST /v1/shipping-rates', () => {
     ]);
   });
 
+  // reference.spec.ts tests the bounds of each member.
   it.each([
-    [{}, 400, 'country_code'],
-    [{ country_code: 'GBR' }, 400, 'country_code'],
-    [{ country_code: 1 }, 400, 'country_code'],
-    [{ country_code: 'GB', items: 'x' }, 400, 'items'],
-    [{ country_code: 'GB', items: [{ sku: 'a' }] }, 400, 'items.0.quantity'],
-    [{ country_code: 'GB', items: [{ sku: 'a', quantity: 0 }] }, 400, 'items.0.quantity'],
-    [{ country_code: 'GB', items: [{ quantity: 1 }] }, 400, 'items.0.sku'],
-    [{ country_code: 'GB', items: [{ sku: 'a', quantity: 1.5 }] }, 400, 'items.0.quantity'],
-    [
-      { country_code: 'GB', items: Array.from({ length: 101 }, () => ({ sku: 'a', quantity: 1 })) },
-      400,
-      'items',
-    ],
+    [{ country_code: 'ıt' }, 400, 'country_code'], // the upper case of the dotless i is I
     [{ country_code: 'GB', items: [{ sku: 'prod_x', quantity: 1 }] }, 422, 'items.0.sku'],
   ])('rejects %j', async (body, status, field) => {
     const response = await quote(body);
@@ -140,13 +129,6 @@ describe('POST /v1/shipping-rates', () => {
   it('rejects an unsupported currency', async () => {
     const response = await quote({ country_code: 'GB' }, '?currency=CHF');
     expect([response.status, response.body.details[0].field]).toEqual([400, 'currency']);
-  });
-
-  it('rejects more pieces of a line than an order may have', async () => {
-    const quoted = await quote({ country_code: 'GB', items: [{ sku, quantity: 1000 }] });
-    expect(quoted.status).toBe(200);
-    const rejected = await quote({ country_code: 'GB', items: [{ sku, quantity: 1001 }] });
-    expect([rejected.status, rejected.body.details[0].field]).toEqual([400, 'items.0.quantity']);
   });
 });
 

@@ -6,7 +6,6 @@ import {
   publicId,
   storeScopes,
   uuidv7,
-  type Currency,
 } from '@fulfilment/contracts';
 import { createDataSource, Database } from '@fulfilment/database';
 import { RedisConnection, startHttp } from '@fulfilment/http-service';
@@ -21,7 +20,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { z } from 'zod';
 import { loadCatalogue } from '../catalogue/load-catalogue.js';
-import { productTypes } from '../catalogue/product-types.fixture.js';
+import { catalogueOf, type ProductOptions } from '../catalogue/catalogue-file.fixture.js';
 import { storeApiSettings } from '../config.js';
 import { creatorSnapshot } from '../connected-creator/snapshots.fixture.js';
 import { migrations } from '../migrations/index.js';
@@ -45,8 +44,6 @@ const rateCard = (
     { max_weight_grams: 2000, amount: heavy, extra_500g_amount: 200 },
   ],
 });
-/** Catalogue prices of the products of `release`, in minor units. */
-export const cataloguePrices = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
 /** What the merchant's customer pays for a piece in `orderBody`, in pence. */
 export const unitPrice = 2999;
 /** Price of the cheapest service to GB for one to three pieces, in minor units of each currency. */
@@ -199,45 +196,12 @@ export async function startStoreApi(
     config,
     app,
     creator,
-    /**
-     * Creates a release. Returns its public id and UUID, and the skus of its products: the first one, and
-     * all.
-     */
-    release: async (creatorId: string, products: readonly ProductOptions[] = [{}], name = 'Tidal Maps') => {
-      const releaseId = uuidv7();
-      const ids = products.map(() => uuidv7());
-      await loadCatalogue(scratch.database, {
-        product_types: productTypes,
-        releases: [
-          {
-            id: releaseId,
-            creator_id: creatorId,
-            name,
-            artist_name: 'Harbour Lights',
-            additional_artists: [],
-            release_date: '2026-03-01',
-            description: null,
-            cover_image_url: null,
-            copyright: null,
-            created_at: new Date().toISOString(),
-            products: products.map((product, index) => ({
-              id: ids[index] ?? '',
-              title: `${name} ${index + 1}`,
-              product_type: 'vinyl_12_lp',
-              status: 'available',
-              quantity: null,
-              weight_grams: null,
-              barcode: '2000000000015',
-              glb_model: null,
-              prices: cataloguePrices,
-              tracks: [{ title: 'Low Water', duration_seconds: 215, side: 'A' }],
-              ...product,
-            })),
-          },
-        ],
-      });
-      const skus = ids.map((id) => publicId('prod', id));
-      return { id: publicId('prod', releaseId), uuid: releaseId, sku: skus[0] ?? '', skus };
+    /** Creates a release. Returns its public id and UUID, and its products' skus: the first one, and all. */
+    release: async (creatorId: string, products: readonly ProductOptions[] = [{}], name?: string) => {
+      const { file, id, productIds } = catalogueOf(creatorId, products, name);
+      await loadCatalogue(scratch.database, file);
+      const skus = productIds.map((productId) => publicId('prod', productId));
+      return { id: publicId('prod', id), uuid: id, sku: skus[0] ?? '', skus };
     },
     get,
     readOrder: async ({ token }: Creator, id: string) => (await get(`/store/v1/orders/${id}`, token)).body,
@@ -278,13 +242,6 @@ export interface Creator {
   readonly token: string;
 }
 
-export interface ProductOptions {
-  readonly status?: 'available' | 'pending' | 'unavailable';
-  readonly quantity?: number | null;
-  readonly product_type?: string;
-  readonly prices?: Record<Currency, number> | null;
-}
-
 export const address = {
   full_name: 'Aiko Mori',
   address_line_1: '1 Quay Street',
@@ -300,6 +257,11 @@ export function orderBody(sku: string, rateId: string, quantity = 1) {
     shipping_rate_id: rateId,
   };
 }
+
+/** Leaves out repetitions: the outbox may publish a message more than once, always with the same id. */
+export const withoutRepetitions = (published: readonly Message[]): Message[] => [
+  ...new Map(published.map((message) => [message.id, message])).values(),
+];
 
 /** Returns an idempotency key that no other request has. */
 export const newKey = () => randomUUID();

@@ -14,12 +14,6 @@ import { SettleOrder } from '../../orders/settling/settle-order.js';
 
 const setStock = statement('test.set-stock', 'UPDATE products SET quantity = $2 WHERE creator_id = $1');
 const setStatus = statement('test.set-status', 'UPDATE products SET status = $2 WHERE creator_id = $1');
-
-const openCharge = statement(
-  'test.open-charge',
-  `SELECT c.id, o.id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
-   WHERE o.creator_id = $1 AND c.status = 'pending'`,
-);
 const lockOrder = statement('test.lock-order', 'SELECT id FROM orders WHERE id = $1 FOR UPDATE');
 
 describe('a recharge', () => {
@@ -185,7 +179,7 @@ describe('a recharge', () => {
 
   it('locks the order before the stock when it is declined, so that it cannot deadlock with a transition', async () => {
     await recharge.run(order);
-    const [charge] = await store.database.rows<{ id: string; orderId: string }>(openCharge, [creator.id]);
+    const charge = (await helpers.charges(creator)).find(({ status }) => status === 'pending');
     if (charge === undefined) throw new Error('The order has no open charge.');
     const transition = await store.database.begin();
     await transition.tx.run(lockOrder, [charge.orderId]);

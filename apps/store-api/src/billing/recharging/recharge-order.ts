@@ -16,10 +16,12 @@ const lockOrder = statement(
   `SELECT id, creator_id AS "creatorId", status, redacted_at IS NOT NULL AS redacted FROM orders WHERE id = $1 FOR UPDATE`,
 );
 // Runs before the order is locked, because a stock count that makes a product a limited edition locks the
-// product, then its orders. KEY SHARE conflicts with the locks of stock events, not with sales and returns.
+// product, then its orders. KEY SHARE conflicts with the locks of stock events, which are taken in the same
+// order, and not with sales and returns.
 const lockProducts = statement(
   'recharge.lock-products',
-  `SELECT id FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1) ORDER BY id FOR KEY SHARE`,
+  `SELECT id FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1)
+   ORDER BY limited_edition, id FOR KEY SHARE`,
 );
 const readAttempts = statement(
   'recharge.attempts',

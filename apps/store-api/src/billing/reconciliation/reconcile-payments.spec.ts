@@ -7,10 +7,6 @@ import { DailyReconciliation } from './daily-reconciliation.js';
 import { PaymentGateway } from '../../payments/payment-gateway.js';
 import { readRefunded, reconcilePayments } from './reconcile-payments.js';
 
-const chargeOf = statement(
-  'test.charge-of',
-  `SELECT c.id, c.provider_reference AS reference FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
-);
 const deleteCharge = statement('test.delete-charge', 'DELETE FROM charges WHERE id = $1');
 const decline = statement('test.decline', "UPDATE charges SET status = 'declined' WHERE id = $1");
 const markRefunded = statement(
@@ -55,9 +51,9 @@ describe('the reconciliation with Stripe', () => {
 
   const placePaid = async () => {
     const { creator } = await orders.place('pm_card_visa');
-    const charge = await orders.store.database.row<{ id: string; reference: string }>(chargeOf, [creator.id]);
+    const [charge] = await orders.helpers.charges(creator);
     if (charge === undefined) throw new Error('The order has no charge.');
-    return charge;
+    return { id: charge.id, reference: charge.reference ?? '' };
   };
   const hourMs = 3_600_000;
   const reconcile = () =>

@@ -1,8 +1,6 @@
-import type { EditionSnapshot } from '@fulfilment/contracts';
-import { uuidv7 } from '@fulfilment/contracts';
+import { type EditionSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { Injectable } from '@nestjs/common';
-import { CreatorNames } from './creator-names.js';
+import { findCreatorName } from './creator-names.js';
 import { searchText } from '../search.rules.js';
 
 /** Product types by the id of the release type in the Creator API. */
@@ -24,24 +22,19 @@ const insertProduct = statement(
 
 /**
  * Adds an edition of the Creator API to the catalogue: pending, with one pending product. While the creator's
- * name is unknown, the artist is empty (`CreatorNames`). A repeated edition changes nothing.
+ * name is unknown, the artist is empty (`nameEditions`). A repeated edition changes nothing.
  */
-@Injectable()
-export class CreateEdition {
-  constructor(private readonly creatorNames: CreatorNames) {}
-
-  async run(tx: Transaction, edition: EditionSnapshot): Promise<void> {
-    const artistName = await this.creatorNames.find(tx, edition.creator_id);
-    const inserted = await tx.run(insertRelease, {
-      ...edition,
-      artist_name: artistName,
-      search_text: searchText(edition.title, artistName),
-    });
-    if (inserted === 0) return;
-    const productType = productTypeOfEdition[edition.release_type_id] ?? defaultProductType;
-    const product = { product_id: uuidv7(), product_type: productType };
-    const products = await tx.run(insertProduct, { ...edition, ...product });
-    // The message is retried, then dead-lettered: a release without a product could never be approved.
-    if (products === 0) throw new Error(`The product type ${productType} is not loaded.`);
-  }
+export async function createEdition(tx: Transaction, edition: EditionSnapshot): Promise<void> {
+  const artistName = await findCreatorName(tx, edition.creator_id);
+  const inserted = await tx.run(insertRelease, {
+    ...edition,
+    artist_name: artistName,
+    search_text: searchText(edition.title, artistName),
+  });
+  if (inserted === 0) return;
+  const productType = productTypeOfEdition[edition.release_type_id] ?? defaultProductType;
+  const product = { product_id: uuidv7(), product_type: productType };
+  const products = await tx.run(insertProduct, { ...edition, ...product });
+  // The message is retried, then dead-lettered: a release without a product could never be approved.
+  if (products === 0) throw new Error(`The product type ${productType} is not loaded.`);
 }

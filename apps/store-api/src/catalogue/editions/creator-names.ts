@@ -1,5 +1,4 @@
 import { statement, type Transaction } from '@fulfilment/database';
-import { Injectable } from '@nestjs/common';
 import { searchText } from '../search.rules.js';
 
 const readCreatorName = statement('edition.read-creator-name', 'SELECT name FROM creators WHERE id = $1');
@@ -13,31 +12,24 @@ const addName = statement(
    FROM unnest($1::uuid[], $3::text[]) AS named (id, search_text) WHERE r.id = named.id`,
 );
 
-/**
- * The artist of an edition is the name of its creator, whose message may arrive before or after that of the
- * edition. The caller holds the creator's lock.
- */
-@Injectable()
-export class CreatorNames {
-  /** Returns the creator's name; empty while it is unknown. */
-  async find(tx: Transaction, creatorId: string): Promise<string> {
-    const creator = await tx.row<{ name: string | null }>(readCreatorName, [creatorId]);
-    return creator?.name ?? '';
-  }
+/** Returns the creator's name, which is the artist of the creator's editions; empty while it is unknown. */
+export async function findCreatorName(tx: Transaction, creatorId: string): Promise<string> {
+  const creator = await tx.row<{ name: string | null }>(readCreatorName, [creatorId]);
+  return creator?.name ?? '';
+}
 
-  /**
-   * Sets the name in editions that were created before the creator's name was known. Call after the creator
-   * is written.
-   */
-  async addToEditions(tx: Transaction, creatorId: string): Promise<void> {
-    const artistName = await this.find(tx, creatorId);
-    if (artistName === '') return;
-    const editions = await tx.rows<{ id: string; name: string }>(readNameless, [creatorId]);
-    if (editions.length === 0) return;
-    await tx.run(addName, [
-      editions.map(({ id }) => id),
-      artistName,
-      editions.map(({ name }) => searchText(name, artistName)),
-    ]);
-  }
+/**
+ * Sets the artist of editions that were created before the creator's name was known. Call it after the
+ * creator is written, with the creator locked.
+ */
+export async function nameEditions(tx: Transaction, creatorId: string): Promise<void> {
+  const artistName = await findCreatorName(tx, creatorId);
+  if (artistName === '') return;
+  const editions = await tx.rows<{ id: string; name: string }>(readNameless, [creatorId]);
+  if (editions.length === 0) return;
+  await tx.run(addName, [
+    editions.map(({ id }) => id),
+    artistName,
+    editions.map(({ name }) => searchText(name, artistName)),
+  ]);
 }

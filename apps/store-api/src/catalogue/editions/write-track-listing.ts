@@ -1,6 +1,5 @@
 import type { messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { type ProcessedTrack, trackListing } from './track-listing.rules.js';
 
@@ -46,32 +45,30 @@ const insertListed = statement(
 );
 
 /**
- * Writes the track listing of a release's products from processed uploads. The caller holds the release's
- * lock.
+ * Stores the newest version of a track, in any order of arrival, and writes the track listing with it. The
+ * caller holds the release's lock.
+ * @param messageTime replaces a missing `registered_at`
  */
-@Injectable()
-export class WriteTrackListing {
-  /**
-   * Stores the newest version of a track, in any order of arrival, and writes the listing with it.
-   * @param messageTime replaces a missing `registered_at`
-   */
-  async storeTrack(tx: Transaction, track: ProcessedTrackData, messageTime: string): Promise<void> {
-    await tx.run(upsertProcessed, { ...track, registered_at: track.registered_at ?? messageTime });
-    await this.rewriteListing(tx, track.release_id);
-  }
+export async function storeTrack(
+  tx: Transaction,
+  track: ProcessedTrackData,
+  messageTime: string,
+): Promise<void> {
+  await tx.run(upsertProcessed, { ...track, registered_at: track.registered_at ?? messageTime });
+  await rewriteTrackListing(tx, track.release_id);
+}
 
-  /**
-   * Replaces the listed tracks of a release's products. Tracks may be processed before the release is known,
-   * so call it after its products are written.
-   */
-  async rewriteListing(tx: Transaction, releaseId: string): Promise<void> {
-    const products = await tx.rows<{ id: string; catalogue_positions: number[] }>(readProducts, [releaseId]);
-    const tracks = await tx.rows<ProcessedTrack>(readProcessed, [releaseId]);
-    if (products.length === 0 || tracks.length === 0) return;
-    await tx.run(deleteListed, [products.map(({ id }) => id)]);
-    const listed = products.flatMap(({ id, catalogue_positions }) =>
-      trackListing(catalogue_positions, tracks).map((track) => ({ product_id: id, ...track })),
-    );
-    await tx.run(insertListed, [JSON.stringify(listed)]);
-  }
+/**
+ * Replaces the listed tracks of a release's products. Tracks may be processed before the release is known, so
+ * call it after its products are written, with the release locked.
+ */
+export async function rewriteTrackListing(tx: Transaction, releaseId: string): Promise<void> {
+  const products = await tx.rows<{ id: string; catalogue_positions: number[] }>(readProducts, [releaseId]);
+  const tracks = await tx.rows<ProcessedTrack>(readProcessed, [releaseId]);
+  if (products.length === 0 || tracks.length === 0) return;
+  await tx.run(deleteListed, [products.map(({ id }) => id)]);
+  const listed = products.flatMap(({ id, catalogue_positions }) =>
+    trackListing(catalogue_positions, tracks).map((track) => ({ product_id: id, ...track })),
+  );
+  await tx.run(insertListed, [JSON.stringify(listed)]);
 }

@@ -30,6 +30,11 @@ const publishPending = statement(
      AND (p.status = 'pending' OR (p.status = 'unavailable' AND p.price_gbp IS NULL))
    RETURNING ${ofTable('p', productColumns)}`,
 );
+const readPendingReleases = statement(
+  'release.read-pending-of-test-creator',
+  `SELECT DISTINCT p.release_id AS id FROM products p JOIN creators c ON c.id = p.creator_id AND c.test
+   WHERE p.creator_id = $1 AND p.status = 'pending'`,
+);
 
 /**
  * Prices and publishes a pending release: with the given prices, else the product type's list prices.
@@ -71,5 +76,14 @@ export class ApproveRelease {
         messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt: publishedAt }),
       );
     await this.outbox.add(tx, ...outgoing);
+  }
+
+  /**
+   * Approves a test creator's pending releases at list prices, without an operator. Call it after the creator
+   * or a release of it is written. Does nothing for a live creator.
+   */
+  async approveTestReleases(tx: Transaction, creatorId: string, occurredAt: string): Promise<void> {
+    const releases = await tx.rows<{ id: string }>(readPendingReleases, [creatorId]);
+    for (const { id } of releases) await this.run(tx, { release_id: id }, occurredAt);
   }
 }

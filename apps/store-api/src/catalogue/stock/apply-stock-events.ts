@@ -11,14 +11,15 @@ import { Stock } from './stock.js';
 
 const columnsOfProducts = ofTable('products', productColumns);
 // An event from a clock that is ahead counts as of now, so that it does not override later events. now()
-// would not do: it is the same for all events of a transaction.
+// would not do: it is the same for all events of a transaction. An order locks its unlimited products before
+// the limited ones, so this statement does, too, to avoid deadlocks.
 const lockProducts = statement(
   'stock.lock-products',
   `SELECT ${columnsOfProducts}, oversold, event.at::text AS "effectiveAt",
           coalesce(stock_set_at > event.at, false) AS "countedLater", coalesce(stock_set_at = event.at, false) AS "countedAtSameTime"
    FROM (SELECT product_id, least(at, clock_timestamp()) AS at FROM unnest($1::uuid[], $2::timestamptz[]) AS sent (product_id, at)) AS event
    JOIN products ON products.id = event.product_id
-   ORDER BY products.id FOR UPDATE OF products`,
+   ORDER BY products.limited_edition, products.id FOR UPDATE OF products`,
 );
 // Finds the orders that were placed after the count, in any status. FOR SHARE waits for transactions that
 // settle, cancel or recharge them.
@@ -104,8 +105,7 @@ interface BalanceChange extends StockEventOfProduct {
 
 /**
  * Applies stock counts and adjustments of the warehouse. Later sales, returns and adjustments are added to a
- * count, so the order in which events and orders arrive makes no difference (docs/adr/0024). The products'
- * rows are locked first, in the order of their ids.
+ * count, so the order in which events and orders arrive makes no difference (docs/adr/0024).
  */
 @Injectable()
 export class ApplyStockEvents {

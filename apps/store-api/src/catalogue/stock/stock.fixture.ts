@@ -3,8 +3,8 @@ import { untilLockWaits } from '@fulfilment/database/testing';
 import { type Database, statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger, systemClock } from '@fulfilment/runtime';
+import { catalogueOf } from '../catalogue-file.fixture.js';
 import { loadCatalogue } from '../load-catalogue.js';
-import { productTypes } from '../product-types.fixture.js';
 import { ApplyStockEvents, type StockEvent } from './apply-stock-events.js';
 import { BecameLimited, lockUnlimitedSql, Stock } from './stock.js';
 
@@ -64,34 +64,10 @@ const productMessages = statement(
  * @param quantity pieces of a limited edition, or null for an unlimited product
  */
 export async function stockOfOneProduct(database: Database, quantity: number | null) {
-  const [productId, releaseId, creatorId] = [uuidv7(), uuidv7(), uuidv7()];
-  const prices = { GBP: 1, USD: 1, EUR: 1, JPY: 1 };
-  const product = {
-    id: productId,
-    title: 'A',
-    product_type: 'vinyl_12_lp',
-    status: 'available',
-    quantity,
-  } as const;
-  const unset = { weight_grams: null, barcode: null, glb_model: null, tracks: [] };
-  await loadCatalogue(database, {
-    product_types: productTypes,
-    releases: [
-      {
-        id: releaseId,
-        creator_id: creatorId,
-        name: 'A',
-        artist_name: 'B',
-        additional_artists: [],
-        release_date: null,
-        description: null,
-        cover_image_url: null,
-        copyright: null,
-        created_at: new Date().toISOString(),
-        products: [{ ...product, ...unset, prices }],
-      },
-    ],
-  });
+  const creatorId = uuidv7();
+  const { file, productIds } = catalogueOf(creatorId, [{ quantity }]);
+  const [productId = ''] = productIds;
+  await loadCatalogue(database, file);
   const stock = new Stock(new Outbox(), systemClock);
   const stockEvents = new ApplyStockEvents(stock, createLogger('test', 'silent'));
   const sku = publicId('prod', productId);

@@ -1,11 +1,11 @@
 import { statement } from '@fulfilment/database';
+import { cataloguePrices } from '../../catalogue/catalogue-file.fixture.js';
 import {
   address,
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
-  cataloguePrices,
   shippingPrice,
   unitPrice,
 } from '../../test/store-api.fixture.js';

@@ -1,10 +1,10 @@
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
+import { cataloguePrices } from '../../catalogue/catalogue-file.fixture.js';
 import {
   orderBody,
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
-  cataloguePrices,
   shippingPrice,
 } from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';

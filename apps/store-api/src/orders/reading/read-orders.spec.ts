@@ -141,25 +141,11 @@ describe('GET /v1/orders', () => {
       list(`?platform=bandcamp&${cursor}`),
       list(`?platform=shopify&status=processing&${cursor}`),
       list(`?platform=shopify&${cursor}`, other.token),
+      list('?cursor=eyJ9.AAAAAAAAAAAAAAAAAAAAAA'),
       store.get(`/store/v1/releases?${cursor}`, creator.token),
     ]);
     for (const { status, body: envelope } of responses)
       expect([status, envelope.details[0].field]).toEqual([400, 'cursor']);
-  });
-
-  it.each([
-    ['status=done', 'status'],
-    ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    [`platform=${'x'.repeat(256)}`, 'platform'],
-    ['limit=10&limit=10', 'limit'],
-    [`store_id=${'x'.repeat(256)}`, 'store_id'],
-    [`external_order_id=${'x'.repeat(256)}`, 'external_order_id'],
-    ['status=pending&status=pending', 'status'],
-    ['cursor=eyJ9.AAAAAAAAAAAAAAAAAAAAAA', 'cursor'],
-  ])('rejects %s', async (query, field) => {
-    const { status, body } = await list(`?${query}`);
-    expect([status, body.details[0].field]).toEqual([400, field]);
   });
 
   it.each(['%ff', '%', 'ord_%zz', '%00', '..%2f', 'ord_' + 'x'.repeat(2000)])(

@@ -1,12 +1,12 @@
 import { statement } from '@fulfilment/database';
 import { cancelled } from '../../fulfilment/fulfilment.fixture.js';
 import { Stock } from '../../catalogue/stock/stock.js';
+import { cataloguePrices } from '../../catalogue/catalogue-file.fixture.js';
 import {
   newKey,
   type StoreApiUnderTest,
   startStoreApi,
   type Creator,
-  cataloguePrices,
   shippingPrice,
 } from '../../test/store-api.fixture.js';
 import { startStoreProcess } from '../../test/store-process.fixture.js';

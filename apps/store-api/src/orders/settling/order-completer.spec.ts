@@ -35,11 +35,6 @@ const pauseOf = statement(
   `SELECT resume_tries AS attempts, ceil(extract(epoch FROM resume_at - now()) / 60)::int * 60 AS seconds
    FROM orders WHERE creator_id = $1`,
 );
-const chargesOf = statement(
-  'test.charges-of',
-  'SELECT c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
-);
-
 // `due`: whether every lease ends within 20 s, the provider's timeout of 15 s plus the margin of 5 s.
 const chargesByState = statement(
   'test.charges-by-state',
@@ -89,8 +84,7 @@ describe('the completer while the provider does not respond', () => {
     await eventually(() => requestCount(silentRequest) > before); // Stripe may receive it after the timeout
     return creator;
   };
-  const chargeStatus = async (creator: Creator) =>
-    (await store.database.row<{ status: string }>(chargesOf, [creator.id]))?.status;
+  const chargeStatus = async (creator: Creator) => (await helpers.charges(creator))[0]?.status;
 
   it('completes an order that a crash has just left, and a refund, while a thousand orders wait', async () => {
     // The circuit stays closed, however many of the thousand fail.

@@ -90,24 +90,20 @@ export class OrderCompleter extends BackgroundTask {
     await Promise.all(this.loops.map((loop) => loop.processDue()));
   }
 
-  private loop(name: string, claimPending: ClaimStatements): SlotLoop<OpenCharge> {
-    const leaseMs = this.config.PAYMENT_TIMEOUT_MS + leaseMarginMs;
+  private loop(name: string, statements: ClaimStatements): SlotLoop<OpenCharge> {
     return new SlotLoop({
       name,
       intervalMs: pollIntervalMs,
       logger: this.logger,
       slots,
-      claim: (max) => this.claim(leaseMs, max, claimPending),
+      claim: (max) => this.claim(max, statements),
       work: (charge, stopping) => this.resume(charge, stopping),
     });
   }
 
   /** An open circuit limits only the live orders, since the sandbox charges the test orders. */
-  private async claim(
-    leaseMs: number,
-    max: number,
-    { all, live, test }: ClaimStatements,
-  ): Promise<OpenCharge[]> {
+  private async claim(max: number, { all, live, test }: ClaimStatements): Promise<OpenCharge[]> {
+    const leaseMs = this.config.PAYMENT_TIMEOUT_MS + leaseMarginMs;
     const claim = (statementOfKind: Statement, limit: number): Promise<OpenCharge[]> =>
       this.database.rows<OpenCharge>(statementOfKind, [leaseMs, limit]);
     const maxLive = this.chargeSender.completerCapacity(max);

@@ -7,6 +7,12 @@ import { untilAborted } from './until-aborted.js';
 /** Stripe's maximum. */
 const pageSize = 100;
 
+interface PageParameters {
+  readonly created: Stripe.RangeQueryParam;
+  readonly limit: number;
+  readonly starting_after?: string;
+}
+
 /** Reads our payments and refunds at Stripe, for the reconciliation. */
 export class StripePayments {
   constructor(
@@ -16,14 +22,8 @@ export class StripePayments {
 
   async *list(range: TimeRange, signal: AbortSignal): AsyncGenerator<ProviderPayment[]> {
     const expand = ['data.latest_charge'];
-    for (let last: string | undefined; ;) {
-      const { data, has_more } = await untilAborted(signal, () =>
-        this.stripe.paymentIntents.list({ ...pageParameters(range, last), expand }),
-      );
-      yield data.flatMap((intent) => paymentOf(intent) ?? []);
-      last = data.at(-1)?.id;
-      if (!has_more || last === undefined) return;
-    }
+    const intents = pagesOf(range, signal, (page) => this.stripe.paymentIntents.list({ ...page, expand }));
+    for await (const page of intents) yield page.flatMap((intent) => paymentOf(intent) ?? []);
   }
 
   async find(charge: Charge): Promise<ProviderPayment | undefined> {
@@ -33,16 +33,11 @@ export class StripePayments {
   }
 
   async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<FailedRefund[]> {
-    for (let last: string | undefined; ;) {
-      const { data, has_more } = await untilAborted(signal, () =>
-        this.stripe.refunds.list(pageParameters(range, last)),
-      );
-      yield data
+    const refunds = pagesOf(range, signal, (page) => this.stripe.refunds.list(page));
+    for await (const page of refunds)
+      yield page
         .filter(({ status }) => status === 'failed' || status === 'canceled')
         .map(({ id }) => ({ reference: id }));
-      last = data.at(-1)?.id;
-      if (!has_more || last === undefined) return;
-    }
   }
 
   private async read(reference: string): Promise<Stripe.PaymentIntent | undefined> {
@@ -68,11 +63,19 @@ function paymentOf({
   return { reference: id, chargeId, refunded };
 }
 
-function pageParameters({ from, to }: TimeRange, last: string | undefined) {
+/** Pages of the objects that Stripe created in a time range. */
+async function* pagesOf<Item extends { readonly id: string }>(
+  { from, to }: TimeRange,
+  signal: AbortSignal,
+  list: (page: PageParameters) => Promise<{ readonly data: Item[]; readonly has_more: boolean }>,
+): AsyncGenerator<Item[]> {
   const seconds = (time: Date): number => Math.floor(time.getTime() / 1000);
-  return {
-    created: { gte: seconds(from), lt: seconds(to) },
-    limit: pageSize,
-    ...(last === undefined ? {} : { starting_after: last }),
-  };
+  const first = { created: { gte: seconds(from), lt: seconds(to) }, limit: pageSize };
+  for (let last: string | undefined; ;) {
+    const after = last === undefined ? {} : { starting_after: last };
+    const { data, has_more } = await untilAborted(signal, () => list({ ...first, ...after }));
+    yield data;
+    last = data.at(-1)?.id;
+    if (!has_more || last === undefined) return;
+  }
 }

@@ -3,10 +3,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import request from 'supertest';
 import { type StripeOrders, stripeOrders } from '../../billing/stripe-orders.fixture.js';
 
-const chargeOf = statement(
-  'test.charge-of',
-  'SELECT c.id, c.status FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1',
-);
 const refundsDueNow = statement(
   'test.refunds-due-now',
   "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
@@ -50,7 +46,7 @@ describe("Stripe's webhooks", () => {
   };
   type Placed = Awaited<ReturnType<StripeOrders['place']>>;
   const charge = async ({ creator }: Placed) => {
-    const row = await orders.store.database.row<{ id: string; status: string }>(chargeOf, [creator.id]);
+    const [row] = await orders.helpers.charges(creator);
     if (row === undefined) throw new Error('The order has no charge.');
     return row;
   };
