@@ -147,7 +147,7 @@ export class SettleAttempts {
     const heldThoughActive = subscriptionIds(held).filter((id) => after.get(id)?.status === 'active');
     await this.bulkUpdates.requestStateSync(tx, [...disabled.map(({ id }) => id), ...heldThoughActive]);
     const failing = changed.filter((health) => mustNotifyOfFailure(health, before.get(health.id)));
-    await this.owners.notifyDeliveryFailed(tx, failing.filter(isFailing), now);
+    await this.owners.notifyDegraded(tx, 'delivery_failed', failing.filter(isFailing), now);
     await this.notifyDisabled(tx, disabled, now);
   }
 
