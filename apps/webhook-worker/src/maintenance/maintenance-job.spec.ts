@@ -96,16 +96,6 @@ describe('the partitions of days', () => {
     expect(await partitionsOf(scratch.database, deliveries, events)).not.toContain(partitionOf(-32, events));
   });
 
-  it('do not exist for some deliveries, which are deleted before their event', async () => {
-    const key = [dayFromNow(-40), uuidv7()];
-    await scratch.database.run(insertEvent, key);
-    await scratch.database.run(writeDeliveries, [...key, 5_001]);
-    const count = async () => (await scratch.dataSource.query('SELECT FROM webhook_events')).length;
-    expect([await deleteExpiredDays(scratch.database, logger), await count()]).toEqual([5_000, 1]);
-    expect([await deleteExpiredDays(scratch.database, logger), await count()]).toEqual([1, 1]);
-    expect([await deleteExpiredDays(scratch.database, logger), await count()]).toEqual([1, 0]);
-  });
-
   it('are created for a day that already has deliveries, which are moved into them', async () => {
     const tomorrow = dayFromNow(1);
     const key = [tomorrow, uuidv7()];
@@ -146,6 +136,16 @@ describe('the partitions of days', () => {
     );
     expect(names).toEqual([undroppable, -1, 0, 1, 3, 4, 5, 6, 7].map((days) => partitionOf(days)));
   });
+});
+
+it('expired deliveries in the default partition are deleted before their event', async () => {
+  const key = [dayFromNow(-40), uuidv7()];
+  await scratch.database.run(insertEvent, key);
+  await scratch.database.run(writeDeliveries, [...key, 5_001]);
+  const count = async () => (await scratch.dataSource.query('SELECT FROM webhook_events')).length;
+  expect([await deleteExpiredDays(scratch.database, logger), await count()]).toEqual([5_000, 1]);
+  expect([await deleteExpiredDays(scratch.database, logger), await count()]).toEqual([1, 1]);
+  expect([await deleteExpiredDays(scratch.database, logger), await count()]).toEqual([1, 0]);
 });
 
 describe('the maintenance job', () => {
