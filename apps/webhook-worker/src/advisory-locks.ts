@@ -4,11 +4,11 @@
  * inbox) and 7391060 (shards).
  */
 export const advisoryLocks = {
-  /** Held while day partitions are created or dropped. */
+  /** Creation and removal of day partitions. */
   dayPartitions: 7_391_051,
-  /** Held while deliveries of a subscription are updated in bulk; the second key is the hash of its id. */
+  /** Bulk updates of the deliveries of a subscription; the second key is the hash of its id. */
   bulkUpdates: 7_391_052,
-  /** Held while held deliveries that are too old expire. */
+  /** Expiry of deliveries that were held for too long. */
   expiry: 7_391_053,
 } as const;
 

@@ -18,7 +18,7 @@ import {
   type Worker,
 } from './test/webhook-worker.fixture.js';
 
-/** The benchmark `npm run bench -- webhooks` has a million. */
+/** The benchmark `npm run bench -- growth` has ten million. */
 const pastDeliveries = 60_000;
 const readerCount = 12;
 const eventCount = 100;

@@ -190,9 +190,10 @@ describe('a bulk update that fails', () => {
     const isPostponed = async () =>
       (await given.stores.database.row(isSyncPostponed, [failing.uuid])) !== undefined;
     await eventually(isPostponed);
-    await write(other.uuid, { count: 1, status: 'held', hoursAgo: 7 * 24 + 1 });
     const recovery = { since: longAgo, statuses: ['failed'] };
     await other.client.post(recovery, `/${other.id}/recover`).expect(202);
+    // After the recovery, which would send it if it had expired before.
+    await write(other.uuid, { count: 1, status: 'held', hoursAgo: 7 * 24 + 1 });
     await untilCounts(other.uuid, { succeeded: 1, expired: 1 });
     await given.stores.database.run(endFailing);
     await untilCounts(failing.uuid, { held: 1 });

@@ -16,7 +16,7 @@ import { applySubscriptionState, expireBatch, isBusy, type OpenRecovery, recover
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 const pollIntervalMs = 1_000;
-/** After a batch, an item continues behind those that are due already. So does one that failed. */
+/** Delays after which an item continues, behind those that are due already. */
 const delaySeconds = { afterBatch: 0, busy: 1, failed: 5, disabled: 30 } as const;
 
 /** Number of rows that a replica reads at once and then locks one by one. */

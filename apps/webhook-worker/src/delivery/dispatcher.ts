@@ -91,7 +91,7 @@ export class Dispatcher extends BackgroundTask {
     const activity = this.activityOf(due);
     const slots = activity.isClaiming ? undefined : this.takeSlots(activity);
     if (slots === undefined) {
-      activity.moreDue = true; // a claim or attempts are running: without them, it gets a slot
+      activity.moreDue = true; // the running claim or attempts queue it when they end
       return;
     }
     try {
@@ -156,7 +156,7 @@ export class Dispatcher extends BackgroundTask {
     const { subscriptionId, lane, days } = activity.due;
     const receiver = this.windows.get(subscriptionId);
     const claim = await this.claimDeliveries.run({ ...limits, subscriptionId, receiver, days });
-    // What became due during the claim has added its days.
+    // A wake-up during the claim has added its days to `due`.
     const nextDays = activity.moreDue ? activity.due.days : claim.days;
     activity.due = { subscriptionId, lane: claim.lane ?? lane, days: nextDays };
     activity.moreDue ||= claim.mayHaveMore;

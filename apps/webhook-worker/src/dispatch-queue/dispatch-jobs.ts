@@ -16,7 +16,7 @@ import type { DaySpan } from './day-span.rules.js';
 import type { DueSubscription } from './lane-queue.js';
 import { type Lane, lanes } from './lanes.rules.js';
 
-/** Maximum number of jobs of a lane that a process takes and lets wait for its dispatcher. */
+/** Maximum number of jobs of a lane that wait in a process for its dispatcher. */
 const maxTakenJobs = 100;
 /** Deliveries of a subscription that become due in the same bucket share one delayed job. */
 const bucketMs = 100;
@@ -29,13 +29,13 @@ const retryDelayMs = 1_000;
 interface JobData {
   readonly subscriptionId: string;
   readonly days?: DaySpan | undefined;
-  /** The trace of the delivery whose retry needs the job. */
+  /** The trace of the delivery that is to be retried. */
   readonly traceparent?: string | null | undefined;
 }
 
 /**
  * BullMQ jobs that carry wake-ups: delayed ones, and those for a process with free capacity. A job ends when
- * a dispatcher takes the subscription. So Redis has no data that PostgreSQL does not have.
+ * a dispatcher takes the subscription. The deliveries are in PostgreSQL only.
  */
 @Injectable()
 export class DispatchJobs implements OnApplicationShutdown {
@@ -113,8 +113,7 @@ export class DispatchJobs implements OnApplicationShutdown {
 
   /** Takes no more jobs. */
   async stopWorkers(): Promise<void> {
-    const isConnected = this.takingConnection?.status === 'ready';
-    const force = !isConnected; // else it would wait for Redis
+    const force = this.takingConnection?.status !== 'ready'; // without a connection, `close` waits for Redis
     await Promise.allSettled(this.workers.map((worker) => worker.close(force)));
   }
 

@@ -37,7 +37,7 @@ export class DispatchQueue {
     if (due.length > 0) tx.afterCommit(() => void this.enqueue(due, 'new'));
   }
 
-  /** Queues subscriptions that may have more work behind those with new work. */
+  /** Queues subscriptions that may have more work. They alternate with those that have new work. */
   requeue(due: readonly DueSubscription[]): void {
     void this.enqueue(due, 'continued');
   }

@@ -6,8 +6,8 @@ export type Lane = (typeof lanes)[number];
 export const maxConcurrentAttempts = { fast: 2_500, slow: 1_500 } as const satisfies Record<Lane, number>;
 
 /**
- * Maximum number of additional attempts in the fast lane. Only subscriptions that already run as many
- * attempts as the initial window has get them.
+ * Maximum number of further attempts in the fast lane, for subscriptions that already run as many attempts as
+ * the initial window allows.
  */
 export const maxExtraAttempts = 1_000;
 

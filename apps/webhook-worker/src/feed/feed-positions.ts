@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, type Sql, statement } from '@fulfilment/database';
 import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 
-/** Events that get a position in one read: more than a page, so the others can wait for the next read. */
+/** Maximum number of events that get a position in one read. It exceeds a page: the rest can wait. */
 const maxAssignedPositions = 500;
 
 const find = statement(

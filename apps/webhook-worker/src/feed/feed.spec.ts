@@ -40,15 +40,13 @@ interface Page {
 }
 type Client = Awaited<ReturnType<typeof aClient>>;
 
-const { client } = given;
+const { client, fanOut } = given;
 const send = ({ token }: Pick<Client, 'token'>, query = '', server: string | object = given.worker.server) =>
   request(Object(server)).get(`/store/v1/events${query}`).auth(token, { type: 'bearer' });
 const read = async (reader: Client, query = ''): Promise<Page> =>
   (await send(reader, query).expect(200)).body;
 const ids = ({ data }: Page): string[] => data.map(({ id }) => id);
 const idOf = (message: Message): string => publicId('evt', message.id);
-const fanOut = (...batch: Message[]) =>
-  given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, batch));
 
 /** Reads all pages after a position. */
 async function readAll(reader: Client, limit: number, after?: string): Promise<Page['data']> {

@@ -1,5 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, dayPartition } from '@fulfilment/database';
+import type { CursorKey } from '@fulfilment/http-service';
 import { createLogger } from '@fulfilment/runtime';
 import {
   executedGenericPlan,
@@ -12,7 +13,7 @@ import { migrations } from '../migrations/index.js';
 import { writeHistory } from '../test/past-deliveries.fixture.js';
 import { parentIndexes } from './parent-indexes.fixture.js';
 import { createDayPartitions } from '../maintenance/day-partitions.js';
-import { type DeliveryFilters, type PageEnd, pageQuery } from './delivery-page.js';
+import { type DeliveryFilters, pageQuery } from './delivery-page.js';
 
 const count = 30_000;
 const pageSize = 21;
@@ -31,7 +32,7 @@ afterAll(() => scratch.drop());
 
 const partitionOf = (daysFromNow: number) => dayPartition('webhook_deliveries', dayFromNow(daysFromNow));
 
-async function planOf(filters: DeliveryFilters, after?: PageEnd): Promise<readonly PlanNode[]> {
+async function planOf(filters: DeliveryFilters, after?: CursorKey): Promise<readonly PlanNode[]> {
   const { statement: page, values } = pageQuery(subscriptionId, filters, pageSize, after);
   return executedGenericPlan(database, page, values);
 }

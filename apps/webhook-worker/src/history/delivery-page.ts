@@ -1,5 +1,6 @@
 import { maxUuid, parsePublicId } from '@fulfilment/contracts';
 import { type Statement, statement } from '@fulfilment/database';
+import type { CursorKey } from '@fulfilment/http-service';
 import { deliveryIdSql } from '../delivery/delivery-id.js';
 import { deliveryStatuses } from '../delivery/delivery-state.js';
 import { eventUuid } from '../delivery/event-public-id.js';
@@ -8,13 +9,6 @@ import { deliveryColumns } from './delivery.view.js';
 
 /** Filters of a page of the delivery history. Undefined means any. */
 export type DeliveryFilters = Omit<ListDeliveriesDto, 'cursor' | 'limit'>;
-
-/** The last delivery of the previous page. */
-export interface PageEnd {
-  /** Microseconds since 1970. */
-  readonly micros: number;
-  readonly id: string;
-}
 
 export interface PageQuery {
   readonly statement: Statement;
@@ -39,8 +33,8 @@ const matchesTest = 'd.test = coalesce(:test::boolean, d.test)';
 const matchesStatusAndEvent =
   'd.status = coalesce(:status, d.status) AND d.event = coalesce(:event, d.event)';
 
-// One statement for each combination of filters with an index in list order. `test` is a filter, not an index
-// column, where few rows are tests.
+// One statement for each combination of filters with an index in list order. These indexes do not contain
+// `test`, since few rows are test events.
 const unfiltered = statement(
   'history.page',
   `SELECT ${columns} FROM webhook_deliveries d WHERE ${inSpan} AND ${matchesTest} ${newestFirst}`,
@@ -76,12 +70,15 @@ const ofEvents = (name: string, condition: string): Statement =>
 const ofEvent = ofEvents('history.page-of-event', 'e.id = :event_id');
 const ofSubject = ofEvents('history.page-of-subject', 'e.subject_id = :subject_id');
 
-/** Returns the statement and parameters for a page of a subscription's deliveries, newest first. */
+/**
+ * Returns the statement and parameters for a page of a subscription's deliveries, newest first.
+ * @param after the last delivery of the previous page
+ */
 export function pageQuery(
   subscriptionId: string,
   filters: DeliveryFilters,
   limit: number,
-  after?: PageEnd,
+  after?: CursorKey,
 ): PageQuery {
   const { status, event, test, created_after: createdAfter, created_before: createdBefore } = filters;
   const eventId = filters.event_id === undefined ? undefined : eventUuid(filters.event_id);
@@ -122,7 +119,7 @@ function subjectsOf({ order_id: order, product_id: product }: DeliveryFilters): 
 }
 
 /** Returns the day after the one on which the newest delivery of the page can have been created. */
-function latestDay(createdBefore: string | undefined, after: PageEnd | undefined): string {
+function latestDay(createdBefore: string | undefined, after: CursorKey | undefined): string {
   const beforeMs = createdBefore === undefined ? Infinity : Date.parse(createdBefore);
   const afterMs = after === undefined ? Infinity : after.micros / 1000;
   const latestMs = Math.min(beforeMs, afterMs) + dayMs;

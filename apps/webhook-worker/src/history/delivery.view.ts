@@ -61,15 +61,9 @@ export function deliveryView(row: DeliveryRow): DeliveryView {
  */
 function attemptView(row: AttemptRow): AttemptView {
   return {
-    number: row.number,
-    trigger: row.trigger,
+    ...row,
     started_at: row.started_at.toISOString(),
-    duration_ms: row.duration_ms,
-    outcome: row.outcome,
-    status_code: row.status_code,
-    response_headers: row.response_headers,
     response_body: row.response_body === null ? null : bodyText(row.response_body, row.response_truncated),
-    response_truncated: row.response_truncated,
   };
 }
 

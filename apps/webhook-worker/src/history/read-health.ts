@@ -4,16 +4,16 @@ import type { Outcome } from '@fulfilment/guarded-fetch';
 import type { Caller } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
+import { ownedId } from '../subscriptions/owner.js';
 import { readBacklog } from '../subscriptions/read-backlog.js';
 import type { SubscriptionStatus } from '../subscriptions/subscription.rules.js';
 import type { HealthView } from './health.shapes.js';
 import { maxHealthAttempts, maxHealthDeliveries, maxOutcomes } from './history.rules.js';
-import { findOwned } from './owned-subscription.js';
 
 const readState = statement(
   'health.state',
   `SELECT status, consecutive_failures, failing_since, date_trunc('milliseconds', now()) - $2 * interval '1 hour' AS since
-   FROM webhook_subscriptions WHERE id = $1`,
+   FROM webhook_subscriptions WHERE id = $1 AND creator_id = $3 AND client_id = $4 AND deleted_at IS NULL`,
 );
 
 // Both limits bound the number of rows that are read, whatever was sent.
@@ -67,9 +67,10 @@ export class ReadHealth {
 
   /** @throws NotFound; an outage error on timeout */
   async run(caller: Caller, webhookId: string, hours: number): Promise<HealthView> {
-    const { id } = await findOwned(this.database, caller, webhookId);
+    const { id, creatorId, clientId } = ownedId(caller, webhookId);
     const state =
-      (await this.database.row<StateRow>(readState, [id, hours])) ?? throwNotFound('webhook subscription');
+      (await this.database.row<StateRow>(readState, [id, hours, creatorId, clientId])) ??
+      throwNotFound('webhook subscription');
     const backlog = await readBacklog(this.database, id);
     const [counted] = await this.reads.read((database) =>
       database.rowsWithTimeout<AttemptsRow>(listTimeoutMs, readAttempts, [id, state.since]),

@@ -56,24 +56,20 @@ export class ReadOrderDeliveries {
     const rows =
       owner === undefined
         ? []
-        : await this.read({
-            order_id: parsePublicId('ord', query.order_id),
-            creator_id: owner.creatorId,
-            client_id: seesAllClients ? undefined : owner.clientId,
-            after_micros: after?.micros,
-            after_id: after?.id,
-            limit: query.limit + 1,
-          });
+        : await this.reads.read((database) =>
+            database.rowsWithTimeout<OrderDeliveryRow>(listTimeoutMs, pageOfOrder, {
+              order_id: parsePublicId('ord', query.order_id),
+              creator_id: owner.creatorId,
+              client_id: seesAllClients ? undefined : owner.clientId,
+              after_micros: after?.micros,
+              after_id: after?.id,
+              limit: query.limit + 1,
+            }),
+          );
     const { page, pagination } = this.cursors.page(rows, query.limit, boundTo, (row) => ({
       micros: row.created_micros,
       id: row.id,
     }));
     return { data: page.map((row) => ({ ...deliveryView(row), client_id: row.client_id })), pagination };
-  }
-
-  private read(values: Readonly<Record<string, unknown>>): Promise<OrderDeliveryRow[]> {
-    return this.reads.read((database) =>
-      database.rowsWithTimeout<OrderDeliveryRow>(listTimeoutMs, pageOfOrder, values),
-    );
   }
 }

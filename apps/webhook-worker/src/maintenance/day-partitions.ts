@@ -7,7 +7,6 @@ import {
   dayOfPartition,
   dayPartition,
   partitionsOf,
-  statement,
 } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
 import { advisoryLocks } from '../advisory-locks.js';
@@ -41,27 +40,25 @@ export async function createDayPartitions(database: Database, logger: Logger): P
 }
 
 /**
- * Drops the partitions of days more than 30 days ago, and deletes up to 5000 rows of these days from each
+ * Drops the partitions of days more than 30 days ago, and deletes up to 5000 rows of these days from a
  * default partition. Returns the number of deleted rows.
  */
 export async function deleteExpiredDays(database: Database, logger: Logger): Promise<number> {
   const oldest = addDays(await currentDay(database), -daysKept);
   const names = await partitionsOf(database, ...tables);
-  for (const old of daysBefore(oldest, names)) {
+  for (const day of daysBefore(oldest, names)) {
     for (const table of tables) {
-      const name = dayPartition(table, old);
+      const name = dayPartition(table, day);
       if (!names.has(name)) continue;
-      const dropped = await tryChange({ logger, action: 'dropped', table, day: old }, () =>
+      const isDropped = await tryChange({ logger, action: 'dropped', table, day }, () =>
         changePartitions(database, advisoryLocks.dayPartitions, async (run) => {
           await run(`DROP TABLE IF EXISTS ${name}`);
         }),
       );
-      if (!dropped) break; // the other tables of the day are dropped in a later round
+      if (!isDropped) break; // the other tables of the day are dropped in a later round
     }
   }
-  let deleted = 0;
-  for (const table of tables) deleted += await deleteOldRows(database, table, oldest);
-  return deleted;
+  return deleteOldRows(database, oldest);
 }
 
 interface Change {
@@ -71,14 +68,16 @@ interface Change {
   readonly day: string;
 }
 
-/** Does the work. Returns whether it succeeded; logs its error otherwise. */
+/**
+ * Returns whether the change was made. False if another replica is changing partitions, or if it failed,
+ * which is logged.
+ */
 async function tryChange(
   { logger, action, table, day }: Change,
-  work: () => Promise<unknown>,
+  change: () => Promise<boolean>,
 ): Promise<boolean> {
   try {
-    await work();
-    return true;
+    return await change();
   } catch (error) {
     logger.warn({ error, table, day }, `The partition of a day could not be ${action}; will retry.`);
     return false;
@@ -91,17 +90,26 @@ function createDay(database: Database, table: Table, day: string): Promise<boole
     name: dayPartition(table, day),
     from: day,
     to: addDays(day, 1),
-    default: { partition: `${table}_other_days`, column: 'day', maxMovedRows },
+    default: { partition: defaultPartition(table), column: 'day', maxMovedRows },
   });
 }
 
-function deleteOldRows(database: Database, table: Table, oldest: string): Promise<number> {
-  const defaultPartition = `${table}_other_days`;
-  const remove = statement(
-    `partitions.delete-old-${table}`,
-    `DELETE FROM ${defaultPartition} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${defaultPartition} WHERE day < $1 LIMIT ${maxDeletedRows}))`,
-  );
-  return database.run(remove, [oldest]);
+/** Deletes rows of the first table that has any, so that events are deleted last. Returns their number. */
+async function deleteOldRows(database: Database, oldest: string): Promise<number> {
+  let deleted = 0;
+  await changePartitions(database, advisoryLocks.dayPartitions, async (run) => {
+    for (const name of tables.map(defaultPartition)) {
+      deleted = await run(
+        `DELETE FROM ${name} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${name} WHERE day < '${oldest}' LIMIT ${maxDeletedRows}))`,
+      );
+      if (deleted > 0) return;
+    }
+  });
+  return deleted;
+}
+
+function defaultPartition(table: Table): string {
+  return `${table}_other_days`;
 }
 
 function daysBefore(oldest: string, names: ReadonlySet<string>): string[] {

@@ -1,5 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { dayPartition, statement } from '@fulfilment/database';
+import { jest } from '@jest/globals';
+import { dayPartition, partitionsOf, statement } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
@@ -53,10 +54,17 @@ const countDeliveries = statement(
   'SELECT count(*) AS count FROM webhook_deliveries',
 );
 
-const partitionOf = (daysFromNow: number) => dayPartition('webhook_deliveries', dayFromNow(daysFromNow));
-const attachPartition = (daysFromNow: number) =>
+const writeDeliveries = statement(
+  'test.write-deliveries',
+  `INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status)
+   SELECT $1, gen_random_uuid(), gen_random_uuid(), $2, 'order.created', 'v', 'held' FROM generate_series(1, $3)`,
+);
+
+const partitionOf = (daysFromNow: number, table = 'webhook_deliveries') =>
+  dayPartition(table, dayFromNow(daysFromNow));
+const attachPartition = (daysFromNow: number, table = 'webhook_deliveries') =>
   scratch.dataSource.query(
-    `CREATE TABLE ${partitionOf(daysFromNow)} PARTITION OF webhook_deliveries
+    `CREATE TABLE ${partitionOf(daysFromNow, table)} PARTITION OF ${table}
      FOR VALUES FROM ('${dayFromNow(daysFromNow)}') TO ('${dayFromNow(daysFromNow + 1)}')`,
   );
 
@@ -65,7 +73,7 @@ describe('the partitions of days', () => {
     await maintenance.round();
     await maintenance.round();
     const names = (await scratch.database.rows<{ name: string }>(readPartitions)).map((row) => row.name);
-    expect(names).toEqual([-1, 0, 1, 2, 3, 4, 5, 6, 7].map(partitionOf));
+    expect(names).toEqual([-1, 0, 1, 2, 3, 4, 5, 6, 7].map((days) => partitionOf(days)));
   });
 
   it('are dropped for days more than 30 days ago, whose rows in the default partition are deleted', async () => {
@@ -76,6 +84,16 @@ describe('the partitions of days', () => {
     expect((await scratch.database.row<{ count: number }>(countDeliveries))?.count).toBe(1);
     const names = (await scratch.database.rows<{ name: string }>(readPartitions)).map((row) => row.name);
     expect(names).not.toContain(partitionOf(-32));
+  });
+
+  it('are dropped for events after those for deliveries, even if another replica delays these', async () => {
+    const [deliveries, events] = ['webhook_deliveries', 'webhook_events'];
+    for (const table of [deliveries, events]) await attachPartition(-32, table);
+    jest.spyOn(scratch.database, 'transaction').mockResolvedValueOnce(false); // another one has the lock
+    await deleteExpiredDays(scratch.database, logger);
+    expect(await partitionsOf(scratch.database, events)).toContain(partitionOf(-32, events));
+    await deleteExpiredDays(scratch.database, logger);
+    expect(await partitionsOf(scratch.database, deliveries, events)).not.toContain(partitionOf(-32, events));
   });
 
   it('are created for a day that already has deliveries, which are moved into them', async () => {
@@ -116,8 +134,18 @@ describe('the partitions of days', () => {
     const names = (await scratch.database.rows<{ name: string }>(readAttachedPartitions)).map(
       (row) => row.name,
     );
-    expect(names).toEqual([undroppable, -1, 0, 1, 3, 4, 5, 6, 7].map(partitionOf));
+    expect(names).toEqual([undroppable, -1, 0, 1, 3, 4, 5, 6, 7].map((days) => partitionOf(days)));
   });
+});
+
+it('expired deliveries in the default partition are deleted before their event', async () => {
+  const key = [dayFromNow(-40), uuidv7()];
+  await scratch.database.run(insertEvent, key);
+  await scratch.database.run(writeDeliveries, [...key, 5_001]);
+  const count = async () => (await scratch.dataSource.query('SELECT FROM webhook_events')).length;
+  expect([await deleteExpiredDays(scratch.database, logger), await count()]).toEqual([5_000, 1]);
+  expect([await deleteExpiredDays(scratch.database, logger), await count()]).toEqual([1, 1]);
+  expect([await deleteExpiredDays(scratch.database, logger), await count()]).toEqual([1, 0]);
 });
 
 describe('the maintenance job', () => {

@@ -26,15 +26,6 @@ interface Row {
   readonly deleted_reason: DeletedReason | null;
 }
 
-/** A subscription of any owner, as an operator sees it. It never contains the secret. */
-type ListedSubscription = Omit<Row, 'creator_id'> & { readonly creator: string };
-
-interface SubscriptionPage {
-  readonly subscriptions: readonly ListedSubscription[];
-  /** Value of `--after` for the next page; null at the end. */
-  readonly next: string | null;
-}
-
 const page = (name: string, condition: string) =>
   statement(
     name,
@@ -46,32 +37,6 @@ const page = (name: string, condition: string) =>
 const list = page('support.list', ' AND deleted_at IS NULL');
 const listAll = page('support.list-all', '');
 const deleteAny = deletionStatement('support.delete', 'id = $2');
-
-interface SubscriptionQuery {
-  /** UUID. */
-  readonly creator: string;
-  readonly client?: string | undefined;
-  /** UUID of the last subscription of the previous page. */
-  readonly after?: string | undefined;
-  /** Whether to include deleted subscriptions. */
-  readonly deleted?: boolean | undefined;
-  /** 1 to 1000. */
-  readonly limit: number;
-}
-
-/** Returns the subscriptions of a creator, of all clients or one, oldest first. */
-export async function listSubscriptions(
-  database: Database,
-  { creator, client, after = nilUuid, deleted = false, limit }: SubscriptionQuery,
-): Promise<SubscriptionPage> {
-  const rows = await database.rows<Row>(deleted ? listAll : list, [creator, client, after, limit + 1]);
-  const subscriptions = rows.slice(0, limit).map(({ id, creator_id: creatorId, ...rest }) => ({
-    id: publicId('whk', id),
-    creator: publicId('crt', creatorId),
-    ...rest,
-  }));
-  return { subscriptions, next: rows.length > limit ? (subscriptions.at(-1)?.id ?? null) : null };
-}
 
 /** Deletes a subscription like its owner. @throws Error when it does not exist, also when repeated */
 async function deleteSubscription(
@@ -86,13 +51,13 @@ async function deleteSubscription(
   return { id: publicId('whk', id), deleted: true };
 }
 
-/** Accepts a UUID or a public id of the Store API. */
+/** Accepts a UUID or a public id of the Store API. Returns the UUID. */
 const idOf = (prefix: 'whk' | 'crt') =>
-  z
-    .string('is missing')
-    .transform((typed) => (isUuid(typed.toLowerCase()) ? typed.toLowerCase() : parsePublicId(prefix, typed)))
-    .refine((id) => id !== undefined, `must be a ${prefix}_ id or a UUID`)
-    .transform((id = '') => id); // only for its type: it is never undefined here
+  z.string('is missing').transform((typed, context) => {
+    const id = isUuid(typed.toLowerCase()) ? typed.toLowerCase() : parsePublicId(prefix, typed);
+    if (id === undefined) context.addIssue(`must be a ${prefix}_ id or a UUID`);
+    return id ?? z.NEVER;
+  });
 
 /** Operator commands for support: list the subscriptions of a creator, and delete one. */
 export const supportCommands = {
@@ -106,7 +71,19 @@ export const supportCommands = {
       after: idOf('whk').optional(),
       limit: limitArgument(),
     }),
-    run: ({ database }: { readonly database: Database }, query) => listSubscriptions(database, query),
+    /** Lists the oldest first, without secrets. `next` is the value of `--after` for the next page. */
+    run: async (
+      { database }: { readonly database: Database },
+      { creator, client, after = nilUuid, deleted = false, limit },
+    ) => {
+      const rows = await database.rows<Row>(deleted ? listAll : list, [creator, client, after, limit + 1]);
+      const subscriptions = rows.slice(0, limit).map(({ id, creator_id: creatorId, ...rest }) => ({
+        id: publicId('whk', id),
+        creator: publicId('crt', creatorId),
+        ...rest,
+      }));
+      return { subscriptions, next: rows.length > limit ? subscriptions.at(-1)?.id : null };
+    },
   }),
   'webhooks delete': defineCommand({
     summary: 'deletes a webhook subscription (support)',

@@ -78,7 +78,6 @@ describe('POST /v1/webhooks', () => {
 
   it.each([
     [{ ...input, events: [] }, 'events'],
-    [{ ...input, events: 'order.created' }, 'events'],
     [{ ...input, events: ['order.created', 1] }, 'events.1'],
     [{ ...input, events: [null] }, 'events.0'],
     [{ ...input, events: Array(101).fill('order.created') }, 'events'],
@@ -87,7 +86,6 @@ describe('POST /v1/webhooks', () => {
     [{ ...input, events: ['order.*', '*.created'] }, 'events.1'],
     [{ ...input, events: ['order.*', 'order.ship*'] }, 'events.1'],
     [{ ...input, events: ['order.*', 'order'] }, 'events.1'],
-    [{ url, secret: 's' }, 'events'],
     [{ ...input, url: undefined }, 'url'],
     [{ ...input, url: 7 }, 'url'],
     [{ ...input, url: 'not a url' }, 'url'],

@@ -27,8 +27,8 @@ interface HostLane {
 
 /**
  * Limits the concurrent attempts of this process at one receiving host (`host:port`), over all subscriptions.
- * Many subscriptions with one target must not flood it, and its slowness must not use up the slots of other
- * hosts. A subscription that gets no slot holds nothing while it waits, and is queued when slots are free.
+ * Many subscriptions must not flood one host, and a slow host must not use up the attempts of its lane. A
+ * subscription that gets no slot holds nothing while it waits, and is queued when slots are free.
  * In the fast lane, a subscription without running attempts gets one slot even if the host is full, since the
  * other subscriptions at that host may get no responses.
  */
@@ -103,14 +103,15 @@ export class HostSlots {
     const remaining = (hostLane.takenBySubscription.get(subscriptionId) ?? 0) - count;
     if (remaining > 0) hostLane.takenBySubscription.set(subscriptionId, remaining);
     else hostLane.takenBySubscription.delete(subscriptionId);
-    if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
     // The next subscription is queued only when slots for a whole batch are free, so that a full host does
     // not proceed one by one.
     const batch = Math.min(windowSizes.initial, hostLane.limit);
     const next = hostLane.waiting.values().next().value;
-    if (next === undefined || hostLane.limit - hostLane.taken < batch) return;
-    hostLane.waiting.delete(next.subscriptionId);
-    this.queue.requeue([next]);
+    if (next !== undefined && hostLane.limit - hostLane.taken >= batch) {
+      hostLane.waiting.delete(next.subscriptionId);
+      this.queue.requeue([next]); // another process may take it, so it does not keep the entry of the host
+    }
+    if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
   }
 }
 

@@ -68,15 +68,4 @@ describe('a subscription', () => {
       await other.stop();
     }
   });
-
-  it('ends its open deliveries when it is deleted, so that they are not retried', async () => {
-    const { client, id } = await given.subscriber();
-    given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '600' }).end());
-    await given.publish(orderCreated(client.creatorId));
-    await given.deliveriesWhen(haveStatuses('retrying'));
-    expect((await client.delete(id)).status).toBe(204);
-    const [row] = await given.deliveriesWhen(haveStatuses('failed'));
-    expect(row).toMatchObject({ failure_reason: 'subscription_deleted' });
-    expect(given.receiver.deliveries).toHaveLength(1);
-  });
 });

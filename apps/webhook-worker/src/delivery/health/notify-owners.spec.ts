@@ -111,6 +111,7 @@ describe("a subscription's owner", () => {
     await one.setFailing({ hours: 73, failures: 9 });
     one.respondWith(500);
     await one.deliver('held');
+    expect((await one.client.get(`/${one.id}`)).body).toMatchObject({ status: 'disabled' });
     expect(await one.published()).toMatchObject([
       { type: 'webhook.subscription.disabled', reason: 'failing', consecutive_failures: 10 },
     ]);

@@ -52,15 +52,6 @@ export class NotifyOwners {
     >,
   ) {}
 
-  /** Reports the first delivery with an exhausted schedule since the receiver began to fail. */
-  notifyDeliveryFailed(
-    tx: Transaction,
-    subscriptions: readonly FailingSubscription[],
-    now: Date,
-  ): Promise<void> {
-    return this.publishDegraded(tx, 'delivery_failed', subscriptions, now);
-  }
-
   async notifyDisabled(
     tx: Transaction,
     subscriptions: readonly DisabledSubscription[],
@@ -85,12 +76,16 @@ export class NotifyOwners {
       ]);
       const [first] = due;
       if (first === undefined) return false;
-      await this.publishDegraded(tx, 'to_be_disabled', due, first.now);
+      await this.notifyDegraded(tx, 'to_be_disabled', due, first.now);
       return due.length === batchSize;
     });
   }
 
-  private async publishDegraded(
+  /**
+   * @param reason `delivery_failed`: a delivery has exhausted its schedule, the first one since the receiver
+   *   began to fail
+   */
+  async notifyDegraded(
     tx: Transaction,
     reason: 'delivery_failed' | 'to_be_disabled',
     subscriptions: readonly FailingSubscription[],

@@ -131,9 +131,9 @@ export class Reconciler extends BackgroundLoop {
       );
     }
     const open = await tx.rows<OpenSubscription>(findOpen, [after, upTo]);
-    // Deliveries that were written while their subscription was disabled or deleted.
-    const misplaced = open.filter((row) => row.state !== 'active').map((row) => row.subscription_id);
-    await this.bulkUpdates.requestStateSync(tx, misplaced);
+    // Deliveries may have been written after their subscription was disabled or deleted.
+    const inactive = open.filter((row) => row.state !== 'active').map((row) => row.subscription_id);
+    await this.bulkUpdates.requestStateSync(tx, inactive);
     return open;
   }
 

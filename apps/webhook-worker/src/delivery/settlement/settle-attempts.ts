@@ -78,6 +78,13 @@ const settle = statement(
    RETURNING delivery_id`,
 );
 
+interface HealthChange {
+  readonly before: ReadonlyMap<string, SubscriptionHealth>;
+  /** The same objects where nothing changed. */
+  readonly after: ReadonlyMap<string, SubscriptionHealth>;
+  readonly now: Date;
+}
+
 /** Writes the results of attempts in one commit: deliveries, attempts and the health of subscriptions. */
 @Injectable()
 export class SettleAttempts {
@@ -102,8 +109,9 @@ export class SettleAttempts {
         .map((attempt) => this.decide(attempt, subscriptions, now));
       if (decided.length === 0) return lockedByOthers;
       const settled = await writeSettled(tx, decided);
-      await this.saveHealthAndNotify(tx, settled, subscriptions, now);
-      this.queue.scheduleAfterCommit(tx, retriesOf(settled, subscriptions));
+      const after = this.healthAfter(settled, subscriptions, now);
+      await this.saveHealthAndNotify(tx, settled, { before: subscriptions, after, now });
+      this.queue.scheduleAfterCommit(tx, retriesOf(settled, after));
       return lockedByOthers;
     });
   }
@@ -128,45 +136,41 @@ export class SettleAttempts {
   private async saveHealthAndNotify(
     tx: Transaction,
     settled: readonly DecidedAttempt[],
-    before: ReadonlyMap<string, SubscriptionHealth>,
-    now: Date,
+    { before, after, now }: HealthChange,
   ): Promise<void> {
-    const after = this.healthAfter(settled, before, now);
-    tx.sendWithCommit(saveHealth(tx, after));
-    const disabled = after.filter(({ id, status }) => status !== before.get(id)?.status);
-    const disabledIds = new Set(disabled.map(({ id }) => id));
+    const changed = [...after.values()].filter((health) => health !== before.get(health.id));
+    tx.sendWithCommit(saveHealth(tx, changed));
+    const disabled = changed.filter(({ id, status }) => status !== before.get(id)?.status);
     // A delivery that was held before a manual retry is held after it. If the subscription was enabled during
     // the attempt, the delivery must be released.
     const held = settled.filter(({ next }) => next.status === 'held');
-    const heldThoughActive = subscriptionIds(held).filter(
-      (id) => before.get(id)?.status === 'active' && !disabledIds.has(id),
-    );
-    await this.bulkUpdates.requestStateSync(tx, [...disabledIds, ...heldThoughActive]);
-    const failing = after.filter((health) => mustNotifyOfFailure(health, before.get(health.id)));
-    await this.owners.notifyDeliveryFailed(tx, failing.filter(isFailing), now);
+    const heldThoughActive = subscriptionIds(held).filter((id) => after.get(id)?.status === 'active');
+    await this.bulkUpdates.requestStateSync(tx, [...disabled.map(({ id }) => id), ...heldThoughActive]);
+    const failing = changed.filter((health) => mustNotifyOfFailure(health, before.get(health.id)));
+    await this.owners.notifyDegraded(tx, 'delivery_failed', failing.filter(isFailing), now);
     await this.notifyDisabled(tx, disabled, now);
   }
 
   /**
-   * Returns the health of subscriptions with results that count for their receivers: not those of test
-   * events, and not those of a receiver that was replaced during the attempt.
+   * Returns the health of the subscriptions after the results that count for their receivers: not those of
+   * test events, and not those of a receiver that was replaced during the attempt.
    */
   private healthAfter(
     settled: readonly DecidedAttempt[],
     before: ReadonlyMap<string, SubscriptionHealth>,
     now: Date,
-  ): SubscriptionHealth[] {
+  ): Map<string, SubscriptionHealth> {
     const limits = {
       failures: this.config.WEBHOOK_DISABLE_FAILURES,
       afterMs: this.config.WEBHOOK_DISABLE_AFTER_MS,
     };
     const attempts = Map.groupBy(settled, ({ delivery }) => delivery.subscriptionId);
-    return [...before.values()].flatMap((subscription) => {
+    const afterOwn = (subscription: SubscriptionHealth): SubscriptionHealth => {
       const own = attempts.get(subscription.id) ?? [];
       const counted = own.filter(({ delivery }) => delivery.url === subscription.url && !delivery.test);
-      if (counted.length === 0) return [];
-      return [healthAfterAttempts(subscription, counted.map(attemptResult), now, limits)];
-    });
+      return healthAfterAttempts(subscription, counted.map(attemptResult), now, limits);
+    };
+    return new Map([...before].map(([id, subscription]) => [id, afterOwn(subscription)]));
   }
 
   private async notifyDisabled(

@@ -75,8 +75,8 @@ export function nextState(
 
 /**
  * Whether the attempt failed on our side and does not count as a step of the schedule, so that a broken name
- * server of ours cannot exhaust it. From twice as many attempts of the schedule as it has steps, such
- * failures count, too.
+ * server of ours cannot exhaust it. Once the schedule has had twice as many attempts as it has steps, such
+ * failures count as well.
  */
 function isUncountedFailure(
   { attemptsInSchedule }: AttemptedDelivery,

@@ -53,22 +53,17 @@ export class RetryDelivery {
     deliveryId: string,
     key?: string,
   ): Promise<ResponseWithHeaders<DeliveryView>> {
-    const parameters = { retry: deliveryUuid(deliveryId) };
-    const request = keyedRequest(caller, webhookId, key, parameters, this.clock());
+    const id = deliveryUuid(deliveryId);
+    const request = keyedRequest(caller, webhookId, key, { retry: id }, this.clock());
     const { response, headers } = await this.database.transaction((tx) =>
-      createOnce(tx, request, () => this.retry(tx, caller, webhookId, deliveryId)),
+      createOnce(tx, request, () => this.retry(tx, caller, webhookId, id)),
     );
     return new ResponseWithHeaders(response, headers);
   }
 
-  private async retry(
-    tx: Transaction,
-    caller: Caller,
-    webhookId: string,
-    deliveryId: string,
-  ): Promise<DeliveryView> {
+  private async retry(tx: Transaction, caller: Caller, webhookId: string, id: string): Promise<DeliveryView> {
     const subscription = await lockOwned(tx, caller, webhookId);
-    const ids = [deliveryUuid(deliveryId), subscription.id];
+    const ids = [id, subscription.id];
     const delivery =
       (await tx.row<{ status: string; test: boolean }>(lock, ids)) ?? throwNotFound('webhook delivery');
     await consumeOwnerRequestQuota(tx, subscription.id, delivery.test ? 'test' : 'retry');

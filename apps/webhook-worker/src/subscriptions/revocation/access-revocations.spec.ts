@@ -2,7 +2,6 @@ import { type Message, messages, parsePublicId, uuidv7 } from '@fulfilment/contr
 import { statement } from '@fulfilment/database';
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { eventually, publishedMessages, uniqueName } from '@fulfilment/testing';
-import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { deliveriesOf, orderCreated, haveStatuses } from '../../test/webhook-worker.fixture.js';
@@ -116,27 +115,6 @@ describe('the subscriptions of a client that is deleted', () => {
     expect(waiting).toMatchObject([{ status: 'pending', attempt_count: 0 }]);
     expect(given.receiver.deliveries).toHaveLength(2);
   });
-
-  it.each([
-    ['a failed attempt is not retried', 500, 'failed'],
-    ['a successful attempt counts', 204, 'succeeded'],
-  ])(
-    'are deleted during a running attempt, as if their owner deleted them: %s',
-    async (_, statusCode, outcome) => {
-      const clientId = uniqueName('client');
-      const client = await anApp(clientId, minuteSeconds);
-      await client.subscribe(given.receiver.url);
-      const waiting: ServerResponse[] = [];
-      given.receiver.respondWith((response) => void waiting.push(response));
-      await given.publish(orderCreated(client.creatorId));
-      await given.receiver.waitFor(1);
-      await publish(deleted(clientId));
-      waiting[0]?.writeHead(statusCode).end();
-      const [row] = await given.deliveriesWhen(haveStatuses(outcome));
-      expect(row?.failure_reason).toBe(outcome === 'failed' ? 'subscription_deleted' : null);
-      expect(given.receiver.deliveries).toHaveLength(1);
-    },
-  );
 });
 
 describe('the subscriptions of a client that is disconnected', () => {
