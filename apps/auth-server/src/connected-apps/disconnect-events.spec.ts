@@ -178,10 +178,10 @@ describe('client.disconnected', () => {
     await server.database.transaction(async (tx) => {
       await tx.run(lockBrowsers, [email]); // blocks the disconnection after it has read the consents
       concurrent.push(other.submit(formOf(shown, '/security/password'), fields));
-      await waitForLocks(server.database, 1);
+      await untilLockWaits(server.database);
       const consent = browser.submit(formOf(consentPage, '/consent'));
       concurrent.push(consent);
-      await Promise.race([consent, waitForLocks(server.database, 2)]);
+      await Promise.race([consent, untilLockWaits(server.database, { count: 2 })]);
     });
     await Promise.all(concurrent);
     await disable(email);
