@@ -30,9 +30,7 @@ export class ProcessUpload {
 
   constructor(private readonly dependencies: ProcessUploadDependencies) {}
 
-  /**
-   * Returns the delay of the next run in ms; undefined if the upload has finished or another run continues it.
-   */
+  /** Returns the delay of the next run in ms; undefined if this job is done. */
   async run(id: string): Promise<number | undefined> {
     const { leases, logger } = this.dependencies;
     if (this.stopping.signal.aborted) return handedOver;
