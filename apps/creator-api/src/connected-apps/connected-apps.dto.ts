@@ -3,7 +3,7 @@ import { IntegerParameter } from '@fulfilment/http-service';
 import { IsOptional } from 'class-validator';
 import { MonthRangeQuery } from '../statistics/statistics.dto.js';
 
-/** A range of months, and the members of NumberedPageDto: a class cannot extend both. */
+/** Repeats the members of NumberedPageDto, since a class can extend only one other. */
 export class ConnectedAppsQuery extends MonthRangeQuery {
   @Description('Number of the page, from 1', 1)
   @IsOptional()

@@ -14,7 +14,7 @@ const waiting = new Gauge({
 });
 const oldest = new Gauge({
   name: 'bookings_waiting_oldest_seconds',
-  help: 'Time since the oldest of these orders started to wait.',
+  help: 'Time since the oldest order of bookings_waiting started to wait.',
 });
 
 const measure = statement(
@@ -41,7 +41,7 @@ export class LedgerPosting extends BackgroundTask {
     super();
     this.waitingOrders = new WaitingOrders(database, () => shards.owned);
     this.loop = new BackgroundLoop({
-      name: 'waiting-bookings',
+      name: 'waiting-postings',
       intervalMs: pollIntervalMs,
       logger,
       round: () => this.round(),

@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { beginFeed, type FeedPosition, keepFeedAlive, assignPositions } from './order-feed.js';
 
 const pollIntervalMs = 250;
-/** More streams of this process, or of one tenant in it, are rejected with 429. */
+/** Maximum number of streams of this process, and of one tenant in it. More are rejected with 429. */
 const maxStreams = 500;
 export const maxStreamsPerTenant = 20;
 const retryAfterSeconds = 5;
@@ -62,6 +62,7 @@ export class ActiveStreams extends BackgroundLoop {
     this.streams.delete(stream);
   }
 
+  // Requests reach feeds through this class: the role of their transactions may not write feeds.
   beginFeed({ creatorId }: ActiveStream): Promise<FeedPosition> {
     return beginFeed(this.database, creatorId);
   }

@@ -4,7 +4,11 @@ import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
-import { type TrackUploadRow, trackUploadView } from '../track-uploads/track-upload.view.js';
+import {
+  trackUploadColumns,
+  type TrackUploadRow,
+  trackUploadView,
+} from '../track-uploads/track-upload.view.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
 import type { ReleasesQuery } from './release.dto.js';
@@ -16,14 +20,15 @@ const countReleases = statement(
 );
 
 // The upload that was registered last decides about a track, as it does in the Store.
-const newestUploads = `SELECT DISTINCT ON (track_id) * FROM track_uploads WHERE release_id = e.id
-       ORDER BY track_id, created_at DESC, id DESC`;
+const newestUploads = (releaseId: string): string =>
+  `SELECT DISTINCT ON (track_id) * FROM track_uploads WHERE release_id = ${releaseId} ORDER BY track_id, created_at DESC, id DESC`;
 const withTracks = (editions: string): string => `
-   SELECT e.id, e.creator_id, e.title, e.release_type_id, e.ean, e.created_at, t.* FROM (${editions}) e
+   SELECT e.id, e.creator_id AS creator, e.title, e.release_type_id, e.ean, e.created_at, t.tracks FROM (${editions}) e
    CROSS JOIN LATERAL (
-     SELECT count(*) FILTER (WHERE status = 'pending')::int AS pending, count(*) FILTER (WHERE status = 'processing')::int AS processing,
-       count(*) FILTER (WHERE status = 'completed')::int AS completed, count(*) FILTER (WHERE status = 'failed')::int AS failed
-     FROM (${newestUploads}) u
+     SELECT json_build_object(
+       'pending', count(*) FILTER (WHERE status = 'pending'), 'processing', count(*) FILTER (WHERE status = 'processing'),
+       'completed', count(*) FILTER (WHERE status = 'completed'), 'failed', count(*) FILTER (WHERE status = 'failed')) AS tracks
+     FROM (${newestUploads('e.id')}) u
    ) t`;
 const readPage = statement(
   'releases.page',
@@ -33,22 +38,11 @@ const readPage = statement(
 const readOne = statement('releases.read', withTracks('SELECT * FROM editions WHERE id = $1'));
 const readUploads = statement(
   'releases.uploads',
-  `SELECT u.id, u.workflow_id, u.release_id, u.track_id, u.status, u.audio, u.failure, u.created_at, u.updated_at
-   FROM (SELECT $1::uuid AS id) e CROSS JOIN LATERAL (${newestUploads}) u
-   ORDER BY u.created_at DESC, u.id DESC LIMIT ${maxShownTracks}`,
+  `SELECT ${trackUploadColumns} FROM (${newestUploads('$1')}) u ORDER BY created_at DESC, id DESC LIMIT ${maxShownTracks}`,
 );
 
-interface ReleaseRow {
-  readonly id: string;
-  readonly creator_id: string;
-  readonly title: string;
-  readonly release_type_id: number;
-  readonly ean: string | null;
+interface ReleaseRow extends Omit<ListedRelease, 'created_at'> {
   readonly created_at: Date;
-  readonly pending: number;
-  readonly processing: number;
-  readonly completed: number;
-  readonly failed: number;
 }
 
 /** Reads the releases that were created through this API, with the processing state of their tracks. */
@@ -85,14 +79,5 @@ export class ReadReleases {
 }
 
 function listedRelease(row: ReleaseRow): ListedRelease {
-  const { pending, processing, completed, failed } = row;
-  return {
-    id: row.id,
-    title: row.title,
-    release_type_id: row.release_type_id,
-    ean: row.ean,
-    created_at: row.created_at.toISOString(),
-    creator: row.creator_id,
-    tracks: { pending, processing, completed, failed },
-  };
+  return { ...row, created_at: row.created_at.toISOString() };
 }

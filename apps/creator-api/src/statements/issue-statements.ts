@@ -34,7 +34,7 @@ interface NextStatement {
   readonly currency: string;
 }
 
-/** Returns those of the creators that have a closed month without a statement. */
+/** Returns the creators that had postings in a closed month and have no statement of it yet. */
 export async function creatorsWithMissingStatements(
   sql: Sql,
   creatorIds: readonly string[],

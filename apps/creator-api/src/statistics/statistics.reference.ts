@@ -56,7 +56,7 @@ export const readLedgerLines = {
   summary: 'Read the ledger lines behind a figure',
   description: [
     'Returns the postings of a month with their amounts before and after the conversion, the royalty rate and the exchange rate. `totals` are the figures of the statistics with the same filters; the `settled`',
-    'amounts of the lines of all pages add up to them. The lines of a closed month never change; those of an open month may be more on a later page.',
+    'amounts of the lines of all pages add up to them. The lines of a closed month never change; an open month may get more lines while you page through it.',
   ].join(' '),
   response: { description: 'A page of ledger lines.', shape: ledgerLinesShape },
   errors,

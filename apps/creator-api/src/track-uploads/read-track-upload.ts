@@ -5,13 +5,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { Visibility } from '../visibility/visibility.js';
 import type { TrackUploadView } from './track-upload.shapes.js';
-import { type TrackUploadRow, trackUploadView } from './track-upload.view.js';
+import { trackUploadColumns, type TrackUploadRow, trackUploadView } from './track-upload.view.js';
 
-const read = statement(
-  'track-uploads.read',
-  `SELECT id, workflow_id, release_id, track_id, status, audio, failure, created_at, updated_at
-   FROM track_uploads WHERE id = $1`,
-);
+const read = statement('track-uploads.read', `SELECT ${trackUploadColumns} FROM track_uploads WHERE id = $1`);
 
 /** Returns the status and the outcome of an upload. */
 @Injectable()

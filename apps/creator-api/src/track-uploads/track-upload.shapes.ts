@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { audioProperties } from './audio/audio-properties.js';
 import { uploadFailureCodes } from './upload-failure.rules.js';
 
-export const trackUploadStatuses = ['pending', 'processing', 'completed', 'failed'] as const;
+const trackUploadStatuses = ['pending', 'processing', 'completed', 'failed'] as const;
 
 export const registrationExample = {
   id: '019a7f30-1122-7334-8556-778899aabbcc',

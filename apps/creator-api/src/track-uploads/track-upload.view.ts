@@ -1,19 +1,12 @@
-import type { AudioProperties } from './audio/audio-properties.js';
-import type { RegistrationView, trackUploadStatuses, TrackUploadView } from './track-upload.shapes.js';
-import type { UploadFailure } from './upload-failure.rules.js';
+import type { RegistrationView, TrackUploadView } from './track-upload.shapes.js';
 
-type TrackUploadStatus = (typeof trackUploadStatuses)[number];
+/** SQL: the columns of a `TrackUploadRow`, with the names of the response. */
+export const trackUploadColumns =
+  'id, workflow_id, release_id, track_id AS track_uuid, status, audio, failure, created_at, updated_at';
 
-export interface TrackUploadRow {
-  id: string;
-  workflow_id: string;
-  release_id: string;
-  track_id: string;
-  status: TrackUploadStatus;
-  audio: AudioProperties | null;
-  failure: UploadFailure | null;
-  created_at: Date;
-  updated_at: Date;
+export interface TrackUploadRow extends Omit<TrackUploadView, 'status_url' | 'created_at' | 'updated_at'> {
+  readonly created_at: Date;
+  readonly updated_at: Date;
 }
 
 /** @param baseUrl of the gateway */
@@ -26,11 +19,8 @@ export function registrationView(
 
 export function trackUploadView(row: TrackUploadRow, baseUrl: string): TrackUploadView {
   return {
+    ...row,
     ...registrationView(row, baseUrl),
-    release_id: row.release_id,
-    track_uuid: row.track_id,
-    audio: row.audio,
-    failure: row.failure,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };

@@ -61,7 +61,7 @@ export const timelineShape = z
     webhook_deliveries_url: z
       .url()
       .describe(
-        'URL in the Store API of what was delivered to receivers of webhooks about the order, for a token of its creator with the scope `webhooks:read`',
+        'URL in the Store API that lists the webhook deliveries about the order. It requires a token of its creator with the scope `webhooks:read`',
       ),
   })
   .meta({

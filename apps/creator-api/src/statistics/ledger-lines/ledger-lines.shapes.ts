@@ -62,7 +62,7 @@ const line = z
     settled: z
       .object({ currency: z.enum(currencies).describe('The settlement currency'), ...amounts })
       .describe(
-        'The same amounts in the settlement currency, each rounded half to even: the figures add these up',
+        'The same amounts in the settlement currency, each rounded half to even. The statistics are sums of these',
       ),
     exchange_rate: z
       .object({
@@ -79,7 +79,7 @@ export const ledgerLinesShape = z
   .object({
     period: z.string().regex(monthPattern).describe('The month in which the lines count'),
     currency: z.enum(currencies).describe('Currency of `totals`: the settlement currency of the creator'),
-    totals: z.object(sums).describe('The figures that the lines of all pages add up to'),
+    totals: z.object(sums).describe('The sums of the lines of all pages, as in the statistics'),
     ...cursorPageShape(line, ledgerLineExample).shape,
   })
   .meta({

@@ -21,13 +21,8 @@ interface ProcessUploadDependencies {
   readonly logger: Logger;
 }
 
-/** What happens to the job after a run. */
-export type JobOutcome = { readonly job: 'done' } | { readonly job: 'delayed'; readonly delayMs: number };
-
-/** The upload has finished, or another run continues it. */
-const done: JobOutcome = { job: 'done' };
 /** This replica stops; another one continues immediately. */
-const handedOver: JobOutcome = { job: 'delayed', delayMs: 0 };
+const handedOver = 0;
 
 /** Executes one run of an upload: claims it, fetches the audio, analyses it, records the outcome. */
 export class ProcessUpload {
@@ -35,12 +30,13 @@ export class ProcessUpload {
 
   constructor(private readonly dependencies: ProcessUploadDependencies) {}
 
-  async run(id: string): Promise<JobOutcome> {
+  /** Returns the delay of the next run in ms; undefined if this job is done. */
+  async run(id: string): Promise<number | undefined> {
     const { leases, logger } = this.dependencies;
     if (this.stopping.signal.aborted) return handedOver;
     const claim = await leases.claim(id);
-    if (claim.result === 'finished') return done;
-    if (claim.result === 'unavailable') return { job: 'delayed', delayMs: claim.retryAfterMs };
+    if (claim.result === 'finished') return undefined;
+    if (claim.result === 'unavailable') return claim.retryAfterMs;
     const { upload } = claim;
     try {
       return await leases.runWithRenewal(upload, this.stopping.signal, (signal) =>
@@ -50,7 +46,7 @@ export class ProcessUpload {
       if (error instanceof LeaseLost) {
         uploadMetrics.leasesLost.inc();
         logger.warn({ upload_id: id }, 'Lost the lease of a track upload; another run continues it.');
-        return done;
+        return undefined;
       }
       if (!this.stopping.signal.aborted) throw error;
       await leases.release(upload);
@@ -63,7 +59,7 @@ export class ProcessUpload {
     this.stopping.abort();
   }
 
-  private async runLeased(upload: LeasedUpload, signal: AbortSignal): Promise<JobOutcome> {
+  private async runLeased(upload: LeasedUpload, signal: AbortSignal): Promise<number | undefined> {
     const { recordOutcome, logger } = this.dependencies;
     const startedAtMs = performance.now();
     const result = findLostRunsProblem(upload.lostRuns) ?? (await this.fetchAndRead(upload, signal));
@@ -72,14 +68,14 @@ export class ProcessUpload {
       await recordOutcome.complete(upload, result);
       uploadMetrics.runs.inc({ outcome: 'completed' });
       logger.info(fields, 'Track upload completed.');
-      return done;
+      return undefined;
     }
     const next = nextRun(result, upload.failedRuns, this.dependencies.config.TRACK_UPLOAD_RETRY_SCHEDULE_MS);
     if ('failure' in next) {
       await recordOutcome.fail(upload, next.failure);
       uploadMetrics.runs.inc({ outcome: result.code });
       logger.info({ ...fields, code: result.code }, 'Track upload failed.');
-      return done;
+      return undefined;
     }
     await recordOutcome.postpone(upload, next.delayMs);
     uploadMetrics.runs.inc({ outcome: result.code });
@@ -87,7 +83,7 @@ export class ProcessUpload {
       { ...fields, code: result.code, retry_delay_ms: next.delayMs },
       'Track upload failed temporarily; will retry.',
     );
-    return { job: 'delayed', delayMs: next.delayMs };
+    return next.delayMs;
   }
 
   private async fetchAndRead(

@@ -62,9 +62,9 @@ export class UploadWorker {
   }
 
   private async run(job: Job<UploadJob>, token: string | undefined): Promise<void> {
-    const outcome = await this.processUpload.run(job.data.uploadId);
-    if (outcome.job === 'done') return;
-    await job.moveToDelayed(Date.now() + outcome.delayMs, token);
+    const delayMs = await this.processUpload.run(job.data.uploadId);
+    if (delayMs === undefined) return;
+    await job.moveToDelayed(Date.now() + delayMs, token);
     throw new DelayedError(); // for BullMQ: the job is not complete
   }
 

@@ -162,7 +162,7 @@ export const readOrderTimeline = <ThrowOnError extends boolean = true>(
 /**
  * Stream new orders
  *
- * Returns server-sent events (`EventSource`, or `fetch` with an `Authorization` header). The first event is `open`: read the list of orders then. Each new order is an `order.created` with the order as in the list, less than a second after the list has it; only an order that becomes known more than a day after it was placed is in the list alone. Handle each `uuid` once. The stream ends when the access token expires or is revoked, and at a roll-out; connect again with the last `id` as `Last-Event-ID`, and no order of the last 24 hours is skipped. If it is older, or unknown, the first event is `reset` instead of `open`: read the list again. A comment comes every 15 seconds.
+ * Returns server-sent events (`EventSource`, or `fetch` with an `Authorization` header). The first event is `open`: read the list of orders then. Each new order is an `order.created` with the order as in the list, less than a second after the list has it. An order that becomes known more than a day after it was placed is in the list only. Handle each `uuid` once. The stream ends when the access token expires or is revoked, and at a roll-out; connect again with the last `id` as `Last-Event-ID`, and no order of the last 24 hours is skipped. If it is older, or unknown, the first event is `reset` instead of `open`: read the list again. A comment comes every 15 seconds.
  */
 export const streamOrders = <ThrowOnError extends boolean = true>(
   options: Options<StreamOrdersData, ThrowOnError, StreamOrdersResponse>,
@@ -218,7 +218,7 @@ export const readStatisticsSeries = <ThrowOnError extends boolean = true>(
 /**
  * Read the ledger lines behind a figure
  *
- * Returns the postings of a month with their amounts before and after the conversion, the royalty rate and the exchange rate. `totals` are the figures of the statistics with the same filters; the `settled` amounts of the lines of all pages add up to them. The lines of a closed month never change; those of an open month may be more on a later page.
+ * Returns the postings of a month with their amounts before and after the conversion, the royalty rate and the exchange rate. `totals` are the figures of the statistics with the same filters; the `settled` amounts of the lines of all pages add up to them. The lines of a closed month never change; an open month may get more lines while you page through it.
  */
 export const readLedgerLines = <ThrowOnError extends boolean = true>(
   options: Options<ReadLedgerLinesData, ThrowOnError>,
@@ -246,7 +246,7 @@ export const listConnectedApps = <ThrowOnError extends boolean = true>(
 /**
  * List the statements of a creator
  *
- * Returns the statements, newest first. A statement is issued for each closed month in which the creator had sales or refunds, within minutes after the month has closed. Its sums are those of the royalty statistics and of the ledger lines of the month, until the settlement currency of the creator changes: these then show what was posted in the new one. A refund that becomes known later is in the statement of a later month.
+ * Returns the statements, newest first. A statement is issued for each closed month in which the creator had sales or refunds, within minutes after the month has closed. Its sums are those of the royalty statistics and of the ledger lines of the month. After a change of the settlement currency, those show only what was posted in the new currency. A refund that becomes known later is in the statement of a later month.
  */
 export const listStatements = <ThrowOnError extends boolean = true>(
   options: Options<ListStatementsData, ThrowOnError>,

@@ -255,7 +255,7 @@ export type LedgerLine = {
     royalty: number;
   };
   /**
-   * The same amounts in the settlement currency, each rounded half to even: the figures add these up
+   * The same amounts in the settlement currency, each rounded half to even. The statistics are sums of these
    */
   settled: {
     /**
@@ -307,7 +307,7 @@ export type LedgerLines = {
    */
   currency: 'GBP' | 'USD' | 'EUR' | 'JPY';
   /**
-   * The figures that the lines of all pages add up to
+   * The sums of the lines of all pages, as in the statistics
    */
   totals: {
     /**
@@ -567,7 +567,7 @@ export type OrderTimeline = {
     tracking: TimelineTracking | null;
   }>;
   /**
-   * URL in the Store API of what was delivered to receivers of webhooks about the order, for a token of its creator with the scope `webhooks:read`
+   * URL in the Store API that lists the webhook deliveries about the order. It requires a token of its creator with the scope `webhooks:read`
    */
   webhook_deliveries_url: string;
 };
