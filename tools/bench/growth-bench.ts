@@ -85,7 +85,7 @@ async function compareOrders(context: BenchContext): Promise<Figure[]> {
     (onCompleted) => {
       const countedCall: Caller = () => call().then(() => onCompleted(1));
       const callers = Array.from({ length: callerCount }, () => countedCall);
-      return measureCallers({ callers, cpuMs: () => store.cpuMs() }, context.eachMs);
+      return measureCallers({ callers, server: store }, context.eachMs);
     };
   try {
     return await comparePaths(
@@ -157,12 +157,12 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
 async function comparePostings(context: BenchContext): Promise<Figure[]> {
   const services = await forSizes(context, 'postings', async (name, rows) => {
     const database = `bench_growth_ledger_${name}`;
-    const creator = await ServiceProcess.create(context, 'creator-api', database, () => ({}));
+    const creator = await ServiceProcess.create(context, 'creator-api', database);
     const data = await CreatorData.open(creator.databaseUrl);
     await data.addPostings(rows);
     await creator.start();
     const queue = topologyOf(database).queue('creator-api.facts');
-    return { creator, projector: { name, queue, data, process: creator.process } };
+    return { creator, projector: { name, queue, data, server: creator } };
   });
   // The past months have closed, so their statements are issued first. That happens once.
   await context.step('Statements of past months', async () => {
