@@ -13,7 +13,13 @@ const portLine = z.object({ port: z.number() });
 const readyTimeoutMs = 60_000;
 const pollIntervalMs = 20;
 
-/** A server under measurement, which runs in a separate process. */
+/** Processes that are running. They would outlive a benchmark that fails or is interrupted. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A server under measurement, in a separate process, which ends with this one. */
 export class ServedProcess implements PausableServer {
   private readonly child: ChildProcess;
   private readonly startedAtMs = performance.now();
@@ -31,6 +37,8 @@ export class ServedProcess implements PausableServer {
       env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    running.add(this.child);
+    this.child.once('exit', () => running.delete(this.child));
     for (const stream of [this.child.stdout, this.child.stderr]) {
       if (stream === null) continue;
       createInterface(stream).on('line', (line) => {
