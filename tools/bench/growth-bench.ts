@@ -2,6 +2,7 @@ import { topologyOf } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import { Failure } from '../dev/failure.ts';
 import type { BenchContext } from './bench-context.ts';
+import { benchEachService } from './bench-each-service.ts';
 import { CreatorData } from './creator/creator-data.ts';
 import { measureProjection, messagesPerSample } from './creator/projection.ts';
 import type { Figure } from './figures.ts';
@@ -28,15 +29,14 @@ const warmUpSampleCount = 3;
 /** Compares the hot paths of services with many rows with those of services with few. */
 export async function benchGrowth(context: BenchContext): Promise<readonly Figure[]> {
   if (context.rowCount <= smallRowCount) throw new Failure(`--rows must be more than ${smallRowCount}.`);
-  const benches = {
-    'store-api': compareOrders,
-    'webhook-worker': compareDeliveries,
-    'creator-api': comparePostings,
-  };
-  const figures: Figure[] = [];
-  for (const [service, bench] of Object.entries(benches))
-    if (context.service === undefined || context.service === service) figures.push(...(await bench(context)));
-  return figures;
+  return benchEachService(
+    {
+      'store-api': () => compareOrders(context),
+      'webhook-worker': () => compareDeliveries(context),
+      'creator-api': () => comparePostings(context),
+    },
+    context.service,
+  );
 }
 
 /** Prepares one service with few rows and one with many. */

@@ -25,15 +25,15 @@ export async function addReplicas(service: ServiceProcess, replicas: number): Pr
 export async function compareReplicas(
   context: BenchContext,
   serviceName: string,
-  start: (name: string, replicas: number) => Promise<ReplicaSet>,
+  start: (context: BenchContext, name: string, replicas: number) => Promise<ReplicaSet>,
 ): Promise<Figure[]> {
   const prefix = `bench_replicas_${serviceName.replaceAll('-', '_')}`;
   const started: ReplicaSet[] = [];
   try {
     const [one, four] = await context.step(`${serviceName}, one and four replicas`, async () => {
-      const single = await start(`${prefix}_one`, 1);
+      const single = await start(context, `${prefix}_one`, 1);
       started.push(single);
-      const several = await start(`${prefix}_four`, replicaCount);
+      const several = await start(context, `${prefix}_four`, replicaCount);
       started.push(several);
       return [single, several] as const;
     });
