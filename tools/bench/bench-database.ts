@@ -32,16 +32,31 @@ export class BenchDatabase {
   }
 
   /** Returns how many pages statements have read, from memory or disk. PostgreSQL reports them late. */
-  async pagesRead(): Promise<number> {
-    const { rows } = await this.client.query<{ pages: number }>(
-      `SELECT (blks_hit + blks_read)::float8 AS pages FROM pg_stat_database WHERE datname = current_database()`,
+  pagesRead(): Promise<number> {
+    return this.readNumber(
+      'SELECT blks_hit + blks_read AS number FROM pg_stat_database WHERE datname = current_database()',
     );
-    return rows[0]?.pages ?? Number.NaN;
+  }
+
+  /** Returns how many messages were applied. */
+  countApplied(): Promise<number> {
+    return this.readNumber("SELECT count(*) AS number FROM inbox WHERE outcome = 'applied'");
+  }
+
+  async isApplied(messageId: string): Promise<boolean> {
+    const applied = "SELECT FROM inbox WHERE message_id = $1 AND outcome = 'applied'";
+    return (await this.client.query(applied, [messageId])).rowCount === 1;
   }
 
   /** Updates the statistics of the planner, and removes dead rows, as autovacuum does. */
   async vacuum(): Promise<void> {
     await this.client.query('VACUUM ANALYZE');
+  }
+
+  /** Reads the column `number` of the first row. */
+  protected async readNumber(sql: string, values: readonly unknown[] = []): Promise<number> {
+    const { rows } = await this.client.query<{ number: string | number }>(sql, [...values]);
+    return Number(rows[0]?.number);
   }
 
   close(): Promise<void> {

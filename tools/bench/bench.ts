@@ -57,14 +57,8 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   webhooks: { load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks },
   traces: { load: async () => (await import('./traces-bench.ts')).benchTraces },
   replicas: { load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas },
-  growth: {
-    load: async () => (await import('./growth-bench.ts')).benchGrowth,
-    rows: 10_000_000,
-  },
-  snapshots: {
-    load: async () => (await import('./snapshots-bench.ts')).benchSnapshots,
-    rows: 100_000,
-  },
+  growth: { load: async () => (await import('./growth-bench.ts')).benchGrowth, rows: 10_000_000 },
+  snapshots: { load: async () => (await import('./snapshots-bench.ts')).benchSnapshots, rows: 100_000 },
   suite: {
     load: async () => (await import('./suite/suite-bench.ts')).benchSuite,
     suiteEnvironment: { RATE_LIMIT_DEFAULT: unlimited, RATE_LIMIT_ORDERS_CREATE: unlimited },

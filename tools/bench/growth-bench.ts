@@ -2,6 +2,7 @@ import { topologyOf } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import { Failure } from '../dev/failure.ts';
 import type { BenchContext } from './bench-context.ts';
+import { benchEachService } from './bench-each-service.ts';
 import { CreatorData } from './creator/creator-data.ts';
 import { measureProjection, messagesPerSample } from './creator/projection.ts';
 import type { Figure } from './figures.ts';
@@ -28,15 +29,14 @@ const warmUpSampleCount = 3;
 /** Compares the hot paths of services with many rows with those of services with few. */
 export async function benchGrowth(context: BenchContext): Promise<readonly Figure[]> {
   if (context.rowCount <= smallRowCount) throw new Failure(`--rows must be more than ${smallRowCount}.`);
-  const benches = {
-    'store-api': compareOrders,
-    'webhook-worker': compareDeliveries,
-    'creator-api': comparePostings,
-  };
-  const figures: Figure[] = [];
-  for (const [service, bench] of Object.entries(benches))
-    if (context.service === undefined || context.service === service) figures.push(...(await bench(context)));
-  return figures;
+  return benchEachService(
+    {
+      'store-api': () => compareOrders(context),
+      'webhook-worker': () => compareDeliveries(context),
+      'creator-api': () => comparePostings(context),
+    },
+    context.service,
+  );
 }
 
 /** Prepares one service with few rows and one with many. */
@@ -85,7 +85,7 @@ async function compareOrders(context: BenchContext): Promise<Figure[]> {
     (onCompleted) => {
       const countedCall: Caller = () => call().then(() => onCompleted(1));
       const callers = Array.from({ length: callerCount }, () => countedCall);
-      return measureCallers({ callers, cpuMs: () => store.cpuMs() }, context.eachMs);
+      return measureCallers({ callers, server: store }, context.eachMs);
     };
   try {
     return await comparePaths(
@@ -157,12 +157,12 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
 async function comparePostings(context: BenchContext): Promise<Figure[]> {
   const services = await forSizes(context, 'postings', async (name, rows) => {
     const database = `bench_growth_ledger_${name}`;
-    const creator = await ServiceProcess.create(context, 'creator-api', database, () => ({}));
+    const creator = await ServiceProcess.create(context, 'creator-api', database);
     const data = await CreatorData.open(creator.databaseUrl);
     await data.addPostings(rows);
     await creator.start();
     const queue = topologyOf(database).queue('creator-api.facts');
-    return { creator, projector: { name, queue, data, process: creator.process } };
+    return { creator, projector: { name, queue, data, server: creator } };
   });
   // The past months have closed, so their statements are issued first. That happens once.
   await context.step('Statements of past months', async () => {

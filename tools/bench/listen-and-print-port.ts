@@ -1,9 +1,8 @@
+import { listen } from '@fulfilment/testing/listen';
 import type { Server } from 'node:http';
 
-/** Listens on a free port of this machine, and prints it as a line of JSON for `ServedProcess.origin`. */
-export function listenAndPrintPort(server: Server): void {
-  server.listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    console.log(JSON.stringify({ port: typeof address === 'object' ? address?.port : undefined }));
-  });
+/** Prints the port as a line of JSON for `ServedProcess.origin`. */
+export async function listenAndPrintPort(server: Server): Promise<void> {
+  const { port } = await listen(server);
+  console.log(JSON.stringify({ port }));
 }

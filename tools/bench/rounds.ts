@@ -3,12 +3,23 @@ import { figure, type Figure, type Target } from './figures.ts';
 /** Sends a request and waits for its response. Rejects an unexpected response. */
 export type Caller = () => Promise<void>;
 
+/** A process, or all processes of a service. */
+export interface MeasuredServer {
+  /** CPU time so far, in ms; undefined if the system does not report it. */
+  cpuMs(): number | undefined;
+}
+
+/** A server that can be paused; requests wait until `resume`. */
+export interface PausableServer extends MeasuredServer {
+  pause(): void;
+  resume(): void;
+}
+
 /** A server under comparison, with callers that each keep one request in flight. */
 export interface Variant {
   readonly name: string;
   readonly callers: readonly Caller[];
-  /** CPU time of its server so far, in ms; undefined if the system does not report it. */
-  readonly cpuMs?: () => number | undefined;
+  readonly server: MeasuredServer;
 }
 
 export interface RoundOptions {
@@ -26,19 +37,16 @@ export interface Sample {
 }
 
 /** A variant that measures itself, for example how long a fixed amount of work takes. */
-export interface AlternatingVariant {
+export interface AlternatingVariant<Result = Sample> {
   readonly name: string;
-  readonly measure: () => Promise<Sample>;
+  readonly measure: () => Promise<Result>;
 }
 
-/** The samples of each variant by its name, one per round. */
-export type Rounds = Readonly<Record<string, readonly Sample[]>>;
+/** The results of each variant by its name, one per round. */
+export type Rounds<Result = Sample> = Readonly<Record<string, readonly Result[]>>;
 
-/**
- * Measures all variants in every round, in reverse order every other round, so that other load on the machine
- * affects all of them. The first round warms up the code and is not counted.
- */
-export async function measureInRounds(
+/** Measures callers in rounds, like `alternate`. */
+export function measureInRounds(
   variants: readonly Variant[],
   { rounds, eachMs }: RoundOptions,
 ): Promise<Rounds> {
@@ -48,15 +56,20 @@ export async function measureInRounds(
   );
 }
 
-/** Like `measureInRounds`, for variants that measure themselves. */
-export async function alternate(variants: readonly AlternatingVariant[], rounds: number): Promise<Rounds> {
-  const all = variants.map((variant) => ({ ...variant, samples: new Array<Sample>() }));
+/**
+ * Measures all variants in every round, in reverse order every other round, so that other load on the machine
+ * affects all of them. The first round warms up the code and is not counted.
+ */
+export async function alternate<Result>(
+  variants: readonly AlternatingVariant<Result>[],
+  rounds: number,
+): Promise<Rounds<Result>> {
+  const all = variants.map((variant) => ({ ...variant, results: new Array<Result>() }));
   for (const { measure } of all) await measure();
-  for (let round = 0; round < rounds; round += 1) {
-    for (const { measure, samples } of round % 2 === 0 ? all : all.toReversed())
-      samples.push(await measure());
-  }
-  return Object.fromEntries(all.map(({ name, samples }) => [name, samples]));
+  for (let round = 0; round < rounds; round += 1)
+    for (const { measure, results } of round % 2 === 0 ? all : all.toReversed())
+      results.push(await measure());
+  return Object.fromEntries(all.map(({ name, results }) => [name, results]));
 }
 
 /**
@@ -73,16 +86,34 @@ export function makeSample(
   return { perSecond: (count * 1000) / elapsedMs, cpuUs };
 }
 
-/** Measures work on `count` messages or deliveries. @param cpuMs CPU time of the server so far */
+/** Measures work on `count` messages or deliveries. */
 export async function measureWork(
   count: number,
-  cpuMs: () => number | undefined,
+  server: MeasuredServer,
   work: () => Promise<unknown>,
 ): Promise<Sample> {
-  const cpuBeforeMs = cpuMs();
+  const cpuBeforeMs = server.cpuMs();
   const startedAtMs = performance.now();
   await work();
-  return makeSample(count, performance.now() - startedAtMs, [cpuBeforeMs, cpuMs()]);
+  return makeSample(count, performance.now() - startedAtMs, [cpuBeforeMs, server.cpuMs()]);
+}
+
+/** Measures work that is prepared while the server is paused, so that the two do not compete. */
+export async function measurePrepared(
+  count: number,
+  server: PausableServer,
+  { prepare, work }: { readonly prepare: () => Promise<unknown>; readonly work: () => Promise<unknown> },
+): Promise<Sample> {
+  server.pause();
+  try {
+    await prepare();
+    return await measureWork(count, server, () => {
+      server.resume();
+      return work();
+    });
+  } finally {
+    server.resume();
+  }
 }
 
 /** The names of the variants whose throughputs are divided. */
@@ -115,6 +146,16 @@ export function ratioPerCpuSecond(
   return ratios.length === 0 ? [] : [figure(name, ratios, 'x', target)];
 }
 
+/** The ratio of two variants, also by processor time, and the absolute figures of both. */
+export function comparisonFigures(name: string, rounds: Rounds, variants: Ratio, target?: Target): Figure[] {
+  return [
+    ratio(name, rounds, variants, target),
+    ...ratioPerCpuSecond('  the same by processor time', rounds, variants),
+    ...absoluteFigures(rounds, variants.to),
+    ...absoluteFigures(rounds, variants.of),
+  ];
+}
+
 /** Absolute figures of a variant. */
 export function absoluteFigures(rounds: Rounds, name: string): Figure[] {
   const samples = rounds[name] ?? [];
@@ -128,11 +169,11 @@ export function absoluteFigures(rounds: Rounds, name: string): Figure[] {
 
 /** Measures how many requests the callers complete in a time. */
 export async function measureCallers(
-  { callers, cpuMs }: Omit<Variant, 'name'>,
+  { callers, server }: Omit<Variant, 'name'>,
   durationMs: number,
 ): Promise<Sample> {
   const startedAtMs = performance.now();
-  const cpuBeforeMs = cpuMs?.();
+  const cpuBeforeMs = server.cpuMs();
   let completed = 0;
   await Promise.all(
     callers.map(async (call) => {
@@ -142,7 +183,7 @@ export async function measureCallers(
       }
     }),
   );
-  return makeSample(completed, performance.now() - startedAtMs, [cpuBeforeMs, cpuMs?.()]);
+  return makeSample(completed, performance.now() - startedAtMs, [cpuBeforeMs, server.cpuMs()]);
 }
 
 /** Does the work several times, one after another. */

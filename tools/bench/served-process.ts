@@ -7,13 +7,20 @@ import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import { root, toolArguments } from '../dev/settings.ts';
 import { treeCpuMs } from '../dev/supervisor/process-tree.ts';
+import type { PausableServer } from './rounds.ts';
 
 const portLine = z.object({ port: z.number() });
 const readyTimeoutMs = 60_000;
 const pollIntervalMs = 20;
 
-/** A server under measurement, which runs in a separate process. */
-export class ServedProcess {
+/** Processes that are running. They would outlive a benchmark that fails or is interrupted. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A server under measurement, in a separate process, which ends with this one. */
+export class ServedProcess implements PausableServer {
   private readonly child: ChildProcess;
   private readonly startedAtMs = performance.now();
   private printedFirst: string | undefined;
@@ -30,6 +37,8 @@ export class ServedProcess {
       env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    running.add(this.child);
+    this.child.once('exit', () => running.delete(this.child));
     for (const stream of [this.child.stdout, this.child.stderr]) {
       if (stream === null) continue;
       createInterface(stream).on('line', (line) => {
@@ -72,7 +81,7 @@ export class ServedProcess {
       if (result !== undefined) return result;
       await sleep(pollIntervalMs);
     }
-    throw this.failure();
+    throw new Failure(`A server under measurement is not ready.\n${this.lastLines.join('\n')}`);
   }
 
   /** Peak memory in MB; undefined if the system does not report it (proc(5), VmHWM). */
@@ -91,7 +100,6 @@ export class ServedProcess {
     return this.child.pid === undefined ? undefined : treeCpuMs(this.child.pid);
   }
 
-  /** Pauses the process; requests wait until `resume`. */
   pause(): void {
     this.child.kill('SIGSTOP');
   }
@@ -110,9 +118,5 @@ export class ServedProcess {
 
   private isRunning(): boolean {
     return this.child.exitCode === null && this.child.signalCode === null;
-  }
-
-  private failure(): Failure {
-    return new Failure(`A server under measurement is not ready.\n${this.lastLines.join('\n')}`);
   }
 }

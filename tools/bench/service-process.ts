@@ -10,6 +10,7 @@ import { root } from '../dev/settings.ts';
 import { type BenchContext, unlimited } from './bench-context.ts';
 import { figure, type Figure } from './figures.ts';
 import { createEmptyDatabase } from './bench-database.ts';
+import type { PausableServer } from './rounds.ts';
 import { ServedProcess } from './served-process.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -29,29 +30,29 @@ export async function createMigratedDatabase(
 }
 
 /** A compiled service as it is deployed, with a database of its own and without effective rate limits. */
-export class ServiceProcess {
+export class ServiceProcess implements PausableServer {
   /** Name of its database, and namespace of its exchanges and queues. */
   readonly name: string;
+  /** Origin of its first process. */
   readonly origin: string;
-  readonly environment: Environment;
+  readonly databaseUrl: string;
   private readonly service: ServiceName;
   private readonly tokens: TokenMaker;
-  private served: ServedProcess | undefined;
-  private readonly replicas: { readonly origin: string; readonly process: ServedProcess }[] = [];
+  private readonly environment: Environment;
+  /** By their origins. */
+  private readonly processes = new Map<string, ServedProcess>();
 
   static async create(
     context: BenchContext,
     service: ServiceName,
     name: string,
-    settings: (origin: string) => Environment,
+    settings: (origin: string) => Environment = () => ({}),
   ): Promise<ServiceProcess> {
     const databaseUrl = await createMigratedDatabase(context, service, name);
     const tokens = await tokenMaker();
     const origin = `http://127.0.0.1:${await freePort()}`;
     return new ServiceProcess(service, name, origin, tokens, {
       HOST: '127.0.0.1',
-      PORT: new URL(origin).port,
-      INTERNAL_PORT: String(await freePort()),
       DATABASE_URL: databaseUrl,
       REDIS_URL: context.stores.redis,
       RABBITMQ_URL: context.stores.rabbitmq,
@@ -71,83 +72,66 @@ export class ServiceProcess {
     name: string,
     origin: string,
     tokens: TokenMaker,
-    environment: Environment,
+    environment: Environment & { readonly DATABASE_URL: string },
   ) {
     this.service = service;
     this.name = name;
     this.origin = origin;
+    this.databaseUrl = environment.DATABASE_URL;
     this.tokens = tokens;
     this.environment = environment;
   }
 
-  get databaseUrl(): string {
-    return this.environment['DATABASE_URL'] ?? '';
-  }
-
-  get process(): ServedProcess {
-    if (this.served === undefined) throw new Error(`${this.service} is not started.`);
-    return this.served;
+  get origins(): string[] {
+    return [...this.processes.keys()];
   }
 
   /**
-   * Starts the process. BENCH_NODE_ARGS adds Node arguments, such as `--cpu-prof --cpu-prof-dir=profiles`.
+   * Starts the first process. BENCH_NODE_ARGS adds arguments of Node: `--cpu-prof --cpu-prof-dir=profiles`.
    * @returns the seconds until it was ready, as a figure
    */
   async start(): Promise<Figure> {
     const extraArgs = (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
-    this.served = this.spawn(this.environment, extraArgs);
-    const readyS = await this.served.ready(`${this.origin}/health/ready`);
-    return figure('time until ready', [readyS], 's', { atMost: 3 });
+    return figure('time until ready', [await this.startAt(this.origin, extraArgs)], 's', { atMost: 3 });
   }
 
-  /** Origins of all its processes. */
-  get origins(): string[] {
-    return [this.origin, ...this.replicas.map(({ origin }) => origin)];
+  /** Starts one more process of the same service, on the same stores. */
+  async startReplica(): Promise<void> {
+    await this.startAt(`http://127.0.0.1:${await freePort()}`);
   }
 
-  get processes(): ServedProcess[] {
-    return [this.process, ...this.replicas.map(({ process }) => process)];
+  /** Returns the seconds until the process is ready. */
+  private async startAt(origin: string, extraArgs: readonly string[] = []): Promise<number> {
+    const main = join(root, 'apps', this.service, 'dist', 'main.js');
+    const environment = { ...mallocSettings, ...(await this.environmentAt(origin)) };
+    const started = new ServedProcess([...nodeArguments, ...extraArgs, main], environment);
+    this.processes.set(origin, started);
+    return started.ready(`${origin}/health/ready`);
+  }
+
+  private async environmentAt(origin: string): Promise<Environment> {
+    return { ...this.environment, PORT: new URL(origin).port, INTERNAL_PORT: String(await freePort()) };
   }
 
   /** CPU time of all processes so far, in ms; undefined if the system does not report it. */
   cpuMs(): number | undefined {
-    const times = this.processes.map((process) => process.cpuMs() ?? Number.NaN);
+    const times = [...this.processes.values()].map((process) => process.cpuMs() ?? Number.NaN);
     const sum = times.reduce((total, ms) => total + ms, 0);
     return Number.isNaN(sum) ? undefined : sum;
   }
 
-  /** Pauses all processes; requests wait until `resume`. */
+  /** Pauses all processes. */
   pause(): void {
-    for (const process of this.processes) process.pause();
+    for (const process of this.processes.values()) process.pause();
   }
 
   resume(): void {
-    for (const process of this.processes) process.resume();
-  }
-
-  /** Starts one more process of the same service, on the same stores. */
-  async startReplica(): Promise<ServedProcess> {
-    const port = await freePort();
-    const internalPort = await freePort();
-    const replica = this.spawn({
-      ...this.environment,
-      PORT: String(port),
-      INTERNAL_PORT: String(internalPort),
-    });
-    const origin = `http://127.0.0.1:${port}`;
-    this.replicas.push({ origin, process: replica });
-    await replica.ready(`${origin}/health/ready`);
-    return replica;
-  }
-
-  private spawn(environment: Environment, extraArgs: readonly string[] = []): ServedProcess {
-    const main = join(root, 'apps', this.service, 'dist', 'main.js');
-    return new ServedProcess([...nodeArguments, ...extraArgs, main], { ...mallocSettings, ...environment });
+    for (const process of this.processes.values()) process.resume();
   }
 
   /** Peak memory of the first process; empty if the system does not report it. */
   memory(): Figure[] {
-    const memory = this.process.peakMemoryMb();
+    const memory = this.processes.get(this.origin)?.peakMemoryMb();
     return memory === undefined ? [] : [figure('peak memory', [memory], 'MB', { atMost: 250 })];
   }
 
@@ -158,20 +142,19 @@ export class ServiceProcess {
   }
 
   /** Runs another program of the service, such as `cli.js`, and returns its output. */
-  run(file: string, args: readonly string[]): Promise<string> {
+  async run(file: string, args: readonly string[]): Promise<string> {
     return mustRun(process.execPath, [join(root, 'apps', this.service, 'dist', file), ...args], {
       cwd: root,
-      env: { ...this.environment, PATH: process.env.PATH },
+      env: { ...(await this.environmentAt(this.origin)), PATH: process.env.PATH },
     });
   }
 
-  async stopProcess(): Promise<void> {
-    await this.served?.stop();
+  async stopProcesses(): Promise<void> {
+    await Promise.all([...this.processes.values()].map((process) => process.stop()));
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.replicas.map(({ process }) => process.stop()));
-    await this.stopProcess();
+    await this.stopProcesses();
     await this.tokens.stop();
   }
 }

@@ -2,13 +2,12 @@ import { connect, type ConfirmChannel } from 'amqplib';
 import pg from 'pg';
 import type { BenchContext } from './bench-context.ts';
 import type { Figure } from './figures.ts';
-import { absoluteFigures, alternate, type AlternatingVariant, ratio } from './rounds.ts';
-import { DeliveringWorker } from './webhooks/delivering-worker.ts';
+import { alternate, type AlternatingVariant, comparisonFigures } from './rounds.ts';
+import { deliveriesPerSample, DeliveringWorker } from './webhooks/delivering-worker.ts';
 import { startOutboxSender } from './webhooks/outbox-sender.ts';
 import { ReceiverProcess } from './webhooks/receiver-process.ts';
 import { measureRelay, relayedPerSample, relayNamespace } from './webhooks/relay.ts';
 
-const deliveriesPerSample = 3_000;
 const target = { atLeast: 0.8 };
 
 /**
@@ -45,7 +44,7 @@ async function benchDeliveries(context: BenchContext, channel: ConfirmChannel): 
   const without = await DeliveringWorker.start(context, 'bench_webhooks', connections);
   const during = await DeliveringWorker.start(context, 'bench_webhooks_dumped', connections);
   const variantOf = (worker: DeliveringWorker) => ({
-    measure: () => worker.measureFromBacklogOf(worker.subscriberAt(0), deliveriesPerSample),
+    measure: () => worker.measureFromBacklog(worker.subscribers.slice(0, 1)),
   });
   await without.measureFromMessages();
   await during.measureFromMessages();
@@ -93,11 +92,8 @@ async function compare(
       context.rounds,
     ),
   );
-  return [
-    ratio(`${name} during a snapshot, ratio to without`, rounds, { of: 'during', to: 'without' }, target),
-    ...absoluteFigures(rounds, 'without'),
-    ...absoluteFigures(rounds, 'during'),
-  ];
+  const pair = { of: 'during', to: 'without' };
+  return comparisonFigures(`${name} during a snapshot, ratio to without`, rounds, pair, target);
 }
 
 async function startRelay(context: BenchContext, channel: ConfirmChannel, database: string) {

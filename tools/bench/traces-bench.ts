@@ -1,5 +1,5 @@
+import { listen } from '@fulfilment/testing/listen';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
 import type { BenchContext } from './bench-context.ts';
 import type { Figure } from './figures.ts';
 import { absoluteFigures, measureInRounds, ratio, ratioPerCpuSecond } from './rounds.ts';
@@ -8,26 +8,24 @@ import { callerCount, type StoreRequests, storeRequests } from './store/store-ca
 import { addCatalogue, integrationToken, createStoreProcess } from './store/store-process.ts';
 
 /** A store-api under measurement, with requests to it. */
-interface MeasuredServer {
+interface TracedServer {
   readonly service: ServiceProcess;
   readonly requests: StoreRequests;
 }
 
 /** Compares placing orders with and without spans. The collector only accepts them. */
 export async function benchTraces(context: BenchContext): Promise<readonly Figure[]> {
-  const collector = createServer((request, response) => {
-    request.resume().on('end', () => response.end());
-  }).listen(0, '127.0.0.1');
-  await once(collector, 'listening');
-  const address = collector.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
+  const collector = await listen(
+    createServer((request, response) => {
+      request.resume().on('end', () => response.end());
+    }),
+  );
   const tracing = (share: string) => ({
-    ...endpoint,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: share,
   });
-  const servers: Record<string, MeasuredServer> = {
+  const servers: Record<string, TracedServer> = {
     off: await start(context, 'off', {}),
     tenth: await start(context, 'tenth', tracing('0.1')),
     all: await start(context, 'all', tracing('1')),
@@ -38,7 +36,7 @@ export async function benchTraces(context: BenchContext): Promise<readonly Figur
         Object.entries(servers).map(([name, { service, requests }]) => ({
           name,
           callers: Array.from({ length: callerCount }, () => requests.placeOrder),
-          cpuMs: () => service.process.cpuMs(),
+          server: service,
         })),
         context,
       ),
@@ -62,8 +60,7 @@ export async function benchTraces(context: BenchContext): Promise<readonly Figur
       await requests.close();
       await service.stop();
     }
-    collector.closeAllConnections();
-    collector.close();
+    await collector.close();
   }
 }
 
@@ -71,7 +68,7 @@ async function start(
   context: BenchContext,
   name: string,
   settings: Readonly<Record<string, string>>,
-): Promise<MeasuredServer> {
+): Promise<TracedServer> {
   const service = await createStoreProcess(context, `bench_traces_${name}`, settings);
   const data = await addCatalogue(service.databaseUrl);
   await service.start();

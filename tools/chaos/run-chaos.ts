@@ -6,11 +6,10 @@ import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './suite/chaos
 import { runStep, type Targets } from './faults.ts';
 import { measureLoss } from './comparison/loss.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
-import { type Comparison, differencesIn, formatComparison } from './comparison/sets.rules.ts';
+import { type Comparison, formatComparison } from './comparison/sets.rules.ts';
 import { replicaNumbers } from './suite/context.ts';
-import type { Shopper } from './shopper.ts';
 import { describeStep, partOf, type Step } from './timeline.rules.ts';
-import { compareUntilEqual, openTraffic, type Traffic } from './traffic.ts';
+import { compareUntilEqual, openTraffic, reportProblems, type Traffic } from './traffic.ts';
 
 const rollsOfEach = 3;
 /** Consumers of messages before their publishers (docs/deploying.md). */
@@ -46,7 +45,7 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
   const { targets } = suite;
   const traffic = await openTraffic(suite);
   cleanups.push(() => traffic.close());
-  const { shopper, received, invalid } = traffic;
+  const { shopper, received } = traffic;
   const ended = new AbortController();
   say(`\n${options.orders} orders or more, ${options.perSecond.toFixed(0)} a second.\n`);
   const startedAtMs = performance.now();
@@ -77,7 +76,7 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
   for (const line of formatComparison(comparison)) say(line);
   const repeated = received.length - new Set(received.map(({ deliveryId }) => deliveryId)).size;
   say(`\nDeliveries that were sent again with the same id, which is allowed: ${repeated}`);
-  return reportComparison(comparison, shopper, { ...options, invalid });
+  return reportComparison(comparison, traffic, options);
 }
 
 /** Prints what is lost after repairs, once messages on their way have arrived. Returns the exit status. */
@@ -100,9 +99,10 @@ async function reportLoss(suite: ChaosSuite, traffic: Traffic): Promise<number> 
 /** Prints the differences. Returns the exit status. */
 function reportComparison(
   comparison: Comparison,
-  { failedAttempts, rejected }: Shopper,
-  { isRolling, invalid }: Pick<ChaosOptions, 'isRolling'> & { readonly invalid: readonly string[] },
+  traffic: Traffic,
+  { isRolling }: Pick<ChaosOptions, 'isRolling'>,
 ): number {
+  const { failedAttempts } = traffic.shopper;
   // Without closed connections: a reload of nginx before 1.27.4 closes idle ones even if a request is on
   // its way.
   const failed = failedAttempts.filter(({ reason }) => reason !== 'UND_ERR_SOCKET');
@@ -111,16 +111,9 @@ function reportComparison(
   say(
     `Failed attempts, which were repeated: ${[...counts].map(([reason, count]) => `${count} × ${reason}`).join(', ') || 'none'}`,
   );
-  const problems = [
-    ...differencesIn(comparison),
-    ...rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
-    ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
-    ...(isRolling && failed.length > 0 ? [`${failed.length} requests failed during roll-outs`] : []),
-  ];
-  say(
-    problems.length === 0 ? '\nNothing was lost or doubled.' : `\nDifferences:\n  ${problems.join('\n  ')}`,
-  );
-  return problems.length === 0 ? 0 : 1;
+  const failures =
+    isRolling && failed.length > 0 ? [`${failed.length} requests failed during roll-outs`] : [];
+  return reportProblems('Nothing was lost or doubled.', [...traffic.problemsIn(comparison), ...failures]);
 }
 
 /** Runs each step when it is due and the previous step has ended: of all parts, or of the same part. */

@@ -9,7 +9,7 @@ import { ownerEmail } from '../demo/accounts.ts';
 import { openStore } from '../demo/api.ts';
 import { demoToken } from '../demo/demo-token.ts';
 import { unlimitedProduct } from '../demo/find-product.ts';
-import { orderRequest } from '../demo/order-request.ts';
+import { orderRequest, sendOrder } from '../demo/order-request.ts';
 import type { Stack } from '../dev/state/stack-file.ts';
 
 export const orderEvents = ['order.created', 'order.processing'] as const;
@@ -48,6 +48,7 @@ export class Shopper {
   private readonly pool: Pool;
   /** A piece of a limited edition, and a piece of another product. */
   private readonly order: PlaceOrderRequest;
+  private readonly limitedSku: string;
   private token: Promise<string>;
   private tokenRenewalAtMs: number;
   private isClosed = false;
@@ -65,12 +66,13 @@ export class Shopper {
       { sku, quantity: 1 },
     ]);
     await createWebhook({ client, body: { url: receiver, secret, events: [...orderEvents] } });
-    return new Shopper(stack, token, order);
+    return new Shopper(stack, token, order, limitedSku);
   }
 
-  private constructor(stack: Stack, token: string, order: PlaceOrderRequest) {
+  private constructor(stack: Stack, token: string, order: PlaceOrderRequest, limitedSku: string) {
     this.stack = stack;
     this.order = order;
+    this.limitedSku = limitedSku;
     this.token = Promise.resolve(token);
     this.tokenRenewalAtMs = performance.now() + tokenRenewalMs;
     this.pool = new Pool(stack.base_url, {
@@ -134,18 +136,11 @@ export class Shopper {
   }
 
   private async send(key: string, units: number): Promise<{ status: number; text: string }> {
-    const [limited, other] = this.order.items;
-    const response = await this.pool.request({
-      method: 'POST',
-      path: '/store/v1/orders',
-      headers: {
-        authorization: `Bearer ${await this.currentToken()}`,
-        'content-type': 'application/json',
-        'idempotency-key': key,
-      },
-      body: JSON.stringify({ ...this.order, items: [limited, { ...other, quantity: units }] }),
-    });
-    return { status: response.statusCode, text: await response.body.text() };
+    const items = this.order.items.map((item) =>
+      item.sku === this.limitedSku ? item : { ...item, quantity: units },
+    );
+    const order = { ...this.order, items };
+    return sendOrder(this.pool, { token: await this.currentToken(), key, order });
   }
 
   /** Returns a token, which it renews regularly. If the sign-in fails, the old one is still valid. */

@@ -6,7 +6,7 @@ import { openCreator } from '../demo/api.ts';
 import { Failure } from '../dev/failure.ts';
 import type { Stack } from '../dev/state/stack-file.ts';
 import { openReceiver } from '../listen/receiver.ts';
-import type { ChaosSuite } from './suite/chaos-suite.ts';
+import { type ChaosSuite, say } from './suite/chaos-suite.ts';
 import { initialStock } from './suite/limited-edition.ts';
 import {
   compareWithAccepted,
@@ -48,14 +48,16 @@ export async function openTraffic({ context, stack, limitedId }: ChaosSuite) {
     receiver: receiver.url,
     secret: webhookSecret,
   };
-  const shopper = await Shopper.open(stack, integration).catch(async (error: unknown) => {
-    await receiver.stop();
-    throw error;
-  });
+  const shopper = await Shopper.open(stack, integration);
   return {
     shopper,
     received,
-    invalid,
+    /** Differences, rejected orders and deliveries that could not be verified, with examples. */
+    problemsIn: (comparison: Comparison): string[] => [
+      ...differencesIn(comparison),
+      ...shopper.rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
+      ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
+    ],
     compare: async (lost: LostByRestore = nothingLost): Promise<Comparison> => {
       const limited = { productId: limitedId, initialStock };
       const observed = { context, received, limited, soldUnits: await readSoldUnits(stack, openedAt) };
@@ -76,6 +78,12 @@ export async function compareUntilEqual(compare: () => Promise<Comparison>): Pro
     if (differencesIn(comparison).length === 0 || performance.now() > endsAtMs) return comparison;
     await sleep(pollIntervalMs);
   }
+}
+
+/** Prints the problems, or the sentence if there are none. Returns the exit status. */
+export function reportProblems(success: string, problems: readonly string[]): number {
+  say(problems.length === 0 ? `\n${success}` : `\nDifferences:\n  ${problems.join('\n  ')}`);
+  return problems.length === 0 ? 0 : 1;
 }
 
 /** Sums the months of the run: one, or two if it passes midnight (UTC) at the end of a month. */

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
-import type { Integration, PlacedOrder } from '../bench/suite/integration.ts';
-import { openIntegration } from '../bench/suite/open-integration.ts';
+import { Integration, type PlacedOrder } from '../bench/suite/integration.ts';
 import type { ReceiverProcess } from '../bench/webhooks/receiver-process.ts';
 import { ownerEmail } from '../demo/accounts.ts';
 import { demoToken } from '../demo/demo-token.ts';
@@ -12,11 +10,10 @@ const callerCount = 4;
 const afterwardsMs = 3_000;
 /** Time for which a caller retries while a process is replaced. */
 const retryMs = 30_000;
-const delivered = z.object({ data: z.object({ order_id: z.string() }) });
 
 /** Orders of an integration, each of which must be delivered as a webhook and reach the Creator API. */
 export async function openTraffic(stack: Stack) {
-  const { integration, receiver } = await openIntegration(stack);
+  const integration = await Integration.open(stack);
   return {
     /**
      * Places orders during a change and for 3 s after it, and then signs in, because the change may concern
@@ -25,14 +22,11 @@ export async function openTraffic(stack: Stack) {
      */
     during: async (change: () => Promise<void>): Promise<void> => {
       const orders = await placeOrdersDuring(change, integration);
-      await checkDelivered(orders, receiver);
+      await checkDelivered(orders, integration.receiver);
       await integration.waitUntilProjected(orders);
       await demoToken(stack, { email: ownerEmail, scopes: ['openid', 'orders:read'] });
     },
-    stop: async (): Promise<void> => {
-      await integration.close();
-      await receiver.stop();
-    },
+    stop: () => integration.close(),
   };
 }
 
@@ -63,7 +57,7 @@ async function checkDelivered(orders: readonly PlacedOrder[], receiver: Receiver
   while (missing.size > 0) {
     await receiver.waitForDeliveries(1);
     for (const { signed, envelope } of await receiver.take()) {
-      const { order_id: id } = delivered.parse(envelope).data;
+      const { order_id: id } = envelope.data;
       if (!signed) throw new Failure(`A webhook of ${id} has no valid signature.`);
       missing.delete(id);
     }

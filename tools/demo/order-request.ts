@@ -1,4 +1,5 @@
 import { type Client, type PlaceOrderRequest, quoteRates } from '@fulfilment/client/store';
+import type { Pool } from 'undici';
 import { Failure } from '../dev/failure.ts';
 
 /** The address of every order that tools place. */
@@ -28,4 +29,22 @@ export async function orderRequest(
     shipping_address: shippingAddress,
     shipping_rate_id: rate.id,
   };
+}
+
+/** Sends an order over a connection that is kept alive. Returns also error responses. */
+export async function sendOrder(
+  pool: Pool,
+  { token, key, order }: { readonly token: string; readonly key: string; readonly order: PlaceOrderRequest },
+): Promise<{ status: number; text: string }> {
+  const response = await pool.request({
+    method: 'POST',
+    path: '/store/v1/orders',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: JSON.stringify(order),
+  });
+  return { status: response.statusCode, text: await response.body.text() };
 }

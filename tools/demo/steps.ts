@@ -37,8 +37,3 @@ export function expectEqual(subject: string, actual: unknown, expected: unknown)
     `Expected ${subject} to be ${JSON.stringify(expected)}, but it is ${JSON.stringify(actual)}.`,
   );
 }
-
-/** @throws Failure if the condition is false */
-export function expectThat(description: string, condition: boolean): void {
-  if (!condition) throw new Failure(`Expected ${description}, but that is not the case.`);
-}

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChaosSuite, inChaosSuite, say } from '../chaos/suite/chaos-suite.ts';
 import { eventually } from '../dev/eventually.ts';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
-import { differencesIn, formatComparison } from '../chaos/comparison/sets.rules.ts';
+import { formatComparison } from '../chaos/comparison/sets.rules.ts';
 import { adminUrlOf } from '../chaos/suite/context.ts';
 import { runSql } from '../dev/run-sql.ts';
-import { compareUntilEqual, openTraffic, type Traffic } from '../chaos/traffic.ts';
+import { compareUntilEqual, openTraffic, reportProblems, type Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';
 import { restorePaymentsAtProvider, readLost, readRowCounts, type TwoStates } from './compare-databases.ts';
@@ -136,7 +136,7 @@ async function repairAndCompare(
     problems: restoreProblems,
   }: { suite: ChaosSuite; traffic: Traffic } & Restored,
 ): Promise<number> {
-  const { shopper, received, invalid } = traffic;
+  const { shopper, received } = traffic;
   const { context } = suite;
   const problems = [...restoreProblems, ...(await repair(service, { context, target, lost, say }))];
   const comparison = await compareUntilEqual(() => traffic.compare(lost));
@@ -151,15 +151,8 @@ async function repairAndCompare(
     say(`  Lost: ${lost.events.size} events, of which ${undelivered.length} never reached the receiver`);
   say('');
   for (const line of formatComparison(comparison)) say(line);
-  problems.push(
-    ...differencesIn(comparison),
-    ...shopper.rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
-    ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
-  );
-  say(
-    problems.length === 0
-      ? '\nNothing else was lost or doubled.'
-      : `\nDifferences:\n  ${problems.join('\n  ')}`,
-  );
-  return problems.length === 0 ? 0 : 1;
+  return reportProblems('Nothing else was lost or doubled.', [
+    ...problems,
+    ...traffic.problemsIn(comparison),
+  ]);
 }

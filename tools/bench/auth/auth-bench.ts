@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure, type Target } from '../figures.ts';
-import { absoluteFigures, measureInRounds, ratio, ratioPerCpuSecond, type Rounds } from '../rounds.ts';
+import { comparisonFigures, type MeasuredServer, measureInRounds, ratio, type Rounds } from '../rounds.ts';
 import { createAuthProcess, signInForEachCaller } from './auth-process.ts';
 import { AuthData } from './auth-data.ts';
 import { ServedProcess } from '../served-process.ts';
@@ -18,10 +18,9 @@ const bareProviderLine = z.object({
   refreshTokens: z.array(z.string()),
 });
 
-/** A server under measurement, with its callers. */
-interface MeasuredServer {
+interface CalledServer {
+  readonly server: MeasuredServer;
   readonly callers: TokenCallers;
-  readonly cpuMs: () => number | undefined;
 }
 
 /** Compares the authorization server with a bare oidc-provider, and with itself when it has old rows. */
@@ -42,47 +41,31 @@ export async function benchAuth(context: BenchContext): Promise<readonly Figure[
   }
 }
 
-async function createAccounts(context: BenchContext, auth: ServiceProcess): Promise<MeasuredServer> {
-  const server = await context.step('People and clients', () => signInForEachCaller(auth, callerCount));
-  return { callers: new TokenCallers(server), cpuMs: () => auth.process.cpuMs() };
+async function createAccounts(context: BenchContext, server: ServiceProcess): Promise<CalledServer> {
+  const tokens = await context.step('People and clients', () => signInForEachCaller(server, callerCount));
+  return { server, callers: new TokenCallers(tokens) };
 }
 
-async function compareWithBaseline(context: BenchContext, authServer: MeasuredServer): Promise<Figure[]> {
-  const process = ServedProcess.script('auth/bare-provider.ts', {}, String(callerCount));
-  const bare: MeasuredServer = {
-    callers: new TokenCallers(bareServer(await process.firstLine())),
-    cpuMs: () => process.cpuMs(),
-  };
+async function compareWithBaseline(context: BenchContext, authServer: CalledServer): Promise<Figure[]> {
+  const server = ServedProcess.script('auth/bare-provider.ts', {}, String(callerCount));
+  const bare = { server, callers: new TokenCallers(bareServer(await server.firstLine())) };
+  const pair = { of: 'auth-server', to: 'bare' };
   try {
     const servers = { bare, 'auth-server': authServer };
     const refresh = await measure(context, servers, 'refresh');
     const introspect = await measure(context, servers, 'introspect');
     return [
-      ratio(
-        'refresh, ratio to bare oidc-provider',
-        refresh,
-        { of: 'auth-server', to: 'bare' },
-        { atLeast: 0.35 },
-      ),
-      ...ratioPerCpuSecond('  the same by processor time', refresh, { of: 'auth-server', to: 'bare' }),
-      ...Object.keys(servers).flatMap((name) => absoluteFigures(refresh, name)),
-      ratio(
-        'introspection, ratio to bare oidc-provider',
-        introspect,
-        { of: 'auth-server', to: 'bare' },
-        { atLeast: 0.65 },
-      ),
-      ...ratioPerCpuSecond('  the same by processor time', introspect, { of: 'auth-server', to: 'bare' }),
-      ...Object.keys(servers).flatMap((name) => absoluteFigures(introspect, name)),
+      ...comparisonFigures('refresh, ratio to bare oidc-provider', refresh, pair, { atLeast: 0.35 }),
+      ...comparisonFigures('introspection, ratio to bare oidc-provider', introspect, pair, { atLeast: 0.65 }),
     ];
   } finally {
     await bare.callers.close();
-    await process.stop();
+    await server.stop();
   }
 }
 
 /** Compares a fresh server with one that has old rows: first while they exist, then during their deletion. */
-async function compareWithOldRows(context: BenchContext, fresh: MeasuredServer): Promise<Figure[]> {
+async function compareWithOldRows(context: BenchContext, fresh: CalledServer): Promise<Figure[]> {
   const auth = await createAuthProcess(context, 'bench_auth_grown');
   const data = await AuthData.open(auth.databaseUrl);
   try {
@@ -98,7 +81,7 @@ async function compareWithOldRows(context: BenchContext, fresh: MeasuredServer):
     );
     // After a restart, auth-server deletes old rows immediately.
     await data.unblockCleanup();
-    await auth.stopProcess();
+    await auth.stopProcesses();
     await auth.start();
     const rowsBefore = await data.count();
     const startedAtMs = performance.now();
@@ -120,7 +103,7 @@ async function compareWithOldRows(context: BenchContext, fresh: MeasuredServer):
 
 async function compareBoth(
   context: BenchContext,
-  servers: Readonly<Record<'fresh' | 'grown', MeasuredServer>>,
+  servers: Readonly<Record<'fresh' | 'grown', CalledServer>>,
   condition: string,
   target?: Target,
 ): Promise<Figure[]> {
@@ -134,13 +117,13 @@ async function compareBoth(
 
 function measure(
   context: BenchContext,
-  servers: Readonly<Record<string, MeasuredServer>>,
+  servers: Readonly<Record<string, CalledServer>>,
   operation: 'refresh' | 'introspect',
 ): Promise<Rounds> {
-  const variants = Object.entries(servers).map(([name, { callers, cpuMs }]) => ({
+  const variants = Object.entries(servers).map(([name, { server, callers }]) => ({
     name,
+    server,
     callers: callers[operation],
-    cpuMs,
   }));
   return measureInRounds(variants, context);
 }

@@ -42,8 +42,7 @@ export class AuthData extends BenchDatabase {
     await client.query('CHECKPOINT'); // so that these rows are not written out during the measurement
   }
 
-  async count(): Promise<number> {
-    const { rows } = await this.client.query<{ count: string }>('SELECT count(*) FROM oidc_model');
-    return Number(rows[0]?.count);
+  count(): Promise<number> {
+    return this.readNumber('SELECT count(*) AS number FROM oidc_model');
   }
 }

@@ -1,3 +1,4 @@
+import { listen } from '@fulfilment/testing/listen';
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider';
@@ -55,12 +56,10 @@ class MapAdapter implements Adapter {
 }
 
 const server = createServer();
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  void start(typeof address === 'object' && address !== null ? address.port : 0);
-});
+const { port } = await listen(server);
+await start();
 
-async function start(port: number): Promise<void> {
+async function start(): Promise<void> {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const provider = new Provider(`http://127.0.0.1:${port}`, {
     adapter: MapAdapter,

@@ -2,7 +2,7 @@ import { topologyOf } from '@fulfilment/contracts';
 import { Failure } from '../../dev/failure.ts';
 import { type BenchContext, unlimited } from '../bench-context.ts';
 import { figure, type Figure, median } from '../figures.ts';
-import { absoluteFigures, type Caller, ratio, type Rounds } from '../rounds.ts';
+import { absoluteFigures, alternate, type Caller, ratio, type Rounds } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
 import { createMigratedDatabase, ServiceProcess } from '../service-process.ts';
 import { requestSender } from '../store/store-callers.ts';
@@ -18,12 +18,7 @@ export async function benchCreator(context: BenchContext): Promise<readonly Figu
   try {
     const ready = await context.step('creator-api', () => creator.start());
     const queue = topologyOf('bench_creator').queue('creator-api.facts');
-    const figures = await compareProjection(context, {
-      name: 'creator-api',
-      queue,
-      data,
-      process: creator.process,
-    });
+    const figures = await compareProjection(context, { name: 'creator-api', queue, data, server: creator });
     figures.push(...(await compareReads(context, creator, data)));
     return [...figures, ready, ...creator.memory()];
   } finally {
@@ -37,21 +32,21 @@ async function compareProjection(context: BenchContext, creatorApi: Projector): 
   const databaseUrl = await createMigratedDatabase(context, 'creator-api', 'bench_creator_bare');
   const data = await CreatorData.open(databaseUrl);
   const queue = 'bench_creator_bare';
-  const process = ServedProcess.script('creator/bare-consumer.ts', {
+  const server = ServedProcess.script('creator/bare-consumer.ts', {
     DATABASE_URL: databaseUrl,
     RABBITMQ_URL: context.stores.rabbitmq,
     BENCH_QUEUE: queue,
   });
   try {
-    await process.firstLine();
-    const projectors = [{ name: 'bare', queue, data, process }, creatorApi];
+    await server.firstLine();
+    const projectors = [{ name: 'bare', queue, data, server }, creatorApi];
     const { created, paid } = await context.step('Projection', () => measureProjection(context, projectors));
     const rows = { bare: await data.countProjected(), creatorApi: await creatorApi.data.countProjected() };
     if (JSON.stringify(rows.bare) !== JSON.stringify(rows.creatorApi))
       throw new Failure(`The rows are not the same: ${JSON.stringify(rows)}`);
     return [...projectionFigures('new orders', created), ...projectionFigures('payments', paid)];
   } finally {
-    await process.stop();
+    await server.stop();
     await data.close();
   }
 }
@@ -99,15 +94,9 @@ async function compareReads(
   };
   const figures: Figure[] = [];
   for (const [name, path] of Object.entries(paths)) {
-    const call =
-      (id: string): Caller =>
-      () =>
-        send('GET', path(id), 200);
-    figures.push(
-      ...(await context.step(name, () =>
-        compareLatency(context, name, { big: call(bigCreator), small: call(smallCreator) }),
-      )),
-    );
+    const big: Caller = () => send('GET', path(bigCreator), 200);
+    const small: Caller = () => send('GET', path(smallCreator), 200);
+    figures.push(...(await context.step(name, () => compareLatency(context, name, { big, small }))));
   }
   await send.close();
   return figures;
@@ -119,25 +108,17 @@ async function compareLatency(
   name: string,
   { big, small }: { readonly big: Caller; readonly small: Caller },
 ): Promise<Figure[]> {
-  const rounds: { bigMs: number; smallMs: number }[] = [];
-  for (let round = -1; round < context.rounds; round += 1) {
-    const bigMs = await medianMs(big, context.eachMs);
-    const smallMs = await medianMs(small, context.eachMs);
-    if (round >= 0) rounds.push({ bigMs, smallMs }); // the first round is a warm-up
-  }
+  const { bigMs = [], smallMs = [] } = await alternate(
+    [
+      { name: 'bigMs', measure: () => medianMs(big, context.eachMs) },
+      { name: 'smallMs', measure: () => medianMs(small, context.eachMs) },
+    ],
+    context.rounds,
+  );
+  const ratios = bigMs.map((ms, round) => ms / (smallMs[round] ?? Number.NaN));
   return [
-    figure(
-      `${name}, p50 with ${context.rowCount} orders`,
-      rounds.map(({ bigMs }) => bigMs),
-      'ms',
-      { atMost: 10 },
-    ),
-    figure(
-      `${name}, p50, ratio to ${smallCount} orders`,
-      rounds.map(({ bigMs, smallMs }) => bigMs / smallMs),
-      'x',
-      { atMost: 2 },
-    ),
+    figure(`${name}, p50 with ${context.rowCount} orders`, bigMs, 'ms', { atMost: 10 }),
+    figure(`${name}, p50, ratio to ${smallCount} orders`, ratios, 'x', { atMost: 2 }),
   ];
 }
 

@@ -1,5 +1,5 @@
+import { eventually } from '../../dev/eventually.ts';
 import { BenchDatabase } from '../bench-database.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 export const bigCreator = '01900000-0000-7000-8000-000000000001';
 export const smallCreator = '01900000-0000-7000-8000-000000000002';
@@ -11,9 +11,9 @@ export const smallCount = 1000;
 /** The orders and postings are spread over this time before now. */
 const historySeconds = 2 * 365 * 24 * 3600;
 
-const insertCreators = `
+const insertCreators = (ids: string) => `
   INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
-  SELECT id, 1, '${organisation}', 'Bench', 'GBP', now() FROM unnest(ARRAY['${bigCreator}', '${smallCreator}', '${busyCreator}']::uuid[]) AS id`;
+  SELECT id, 1, '${organisation}', 'Bench', 'GBP', now() FROM unnest(${ids}::uuid[]) AS id`;
 
 /** Paid orders of two years, with one line each, of 40 releases. */
 const insertOrders = `
@@ -48,11 +48,18 @@ const insertPostings = `
          'GBP', 2499, 416, 312, 'GBP', 2499, 416, 312
   FROM generate_series($1::int, $2::int - 1) AS n, LATERAL (SELECT now() - n % ${historySeconds} * interval '1 second' AS at) AS moment`;
 const postingsAtOnce = 1_000_000;
-const statementPollIntervalMs = 500;
+const statementsTimeoutMs = 1_800_000;
+const pollIntervalMs = 500;
 
 /** The database of a Creator API under measurement. */
 export class CreatorData extends BenchDatabase {
-  static override readonly setup = [insertCreators];
+  static override readonly setup = [
+    insertCreators(`ARRAY['${bigCreator}', '${smallCreator}', '${busyCreator}']`),
+  ];
+
+  async addCreators(ids: readonly string[]): Promise<void> {
+    await this.client.query(insertCreators('$1'), [ids]);
+  }
 
   /** Adds orders with their counts and monthly sums, as the consumers would write them. */
   async addOrders(creatorId: string, count: number): Promise<void> {
@@ -70,19 +77,10 @@ export class CreatorData extends BenchDatabase {
 
   /** Resolves when creator-api has issued the statements of all closed months of the postings. */
   async waitForStatements(): Promise<void> {
-    for (;;) {
-      const { rowCount } = await this.client.query(
-        `SELECT 1 FROM statistics_close WHERE first_open_month > '0001-01' AND statements_before >= first_open_month`,
-      );
-      if (rowCount === 1) return;
-      await sleep(statementPollIntervalMs);
-    }
-  }
-
-  /** Whether a message was applied. */
-  async isApplied(messageId: string): Promise<boolean> {
-    const { rowCount } = await this.client.query('SELECT 1 FROM inbox WHERE message_id = $1', [messageId]);
-    return rowCount === 1;
+    const issued =
+      "SELECT FROM statistics_close WHERE first_open_month > '0001-01' AND statements_before >= first_open_month";
+    const areIssued = async () => (await this.client.query(issued)).rowCount === 1;
+    await eventually(areIssued, statementsTimeoutMs, 'the statements are issued', pollIntervalMs);
   }
 
   /** Counts the rows that were written for the messages of the busy creator. */

@@ -3,8 +3,7 @@ import { connect } from 'amqplib';
 import type { BenchContext } from '../bench-context.ts';
 import { paidOrder, placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { type Sample, measureWork, type Rounds } from '../rounds.ts';
-import type { ServedProcess } from '../served-process.ts';
+import { alternate, measurePrepared, type PausableServer, type Rounds } from '../rounds.ts';
 import { busyCreator, type CreatorData } from './creator-data.ts';
 
 /** A consumer of order messages with its queue and its database. */
@@ -12,7 +11,7 @@ export interface Projector {
   readonly name: string;
   readonly queue: string;
   readonly data: CreatorData;
-  readonly process: ServedProcess;
+  readonly server: PausableServer;
 }
 
 /** Number of messages of each type in a sample. */
@@ -27,49 +26,38 @@ export async function measureProjection(
 ): Promise<{ created: Rounds; paid: Rounds }> {
   const connection = await connect(context.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
-  const variants = projectors.map((projector) => ({
-    projector,
-    created: new Array<Sample>(),
-    paid: new Array<Sample>(),
-  }));
 
-  /** Fills the queue while the consumer is paused, so that publishing and consuming do not compete. */
-  const project = async ({ queue, data, process }: Projector, sent: readonly { id: string }[]) => {
+  const project = ({ queue, data, server }: Projector, sent: readonly { readonly id: string }[]) => {
     const bodies = sent.map((message) => Buffer.from(JSON.stringify(message)));
-    process.pause();
-    for (const body of bodies) channel.publish('', queue, body, { persistent: true, mandatory: true });
-    await channel.waitForConfirms();
     const isApplied = () => data.isApplied(sent.at(-1)?.id ?? '');
-    return measureWork(
-      sent.length,
-      () => process.cpuMs(),
-      () => {
-        process.resume();
-        return eventually(isApplied, applyTimeoutMs, 'the messages are applied', pollIntervalMs);
+    return measurePrepared(sent.length, server, {
+      prepare: () => {
+        for (const body of bodies) channel.publish('', queue, body, { persistent: true, mandatory: true });
+        return channel.waitForConfirms();
       },
-    );
+      work: () => eventually(isApplied, applyTimeoutMs, 'the messages are applied', pollIntervalMs),
+    });
   };
 
   const messageTime = { occurredAt: new Date() };
-  for (let round = -1; round < context.rounds; round += 1) {
-    for (const { projector, ...samples } of round % 2 === 0 ? variants : variants.toReversed()) {
-      const orders = Array.from({ length: messagesPerSample }, (_, index) => placedOrder(index, busyCreator));
-      const created = await project(
-        projector,
-        orders.map((order) => messages.orderCreated.make({ order }, messageTime)),
-      );
-      const payments = await project(
-        projector,
-        orders.map((order) => messages.orderProcessing.make({ order: paidOrder(order) }, messageTime)),
-      );
-      if (round < 0) continue; // warm-up
-      samples.created.push(created);
-      samples.paid.push(payments);
-    }
-  }
+  const measure = async (projector: Projector) => {
+    const orders = Array.from({ length: messagesPerSample }, (_, index) => placedOrder(index, busyCreator));
+    const created = orders.map((order) => messages.orderCreated.make({ order }, messageTime));
+    const paid = orders.map((order) =>
+      messages.orderProcessing.make({ order: paidOrder(order) }, messageTime),
+    );
+    return { created: await project(projector, created), paid: await project(projector, paid) };
+  };
+  const variants = projectors.map((projector) => ({
+    name: projector.name,
+    measure: () => measure(projector),
+  }));
+  const rounds = Object.entries(await alternate(variants, context.rounds));
   await connection.close();
   return {
-    created: Object.fromEntries(variants.map(({ projector, created }) => [projector.name, created])),
-    paid: Object.fromEntries(variants.map(({ projector, paid }) => [projector.name, paid])),
+    created: Object.fromEntries(
+      rounds.map(([name, samples]) => [name, samples.map(({ created }) => created)]),
+    ),
+    paid: Object.fromEntries(rounds.map(([name, samples]) => [name, samples.map(({ paid }) => paid)])),
   };
 }

@@ -19,14 +19,14 @@ export async function startAuthReplicas(
     const refreshTokens = server.refreshTokens.filter((_, index) => index % replicas === replica);
     return new TokenCallers({ ...server, origin, refreshTokens });
   });
-  const cpuMs = () => service.cpuMs();
   const allCallers = (operation: 'refresh' | 'introspect') =>
     callersByReplica.flatMap((callers) => callers[operation]);
   return {
     service,
     measurements: {
-      refresh: () => measureCallers({ callers: allCallers('refresh'), cpuMs }, context.eachMs),
-      introspection: () => measureCallers({ callers: allCallers('introspect'), cpuMs }, context.eachMs),
+      refresh: () => measureCallers({ callers: allCallers('refresh'), server: service }, context.eachMs),
+      introspection: () =>
+        measureCallers({ callers: allCallers('introspect'), server: service }, context.eachMs),
     },
     close: async () => {
       await Promise.all(callersByReplica.map((callers) => callers.close()));

@@ -1,6 +1,6 @@
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absoluteFigures, alternate, type Sample, ratio } from '../rounds.ts';
+import { alternate, comparisonFigures, type Sample } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 
 /** A service with replicas and a database of its own, and what is measured on it. */
@@ -15,7 +15,7 @@ const replicaCount = 4;
 
 /** Starts further processes until the service has `replicas`. */
 export async function addReplicas(service: ServiceProcess, replicas: number): Promise<void> {
-  while (service.processes.length < replicas) await service.startReplica();
+  while (service.origins.length < replicas) await service.startReplica();
 }
 
 /**
@@ -25,15 +25,15 @@ export async function addReplicas(service: ServiceProcess, replicas: number): Pr
 export async function compareReplicas(
   context: BenchContext,
   serviceName: string,
-  start: (name: string, replicas: number) => Promise<ReplicaSet>,
+  start: (context: BenchContext, name: string, replicas: number) => Promise<ReplicaSet>,
 ): Promise<Figure[]> {
   const prefix = `bench_replicas_${serviceName.replaceAll('-', '_')}`;
   const started: ReplicaSet[] = [];
   try {
     const [one, four] = await context.step(`${serviceName}, one and four replicas`, async () => {
-      const single = await start(`${prefix}_one`, 1);
+      const single = await start(context, `${prefix}_one`, 1);
       started.push(single);
-      const several = await start(`${prefix}_four`, replicaCount);
+      const several = await start(context, `${prefix}_four`, replicaCount);
       started.push(several);
       return [single, several] as const;
     });
@@ -53,16 +53,9 @@ export async function compareReplicas(
           context.rounds,
         ),
       );
-      figures.push(
-        ratio(
-          `${work}, four replicas, ratio to one`,
-          rounds,
-          { of: 'four replicas', to: 'one replica' },
-          { atLeast: 0.9 },
-        ),
-        ...absoluteFigures(rounds, 'one replica'),
-        ...absoluteFigures(rounds, 'four replicas'),
-      );
+      const pair = { of: 'four replicas', to: 'one replica' };
+      const name = `${work}, four replicas, ratio to one`;
+      figures.push(...comparisonFigures(name, rounds, pair, { atLeast: 0.9 }));
     }
     return figures;
   } finally {

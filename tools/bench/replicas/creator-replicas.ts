@@ -1,10 +1,10 @@
 import { messages, topologyOf, uuidv7 } from '@fulfilment/contracts';
 import { connect } from 'amqplib';
 import { type BenchContext, unlimited } from '../bench-context.ts';
-import { BenchDatabase } from '../bench-database.ts';
+import { CreatorData } from '../creator/creator-data.ts';
 import { paidOrder, placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { measureWork, type Sample } from '../rounds.ts';
+import { measurePrepared, type Sample } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
@@ -13,10 +13,6 @@ const creatorCount = 200;
 const orderCount = 4_000;
 const timeoutMs = 60_000;
 const pollIntervalMs = 5;
-
-const addCreators = `
-  INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
-  SELECT id, 1, 'org_bench', 'Bench', 'GBP', now() FROM unnest($1::uuid[]) AS id`;
 
 /** Paid orders of new creators, as if the creators had been registered after their orders arrived. */
 const addWaitingPostings = `
@@ -38,11 +34,7 @@ const addWaitingPostings = `
   INSERT INTO waiting_postings (order_id, creator_id, currency, paid_on)
   SELECT id, creator_id, currency, (charged_at AT TIME ZONE 'UTC')::date FROM placed`;
 
-class CreatorOrders extends BenchDatabase {
-  async addCreators(ids: readonly string[]): Promise<void> {
-    await this.client.query(addCreators, [ids]);
-  }
-
+class CreatorOrders extends CreatorData {
   async addWaitingPostings(): Promise<void> {
     await this.client.query(addWaitingPostings);
   }
@@ -50,11 +42,6 @@ class CreatorOrders extends BenchDatabase {
   async areAllPosted(): Promise<boolean> {
     const { rowCount } = await this.client.query('SELECT FROM waiting_postings LIMIT 1');
     return rowCount === 0;
-  }
-
-  async countApplied(): Promise<number> {
-    const { rows } = await this.client.query<{ count: number }>('SELECT count(*)::int AS count FROM inbox');
-    return rows[0]?.count ?? 0;
   }
 }
 
@@ -76,21 +63,11 @@ export async function startCreatorReplicas(
   const channel = await connection.createConfirmChannel();
   const queue = topologyOf(name).queue('creator-api.facts');
 
-  const measureUntil = async (
-    prepare: () => Promise<void>,
-    isDone: () => Promise<boolean>,
-  ): Promise<Sample> => {
-    service.pause();
-    await prepare();
-    return measureWork(
-      orderCount,
-      () => service.cpuMs(),
-      () => {
-        service.resume();
-        return eventually(isDone, timeoutMs, 'the orders are posted', pollIntervalMs);
-      },
-    );
-  };
+  const measureUntil = (prepare: () => Promise<void>, isDone: () => Promise<boolean>): Promise<Sample> =>
+    measurePrepared(orderCount, service, {
+      prepare,
+      work: () => eventually(isDone, timeoutMs, 'the orders are posted', pollIntervalMs),
+    });
 
   return {
     service,

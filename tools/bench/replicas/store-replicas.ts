@@ -20,12 +20,13 @@ export async function startStoreReplicas(
     Array.from({ length: callerCount / replicas }, () =>
       requests.map((ofReplica) => ofReplica[request]),
     ).flat();
-  const cpuMs = () => service.cpuMs();
   return {
     service,
     measurements: {
-      'POST order': () => measureCallers({ callers: allCallers('placeOrder'), cpuMs }, context.eachMs),
-      'GET one order': () => measureCallers({ callers: allCallers('order'), cpuMs }, context.eachMs),
+      'POST order': () =>
+        measureCallers({ callers: allCallers('placeOrder'), server: service }, context.eachMs),
+      'GET one order': () =>
+        measureCallers({ callers: allCallers('order'), server: service }, context.eachMs),
     },
     close: async () => {
       await Promise.all(requests.map((ofReplica) => ofReplica.close()));

@@ -2,7 +2,7 @@ import { connect } from 'amqplib';
 import { BenchDatabase } from '../bench-database.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { measureWork, type Sample } from '../rounds.ts';
+import { measurePrepared, type Sample } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import { DeliveringWorker } from '../webhooks/delivering-worker.ts';
 import { ReceiverProcess } from '../webhooks/receiver-process.ts';
@@ -38,19 +38,13 @@ class DisabledSubscriptions extends BenchDatabase {
   }
 
   /** Measures bulk updates that hold the deliveries of all disabled subscriptions. */
-  async hold(service: ServiceProcess): Promise<Sample> {
-    service.pause();
-    await this.client.query(requestHolding);
+  hold(service: ServiceProcess): Promise<Sample> {
     const areSyncsDone = async () =>
       (await this.client.query('SELECT FROM webhook_state_syncs LIMIT 1')).rowCount === 0;
-    return measureWork(
-      disabledCount,
-      () => service.cpuMs(),
-      () => {
-        service.resume();
-        return eventually(areSyncsDone, timeoutMs, 'the bulk updates are done', pollIntervalMs);
-      },
-    );
+    return measurePrepared(disabledCount, service, {
+      prepare: () => this.client.query(requestHolding),
+      work: () => eventually(areSyncsDone, timeoutMs, 'the bulk updates are done', pollIntervalMs),
+    });
   }
 }
 

@@ -219,4 +219,4 @@ const server = createServer((request, response) => {
     },
   );
 });
-listenAndPrintPort(server);
+await listenAndPrintPort(server);

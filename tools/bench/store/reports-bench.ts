@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../dev/failure.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure } from '../figures.ts';
-import { alternate, makeSample, type Sample } from '../rounds.ts';
-import type { ServedProcess } from '../served-process.ts';
-import { addCatalogue, createStoreProcess } from './store-process.ts';
-import { WarehouseData } from './warehouse-data.ts';
+import { alternate, measurePrepared, type Sample } from '../rounds.ts';
+import type { ServiceProcess } from '../service-process.ts';
+import { Shop } from './shop-data.ts';
+import { createStoreProcess } from './store-process.ts';
 
 /** Name of the database, and namespace of exchanges, queues and keys of Redis. */
 const benchName = 'bench_reports';
@@ -18,171 +18,126 @@ const maxStartMs = 10_000;
 const pollIntervalMs = 50;
 const countIntervalMs = 100;
 
+interface Warehouse {
+  readonly context: BenchContext;
+  readonly store: ServiceProcess;
+  readonly shop: Shop;
+  readonly channel: ConfirmChannel;
+  /** The limited editions that stock counts are about. */
+  readonly skus: readonly string[];
+}
+
 /** Measures how fast store-api applies fulfilment events from full queues, with one replica and with two. */
 export async function benchReports(context: BenchContext): Promise<readonly Figure[]> {
   const store = await createStoreProcess(context, benchName);
-  await addCatalogue(store.databaseUrl);
-  const data = await WarehouseData.open(store.databaseUrl);
+  const shop = await Shop.open(store.databaseUrl);
   const connection = await connect(context.stores.rabbitmq);
-  const replicas: ServedProcess[] = [];
   try {
+    await shop.addCatalogue();
     await store.start();
-    const warehouse = new Warehouse(context, data, {
-      channel: await connection.createConfirmChannel(),
-      skus: await data.limitProducts(),
-    });
-    replicas.push(store.process);
-    const figures = await warehouse.measure(replicas, 'one replica');
-    replicas.push(await store.startReplica());
-    figures.push(...(await warehouse.measure(replicas, 'two replicas')));
-    return [...figures, await warehouse.delayOfCounts(replicas), ...store.memory()];
+    const channel = await connection.createConfirmChannel();
+    const warehouse = { context, store, shop, channel, skus: await shop.limitProducts() };
+    const figures = await measureReplicas(warehouse, 'one replica');
+    await store.startReplica();
+    figures.push(...(await measureReplicas(warehouse, 'two replicas')));
+    return [...figures, await measureDelayOfCounts(warehouse), ...store.memory()];
   } finally {
-    await data.close();
-    await Promise.all(replicas.slice(1).map((replica) => replica.stop()));
+    await shop.close();
     await store.stop();
     await connection.close();
   }
 }
 
-/** Publishes fulfilment events, and measures how fast the replicas of store-api apply them. */
-class Warehouse {
-  private readonly context: BenchContext;
-  private readonly data: WarehouseData;
-  private readonly channel: ConfirmChannel;
-  /** The limited editions that stock counts are about. */
-  private readonly skus: readonly string[];
-
-  constructor(
-    context: BenchContext,
-    data: WarehouseData,
-    { channel, skus }: { readonly channel: ConfirmChannel; readonly skus: readonly string[] },
-  ) {
-    this.context = context;
-    this.data = data;
-    this.channel = channel;
-    this.skus = skus;
-  }
-
-  async measure(replicas: readonly ServedProcess[], condition: string): Promise<Figure[]> {
-    const { rowCount: amount, step } = this.context;
-    const rounds = await alternate(
-      [
-        {
-          name: `shipments, ${condition}`,
-          measure: () =>
-            step(`Shipments, ${condition}`, async () =>
-              this.apply(replicas, await this.addShipments(amount)),
-            ),
-        },
-        {
-          name: `stock counts, ${condition}`,
-          measure: () =>
-            step(`Stock counts, ${condition}`, () => this.apply(replicas, this.stockCounts(amount))),
-        },
-      ],
-      this.context.rounds,
-    );
-    return Object.entries(rounds).flatMap(([variant, samples]) => [
-      figure(
-        variant,
-        samples.map(({ perSecond }) => perSecond),
-        '/s',
-        { atLeast: 2000 },
+/** Measures all replicas of store-api that are running. */
+async function measureReplicas(warehouse: Warehouse, condition: string): Promise<Figure[]> {
+  const { rowCount, rounds, step } = warehouse.context;
+  const variant = (kind: string, makeEvents: () => Message[] | Promise<Message[]>) => {
+    const name = `${kind}, ${condition}`;
+    return { name, measure: () => step(name, async () => apply(warehouse, await makeEvents())) };
+  };
+  const samples = await alternate(
+    [
+      variant('shipments', () => addShipments(warehouse, rowCount)),
+      variant('stock counts', () =>
+        Array.from({ length: rowCount }, (_, index) => stockCount(warehouse, index)),
       ),
-      figure(
-        '  processor time of store-api per event',
-        samples.map(({ cpuUs = Number.NaN }) => cpuUs),
-        'µs',
-      ),
-    ]);
-  }
+    ],
+    rounds,
+  );
+  return Object.entries(samples).flatMap(([name, samplesOfVariant]) => {
+    const perSecond = samplesOfVariant.map((sample) => sample.perSecond);
+    const cpuUs = samplesOfVariant.flatMap((sample) => sample.cpuUs ?? []);
+    return [
+      figure(name, perSecond, '/s', { atLeast: 2000 }),
+      ...(cpuUs.length === 0 ? [] : [figure('  processor time of store-api per event', cpuUs, 'µs')]),
+    ];
+  });
+}
 
-  /** Measures the time from the publication of a stock count until it is applied, while shipments wait. */
-  async delayOfCounts(replicas: readonly ServedProcess[]): Promise<Figure> {
-    const { rowCount: amount, step } = this.context;
-    return step(`Stock counts behind ${amount} shipments`, async () => {
-      const shipments = await this.addShipments(amount);
-      await this.data.clearInbox();
-      await this.publishWhilePaused(replicas, shipments);
-      const delaysMs: number[] = [];
-      do {
-        const [count] = this.stockCounts(1);
-        if (count !== undefined) delaysMs.push(await this.delayOf(count));
-        await sleep(countIntervalMs);
-      } while ((await this.data.countApplied()) < amount);
-      await this.waitUntilApplied(amount + delaysMs.length);
-      return figure(`slowest stock count behind ${amount} shipments`, [Math.max(...delaysMs)], 'ms', {
-        atMost: 1000,
-      });
-    });
-  }
+/** Measures the time from the publication of a stock count until it is applied, while shipments wait. */
+function measureDelayOfCounts(warehouse: Warehouse): Promise<Figure> {
+  const { context, store, shop } = warehouse;
+  const { rowCount, step } = context;
+  const name = `slowest stock count behind ${rowCount} shipments`;
+  return step(name, async () => {
+    const shipments = await addShipments(warehouse, rowCount);
+    await shop.clearInbox();
+    store.pause();
+    await publish(warehouse, shipments);
+    store.resume();
+    const delaysMs: number[] = [];
+    do {
+      const count = stockCount(warehouse, 0);
+      const publishedAtMs = performance.now();
+      await publish(warehouse, [count]);
+      while (!(await shop.isApplied(count.id))) await sleep(1);
+      delaysMs.push(performance.now() - publishedAtMs);
+      await sleep(countIntervalMs);
+    } while ((await shop.countApplied()) < rowCount);
+    await waitUntilApplied(shop, rowCount + delaysMs.length);
+    return figure(name, [Math.max(...delaysMs)], 'ms', { atMost: 1000 });
+  });
+}
 
-  /** Returns the ms from the publication of a stock count until it is applied. */
-  private async delayOf(count: Message): Promise<number> {
-    const startedAtMs = performance.now();
-    await this.publish([count]);
-    while (!(await this.data.isApplied(count.id))) await sleep(1);
-    return performance.now() - startedAtMs;
-  }
+async function apply(warehouse: Warehouse, events: readonly Message[]): Promise<Sample> {
+  await warehouse.shop.clearInbox();
+  return measurePrepared(events.length, warehouse.store, {
+    prepare: () => publish(warehouse, events),
+    work: () => waitUntilApplied(warehouse.shop, events.length),
+  });
+}
 
-  private async apply(replicas: readonly ServedProcess[], events: readonly Message[]): Promise<Sample> {
-    const cpuMs = () => replicas.reduce((sum, replica) => sum + (replica.cpuMs() ?? Number.NaN), 0);
-    await this.data.clearInbox();
-    const cpuBeforeMs = cpuMs();
-    const resumedAtMs = await this.publishWhilePaused(replicas, events);
-    await this.waitUntilApplied(events.length);
-    return makeSample(events.length, performance.now() - resumedAtMs, [cpuBeforeMs, cpuMs()]);
+async function publish({ channel }: Warehouse, events: readonly Message[]): Promise<void> {
+  const { factsExchange } = topologyOf(benchName);
+  for (let from = 0; from < events.length; from += publishedAtOnce) {
+    for (const event of events.slice(from, from + publishedAtOnce))
+      channel.publish(factsExchange, event.type, Buffer.from(JSON.stringify(event)), { persistent: true });
+    await channel.waitForConfirms();
   }
+}
 
-  /** @returns the time at which the replicas resumed, by `performance.now()` */
-  private async publishWhilePaused(
-    replicas: readonly ServedProcess[],
-    events: readonly Message[],
-  ): Promise<number> {
-    for (const replica of replicas) replica.pause();
-    await this.publish(events);
-    for (const replica of replicas) replica.resume();
-    return performance.now();
+async function waitUntilApplied(shop: Shop, count: number): Promise<void> {
+  const timeoutAtMs = performance.now() + (count * 1000) / minPerSecond + maxStartMs;
+  for (;;) {
+    const applied = await shop.countApplied();
+    if (applied > count) throw new Failure(`${applied - count} messages too many were applied.`);
+    if (applied === count) return;
+    if (performance.now() > timeoutAtMs)
+      throw new Failure(`Only ${applied} of ${count} messages were applied.`);
+    await sleep(pollIntervalMs);
   }
+}
 
-  private async publish(events: readonly Message[]): Promise<void> {
-    const { factsExchange } = topologyOf(benchName);
-    for (let from = 0; from < events.length; from += publishedAtOnce) {
-      for (const event of events.slice(from, from + publishedAtOnce))
-        this.channel.publish(factsExchange, event.type, Buffer.from(JSON.stringify(event)), {
-          persistent: true,
-        });
-      await this.channel.waitForConfirms();
-    }
-  }
+/** Adds orders. @returns a message about the shipment of each */
+async function addShipments({ shop }: Warehouse, count: number): Promise<Message[]> {
+  const tracking = { carrier: 'Royal Mail', tracking_number: 'A', tracking_url: 'https://track.example/A' };
+  return (await shop.addUnshippedOrders(count)).map((order_id) =>
+    messages.fulfilmentShipped.make({ order_id, ...tracking }, { occurredAt: new Date() }),
+  );
+}
 
-  private async waitUntilApplied(count: number): Promise<void> {
-    const timeoutAtMs = performance.now() + (count * 1000) / minPerSecond + maxStartMs;
-    for (;;) {
-      const applied = await this.data.countApplied();
-      if (applied > count) throw new Failure(`${applied - count} messages too many were applied.`);
-      if (applied === count) return;
-      if (performance.now() > timeoutAtMs)
-        throw new Failure(`Only ${applied} of ${count} messages were applied.`);
-      await sleep(pollIntervalMs);
-    }
-  }
-
-  /** Adds orders. @returns a message about the shipment of each */
-  private async addShipments(amount: number): Promise<Message[]> {
-    const tracking = { carrier: 'Royal Mail', tracking_number: 'A', tracking_url: 'https://track.example/A' };
-    return (await this.data.addOrders(amount)).map((order_id) =>
-      messages.fulfilmentShipped.make({ order_id, ...tracking }, { occurredAt: new Date() }),
-    );
-  }
-
-  private stockCounts(amount: number): Message[] {
-    return Array.from({ length: amount }, (_, index) => {
-      const sku = this.skus[index % this.skus.length] ?? '';
-      return messages.fulfilmentStockSet.make(
-        { sku, quantity: 1000 + (index % 100) },
-        { occurredAt: new Date() },
-      );
-    });
-  }
+function stockCount({ skus }: Warehouse, index: number): Message {
+  const sku = skus[index % skus.length] ?? '';
+  const quantity = 1000 + (index % 100);
+  return messages.fulfilmentStockSet.make({ sku, quantity }, { occurredAt: new Date() });
 }

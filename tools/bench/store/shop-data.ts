@@ -59,7 +59,7 @@ const insertOrders = `
   WITH placed AS (
     INSERT INTO orders (id, creator_id, client_id, status, platform, store_id, external_order_id, currency, total_amount, item_count, shipping_rate_id,
                         shipping_amount, shipping_address, country_code, billing_method, payment_status, charge_amount, charged_at, created_at)
-    SELECT gen_random_uuid(), '${creatorId}', 'app', CASE n % 3 WHEN 0 THEN 'shipped' WHEN 1 THEN 'processing' ELSE 'delivered' END,
+    SELECT gen_random_uuid(), '${creatorId}', 'app', coalesce($4, CASE n % 3 WHEN 0 THEN 'shipped' WHEN 1 THEN 'processing' ELSE 'delivered' END),
            CASE n % 2 WHEN 0 THEN 'shop' ELSE 'api' END, 'store-' || n % 7, 'external-' || n, 'GBP', 7847, 3, '${rateId}', 350,
            '{"full_name": "Aiko Mori", "address_line_1": "1 Quay Street", "city": "London", "postal_code": "N1 1AA", "country_code": "GB"}',
            'GB', 'card', 'paid', 7847, now(), now() - (n + $2::int) * interval '1 second'
@@ -69,12 +69,15 @@ const insertOrders = `
   FROM placed CROSS JOIN generate_series(1, 2) AS line WHERE $3
   RETURNING order_id`;
 
+const limitProducts = `
+  UPDATE products SET limited_edition = true, quantity = 1000000, stock_set_at = now() - interval '1 day' RETURNING id`;
+
 /** The database of a Store API or bare server under measurement. */
 export class Shop extends BenchDatabase {
   /** Adds a catalogue and 1000 orders. */
   async addCatalogue(): Promise<ShopData> {
     await this.client.query(insertCatalogue);
-    const { rows } = await this.client.query<{ order_id: string }>(insertOrders, [orderCount, 0, true]);
+    const { rows } = await this.client.query<{ order_id: string }>(insertOrders, [orderCount, 0, true, null]);
     await this.vacuum();
     return {
       creatorId,
@@ -89,9 +92,32 @@ export class Shop extends BenchDatabase {
   async addOlderOrders(count: number): Promise<void> {
     for (let from = 0; from < count; from += ordersAtOnce) {
       const batch = Math.min(ordersAtOnce, count - from);
-      await this.client.query(insertOrders, [batch, orderCount + from, false]);
+      await this.client.query(insertOrders, [batch, orderCount + from, false, null]);
     }
     await this.vacuum();
+  }
+
+  /** Adds paid orders that the warehouse has not shipped. @returns their public ids */
+  async addUnshippedOrders(count: number): Promise<string[]> {
+    const { rows } = await this.client.query<{ order_id: string }>(insertOrders, [
+      count,
+      0,
+      true,
+      'processing',
+    ]);
+    await this.vacuum();
+    return [...new Set(rows.map((row) => publicId('ord', row.order_id)))];
+  }
+
+  /** Makes all products limited editions with an earlier stock count. @returns their public ids */
+  async limitProducts(): Promise<string[]> {
+    const { rows } = await this.client.query<{ id: string }>(limitProducts);
+    return rows.map(({ id }) => publicId('prod', id));
+  }
+
+  /** Resets the number of applied messages to zero. */
+  async clearInbox(): Promise<void> {
+    await this.client.query('TRUNCATE inbox');
   }
 
   /** Returns by how many pieces the stock of the limited edition fell, and how many the orders took. */

@@ -2,7 +2,7 @@ import { Failure } from '../../dev/failure.ts';
 import type { BenchContext } from '../bench-context.ts';
 import { figure, type Figure, median } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
-import { absoluteFigures, type Caller, measureInRounds, ratio, repeat } from '../rounds.ts';
+import { type Caller, comparisonFigures, measureInRounds, repeat } from '../rounds.ts';
 import { ServedProcess } from '../served-process.ts';
 import { createMigratedDatabase, type ServiceProcess } from '../service-process.ts';
 import { Shop } from './shop-data.ts';
@@ -65,16 +65,13 @@ async function compareWithBaseline(
         const callersOf = (call: Caller): Caller[] => Array.from({ length: callerCount }, () => call);
         const rounds = await measureInRounds(
           [
-            { name: 'bare', callers: callersOf(bareRequests[request]), cpuMs: () => bare.cpuMs() },
-            { name: 'store-api', callers: callersOf(requests[request]), cpuMs: () => store.cpuMs() },
+            { name: 'bare', callers: callersOf(bareRequests[request]), server: bare },
+            { name: 'store-api', callers: callersOf(requests[request]), server: store },
           ],
           context,
         );
-        figures.push(
-          ratio(`${name}, ratio to bare`, rounds, { of: 'store-api', to: 'bare' }, { atLeast }),
-          ...absoluteFigures(rounds, 'bare'),
-          ...absoluteFigures(rounds, 'store-api'),
-        );
+        const pair = { of: 'store-api', to: 'bare' };
+        figures.push(...comparisonFigures(`${name}, ratio to bare`, rounds, pair, { atLeast }));
         if (p99Ms === undefined) return;
         const perSecond = median((rounds['store-api'] ?? []).map((sample) => sample.perSecond)) / 2;
         const p99s = await repeat(context.rounds, async () =>

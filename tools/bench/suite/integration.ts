@@ -14,11 +14,11 @@ import { ownerEmail } from '../../demo/accounts.ts';
 import { openCreator, openStore } from '../../demo/api.ts';
 import { demoToken } from '../../demo/demo-token.ts';
 import { limitedProduct, unlimitedProduct } from '../../demo/find-product.ts';
-import { orderRequest } from '../../demo/order-request.ts';
+import { orderRequest, sendOrder } from '../../demo/order-request.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { Stack } from '../../dev/state/stack-file.ts';
 import { callerCount } from '../store/store-callers.ts';
-import type { ReceiverProcess } from '../webhooks/receiver-process.ts';
+import { ReceiverProcess } from '../webhooks/receiver-process.ts';
 import { subscriptionSecret } from '../webhooks/receiver-secret.ts';
 import { openOrderStream, type StreamedOrders } from './streamed-orders.ts';
 import { delaysOfWebhooks } from './webhook-delays.rules.ts';
@@ -41,19 +41,19 @@ interface Tokens {
   readonly creatorToken: string;
 }
 
-/** A merchant's integration with a subscription, and the dashboard of its creator. */
+/** A merchant's integration with the receiver of its webhooks, and the dashboard of its creator. */
 export class Integration {
+  readonly receiver: ReceiverProcess;
+  private readonly stack: Stack;
   private readonly tokens: Tokens;
   private readonly client: Client;
   private order: PlaceOrderRequest;
-  private readonly receiver: ReceiverProcess;
-  private readonly stack: Stack;
   private readonly storeApiPool: Pool;
   private readonly creatorApiPool: Pool;
 
-  /** Signs in as an owner of the demo data. */
-  static async open(stack: Stack, receiver: ReceiverProcess): Promise<Integration> {
-    const ca = readFileSync(stack.ca_file, 'utf8');
+  /** Signs in as an owner of the demo data, and starts a receiver with a subscription. */
+  static async open(stack: Stack): Promise<Integration> {
+    const receiver = await ReceiverProcess.start();
     const storeToken = await demoToken(stack, {
       email: ownerEmail,
       scopes: ['openid', ...Object.keys(storeScopes)],
@@ -73,22 +73,24 @@ export class Integration {
         events: ['order.processing'],
       },
     });
-    return new Integration(stack, ca, { storeToken, creatorToken }, { client, order, receiver });
+    return new Integration(stack, receiver, { storeToken, creatorToken }, client, order);
   }
 
   private constructor(
     stack: Stack,
-    ca: string,
+    receiver: ReceiverProcess,
     tokens: Tokens,
-    { client, order, receiver }: { client: Client; order: PlaceOrderRequest; receiver: ReceiverProcess },
+    client: Client,
+    order: PlaceOrderRequest,
   ) {
+    this.stack = stack;
+    this.receiver = receiver;
     this.tokens = tokens;
     this.client = client;
     this.order = order;
-    this.receiver = receiver;
-    this.stack = stack;
-    this.storeApiPool = new Pool(stack.base_url, { connections: callerCount, connect: { ca } });
-    this.creatorApiPool = new Pool(stack.base_url, { connections: 2, connect: { ca } });
+    const connect = { ca: readFileSync(stack.ca_file, 'utf8') };
+    this.storeApiPool = new Pool(stack.base_url, { connections: callerCount, connect });
+    this.creatorApiPool = new Pool(stack.base_url, { connections: 2, connect });
   }
 
   /** Makes each further order one piece of a limited edition. @param pieces number that must be in stock */
@@ -102,7 +104,11 @@ export class Integration {
     const key = randomUUID();
     const startedAtMs = performance.now();
     for (;;) {
-      const { status, text } = await this.sendOrder(key);
+      const { status, text } = await sendOrder(this.storeApiPool, {
+        token: this.tokens.storeToken,
+        key,
+        order: this.order,
+      });
       if (status === 201) {
         const respondedAtMs = performance.timeOrigin + performance.now();
         return { id: placed.parse(JSON.parse(text)).id, respondedAtMs };
@@ -111,20 +117,6 @@ export class Integration {
         throw new Failure(`The order was rejected with ${status}: ${text.slice(0, 300)}`);
       await sleep(retryIntervalMs);
     }
-  }
-
-  private async sendOrder(key: string): Promise<{ status: number; text: string }> {
-    const response = await this.storeApiPool.request({
-      method: 'POST',
-      path: '/store/v1/orders',
-      headers: {
-        authorization: `Bearer ${this.tokens.storeToken}`,
-        'content-type': 'application/json',
-        'idempotency-key': key,
-      },
-      body: JSON.stringify(this.order),
-    });
-    return { status: response.statusCode, text: await response.body.text() };
   }
 
   /**
@@ -166,5 +158,6 @@ export class Integration {
 
   async close(): Promise<void> {
     await Promise.all([this.storeApiPool.close(), this.creatorApiPool.close()]);
+    await this.receiver.stop();
   }
 }

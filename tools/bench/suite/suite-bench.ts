@@ -6,8 +6,7 @@ import { figure, type Figure, median, type Target } from '../figures.ts';
 import { latenciesAtRate, percentile } from '../fixed-rate.ts';
 import { callerCount } from '../store/store-callers.ts';
 import { repeat } from '../rounds.ts';
-import type { Integration, PlacedOrder } from './integration.ts';
-import { openIntegration } from './open-integration.ts';
+import { Integration, type PlacedOrder } from './integration.ts';
 import type { StreamedOrders } from './streamed-orders.ts';
 
 /** Processes whose processor time is reported, in the order in which they handle an order. */
@@ -42,7 +41,7 @@ interface Round {
  */
 export async function benchSuite(context: BenchContext): Promise<readonly Figure[]> {
   const stack = await context.suite.startAll();
-  const { integration, receiver } = await openIntegration(stack);
+  const integration = await Integration.open(stack);
   try {
     const round = () => measureFullRate(context, integration);
     const rounds = await context.step(`${callerCount} callers`, async () => {
@@ -86,7 +85,6 @@ export async function benchSuite(context: BenchContext): Promise<readonly Figure
     ];
   } finally {
     await integration.close();
-    await receiver.stop();
   }
 }
 
@@ -156,8 +154,11 @@ function predictedMs(rounds: readonly Round[]): readonly number[] {
   const cpuMs = (name: ProcessName): number =>
     median(rounds.map(({ cpuMsPerOrder }) => cpuMsPerOrder[name] ?? Number.NaN));
   const stations = orderStations({
-    ...{ storeApiMs: cpuMs('store-api'), postgresMs: cpuMs('postgres') },
-    ...{ serviceCores: 1, databaseCores: 2, skuOrdersPerSecond },
+    storeApiMs: cpuMs('store-api'),
+    postgresMs: cpuMs('postgres'),
+    serviceCores: 1,
+    databaseCores: 2,
+    skuOrdersPerSecond,
   });
   return simulateOrders(stations, dropDayPerSecond).sojournsMs;
 }

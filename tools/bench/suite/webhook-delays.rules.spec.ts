@@ -8,7 +8,7 @@ const orders = [
 const delivery = (orderId: string, arrivedAtMs: number, signed = true) => ({
   signed,
   arrivedAtMs,
-  envelope: { id: 'evt', api_version: '1', created_at: '2026-01-01', data: { order_id: orderId } },
+  envelope: { id: 'evt', created_at: '2026-01-01', data: { order_id: orderId } },
 });
 
 describe('delaysOfWebhooks', () => {

@@ -1,4 +1,3 @@
-import { publicId } from '@fulfilment/contracts';
 import { request } from 'undici';
 import { Failure } from '../../dev/failure.ts';
 import { measureWork, type Sample } from '../rounds.ts';
@@ -16,19 +15,12 @@ export async function startBareSender(receiver: ReceiverProcess) {
   return {
     /** Signs and posts bodies like those of the worker, to the same subscribers. */
     send: async (worker: DeliveringWorker): Promise<Sample> => {
-      const events = copiesOfEvent(await worker.data.sampleBody(), bareDeliveriesPerSample, (index) =>
-        worker.subscriberAt(index),
-      );
+      const body = await worker.data.sampleBody();
+      const events = copiesOfEvent(body, bareDeliveriesPerSample, worker.subscribers);
       const deliveries = events.map(({ body, subscriber }) => ({ path: subscriber.path, body }));
       await call(origin, 'PUT', JSON.stringify({ origin: receiver.origin, deliveries }));
-      const sample = await measureWork(
-        bareDeliveriesPerSample,
-        () => process.cpuMs(),
-        () => call(origin, 'POST'),
-      );
-      await receiver.takeExactly(
-        events.map(({ id, subscriber }) => ({ eventId: publicId('evt', id), path: subscriber.path })),
-      );
+      const sample = await measureWork(bareDeliveriesPerSample, process, () => call(origin, 'POST'));
+      await receiver.takeExactly(events);
       return sample;
     },
     stop: () => process.stop(),

@@ -81,4 +81,4 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
     (error: unknown) => response.writeHead(500).end(String(error)),
   );
 });
-listenAndPrintPort(server);
+await listenAndPrintPort(server);

@@ -8,11 +8,11 @@ import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import { measureWork, type Sample } from '../rounds.ts';
+import { measurePrepared, type Sample } from '../rounds.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { subscriptionSecret } from './receiver-secret.ts';
-import type { ExpectedDelivery, ReceiverProcess } from './receiver-process.ts';
-import { type Subscriber, WebhookData, type WrittenEvent } from './webhook-data.ts';
+import type { ReceiverProcess } from './receiver-process.ts';
+import { type SentEvent, type Subscriber, WebhookData, type WrittenEvent } from './webhook-data.ts';
 
 /** Number of deliveries in a sample. */
 export const deliveriesPerSample = 3_000;
@@ -21,21 +21,25 @@ const settleTimeoutMs = 30_000;
 const pollIntervalMs = 5;
 const envelopeSchema = z.looseObject({ id: z.string() });
 
+/** The receiver of all deliveries, and the channel on which events are published to the worker. */
+interface Connections {
+  readonly receiver: ReceiverProcess;
+  readonly channel: ConfirmChannel;
+}
+
 /** A webhook-worker with subscribers of different creators, whose deliveries go to the receiver. */
 export class DeliveringWorker {
   readonly service: ServiceProcess;
   readonly data: WebhookData;
   readonly subscribers: readonly Subscriber[];
   readonly startTime: Figure;
-  private readonly receiver: ReceiverProcess;
-  private readonly channel: ConfirmChannel;
+  private readonly connections: Connections;
   private totalExpected = 0;
 
-  /** @param channel the channel on which events are published to the worker */
   static async start(
     context: BenchContext,
     name: string,
-    { receiver, channel }: { receiver: ReceiverProcess; channel: ConfirmChannel },
+    connections: Connections,
   ): Promise<DeliveringWorker> {
     const service = await ServiceProcess.create(context, 'webhook-worker', name, () => ({
       WEBHOOK_QUEUE_PREFIX: name,
@@ -45,9 +49,9 @@ export class DeliveringWorker {
     const startTime = await service.start();
     const subscribers: Subscriber[] = [];
     for (let number = 0; number < subscriberCount; number += 1)
-      subscribers.push(await subscribe(service, receiver.origin, `/hook/${number}`));
+      subscribers.push(await subscribe(service, connections.receiver.origin, `/hook/${number}`));
     const data = await WebhookData.open(service.databaseUrl);
-    return new DeliveringWorker(service, data, subscribers, startTime, receiver, channel);
+    return new DeliveringWorker(service, data, subscribers, startTime, connections);
   }
 
   private constructor(
@@ -55,72 +59,36 @@ export class DeliveringWorker {
     data: WebhookData,
     subscribers: readonly Subscriber[],
     startTime: Figure,
-    receiver: ReceiverProcess,
-    channel: ConfirmChannel,
+    connections: Connections,
   ) {
     this.service = service;
     this.data = data;
     this.subscribers = subscribers;
     this.startTime = startTime;
-    this.receiver = receiver;
-    this.channel = channel;
+    this.connections = connections;
   }
 
   /** Measures from queued messages to settled deliveries: fan-out, lease, POST and commit of the result. */
   async measureFromMessages(): Promise<Sample> {
-    const events = Array.from({ length: deliveriesPerSample }, (_, index) =>
-      this.eventFor(this.subscriberAt(index), index),
+    const sent = Array.from({ length: deliveriesPerSample }, (_, index) =>
+      sentMessage(memberAt(this.subscribers, index), index),
     );
-    return this.deliver(
-      events.map(({ id }, index) => this.expectedDelivery(id, index)),
-      () => this.publish(events),
-    );
+    return this.deliver(sent, this.subscribers, () => this.publish(sent));
   }
 
-  /** Measures from due deliveries to settled ones. One further event per subscriber triggers its dispatch. */
-  async measureFromBacklog(): Promise<Sample> {
-    const events = copiesOfEvent(
-      await this.data.sampleBody(),
-      deliveriesPerSample - subscriberCount,
-      (index) => this.subscriberAt(index),
-    );
-    const triggerEvents = this.subscribers.map((subscriber, index) => this.eventFor(subscriber, index));
-    return this.deliver(
-      [
-        ...events.map(({ id, subscriber }) => ({ eventId: publicId('evt', id), path: subscriber.path })),
-        ...triggerEvents.map(({ id }, index) => this.expectedDelivery(id, index)),
-      ],
-      async () => {
-        await this.data.addBacklog(events);
-        await this.publish(triggerEvents);
-      },
-    );
-  }
-
-  /** Measures from due deliveries of one subscriber to settled ones. The last event triggers the dispatch. */
-  async measureFromBacklogOf(subscriber: Subscriber, count: number): Promise<Sample> {
-    const events = copiesOfEvent(await this.data.sampleBody(), count - 1, () => subscriber);
-    const trigger = this.eventFor(subscriber, 0);
-    const ids = [...events.map(({ id }) => id), trigger.id];
-    return this.deliver(
-      ids.map((id) => ({ eventId: publicId('evt', id), path: subscriber.path })),
-      async () => {
-        await this.data.addBacklog(events);
-        await this.publish([trigger]);
-      },
-      [subscriber],
-    );
+  /** Measures from due deliveries to settled ones. The last event of a subscriber triggers its dispatch. */
+  async measureFromBacklog(subscribers = this.subscribers, count = deliveriesPerSample): Promise<Sample> {
+    const backlog = copiesOfEvent(await this.data.sampleBody(), count - subscribers.length, subscribers);
+    const triggers = subscribers.map(sentMessage);
+    return this.deliver([...backlog, ...triggers], subscribers, async () => {
+      await this.data.addBacklog(backlog);
+      await this.publish(triggers);
+    });
   }
 
   /** Adds deliveries that other code measures to the number that `checkHistory` expects. */
   addExpected(count: number): void {
     this.totalExpected += count;
-  }
-
-  subscriberAt(index: number): Subscriber {
-    const subscriber = this.subscribers[index % subscriberCount];
-    if (subscriber === undefined) throw new Failure('There are no subscribers.');
-    return subscriber;
   }
 
   async waitUntilSettled(subscribers = this.subscribers): Promise<void> {
@@ -140,49 +108,42 @@ export class DeliveringWorker {
     await this.service.stop();
   }
 
-  /** Writes events while the worker is paused, so that writing does not compete, and measures deliveries. */
   private async deliver(
-    expected: readonly ExpectedDelivery[],
+    sent: readonly SentEvent[],
+    subscribers: readonly Subscriber[],
     prepare: () => Promise<void>,
-    subscribers = this.subscribers,
   ): Promise<Sample> {
-    const { service } = this;
-    service.pause();
-    try {
-      await prepare();
-    } finally {
-      service.resume();
-    }
-    const sample = await measureWork(
-      expected.length,
-      () => service.cpuMs(),
-      async () => {
-        await this.receiver.waitForDeliveries(expected.length);
+    const { receiver } = this.connections;
+    const sample = await measurePrepared(sent.length, this.service, {
+      prepare,
+      work: async () => {
+        await receiver.waitForDeliveries(sent.length);
         await this.waitUntilSettled(subscribers);
       },
-    );
-    await this.receiver.takeExactly(expected);
-    this.totalExpected += expected.length;
+    });
+    await receiver.takeExactly(sent);
+    this.totalExpected += sent.length;
     return sample;
   }
 
-  private eventFor({ creatorId }: Subscriber, index: number): Message {
-    return messages.orderCreated.make({ order: placedOrder(index, creatorId) }, { occurredAt: new Date() });
-  }
-
-  private expectedDelivery(id: string, index: number): ExpectedDelivery {
-    return { eventId: publicId('evt', id), path: this.subscriberAt(index).path };
-  }
-
-  private async publish(sent: readonly Message[]): Promise<void> {
+  private async publish(sent: readonly SentMessage[]): Promise<void> {
+    const { channel } = this.connections;
     const queue = topologyOf(this.service.name).queue('webhook-worker.events');
-    for (const message of sent)
-      this.channel.publish('', queue, Buffer.from(JSON.stringify(message)), {
-        persistent: true,
-        mandatory: true,
-      });
-    await this.channel.waitForConfirms();
+    for (const { message } of sent)
+      channel.publish('', queue, Buffer.from(JSON.stringify(message)), { persistent: true, mandatory: true });
+    await channel.waitForConfirms();
   }
+}
+
+/** A message of which one subscriber gets an event with the same id. */
+interface SentMessage extends SentEvent {
+  readonly message: Message;
+}
+
+function sentMessage(subscriber: Subscriber, index: number): SentMessage {
+  const order = placedOrder(index, subscriber.creatorId);
+  const message = messages.orderCreated.make({ order }, { occurredAt: new Date() });
+  return { id: message.id, subscriber, message };
 }
 
 /** Subscribes a new creator to order.created. */
@@ -212,16 +173,22 @@ export async function subscribe(
   return { creatorId, subscriptionId, path };
 }
 
-/** Returns copies of an event that the service wrote, each with a new id. */
+/** Returns copies of an event that the service wrote, each with a new id, for the subscribers in rotation. */
 export function copiesOfEvent(
   body: string,
   count: number,
-  subscriberAt: (index: number) => Subscriber,
+  subscribers: readonly Subscriber[],
 ): WrittenEvent[] {
   const envelope = envelopeSchema.parse(JSON.parse(body));
   return Array.from({ length: count }, (_, index) => {
     const id = uuidv7();
     const event = { ...envelope, id: publicId('evt', id) };
-    return { id, body: JSON.stringify(event), subscriber: subscriberAt(index) };
+    return { id, body: JSON.stringify(event), subscriber: memberAt(subscribers, index) };
   });
+}
+
+function memberAt(subscribers: readonly Subscriber[], index: number): Subscriber {
+  const subscriber = subscribers[index % subscribers.length];
+  if (subscriber === undefined) throw new Failure('There are no subscribers.');
+  return subscriber;
 }

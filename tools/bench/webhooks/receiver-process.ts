@@ -1,7 +1,9 @@
+import { publicId } from '@fulfilment/contracts';
 import { errors, request } from 'undici';
 import { z } from 'zod';
 import { Failure } from '../../dev/failure.ts';
 import { ServedProcess } from '../served-process.ts';
+import type { SentEvent } from './webhook-data.ts';
 
 const timeoutMs = 120_000;
 
@@ -12,16 +14,14 @@ const received = z.array(
     arrivedAtMs: z.number(),
     deliveryId: z.string(),
     signed: z.boolean(),
-    envelope: z.object({ id: z.string(), api_version: z.string(), created_at: z.string() }).loose(),
+    envelope: z.object({
+      id: z.string(),
+      created_at: z.string(),
+      data: z.object({ order_id: z.string() }),
+    }),
   }),
 );
 export type Received = z.output<typeof received>[number];
-
-/** A delivery that must arrive. */
-export interface ExpectedDelivery {
-  readonly eventId: string;
-  readonly path: string;
-}
 
 /** The process of receiver.ts, which receives the deliveries of all subscribers. */
 export class ReceiverProcess {
@@ -51,19 +51,20 @@ export class ReceiverProcess {
   }
 
   /**
-   * Returns the deliveries since the last `take`.
-   * @throws Failure unless each expected delivery arrived exactly once, with a valid signature
+   * Deletes the deliveries since the last `take`.
+   * @throws Failure unless each event arrived exactly once at its subscriber, with a valid signature
    */
-  async takeExactly(expected: readonly ExpectedDelivery[]): Promise<Received[]> {
+  async takeExactly(sent: readonly SentEvent[]): Promise<void> {
     const all = await this.take();
     const keys = new Set(all.map(({ envelope, path }) => `${envelope.id} ${path}`));
-    const missing = expected.filter(({ eventId, path }) => !keys.has(`${eventId} ${path}`)).length;
+    const missing = sent.filter(
+      ({ id, subscriber }) => !keys.has(`${publicId('evt', id)} ${subscriber.path}`),
+    ).length;
     const unsigned = all.filter(({ signed }) => !signed).length;
     const deliveries = new Set(all.map(({ deliveryId }) => deliveryId)).size;
-    const counts = { expected: expected.length, received: all.length, deliveries, missing, unsigned };
-    if (all.length !== expected.length || deliveries !== all.length || missing > 0 || unsigned > 0)
+    const counts = { sent: sent.length, received: all.length, deliveries, missing, unsigned };
+    if (all.length !== sent.length || deliveries !== all.length || missing > 0 || unsigned > 0)
       throw new Failure(`The receiver did not get what was sent: ${JSON.stringify(counts)}`);
-    return all;
   }
 
   /** Returns the deliveries since the last `take`. */

@@ -69,4 +69,4 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
   response.end(JSON.stringify(stored.map(describeDelivery)));
   stored = [];
 });
-listenAndPrintPort(server);
+await listenAndPrintPort(server);

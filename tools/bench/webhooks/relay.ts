@@ -6,15 +6,7 @@ import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
 import { placedOrder } from '../placed-order.ts';
 import { eventually } from '../../dev/eventually.ts';
-import {
-  absoluteFigures,
-  alternate,
-  makeSample,
-  measureWork,
-  ratio,
-  ratioPerCpuSecond,
-  type Sample,
-} from '../rounds.ts';
+import { alternate, comparisonFigures, makeSample, measureWork, type Sample } from '../rounds.ts';
 import { type OutboxSender, startOutboxSender } from './outbox-sender.ts';
 
 /** Namespace of the exchange and queues. */
@@ -41,17 +33,10 @@ export async function benchRelay(context: BenchContext, channel: ConfirmChannel)
       ],
       context.rounds,
     );
-    return [
-      ratio(
-        'outbox relay, ratio to batched publisher confirms',
-        rounds,
-        { of: 'relay', to: 'confirms' },
-        { atLeast: 0.6 },
-      ),
-      ...ratioPerCpuSecond('  the same by processor time', rounds, { of: 'relay', to: 'confirms' }),
-      ...absoluteFigures(rounds, 'confirms'),
-      ...absoluteFigures(rounds, 'relay'),
-    ];
+    const pair = { of: 'relay', to: 'confirms' };
+    return comparisonFigures('outbox relay, ratio to batched publisher confirms', rounds, pair, {
+      atLeast: 0.6,
+    });
   } finally {
     await outbox.end();
     await sender.stop();
@@ -66,7 +51,7 @@ async function measureConfirms(channel: ConfirmChannel): Promise<Sample> {
     messages.orderCreated.make({ order }, { occurredAt: new Date() }),
   );
   const bodies = created.map((message) => ({ id: message.id, body: Buffer.from(JSON.stringify(message)) }));
-  const sample = await measureWork(relayedPerSample, ownCpuMs, async () => {
+  const sample = await measureWork(relayedPerSample, { cpuMs: ownCpuMs }, async () => {
     for (let from = 0; from < bodies.length; from += confirmedAtOnce) {
       for (const { id, body } of bodies.slice(from, from + confirmedAtOnce))
         channel.publish(topologyOf(relayNamespace).factsExchange, 'order.created', body, {

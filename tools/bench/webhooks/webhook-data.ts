@@ -9,11 +9,16 @@ export interface Subscriber {
   readonly path: string;
 }
 
-/** An event as it is stored. Its body is what the worker posts. */
-export interface WrittenEvent {
+/** An event of which one subscriber must get one delivery. */
+export interface SentEvent {
+  /** UUID of the event. */
   readonly id: string;
-  readonly body: string;
   readonly subscriber: Subscriber;
+}
+
+/** An event as it is stored. Its body is what the worker posts. */
+export interface WrittenEvent extends SentEvent {
+  readonly body: string;
 }
 
 const event = 'order.created';

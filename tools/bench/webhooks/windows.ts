@@ -1,6 +1,6 @@
 import type { BenchContext } from '../bench-context.ts';
 import type { Figure } from '../figures.ts';
-import { absoluteFigures, alternate, ratio } from '../rounds.ts';
+import { alternate, comparisonFigures } from '../rounds.ts';
 import { type DeliveringWorker, subscribe } from './delivering-worker.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 
@@ -19,15 +19,11 @@ export async function benchWindows(
   const eight = await subscribe(worker.service, origin, '/far/1', { max_in_flight: 8 });
   const rounds = await alternate(
     [
-      { name: 'adaptive window', measure: () => worker.measureFromBacklogOf(adaptive, deliveriesPerSample) },
-      { name: 'eight at a time', measure: () => worker.measureFromBacklogOf(eight, deliveriesPerSample) },
+      { name: 'adaptive window', measure: () => worker.measureFromBacklog([adaptive], deliveriesPerSample) },
+      { name: 'eight at a time', measure: () => worker.measureFromBacklog([eight], deliveriesPerSample) },
     ],
     context.rounds,
   );
   const name = 'deliveries to one receiver with 100 ms latency, ratio to at most eight at a time';
-  return [
-    ratio(name, rounds, { of: 'adaptive window', to: 'eight at a time' }, { atLeast: 3 }),
-    ...absoluteFigures(rounds, 'adaptive window'),
-    ...absoluteFigures(rounds, 'eight at a time'),
-  ];
+  return comparisonFigures(name, rounds, { of: 'adaptive window', to: 'eight at a time' }, { atLeast: 3 });
 }

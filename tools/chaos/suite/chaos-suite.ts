@@ -77,16 +77,15 @@ async function start(
     mustRun(findProgram('openssl') ?? 'openssl', args),
   );
   const context = chaosContext(settings, certificates.trustFile);
-  const [postgres, redis, brokers] = await progress.step(
-    'PostgreSQL × 2, Redis × 2, Sentinel × 3, RabbitMQ × 3',
-    () =>
-      Promise.all([
-        PostgresPair.start(context, parts, options),
-        RedisWithSentinels.start(context, parts),
-        startRabbitmqCluster(context, parts),
-      ]),
-  );
+  const postgres = await PostgresPair.create(context, parts, options);
   cleanups.unshift(() => postgres.stop()); // the last one: it deletes the data of ended processes
+  const [redis, brokers] = await progress.step('PostgreSQL × 2, Redis × 2, Sentinel × 3, RabbitMQ × 3', () =>
+    Promise.all([
+      RedisWithSentinels.start(context, parts),
+      startRabbitmqCluster(context, parts),
+      postgres.start(),
+    ]),
+  );
   await progress.step('Databases and migrations', async () => {
     await createDatabases(context.dependencyUrls.postgres, settings, context.secrets);
     await Promise.all(serviceNames.map((name) => migrateService(name, context)));

@@ -63,16 +63,15 @@ export class PostgresPair {
   private primary: Server;
   private standby: Server;
 
-  static async start(context: ChaosContext, parts: Parts, options: PostgresOptions): Promise<PostgresPair> {
+  /** Creates the folder of the servers, which `stop` deletes. */
+  static async create(context: ChaosContext, parts: Parts, options: PostgresOptions): Promise<PostgresPair> {
     const programs = postgresPrograms();
     if (programs === undefined)
       throw new Failure('PostgreSQL is not installed on this machine: apt-get install postgresql');
     const user = await serverUser();
     const home = mkdtempSync('/var/tmp/fulfilment-chaos-');
     if (user !== undefined) chownSync(home, user.uid, user.gid);
-    const pair = new PostgresPair({ context, parts, programs, user, home, options });
-    await pair.initialise();
-    return pair;
+    return new PostgresPair({ context, parts, programs, user, home, options });
   }
 
   private constructor(environment: PairEnvironment) {
@@ -150,7 +149,7 @@ export class PostgresPair {
     rmSync(this.home, { recursive: true, force: true });
   }
 
-  private async initialise(): Promise<void> {
+  async start(): Promise<void> {
     const { primary } = this;
     const { context } = this.environment;
     const password = join(this.home, 'password');

@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals';
+import { benchEachService } from './bench-each-service.ts';
+import { figure } from './figures.ts';
+
+const benches = {
+  'store-api': () => Promise.resolve([figure('orders', [1], 'x')]),
+  'webhook-worker': () => Promise.resolve([figure('deliveries', [2], 'x')]),
+};
+
+describe('benchEachService', () => {
+  it('measures all services, or only the selected one', async () => {
+    expect(await benchEachService(benches, undefined)).toHaveLength(2);
+    expect(await benchEachService(benches, 'webhook-worker')).toEqual([figure('deliveries', [2], 'x')]);
+  });
+
+  it('fails for a service without a benchmark, since a run without figures would miss no target', async () => {
+    await expect(benchEachService(benches, 'auth-server')).rejects.toThrow(
+      '--service must be one of store-api, webhook-worker.',
+    );
+  });
+});
