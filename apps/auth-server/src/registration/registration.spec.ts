@@ -4,6 +4,13 @@ import { server, startServer } from '../test/server.js';
 
 startServer();
 
+/** Sends a body that `register` does not make. */
+const post = (body: string, type = 'application/json') =>
+  server.fetch(`${server.url}/api/auth/oauth2/register`, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body,
+  });
 const elevenUris = Array.from({ length: 11 }, (_, index) => `https://app.example/${index}`);
 
 describe('registration (RFC 7591)', () => {
@@ -163,11 +170,7 @@ describe('registration (RFC 7591)', () => {
     ['nested deeply', `{"anything":${'['.repeat(20_000)}${']'.repeat(20_000)},"client_name":"\\u0000"}`],
     ['of very many members', `{"anything":[${'0,'.repeat(20_000)}0]}`],
   ])('rejects JSON that is %s', async (_, body) => {
-    const response = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
+    const response = await post(body);
     expect(response.status).toBe(400);
     expect((await json(response)).error).toBe('invalid_request');
   });
@@ -180,11 +183,7 @@ describe('registration (RFC 7591)', () => {
     ['a form', 400, 'application/x-www-form-urlencoded', 'client_name=x'],
     ['too much', 413, 'application/json', JSON.stringify({ client_name: 'x'.repeat(70_000) })],
   ])('rejects a body that is %s with %i (§3.2.2)', async (_, status, type, body) => {
-    const response = await server.fetch(`${server.url}/api/auth/oauth2/register`, {
-      method: 'POST',
-      headers: { 'content-type': type },
-      body,
-    });
+    const response = await post(body, type);
     expect(response.status).toBe(status);
     expect((await json(response)).error).toBe('invalid_request');
   });

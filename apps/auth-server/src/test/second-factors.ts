@@ -5,7 +5,7 @@ import { newUser, password } from './users.js';
 
 const halfMinuteMs = 30_000;
 
-/** Opens the security page and submits the sign-in form. Returns the page after it. */
+/** Opens the security page and submits the sign-in form. Returns the page that follows. */
 export async function submitPassword(
   server: RunningServer,
   email: string,

@@ -1,4 +1,4 @@
-import { App } from '../../test/app.js';
+import { App, register } from '../../test/app.js';
 import { server, startServer } from '../../test/server.js';
 
 startServer();
@@ -25,12 +25,7 @@ const requests: Readonly<Record<string, () => Promise<Response>>> = {
       body: '{',
       headers: { 'content-type': 'application/json' },
     }),
-  'a registration that is rejected': () =>
-    server.fetch(at('register'), {
-      method: 'POST',
-      body: '{}',
-      headers: { 'content-type': 'application/json' },
-    }),
+  'a registration that is rejected': () => register(server, { redirect_uris: [] }),
   'a request for a client without its token': () => server.fetch(at('register/x')),
   'UserInfo without a token': () => server.fetch(at('userinfo')),
   'a pushed request that is rejected': () => app.post('par', {}),

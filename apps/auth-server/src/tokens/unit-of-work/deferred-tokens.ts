@@ -14,17 +14,11 @@ export const familyEnded = 'the grant was revoked';
  */
 export class DeferredTokens {
   private consumption: { readonly model: string; readonly id: string } | undefined;
-  private members: NewRow[] = [];
+  private readonly members: NewRow[] = [];
   private roleVersion: string | undefined;
 
   get commitProbe(): CommitProbe | undefined {
     return commitProbeOf(this.members);
-  }
-
-  clear(): void {
-    this.consumption = undefined;
-    this.members = [];
-    this.roleVersion = undefined;
   }
 
   /** @throws Error for a second token: a request exchanges one code or refreshes one token */

@@ -10,7 +10,7 @@ import { TokenWriter, writeOne } from './token-writes.js';
 interface Unit {
   /** Opened by the first write that cannot be deferred to the commit. */
   opening: Promise<OpenTransaction> | undefined;
-  readonly tokens: DeferredTokens;
+  tokens: DeferredTokens;
   readonly auditRecords: { readonly entry: AuditEntry; readonly origin: Origin }[];
   readonly revoked: RevokedToken[];
 }
@@ -78,7 +78,7 @@ export class UnitOfWork {
     try {
       const outcome = await this.current.run(unit, action);
       if (outcome === 'roll back') return await rollBack(unit);
-      if (outcome === 'commit without tokens') unit.tokens.clear();
+      if (outcome === 'commit without tokens') unit.tokens = new DeferredTokens();
       await this.writeCollected(unit);
     } catch (error) {
       await rollBack(unit);
