@@ -12,8 +12,8 @@
 # So this script resolves them, every GATEWAY_RESOLVE_SECONDS, and reloads the configuration when an address or the
 # certificate has changed. A reload ends no request.
 #
-# It also stops using a replica that fails to respond to /health/serving with 200 within a second, twice in a row, and
-# uses it again after one response. nginx alone notices a suspended replica only after requests have waited for it.
+# It also stops using a replica that fails to respond to /health/serving with 200 within a second, twice in a row, until
+# the replica responds. nginx alone notices a suspended replica only after requests have waited for it.
 # If all replicas of a service fail, it uses all of them, because the cause is then not a replica.
 set -eu
 

@@ -15,7 +15,7 @@ export async function endSuite(stateDir: string): Promise<boolean> {
   // It responds after its processes have ended; then it exits.
   while (ended !== undefined && (await control(stateDir, 'ping').catch(() => undefined)) !== undefined)
     await sleep(50);
-  const leftovers = existsSync(stateDir) ? await new Supervisor(stateDir).endLeftovers() : [];
+  const leftovers = await new Supervisor(stateDir).endLeftovers();
   return ended !== undefined || leftovers.length > 0;
 }
 

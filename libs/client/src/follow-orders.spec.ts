@@ -63,7 +63,7 @@ describe('followOrders', () => {
     expect([...new Set(lastEventIds())]).toEqual(['0', '2']); // a slow response may be requested again
   });
 
-  it('connects again after more failures than a request has retries, and throws when the creator is not visible', async () => {
+  it('reconnects after more failures than a request has retries, and throws when the creator is not visible', async () => {
     const fiveFailures = Array.from({ length: 5 }, () => hangUp);
     api.reply(stream('ends', sent('open', '1')), ...fiveFailures, failure(404, 'NOT_FOUND'));
     await expect(follow(2)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -82,7 +82,7 @@ describe('followOrders', () => {
     await expect(follow(2)).rejects.toMatchObject({ statusCode: 200, code: 'UNEXPECTED_RESPONSE' });
   });
 
-  it('connects again after 0.5 to 1.5 times the delay, so that not all programs do so at once', async () => {
+  it('reconnects after 0.5 to 1.5 times the delay, so that not all programs do so at once', async () => {
     api.reply(stream('ends', sent('open', '1')));
     const waitsMs: number[] = [];
     const wait = (ms: number): Promise<void> => Promise.resolve(void waitsMs.push(ms));

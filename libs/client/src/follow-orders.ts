@@ -24,7 +24,7 @@ export interface FollowOptions extends Pick<TransportOptions, 'wait' | 'random'>
 }
 
 /**
- * Yields the new orders of a creator. Connects again when the connection breaks or the stream ends, and
+ * Yields the new orders of a creator. Reconnects when the connection breaks or the stream ends, and
  * continues after the last event. Handle each order once: the list that you read may contain it too.
  * @throws ConnectionError when the first connection fails; later failures are retried
  * @throws ApiError when the creator is not visible, the request is rejected, or a proxy returns another page

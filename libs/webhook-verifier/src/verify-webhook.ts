@@ -7,7 +7,7 @@ import { WebhookVerificationError } from './webhook-verification-error.js';
 
 export interface WebhookRequest {
   readonly headers: RequestHeaders;
-  /** The raw bytes, e.g. a Buffer. A body that was parsed and serialised again has another signature. */
+  /** The raw bytes, e.g. a Buffer. Parsed and re-serialised JSON has another signature. */
   readonly body: Uint8Array;
 }
 

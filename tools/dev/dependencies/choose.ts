@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { Failure } from '../failure.ts';
-import { findProgram } from '../run-program.ts';
+import { findProgram, namesIn } from '../run-program.ts';
 import { aptCommand, aptPrefix, installDebianPackages } from './debian-packages.ts';
 import { type Dependency, type DependencyContext, dependencyNames } from './dependency.ts';
 import { dependencyFromDocker, dockerResponds, createContainers } from './docker.ts';
@@ -12,6 +11,8 @@ import { prepareRedis, redisProgram } from './redis.ts';
 const fromPrograms = { postgres: preparePostgres, redis: prepareRedis, rabbitmq: prepareRabbitmq };
 
 const findNginx = () => findProgram('nginx');
+const findCryptography = () =>
+  namesIn('/usr/lib/python3/dist-packages').find((name) => name === 'cryptography');
 /** Chromium has several program names. The headless shell needs a third less processor time. */
 const findBrowser = () =>
   ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
@@ -28,7 +29,7 @@ export const systemPackages = {
   openssl: { find: () => findProgram('openssl'), debian: 'openssl' },
   python: { find: () => findProgram('python3'), debian: 'python3' },
   // For the example that verifies signatures by public keys.
-  cryptography: { find: findPythonCryptography, debian: 'python3-cryptography' },
+  cryptography: { find: findCryptography, debian: 'python3-cryptography' },
   php: { find: () => findProgram('php'), debian: 'php-cli' },
   // Checks the alerting rules and the queries of the dashboards.
   promtool: { find: () => findProgram('promtool'), debian: 'prometheus' },
@@ -97,10 +98,6 @@ export async function chooseDependencies(
 export function describeSource({ name, processes }: Dependency): string {
   if (processes.length === 0) return `${name}: ${name.toUpperCase()}_URL`;
   return `${name}: ${processes.some(({ program }) => program === 'docker') ? 'Docker' : processes.at(-1)?.program}`;
-}
-
-function findPythonCryptography(): string | undefined {
-  return ['/usr/lib/python3/dist-packages/cryptography'].find((path) => existsSync(path));
 }
 
 /** Installs all missing packages with one apt-get call; if it fails, only the required ones with another. */

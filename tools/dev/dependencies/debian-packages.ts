@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
 import { findProgram, lastLines, type ProcessResult, runProgram } from '../run-program.ts';
@@ -19,7 +19,7 @@ export function unitsEnabledBy(packages: readonly string[]): string[] {
 
 /** Returns the prefix of commands that need root: none, or sudo without a password. Else undefined. */
 export async function aptPrefix(): Promise<readonly string[] | undefined> {
-  if (!/\b(debian|ubuntu)\b/.test(osRelease()) || findProgram('apt-get') === undefined) return undefined;
+  if (findProgram('apt-get') === undefined) return undefined;
   if (process.getuid?.() === 0) return [];
   const sudo = findProgram('sudo');
   if (sudo === undefined) return undefined;
@@ -104,13 +104,5 @@ export async function retryWhileLocked(
     const isLocked = outcome.code !== 0 && /Could not get lock|Unable to lock/.test(outcome.output);
     if (!isLocked || performance.now() > endsAtMs) return outcome;
     await sleep(retryDelayMs);
-  }
-}
-
-function osRelease(): string {
-  try {
-    return readFileSync('/etc/os-release', 'utf8').toLowerCase();
-  } catch {
-    return '';
   }
 }

@@ -26,8 +26,9 @@ export async function postgresResponds(url: string): Promise<boolean> {
 
 /** Resolves with true after a PING, which Redis rejects while it loads its data; otherwise rejects. */
 export async function redisResponds(url: string): Promise<boolean> {
-  const options = { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null };
-  const client = new Redis(url, { ...options, commandTimeout: timeoutMs, enableReadyCheck: false });
+  const options = { lazyConnect: true, connectTimeout: timeoutMs, disconnectTimeout: 0 };
+  const limits = { commandTimeout: timeoutMs, retryStrategy: () => null };
+  const client = new Redis(url, { ...options, ...limits, enableReadyCheck: false });
   let cause: unknown;
   client.on('error', (error) => (cause = error));
   try {

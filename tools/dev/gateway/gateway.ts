@@ -88,9 +88,8 @@ async function supportsHttp2(program: string): Promise<boolean> {
 
 /** Browsers try ::1 first for localhost if the machine has IPv6. */
 function loopbackAddresses(): string[] {
-  const hasIpv6 = Object.values(networkInterfaces()).some((rows) =>
-    rows?.some(({ address }) => address === '::1'),
-  );
+  const interfaces = Object.values(networkInterfaces()).flat();
+  const hasIpv6 = interfaces.some((row) => row?.address === '::1');
   return ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])];
 }
 

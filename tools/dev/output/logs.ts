@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createWriteStream, existsSync, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
+import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { eachLine } from '../run-program.ts';
 
@@ -35,7 +35,8 @@ export class LogFiles {
   /** Opens the log of a part. Renames a large log of earlier starts to `.1`. */
   private open(name: string): WriteStream {
     const file = this.file(name);
-    if (fileSize(file) > maxBytes) renameSync(file, `${file}.1`);
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > maxBytes) renameSync(file, `${file}.1`);
     const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
     stream.on('error', () => undefined); // the suite keeps running if its directory is removed or full
     this.streams.set(name, stream);
@@ -50,8 +51,4 @@ export function followFile(file: string, onLine: (line: string) => void): { stop
   eachLine(tail.stdout, onLine);
   process.once('exit', () => tail.kill());
   return { stop: () => tail.kill() };
-}
-
-function fileSize(file: string): number {
-  return existsSync(file) ? statSync(file).size : 0;
 }

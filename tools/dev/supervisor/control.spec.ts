@@ -19,4 +19,13 @@ describe('the control socket of a suite', () => {
     await expect(control(stateDir, 'status')).rejects.toThrow('The suite is starting.');
     server.close();
   });
+
+  it('is opened once, and otherwise names the reason', async () => {
+    const server = await serveControl(stateDir, () => Promise.resolve());
+    const second = serveControl(stateDir, () => Promise.resolve());
+    await expect(second).rejects.toThrow(`Another suite is starting or running in ${stateDir}.`);
+    server.close();
+    const withoutSockets = serveControl('/proc/self', () => Promise.resolve());
+    await expect(withoutSockets).rejects.toThrow('The control socket could not be opened: listen E');
+  });
 });

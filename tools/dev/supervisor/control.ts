@@ -38,7 +38,11 @@ export async function serveControl(stateDir: string, command: Command): Promise<
     );
   });
   return new Promise((resolve, reject) => {
-    server.once('error', () => reject(new Failure(`Another suite is starting or running in ${stateDir}.`)));
+    server.once('error', (error) => {
+      const isTaken = 'code' in error && error.code === 'EADDRINUSE';
+      const reason = `The control socket could not be opened: ${error.message}`;
+      reject(new Failure(isTaken ? `Another suite is starting or running in ${stateDir}.` : reason));
+    });
     server.listen(path, () => resolve(server));
   });
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -20,11 +20,8 @@ export class Supervisor {
 
   /** Kills the processes that a killed supervisor left. Ignores pids that other processes have reused. */
   async endLeftovers(): Promise<string[]> {
-    if (!existsSync(this.processesFile)) return [];
-    const leftovers = leftoversSchema
-      .catch([])
-      .parse(parseOrNothing(readFileSync(this.processesFile, 'utf8')));
-    rmSync(this.processesFile);
+    const leftovers = readLeftovers(this.processesFile);
+    rmSync(this.processesFile, { force: true });
     const alive = leftovers.filter(({ pid, started_at }) => processStartTime(pid) === started_at);
     for (const { pid } of alive) signalTree(pid, 'SIGKILL');
     // Waits until they have ended, since their ports are free only then.
@@ -86,10 +83,11 @@ export class Supervisor {
   }
 }
 
-function parseOrNothing(text: string): unknown {
+/** Returns no processes if the file is missing or incomplete. */
+function readLeftovers(file: string): z.infer<typeof leftoversSchema> {
   try {
-    return JSON.parse(text);
+    return leftoversSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
-    return undefined;
+    return [];
   }
 }

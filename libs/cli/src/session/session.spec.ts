@@ -93,14 +93,14 @@ describe('the app', () => {
       'Stopped.',
     );
 
-  it('is registered again when the suite no longer knows it', async () => {
+  it('is re-registered when the suite no longer knows it', async () => {
     saveTokens('refresh-0');
     server.clientId = 'another';
     await failingLogin();
     expect(JSON.parse(suite.files.read('session.json') ?? '')).toEqual({ clientId: 'another' });
   });
 
-  it.each(['{', '{"clientId":7}'])('is registered again when the file is damaged: %s', async (text) => {
+  it.each(['{', '{"clientId":7}'])('is re-registered when the file is damaged: %s', async (text) => {
     suite.files.write('session.json', text);
     await failingLogin();
     expect(JSON.parse(suite.files.read('session.json') ?? '')).toEqual({ clientId: 'app' });

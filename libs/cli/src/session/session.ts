@@ -49,8 +49,8 @@ export function openSuite(url: string, environment: Readonly<Record<string, stri
 }
 
 /**
- * Signs a person in by the browser. The app is registered once, and keeps its subscriptions; again only when
- * the suite no longer knows it.
+ * Signs a person in by the browser. The app is registered once, so it keeps its subscriptions. It is
+ * re-registered only when the suite no longer knows it.
  */
 export async function login(
   { url, files }: Suite,
