@@ -35,12 +35,12 @@ const filters = [
 let stores: WebhookStores;
 let worker: Worker;
 let pools: Readonly<Record<'database' | 'background' | 'delivery', Database>>;
-let sources: DataSource[];
+const sources: DataSource[] = [];
 
 beforeAll(async () => {
   stores = await webhookStores();
-  const newSource = (poolSize: number): DataSource =>
-    createDataSource({
+  const openPool = async (poolSize: number): Promise<Database> => {
+    const source = createDataSource({
       url: stores.url,
       poolSize,
       ...patientTimeouts,
@@ -48,13 +48,11 @@ beforeAll(async () => {
       forceGenericPlan: true,
       migrations: [],
     });
-  sources = [newSource(7), newSource(4), newSource(5)]; // as in production
-  const [database, background, delivery] = await Promise.all(
-    sources.map(async (pool) => new Database(await pool.initialize())),
-  );
-  if (database === undefined || background === undefined || delivery === undefined)
-    throw new Error('No pool.');
-  pools = { database, background, delivery };
+    sources.push(source);
+    return new Database(await source.initialize());
+  };
+  // The sizes of production.
+  pools = { database: await openPool(7), background: await openPool(4), delivery: await openPool(5) };
   worker = await startWorker(stores, {}, pools);
 });
 afterAll(async () => {

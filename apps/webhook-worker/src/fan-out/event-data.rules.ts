@@ -35,7 +35,7 @@ function orderTotal({ total_amount: amount, currency }: OrderSnapshot) {
 }
 
 /** Data of both tracking events (docs/reference/store.openapi.json). */
-function orderTracking({ id, tracking }: OrderSnapshot) {
+function orderTracking({ order: { id, tracking } }: { readonly order: OrderSnapshot }) {
   if (tracking === null) throw new IncompleteMessage('the order has no tracking');
   const { carrier, tracking_number, tracking_url, updated_at, items } = tracking;
   return {
@@ -58,11 +58,11 @@ function productIds({ id, release_id: releaseId }: ProductSnapshot) {
   return { product_id: publicId('prod', id), release_id: publicId('prod', releaseId) };
 }
 
-function productStatus(product: ProductSnapshot) {
+function productStatus({ product }: { readonly product: ProductSnapshot }) {
   return { ...productIds(product), status: product.status, updated_at: product.updated_at };
 }
 
-function productQuantity(product: ProductSnapshot) {
+function productQuantity({ product }: { readonly product: ProductSnapshot }) {
   return { ...productIds(product), quantity: product.quantity, updated_at: product.updated_at };
 }
 
@@ -111,10 +111,8 @@ const renderers = new Map<string, Render>(
       ...orderStatus(order),
       updated_at: order.updated_at,
     })),
-    'order.shipped': renderOrderEvent(messages.orderShipped, ({ order }) => orderTracking(order)),
-    'order.tracking_updated': renderOrderEvent(messages.orderTrackingUpdated, ({ order }) =>
-      orderTracking(order),
-    ),
+    'order.shipped': renderOrderEvent(messages.orderShipped, orderTracking),
+    'order.tracking_updated': renderOrderEvent(messages.orderTrackingUpdated, orderTracking),
     'order.delivered': renderOrderEvent(messages.orderDelivered, ({ order }) => ({
       ...orderStatus(order),
       delivered_at: order.delivered_at ?? order.updated_at,
@@ -131,12 +129,8 @@ const renderers = new Map<string, Render>(
       reason,
       updated_at: order.updated_at,
     })),
-    'product.available': renderProductEvent(messages.productAvailable, ({ product }) =>
-      productStatus(product),
-    ),
-    'product.unavailable': renderProductEvent(messages.productUnavailable, ({ product }) =>
-      productStatus(product),
-    ),
+    'product.available': renderProductEvent(messages.productAvailable, productStatus),
+    'product.unavailable': renderProductEvent(messages.productUnavailable, productStatus),
     'product.inventory_changed': renderProductEvent(
       messages.productInventoryChanged,
       ({ product, previous_quantity }) => ({
@@ -146,12 +140,8 @@ const renderers = new Map<string, Render>(
         updated_at: product.updated_at,
       }),
     ),
-    'product.in_stock': renderProductEvent(messages.productInStock, ({ product }) =>
-      productQuantity(product),
-    ),
-    'product.out_of_stock': renderProductEvent(messages.productOutOfStock, ({ product }) =>
-      productQuantity(product),
-    ),
+    'product.in_stock': renderProductEvent(messages.productInStock, productQuantity),
+    'product.out_of_stock': renderProductEvent(messages.productOutOfStock, productQuantity),
   } satisfies Record<WebhookEvent, Render>),
 );
 

@@ -7,14 +7,9 @@ import {
 } from '@fulfilment/contracts';
 import { eventContent } from './event-data.rules.js';
 
-interface SampleTime {
-  readonly occurredAt: Date;
-}
-
 const sampleId = '00000000-0000-7000-8000-000000000001';
 
-function sampleOrder({ occurredAt }: SampleTime, status: OrderSnapshot['status']): OrderSnapshot {
-  const at = occurredAt.toISOString();
+function sampleOrder(at: string, status: OrderSnapshot['status']): OrderSnapshot {
   return {
     id: sampleId,
     version: 1,
@@ -52,11 +47,7 @@ function sampleOrder({ occurredAt }: SampleTime, status: OrderSnapshot['status']
   };
 }
 
-function sampleProduct(
-  { occurredAt }: SampleTime,
-  status: ProductSnapshot['status'],
-  quantity: number,
-): ProductSnapshot {
+function sampleProduct(at: string, status: ProductSnapshot['status'], quantity: number): ProductSnapshot {
   return {
     id: sampleId,
     version: 1,
@@ -68,43 +59,40 @@ function sampleProduct(
     status,
     limited_edition: true,
     quantity,
-    updated_at: occurredAt.toISOString(),
+    updated_at: at,
   };
 }
 
-const samples: Record<WebhookEvent, (time: SampleTime) => Message> = {
-  'order.created': (time) => messages.orderCreated.make({ order: sampleOrder(time, 'pending') }, time),
-  'order.processing': (time) =>
-    messages.orderProcessing.make({ order: sampleOrder(time, 'processing') }, time),
-  'order.shipped': (time) => messages.orderShipped.make({ order: sampleOrder(time, 'shipped') }, time),
-  'order.tracking_updated': (time) =>
-    messages.orderTrackingUpdated.make({ order: sampleOrder(time, 'shipped') }, time),
-  'order.delivered': (time) => messages.orderDelivered.make({ order: sampleOrder(time, 'delivered') }, time),
-  'order.cancelled': (time) =>
-    messages.orderCancelled.make({ order: sampleOrder(time, 'cancelled'), reason: 'test' }, time),
-  'order.payment_failed': (time) =>
-    messages.orderPaymentFailed.make({ order: sampleOrder(time, 'payment_failed'), reason: 'test' }, time),
-  'product.available': (time) =>
-    messages.productAvailable.make({ product: sampleProduct(time, 'available', 10) }, time),
-  'product.unavailable': (time) =>
-    messages.productUnavailable.make({ product: sampleProduct(time, 'unavailable', 10) }, time),
-  'product.inventory_changed': (time) =>
-    messages.productInventoryChanged.make(
-      { product: sampleProduct(time, 'available', 9), previous_quantity: 10 },
-      time,
-    ),
-  'product.in_stock': (time) =>
-    messages.productInStock.make({ product: sampleProduct(time, 'available', 10) }, time),
-  'product.out_of_stock': (time) =>
-    messages.productOutOfStock.make({ product: sampleProduct(time, 'available', 0) }, time),
-};
+function samplesAt(occurredAt: Date): Record<WebhookEvent, () => Message> {
+  const time = { occurredAt };
+  const at = occurredAt.toISOString();
+  const order = (status: OrderSnapshot['status']) => ({ order: sampleOrder(at, status), reason: 'test' });
+  const product = (status: ProductSnapshot['status'], quantity: number) => ({
+    product: sampleProduct(at, status, quantity),
+    previous_quantity: 10,
+  });
+  return {
+    'order.created': () => messages.orderCreated.make(order('pending'), time),
+    'order.processing': () => messages.orderProcessing.make(order('processing'), time),
+    'order.shipped': () => messages.orderShipped.make(order('shipped'), time),
+    'order.tracking_updated': () => messages.orderTrackingUpdated.make(order('shipped'), time),
+    'order.delivered': () => messages.orderDelivered.make(order('delivered'), time),
+    'order.cancelled': () => messages.orderCancelled.make(order('cancelled'), time),
+    'order.payment_failed': () => messages.orderPaymentFailed.make(order('payment_failed'), time),
+    'product.available': () => messages.productAvailable.make(product('available', 10), time),
+    'product.unavailable': () => messages.productUnavailable.make(product('unavailable', 10), time),
+    'product.inventory_changed': () => messages.productInventoryChanged.make(product('available', 9), time),
+    'product.in_stock': () => messages.productInStock.make(product('available', 10), time),
+    'product.out_of_stock': () => messages.productOutOfStock.make(product('available', 0), time),
+  };
+}
 
 /**
  * Returns sample data of an event, rendered by the code for real events, with ids marked as test ids
  * (`ord_test_…`).
  */
 export function sampleData(event: WebhookEvent, occurredAt: Date): Readonly<Record<string, unknown>> {
-  const data = eventContent(samples[event]({ occurredAt }))?.data ?? {};
+  const data = eventContent(samplesAt(occurredAt)[event]())?.data ?? {};
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => [
       name,

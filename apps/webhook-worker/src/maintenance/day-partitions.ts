@@ -7,6 +7,7 @@ import {
   dayOfPartition,
   dayPartition,
   partitionsOf,
+  statement,
 } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
 import { advisoryLocks } from '../advisory-locks.js';
@@ -21,6 +22,18 @@ const daysAhead = 7;
 const daysKept = 30;
 const maxMovedRows = 20_000;
 const maxDeletedRows = 5_000;
+
+/** Delete rows from the default partition of each table, once those of the tables before it have none. */
+const deletions = tables.map((table, index) => {
+  const conditions = tables
+    .slice(0, index)
+    .map((before) => ` AND NOT EXISTS (SELECT FROM ${before}_other_days WHERE day < $1)`);
+  return statement(
+    `partitions.delete-old-${table}`,
+    `DELETE FROM ${table}_other_days WHERE ctid = ANY(ARRAY(
+       SELECT ctid FROM ${table}_other_days WHERE day < $1 LIMIT ${maxDeletedRows}))${conditions.join('')}`,
+  );
+});
 
 /**
  * Creates a partition for each day from yesterday to a week ahead, and moves rows of the day from the default
@@ -40,7 +53,7 @@ export async function createDayPartitions(database: Database, logger: Logger): P
 }
 
 /**
- * Drops the partitions of days more than 30 days ago, and deletes up to 5000 rows of these days from a
+ * Drops the partitions of days more than 30 days ago, and deletes up to 5000 rows of these days from each
  * default partition. Returns the number of deleted rows.
  */
 export async function deleteExpiredDays(database: Database, logger: Logger): Promise<number> {
@@ -58,7 +71,9 @@ export async function deleteExpiredDays(database: Database, logger: Logger): Pro
       if (!isDropped) break; // the other tables of the day are dropped in a later round
     }
   }
-  return deleteOldRows(database, oldest);
+  let deleted = 0;
+  for (const deletion of deletions) deleted += await database.run(deletion, [oldest]);
+  return deleted;
 }
 
 interface Change {
@@ -90,26 +105,8 @@ function createDay(database: Database, table: Table, day: string): Promise<boole
     name: dayPartition(table, day),
     from: day,
     to: addDays(day, 1),
-    default: { partition: defaultPartition(table), column: 'day', maxMovedRows },
+    default: { partition: `${table}_other_days`, column: 'day', maxMovedRows },
   });
-}
-
-/** Deletes rows of the first table that has any, so that events are deleted last. Returns their number. */
-async function deleteOldRows(database: Database, oldest: string): Promise<number> {
-  let deleted = 0;
-  await changePartitions(database, advisoryLocks.dayPartitions, async (run) => {
-    for (const name of tables.map(defaultPartition)) {
-      deleted = await run(
-        `DELETE FROM ${name} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${name} WHERE day < '${oldest}' LIMIT ${maxDeletedRows}))`,
-      );
-      if (deleted > 0) return;
-    }
-  });
-  return deleted;
-}
-
-function defaultPartition(table: Table): string {
-  return `${table}_other_days`;
 }
 
 function daysBefore(oldest: string, names: ReadonlySet<string>): string[] {

@@ -29,19 +29,18 @@ const revertClaims = statement(
 export class LostClaims {
   /** By lease token. */
   private readonly claims = new Map<string, LostClaim>();
-  private working: Promise<void> | undefined;
+  private isWorking = false;
 
   constructor(private readonly database: Pick<Database, 'run'>) {}
 
   /** @param leaseEndsAtMs in ms of `performance.now()` */
   free(token: string, leaseEndsAtMs: number): void {
     this.claims.set(token, { mayCommitUntilMs: performance.now() + commitTimeoutMs, leaseEndsAtMs });
-    this.working ??= this.work().finally(() => {
-      this.working = undefined;
-    });
+    if (!this.isWorking) void this.work();
   }
 
   private async work(): Promise<void> {
+    this.isWorking = true;
     while (this.claims.size > 0) {
       await delay(retryIntervalMs, undefined, { ref: false });
       const now = performance.now();
@@ -53,5 +52,6 @@ export class LostClaims {
       for (const [token, { mayCommitUntilMs, leaseEndsAtMs }] of this.claims)
         if ((isFreed && mayCommitUntilMs <= now) || leaseEndsAtMs <= now) this.claims.delete(token);
     }
+    this.isWorking = false;
   }
 }
