@@ -107,7 +107,12 @@ await runServiceCli({
     'payments reconcile': defineCommand({
       summary: 'compares payments with those of the provider and prints the differences; changes nothing',
       options: ['--since <TIME>', '--until <TIME>'],
-      arguments: z.object({ since: timeArgument.optional(), until: timeArgument.optional() }),
+      arguments: z
+        .object({ since: timeArgument.optional(), until: timeArgument.optional() })
+        .refine(({ since, until }) => !since || !until || since < until, {
+          path: ['since'],
+          message: 'must be before --until',
+        }),
       run: ({ database }: Context, { since, until = new Date() }) => {
         const from = since ?? new Date(until.getTime() - dayMs);
         return reconcile(database, { from, to: until });
