@@ -38,7 +38,7 @@ const reconcileTimeoutMs = 3_600_000;
 function loadCommand<File>(
   summary: string,
   schema: z.ZodType<File>,
-  load: (database: Database, file: File) => Promise<object>,
+  load: (database: Database, file: File) => Promise<Readonly<Record<string, number>>>,
 ) {
   return defineCommand({
     summary,
@@ -107,7 +107,12 @@ await runServiceCli({
     'payments reconcile': defineCommand({
       summary: 'compares payments with those of the provider and prints the differences; changes nothing',
       options: ['--since <TIME>', '--until <TIME>'],
-      arguments: z.object({ since: timeArgument.optional(), until: timeArgument.optional() }),
+      arguments: z
+        .object({ since: timeArgument.optional(), until: timeArgument.optional() })
+        .refine(({ since, until }) => !since || !until || since < until, {
+          path: ['since'],
+          message: 'must be before --until',
+        }),
       run: ({ database }: Context, { since, until = new Date() }) => {
         const from = since ?? new Date(until.getTime() - dayMs);
         return reconcile(database, { from, to: until });
@@ -131,18 +136,12 @@ await runServiceCli({
     'catalogue load': loadCommand(
       'loads releases and product types from standard input, as JSON',
       catalogueFile,
-      async (database, file) => {
-        await loadCatalogue(database, file);
-        return { releases: file.releases.length, product_types: file.product_types.length };
-      },
+      loadCatalogue,
     ),
     'shipping load': loadCommand(
       'loads shipping services and zones from standard input, as JSON',
       shippingFile,
-      async (database, file) => {
-        await loadShipping(database, file);
-        return { services: file.services.length, zones: Object.keys(file.zones).length };
-      },
+      loadShipping,
     ),
   },
 });

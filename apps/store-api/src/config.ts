@@ -22,7 +22,7 @@ export const storeApiSettings = apiSettings
       'How long a request to place an order waits for the payment provider before it returns a pending order',
     ),
     RESUME_AFTER_MS: integerSetting({ min: 100, max: 60_000, default: 5_000 }).describe(
-      'How long, after the payment timeout, a pending order is left to the request that placed it before the completer takes over. Also the first delay between two attempts of the completer, which doubles up to 5 minutes',
+      'Time after the payment timeout until the completer continues a pending order instead of the request that placed it. Also the first delay between two attempts, which doubles up to 5 minutes',
     ),
     REPORT_HELD_MS: integerSetting({ min: 1, max: 30 * 86_400_000, default: 86_400_000 }).describe(
       'How long an out-of-order fulfilment event waits for the event that it depends on (a delivery for its package) before it is rejected',
@@ -56,7 +56,7 @@ export const storeApiSettings = apiSettings
         'Signing secret of the Stripe webhook endpoint; up to five, separated by commas, during a rotation. Without it /store/webhooks/stripe does not exist',
       ),
     PAYMENT_CIRCUIT_FAILURES: integerSetting({ min: 1, max: 1_000, default: 5 }).describe(
-      'Number of different charges without a response of the payment provider, or of different payment methods whose charges it rejects for reasons on our side, without a response in between, after which the circuit opens: new orders stay pending without a request to the provider',
+      'Number of failures, without a response of the payment provider in between, after which the circuit opens: new orders stay pending without a request to the provider. A charge without a response counts once, and so does a payment method whose charges are rejected for a reason on our side',
     ),
     PAYMENT_CIRCUIT_OPEN_MS: integerSetting({ min: 10, max: 300_000, default: 10_000 }).describe(
       'How long the circuit stays open before one charge tests the payment provider',

@@ -13,10 +13,7 @@ export const faultPoints = [
 ] as const;
 export type FaultPoint = (typeof faultPoints)[number];
 
-/**
- * Points at which a test kills the process, to prove that another one completes its work. The settings reject
- * them in production.
- */
+/** Kills the process at a point, so that a test can show that another process continues its work. */
 export class FaultPoints {
   constructor(private readonly fatal: FaultPoint | undefined) {}
 

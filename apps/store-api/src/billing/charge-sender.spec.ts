@@ -1,5 +1,6 @@
 import { createLogger, metrics } from '@fulfilment/runtime';
-import { type OpenCharge, type PaymentFailure, PaymentProviderError } from '../payments/payment-gateway.js';
+import { newCharge } from '../payments/open-charge.fixture.js';
+import { type PaymentFailure, PaymentProviderError } from '../payments/payment-gateway.js';
 import { ChargeSender } from './charge-sender.js';
 
 describe('the count of charges', () => {
@@ -11,16 +12,7 @@ describe('the count of charges', () => {
 });
 
 describe('the circuit of the payment provider', () => {
-  const charge = (isTest: boolean): OpenCharge => ({
-    id: '01900000-0000-7000-8000-000000000001',
-    orderId: '01900000-0000-7000-8000-000000000002',
-    amount: { amount: 2999, currency: 'GBP' },
-    paymentMethod: 'pm_ok',
-    reference: null,
-    createdAt: new Date(),
-    isFirstRequest: true,
-    isTest,
-  });
+  const charge = (isTest: boolean) => newCharge({ isTest });
   const paid = { status: 'succeeded', chargedAt: new Date(), reference: null } as const;
   const failWith = (failure: PaymentFailure) => () => Promise.reject(new PaymentProviderError(failure, 'x'));
   const newSender = () =>

@@ -99,8 +99,8 @@ export class ChargeSender {
 
   private fail(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
     const outcome = error instanceof PaymentProviderError ? error.failure : 'unknown';
-    // The circuit counts a source once. Without a response, it is the charge with all its retries; after a
-    // rejection, it is the payment method with all its charges.
+    // The circuit counts a source once: a charge without a response, however often it is retried, or a
+    // payment method, however many of its charges are rejected.
     const source = outcome === 'unavailable' ? id : paymentMethod;
     if (outcome === 'unknown') this.circuit.end(permit);
     else this.circuit.failed(permit, source);

@@ -5,7 +5,7 @@ export type CircuitUser = 'request' | 'completer';
 export interface Permit {
   /** When it was given. */
   readonly sinceMs: number;
-  /** Whether it tests an open circuit. */
+  /** Whether the charge tests an open circuit. */
   readonly trial: boolean;
 }
 
@@ -43,8 +43,7 @@ export class PaymentCircuitBreaker {
   /** Number of charges that this user may start now, `max` at most. */
   capacity(user: CircuitUser, max: number): number {
     if (this.openedAtMs === undefined) return max;
-    // A request makes the trial only when the completer had nothing to send, since its client waits for the
-    // provider's timeout.
+    // The completer comes first, because the client of a request would wait for the provider's timeout.
     const waitMs = user === 'completer' ? this.settings.openMs : 2 * this.settings.openMs;
     const trialIsDue = !this.trialIsRunning && this.settings.now() - this.openedAtMs >= waitMs;
     return trialIsDue ? Math.min(1, max) : 0;

@@ -114,7 +114,7 @@ describe('cancelled orders that were charged by Stripe', () => {
     expect(await charge(creator)).toMatchObject({ settledAt });
   });
 
-  it('do not have their refund retried at once', async () => {
+  it('have their refund retried after a pause', async () => {
     const { creator } = await placeAndCancel();
     await store.database.run(countThreeAttempts);
     stripe.fail('/v1/refunds', { status: 503, error: { type: 'api_error', message: 'x' } });

@@ -12,8 +12,8 @@ const slots = 10;
 /** Time to write the result after the provider's timeout, before another replica may claim the refund. */
 const leaseMarginMs = 5_000;
 
-// A refund without `refund_at` is due at once. The number of the attempt is counted here, so that no two
-// attempts have the same.
+// A refund without `refund_at` is due at once. The attempt is counted when it is claimed, so that no two
+// attempts have the same number.
 const claimRefunds = statement(
   'charges.claim-refunds',
   `UPDATE charges c SET refund_at = now() + $1::int * interval '1 millisecond', refund_tries = refund_tries + 1
@@ -47,7 +47,7 @@ interface DueRefund extends RefundRequest {
  */
 @Injectable()
 export class RefundCharges extends SlotLoop<DueRefund> {
-  /** No refund may start while the HTTP port closes. */
+  /** Stops first, so that no refund starts while the service shuts down. */
   override readonly stopsBeforeHttp = true;
 
   constructor(

@@ -101,9 +101,13 @@ const insertTracks = statement(
 /**
  * Updates the product types, and adds missing releases, products and tracks, in one transaction. Existing
  * releases, products and tracks stay as they are.
+ * @returns the numbers of releases and product types in the file
  * @throws Error for a product of a type that is neither in the file nor loaded earlier
  */
-export async function loadCatalogue(database: Database, file: CatalogueFile): Promise<void> {
+export async function loadCatalogue(
+  database: Database,
+  file: CatalogueFile,
+): Promise<{ releases: number; product_types: number }> {
   const products = file.releases.flatMap((release) =>
     release.products.map((product, index) => ({
       ...product,
@@ -144,6 +148,7 @@ export async function loadCatalogue(database: Database, file: CatalogueFile): Pr
       ),
     ]);
   });
+  return { releases: file.releases.length, product_types: file.product_types.length };
 }
 
 async function requireKnownTypes(

@@ -33,7 +33,7 @@ const readWaiting = statement(
           bool_or(message_id = $2 AND deferred_at + $3::bigint * interval '1 millisecond' <= now()) AS overdue
    FROM deferred_events WHERE order_id = $1`,
 );
-// The event is due after 30 s, then at growing intervals of up to an hour, and when its time is over.
+// The event is due after 30 s, then at growing intervals of up to an hour, and at the end of REPORT_HELD_MS.
 const upsertDeferred = statement(
   'deferred.upsert',
   `INSERT INTO deferred_events AS deferred (message_id, order_id, occurred_at, body, retry_at)
@@ -55,8 +55,8 @@ const retryNow = statement(
   'deferred.retry-now',
   'UPDATE deferred_events SET retry_at = now() WHERE message_id = $1',
 );
-// The events are then published. They are due again after 5 minutes, in case their messages are lost. The
-// consumer rejects an event whose time is over, so that one is never due again.
+// The claimed events are published. They are due again after 5 minutes, in case their messages are lost.
+// After REPORT_HELD_MS an event is published for the last time, and the consumer rejects it.
 const claimDue = statement(
   'deferred.claim-due',
   `UPDATE deferred_events d SET retry_at = CASE WHEN deferred_at + $1::bigint * interval '1 millisecond' <= now()
@@ -88,8 +88,8 @@ interface DeferredRow {
 }
 
 /**
- * Fulfilment events that arrived before an event that they need. They wait in PostgreSQL. Each is applied in
- * the transaction of the event that it needs, is published repeatedly, and is rejected when its time is over.
+ * Fulfilment events that arrived before an event that they need. They wait in PostgreSQL, and each is applied
+ * in the transaction of that event. Until then it is published repeatedly, and rejected after REPORT_HELD_MS.
  */
 @Injectable()
 export class DeferredEvents extends BackgroundLoop {
@@ -147,7 +147,7 @@ export class DeferredEvents extends BackgroundLoop {
       progress = false;
       for (const { message_id: id, body } of await tx.rows<DeferredRow>(readDeferred, [orderId])) {
         const outcome = await attempt(() => apply(parseMessage(body)));
-        // Published by the next round, and then rejected on its own instead of with this transaction.
+        // The next round publishes it, so that it is rejected without a rollback of this transaction.
         if (outcome === 'invalid') await tx.run(retryNow, [id]);
         if (outcome !== 'applied') continue;
         await tx.run(deleteDeferred, [id]);
@@ -157,7 +157,7 @@ export class DeferredEvents extends BackgroundLoop {
     }
   }
 
-  /** Deletes a deferred event that arrived again and was applied. */
+  /** Deletes a deferred event that was published again and applied. */
   async delete(tx: Transaction, messageId: string): Promise<void> {
     await tx.run(deleteDeferred, [messageId]);
   }

@@ -31,9 +31,8 @@ interface ExistingKey {
 }
 
 /**
- * How long a claim lasts before its order is written; pricing and writing take milliseconds. After that
- * another request may claim the key. The order of the first request can then not be attached, so it is not
- * written.
+ * How long a request may take to price and write the order of a claimed key, which takes milliseconds. After
+ * that another request may claim the key, and the order of the first one is not written.
  */
 const claimLeaseMs = 5_000;
 

@@ -133,9 +133,9 @@ export const cancelOrder = {
   summary: 'Cancel an order',
   description: [
     'Cancels an order of any status before `shipped`: `pending`, `processing` or `payment_failed`. A charge that succeeded is refunded in full, pieces of limited editions return to the stock, and',
-    '`order.cancelled` is published, by which the warehouse learns of it. `billing.payment_status` of a paid order is `refunded` at once; the provider may need some days for the refund.',
+    '`order.cancelled` notifies the warehouse. `billing.payment_status` of a paid order is `refunded` at once; the provider may need some days for the refund.',
     '\n\nThe request may be repeated, with or without an `idempotency-key`: an order that is cancelled already is returned without a change.',
-    'If a payment is under way, its amount is refunded should it succeed.',
+    'A payment that is still being processed is refunded if it succeeds.',
   ].join(' '),
   path: { id: { description: 'The order', example: 'ord_01m7xwmx1ceqrv87vt909ma64h' } },
   body: {
@@ -172,7 +172,7 @@ export const estimateOrder = {
   tag,
   summary: 'Estimate the cost of an order',
   description: [
-    'Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. An estimate is rejected like the order, except that only the country of the address is checked, and no `unit_price`.',
+    'Returns what the creator would be charged for an order, and writes nothing: no order, no charge, and no stock is taken. An estimate is rejected like the order, except that of the address only the country is checked, and `unit_price` is ignored.',
     'The body of an order may be sent as it is; members that are not listed here are ignored. The cost of the order is the same as long as the catalogue does not change. If the parcel has another weight than that of the rate, the shipping prices must not change either.',
     'The request may be repeated at any time, so an `idempotency-key` has no effect.',
   ].join(' '),

@@ -2,15 +2,10 @@ import { maxAmount, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
 import { setUpDatabase } from '../test/scratch.fixture.js';
-import { FaultPoints } from '../fault-points.js';
+import { newCharge as newChargeOf, timeoutMs } from './open-charge.fixture.js';
 import type { Charge, OpenCharge, PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
-import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
-import { StripeIdempotencyKeys } from './stripe/stripe-idempotency-keys.js';
-import { fakeStripeKey, fakeStripe } from './stripe/fake-stripe.fixture.js';
-
-/** Longer than the pauses of a busy machine: no test waits for it. */
-const timeoutMs = 60_000;
+import { stripeGateway } from './stripe/stripe-gateway.fixture.js';
 
 interface StoredCharge {
   readonly amount: number;
@@ -52,14 +47,9 @@ function sandbox(database: Database): Provider {
 }
 
 async function stripe(database: Database): Promise<Provider> {
-  const api = await fakeStripe();
-  const settings = { secretKey: fakeStripeKey, apiUrl: new URL(api.url), timeoutMs };
+  const { api, gateway } = await stripeGateway(database);
   return {
-    gateway: new StripePaymentGateway(
-      settings,
-      new StripeIdempotencyKeys(database),
-      new FaultPoints(undefined),
-    ),
+    gateway,
     validMethod: 'pm_card_visa',
     declined: { method: 'pm_card_insufficientFunds', reason: 'insufficient_funds' },
     largestAmount: 'declined',
@@ -92,17 +82,8 @@ describe.each([
   });
   afterEach(() => provider.stop());
 
-  const newCharge = (given: Partial<OpenCharge> = {}): OpenCharge => ({
-    id: uuidv7(),
-    orderId: uuidv7(),
-    amount: { amount: 5398, currency: 'GBP' },
-    paymentMethod: provider.validMethod,
-    reference: null,
-    createdAt: new Date(),
-    isFirstRequest: false,
-    isTest: false,
-    ...given,
-  });
+  const newCharge = (given: Partial<OpenCharge> = {}) =>
+    newChargeOf({ amount: { amount: 5398, currency: 'GBP' }, paymentMethod: provider.validMethod, ...given });
   const charge = (openCharge: OpenCharge, signal = AbortSignal.timeout(timeoutMs)) =>
     provider.gateway.charge(openCharge, signal);
   const refund = (charge: Charge) =>

@@ -74,8 +74,12 @@ const insertDeliveryTimes = statement(
 /**
  * Replaces all zones, and the services in the file with their rate cards and delivery times, in one
  * transaction. Services that are not in the file stay. A quote keeps its price for the quoted weight.
+ * @returns the numbers of services and zones in the file
  */
-export async function loadShipping(database: Database, { zones, services }: ShippingFile): Promise<void> {
+export async function loadShipping(
+  database: Database,
+  { zones, services }: ShippingFile,
+): Promise<{ services: number; zones: number }> {
   const zoneCountries = Object.entries(zones).flatMap(([zone, countries]) =>
     countries.map((country) => ({ zone, country })),
   );
@@ -101,4 +105,5 @@ export async function loadShipping(database: Database, { zones, services }: Ship
       await tx.run(insertDeliveryTimes, [id, JSON.stringify(deliveryTimes)]);
     }
   });
+  return { services: services.length, zones: Object.keys(zones).length };
 }

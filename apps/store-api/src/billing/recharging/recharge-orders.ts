@@ -7,7 +7,7 @@ import type { RechargeOrder } from './recharge-order.js';
 
 const pageSize = 500;
 
-// Declines within the time range that are the newest charge of their order.
+// Charges that were declined within the time range and are the newest of their order.
 const readPage = statement(
   'recharge.declined',
   `SELECT c.id, c.order_id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
@@ -29,7 +29,9 @@ export const rechargeOptions = z
     if (ORDER === undefined && since === undefined) reject('ORDER', 'is missing');
     if (ORDER !== undefined && since !== undefined) reject('since', 'cannot be combined with an ORDER');
     if (until !== undefined && since === undefined) reject('until', 'needs --since');
-    // A charge that is declined again would be within the range.
+    if (until !== undefined && since !== undefined && since >= until)
+      reject('since', 'must be before --until');
+    // Otherwise a recharge that is declined during the run would be within the range.
     if (until !== undefined && until > new Date()) reject('until', 'must not be in the future');
   });
 

@@ -55,6 +55,15 @@ describe('the reconciliation with Stripe', () => {
     if (charge === undefined) throw new Error('The order has no charge.');
     return { id: charge.id, reference: charge.reference ?? '' };
   };
+  const onlyIntent = () => {
+    const [intent] = orders.stripe.intents();
+    if (intent === undefined) throw new Error('Nothing was charged.');
+    return intent;
+  };
+  const failList = () => {
+    const error = { type: 'api_error', message: 'Unavailable.' };
+    orders.stripe.fail('/v1/payment_intents', { status: 500, error });
+  };
   const hourMs = 3_600_000;
   const reconcile = () =>
     reconcilePayments({
@@ -81,8 +90,7 @@ describe('the reconciliation with Stripe', () => {
 
   it('finds a second payment of one charge', async () => {
     const charge = await placePaid();
-    const [intent] = orders.stripe.intents();
-    if (intent === undefined) throw new Error('Nothing was charged.');
+    const intent = onlyIntent();
     orders.stripe.add({ ...intent, id: 'pi_second' });
     expect((await reconcile()).findings).toEqual([
       { kind: 'unknown_payment', reference: 'pi_second', chargeId: charge.id },
@@ -91,8 +99,7 @@ describe('the reconciliation with Stripe', () => {
 
   it('ignores payments of other software on the account', async () => {
     await placePaid();
-    const [intent] = orders.stripe.intents();
-    if (intent === undefined) throw new Error('Nothing was charged.');
+    const intent = onlyIntent();
     orders.stripe.add({ ...intent, id: 'pi_other', metadata: {} });
     orders.stripe.add({ ...intent, id: 'pi_strange', metadata: { charge_id: 'not ours' } });
     expect(await reconcile()).toMatchObject({ payments: 1, findings: [] });
@@ -108,11 +115,10 @@ describe('the reconciliation with Stripe', () => {
 
   it('finds a refund that failed after it had succeeded', async () => {
     const charge = await placePaid();
-    const [intent] = orders.stripe.intents();
     orders.stripe.refunds.push({
       id: 're_late',
       object: 'refund',
-      payment_intent: intent?.id ?? '',
+      payment_intent: onlyIntent().id,
       status: 'failed',
     });
     await orders.store.database.run(markRefunded, [charge.id, 're_late']);
@@ -145,10 +151,7 @@ describe('the reconciliation with Stripe', () => {
 
   it('is retried later when Stripe responds with 500', async () => {
     const reconciliation = orders.store.app.get(DailyReconciliation);
-    orders.stripe.fail('/v1/payment_intents', {
-      status: 500,
-      error: { type: 'api_error', message: 'Unavailable.' },
-    });
+    failList();
     expect(await reconciliation.round()).toBe(true);
     expect(await orders.store.database.rows(finishedDays)).toEqual([]);
     while (await reconciliation.round());
@@ -164,10 +167,7 @@ describe('the reconciliation with Stripe', () => {
     const { database, app } = orders.store;
     const lines: string[] = [];
     const logger = createLogger('test', 'error', { write: (line) => lines.push(line) });
-    orders.stripe.fail('/v1/payment_intents', {
-      status: 500,
-      error: { type: 'api_error', message: 'Unavailable.' },
-    });
+    failList();
     const run = jest.spyOn(database, 'run').mockRejectedValue(new Error('The database is down.'));
     const reconciliation = new DailyReconciliation(database, app.get(PaymentGateway), logger);
     await expect(reconciliation.round()).rejects.toThrow('The database is down.');

@@ -8,7 +8,7 @@ export type FindingKind =
   | 'unknown_payment'
   /** A charge is paid here, and the provider has no payment. */
   | 'missing_payment'
-  /** A charge is refunded here, and the provider's refund has failed later. */
+  /** A charge is refunded here, and the provider's refund failed later. */
   | 'failed_refund';
 
 export interface Finding {
@@ -91,8 +91,8 @@ async function unknownPayments(database: Database, payments: readonly ProviderPa
 }
 
 /**
- * Whether the payment is that of the charge. A second payment of the charge is not: it has another id than
- * the one in the charge row. A pending charge matches, since the completer settles it.
+ * Whether the payment is that of the charge. A second payment of the charge is not: its id differs from the
+ * one in the charge row. A pending charge matches, since the completer will settle it.
  */
 function matchesPayment(charge: KnownCharge | undefined, { reference }: ProviderPayment): boolean {
   if (charge === undefined || charge.status === 'declined') return false;

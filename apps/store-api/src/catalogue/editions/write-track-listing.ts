@@ -7,8 +7,7 @@ import { type ProcessedTrack, trackListing } from './track-listing.rules.js';
 export type ProcessedTrackData = z.output<(typeof messages.trackProcessed)['schema']>;
 
 // Of two uploads of one track, the one that was registered later counts, however long each was processed. So
-// processed_tracks.processed_at is the time of registration, or of the message if that does not contain it
-// (older messages).
+// processed_at is the time of registration, or of the message, since older messages do not contain it.
 const upsertProcessed = statement(
   'tracks.upsert-processed',
   `INSERT INTO processed_tracks AS known

@@ -64,7 +64,7 @@ const searchSql = (matches: string): string => `
   FROM (${matches}) AS r
   LEFT JOIN LATERAL (${productSummarySql(':currency')}) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
-/** SQL that continues a WHERE clause and ends the query: selects the rows of the page, newest first. */
+/** SQL of the end of a query, from within its WHERE clause: selects the rows of the page, newest first. */
 const restOfPageSql = `${afterCursorSql(':after_micros::bigint', ':after_id::uuid')}
    AND ${createdBetweenSql(':created_after::timestamptz', ':created_before::timestamptz')} ${newestFirst} LIMIT :max_rows`;
 const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern AND ${restOfPageSql}`;

@@ -30,10 +30,9 @@ const lockUnlimitedSales = statement(
      AND EXISTS (SELECT FROM order_items WHERE order_id = o.id AND product_id = $1)
    ORDER BY o.id FOR SHARE`,
 );
-// Records the pieces of orders that were placed while the product was not limited. A failed payment with a
-// pending charge is being recharged; a cancelled order may have one, too, but takes no pieces. A separate
-// statement, so that it sees the charges as they are after the wait: a statement that waits for a row
-// re-reads only that row.
+// Records the pieces of orders that were placed while the product was not limited. An order with a failed
+// payment takes pieces only while it is being recharged. A separate statement from the lock, because a
+// statement that waits for a row re-reads only that row, and no charges.
 const recordUnlimitedSales = statement(
   'stock.record-unlimited-sales',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity, moved_at)

@@ -60,7 +60,7 @@ const productMessages = statement(
 
 /**
  * Creates one product. Returns functions that sell it, return its pieces and apply stock events, as the
- * service does: an order has only the rows that these read.
+ * service does. Its orders have only the rows that these functions read.
  * @param quantity pieces of a limited edition, or null for an unlimited product
  */
 export async function stockOfOneProduct(database: Database, quantity: number | null) {

@@ -93,9 +93,8 @@ export class WriteOrder {
       }
     } catch (error) {
       if (!(error instanceof DependencyUnavailable)) throw error;
-      // The connection was lost, perhaps after the commit.
-      const isCommitted = await this.releaseKeyAndFindOrder(placement);
-      if (!isCommitted) throw error;
+      // The connection may have been lost after the commit.
+      if (!(await this.releaseKeyAndFindOrder(placement))) throw error;
     }
     this.outbox.wakeRelay();
     return order;

@@ -28,10 +28,7 @@ const endLeases = statement(
    WHERE status = 'refund_due' AND order_id IN (SELECT id FROM orders WHERE creator_id = $1)`,
 );
 
-/**
- * Processes that are killed at the fault points. The store-api in this process is the replica that continues:
- * it completes orders only when a test says so.
- */
+/** The store-api in this process is the replica that continues. Its background loops are stopped. */
 describe('a killed store-api', () => {
   let store: StoreApiUnderTest;
   let helpers: OrderHelpers;
@@ -56,7 +53,7 @@ describe('a killed store-api', () => {
   /** Creates a creator with ten pieces, and returns the body of an order of three of them. */
   const prepareOrder = (paymentMethod: 'pm_ok' | 'pm_declined') =>
     helpers.prepareOrder({ paymentMethod, stock: 10, pieces: 3 });
-  /** In any order: the events that the killed process had begun to publish are published again later. */
+  /** In any order, since another process publishes the rest of what the killed one had begun to publish. */
   const expectEvents = async (creator: Creator, expected: readonly string[]) =>
     expect((await helpers.events(creator, 'order.')).toSorted()).toEqual(expected.toSorted());
   const expectOneRefund = async (creator: Creator) => {
@@ -90,7 +87,7 @@ describe('a killed store-api', () => {
     ['charged', 'payment_failed'],
     ['order-settled-uncommitted', 'payment_failed'],
   ])(
-    'at %s: a repeated request results in one order with status %s, one charge and one count',
+    'at %s: a repeated request results in one order with status %s, charged and counted once',
     async (point, status) => {
       const expected = expectedByStatus[status];
       const { creator, body } = await prepareOrder(expected.method);

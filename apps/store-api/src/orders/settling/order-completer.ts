@@ -10,14 +10,14 @@ import { SettleOrder } from './settle-order.js';
 
 const pollIntervalMs = 2_000;
 /**
- * Per loop. A charge holds no connection while it waits for the provider: this limits the settlements that
- * wait for the pool.
+ * Concurrent charges of a loop. They hold no connection while they wait for the provider, so this limits only
+ * the settlements that wait for one.
  */
 const slots = 20;
 /** Time to settle after the provider's timeout, before another replica may claim the order. */
 const leaseMarginMs = 5_000;
 
-/** Statements that claim due orders, at most as many as their second parameter. */
+/** Statements that claim due orders. Parameters: the lease in ms, and the maximum number. */
 interface ClaimStatements {
   readonly all: Statement;
   readonly live: Statement;
@@ -57,7 +57,7 @@ export const claimRetries = claimStatements('orders.claim-again', 'resume_tries 
  */
 @Injectable()
 export class OrderCompleter extends BackgroundTask {
-  /** No charge may start while the HTTP port closes. */
+  /** Stops first, so that no charge starts while the service shuts down. */
   override readonly stopsBeforeHttp = true;
   private readonly loops: readonly SlotLoop<OpenCharge>[];
 

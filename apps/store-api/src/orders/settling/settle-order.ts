@@ -64,8 +64,8 @@ const markLateChargeRefundDue = statement(
   'charges.mark-late-refund-due',
   "UPDATE charges SET status = 'refund_due' WHERE id = $1 AND status = 'succeeded'",
 );
-// The charge was settled as declined, but a concurrent caller received a success, as happens when the creator
-// fixes the card in between. The money is refunded.
+// The charge was settled as declined, but a concurrent caller received a success, as when the creator
+// corrects the card in between. The money is refunded.
 const markContradictedRefundDue = statement(
   'charges.mark-contradicted-refund-due',
   `UPDATE charges SET status = 'refund_due', provider_reference = coalesce($2, provider_reference)
@@ -73,7 +73,7 @@ const markContradictedRefundDue = statement(
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
-/** The changed order; id null if the order keeps its status; undefined if the charge was settled before. */
+/** The changed order; its id is null if it keeps its status. Undefined if the charge was settled before. */
 type SettledRow = OrderRow | { readonly id: null } | undefined;
 type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;

@@ -47,9 +47,7 @@ const declineCodes = new Set([
 /** Declines caused by a test key with a real card (https://docs.stripe.com/declines/codes). */
 const keyModeDeclineCodes = new Set(['test_mode_live_card']);
 
-/**
- * @param payment whether Stripe returned a customer with the payment method before the charge, by default yes
- */
+/** @param payment whether the payment method had a customer before the charge; by default, yes */
 export function classifyStripeError(
   error: unknown,
   payment: { readonly methodHasCustomer: boolean } = { methodHasCustomer: true },
@@ -80,7 +78,7 @@ export function paymentError(error: unknown): unknown {
   switch (classifyStripeError(error)) {
     case 'unavailable':
       return new PaymentProviderError('unavailable', codeOf(error), { cause: error });
-    case 'declined': // of a request that charges no card
+    case 'declined': // only of requests that charge no card
     case 'payment_method':
     case 'rejected':
       return new PaymentProviderError('rejected', codeOf(error), { cause: error });

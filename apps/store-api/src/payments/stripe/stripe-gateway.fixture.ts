@@ -1,7 +1,7 @@
-import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { FaultPoints } from '../../fault-points.js';
 import type { OpenCharge, RefundRequest } from '../payment-gateway.js';
+import { timeoutMs } from '../open-charge.fixture.js';
 import { fakeStripeKey, fakeStripe } from './fake-stripe.fixture.js';
 import { StripeIdempotencyKeys } from './stripe-idempotency-keys.js';
 import { StripePaymentGateway } from './stripe-payment-gateway.js';
@@ -10,8 +10,6 @@ export const intentsPath = '/v1/payment_intents';
 export const refundsPath = '/v1/refunds';
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
-/** Longer than the pauses of a busy machine: no test waits for it. */
-export const timeoutMs = 60_000;
 
 const age = statement(
   'test.age-key',
@@ -38,17 +36,6 @@ export async function stripeGateway(database: Database) {
     keys,
     open,
     charge,
-    newCharge: (given: Partial<OpenCharge> = {}): OpenCharge => ({
-      id: uuidv7(),
-      orderId: uuidv7(),
-      amount: { amount: 2999, currency: 'GBP' },
-      paymentMethod: 'pm_card_visa',
-      reference: null,
-      createdAt: new Date(),
-      isFirstRequest: false,
-      isTest: false,
-      ...given,
-    }),
     /** Charges, and returns the id of the PaymentIntent. */
     intentOf: async (openCharge: OpenCharge): Promise<string | null> => (await charge(openCharge)).reference,
     refund: (id: string, reference: string | null, given: Partial<RefundRequest> = {}) =>

@@ -2,6 +2,7 @@ import { publicId } from '@fulfilment/contracts';
 import { createLogger } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { setUpDatabase } from '../../test/scratch.fixture.js';
+import { newCharge } from '../open-charge.fixture.js';
 import { CheckProviderKey } from '../check-provider-key.js';
 import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';
@@ -16,7 +17,7 @@ describe('the Stripe payment gateway', () => {
   afterEach(() => stripe.api.stop());
 
   it("creates and confirms in one request, with the charge's key and without personal data", async () => {
-    const openCharge = stripe.newCharge({ amount: { amount: 4800, currency: 'JPY' } });
+    const openCharge = newCharge({ amount: { amount: 4800, currency: 'JPY' } });
     const outcome = await stripe.charge(openCharge);
     expect(outcome).toMatchObject({ status: 'succeeded', reference: stripe.api.intents()[0]?.id });
     const [sent] = stripe.requestsTo(intentsPath);
@@ -51,16 +52,14 @@ describe('the Stripe payment gateway', () => {
     30_000,
   );
 
-  const unknownMethod = () => stripe.newCharge({ paymentMethod: 'pm_unknown' });
+  const unknownMethod = () => newCharge({ paymentMethod: 'pm_unknown' });
 
   it.each([
     ['generic_decline', 'pm_card_chargeDeclined', 2999],
     ['authentication_required', 'pm_card_authenticationRequired', 2999],
     ['amount_too_large', 'pm_card_visa', 100_000_000],
   ])('treats %s as a decline', async (reason, paymentMethod, amount) => {
-    const outcome = await stripe.charge(
-      stripe.newCharge({ paymentMethod, amount: { amount, currency: 'GBP' } }),
-    );
+    const outcome = await stripe.charge(newCharge({ paymentMethod, amount: { amount, currency: 'GBP' } }));
     expect(outcome).toMatchObject({ status: 'declined', reason });
   });
 
@@ -75,7 +74,7 @@ describe('the Stripe payment gateway', () => {
   });
 
   it('treats a payment method that Stripe does not have as a decline after another one was found under the key', async () => {
-    await stripe.charge(stripe.newCharge());
+    await stripe.charge(newCharge());
     expect(await stripe.charge(unknownMethod())).toMatchObject({
       status: 'declined',
       reason: 'resource_missing',
@@ -86,7 +85,7 @@ describe('the Stripe payment gateway', () => {
     stripe.api.attachTo(null);
     const error = { type: 'invalid_request_error', message: 'It may not be used again.' };
     stripe.api.fail(intentsPath, { status: 400, error });
-    expect(await stripe.charge(stripe.newCharge())).toMatchObject({
+    expect(await stripe.charge(newCharge())).toMatchObject({
       status: 'declined',
       reason: 'payment_method_unusable',
     });
@@ -120,7 +119,7 @@ describe('the Stripe payment gateway', () => {
   ])(
     'treats %i %s as a failure on our side, and charges once when it is corrected',
     async (status, _, error) => {
-      const openCharge = stripe.newCharge();
+      const openCharge = newCharge();
       stripe.api.fail(intentsPath, { status, error });
       await expect(stripe.charge(openCharge)).rejects.toMatchObject({ failure: 'rejected' });
       expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
@@ -131,14 +130,14 @@ describe('the Stripe payment gateway', () => {
   it('sends no charge with a key of the other mode', async () => {
     stripe.api.setLiveMode();
     await expect(stripe.gateway.checkKey()).rejects.toThrow(/livemode_mismatch/);
-    await expect(stripe.charge(stripe.newCharge())).rejects.toMatchObject({ failure: 'rejected' });
+    await expect(stripe.charge(newCharge())).rejects.toMatchObject({ failure: 'rejected' });
     expect(stripe.api.intents()).toEqual([]);
   });
 
   it('charges with a restricted key that may not read the balance', async () => {
     const error = { type: 'invalid_request_error', message: 'The key may not read the balance.' };
     stripe.api.fail('/v1/balance', { status: 403, error });
-    expect(await stripe.charge(stripe.newCharge())).toMatchObject({ status: 'succeeded' });
+    expect(await stripe.charge(newCharge())).toMatchObject({ status: 'succeeded' });
   });
 
   const busy = { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'In use.' };
@@ -153,7 +152,7 @@ describe('the Stripe payment gateway', () => {
     ['a connection cut before the charge', ['lost-request', 'lost-request'], unavailable],
     ['a connection cut after the charge', ['lost-response', 'lost-response'], unavailable],
   ])('throws after %s, and charges once on a retry', async (_, faults, error) => {
-    const openCharge = stripe.newCharge();
+    const openCharge = newCharge();
     stripe.api.fail(intentsPath, ...faults);
     await expect(stripe.charge(openCharge)).rejects.toMatchObject(error);
     expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
@@ -161,7 +160,7 @@ describe('the Stripe payment gateway', () => {
   });
 
   it('throws when a response does not end before the timeout, and charges once on a retry', async () => {
-    const openCharge = stripe.newCharge();
+    const openCharge = newCharge();
     stripe.api.fail(intentsPath, 'dripping');
     const charging = stripe.gateway.charge(openCharge, AbortSignal.timeout(400));
     await expect(charging).rejects.toMatchObject(unavailable);
@@ -173,7 +172,7 @@ describe('the Stripe payment gateway', () => {
 
   it('charges nothing with a key that Stripe rejects', async () => {
     const other = stripe.open('sk_test_other');
-    await expect(stripe.charge(stripe.newCharge(), other)).rejects.toMatchObject({ failure: 'rejected' });
+    await expect(stripe.charge(newCharge(), other)).rejects.toMatchObject({ failure: 'rejected' });
     expect(stripe.api.intents()).toEqual([]);
   });
 
@@ -194,7 +193,7 @@ describe('the Stripe payment gateway', () => {
 
   it('returns the time of the charge, which may be after that of the PaymentIntent', async () => {
     stripe.api.confirmWith('processing');
-    const openCharge = stripe.newCharge();
+    const openCharge = newCharge();
     await stripe.charge(openCharge);
     const [intent] = stripe.api.intents();
     if (intent?.latest_charge == null) throw new Error('Nothing was charged.');
@@ -206,7 +205,7 @@ describe('the Stripe payment gateway', () => {
 
   it('reads a charge that Stripe was processing by its id, and does not need its key', async () => {
     stripe.api.confirmWith('processing');
-    const openCharge = stripe.newCharge();
+    const openCharge = newCharge();
     const underWay = await stripe.charge(openCharge);
     const [intent] = stripe.api.intents();
     expect(underWay).toEqual({ status: 'under_way', reference: intent?.id });
@@ -222,7 +221,7 @@ describe('the Stripe payment gateway', () => {
 
   describe('when Stripe may have deleted the idempotency key', () => {
     it('finds the existing charge, and creates no other', async () => {
-      const openCharge = stripe.newCharge({ createdAt: new Date(Date.now() - 24 * hourMs) });
+      const openCharge = newCharge({ createdAt: new Date(Date.now() - 24 * hourMs) });
       stripe.api.fail(intentsPath, 'lost-response', 'lost-response');
       await expect(stripe.charge(openCharge)).rejects.toThrow();
       stripe.api.deleteKeys();
@@ -232,13 +231,13 @@ describe('the Stripe payment gateway', () => {
     });
 
     it('charges when there is none', async () => {
-      const openCharge = stripe.newCharge({ createdAt: new Date(Date.now() - 24 * hourMs) });
+      const openCharge = newCharge({ createdAt: new Date(Date.now() - 24 * hourMs) });
       expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
       expect(stripe.api.intents()).toHaveLength(1);
     });
 
     it('returns the existing refund, and creates no other', async () => {
-      const openCharge = stripe.newCharge();
+      const openCharge = newCharge();
       const reference = await stripe.intentOf(openCharge);
       const first = await stripe.refund(openCharge.id, reference);
       stripe.api.deleteKeys();
@@ -248,7 +247,7 @@ describe('the Stripe payment gateway', () => {
   });
 
   it('finds the charge that an earlier release created with other parameters', async () => {
-    const openCharge = stripe.newCharge();
+    const openCharge = newCharge();
     const reference = await stripe.intentOf(openCharge);
     expect(
       await stripe.charge({ ...openCharge, orderId: '00000000-0000-7000-8000-000000000002' }),

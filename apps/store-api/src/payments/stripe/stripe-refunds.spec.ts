@@ -1,11 +1,7 @@
 import { setUpDatabase } from '../../test/scratch.fixture.js';
+import { newCharge, timeoutMs } from '../open-charge.fixture.js';
 import type { RefundRequest } from '../payment-gateway.js';
-import {
-  refundsPath,
-  stripeGateway,
-  type StripeGatewayUnderTest,
-  timeoutMs,
-} from './stripe-gateway.fixture.js';
+import { refundsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
 import { type FakeStripeFault, fakeStripeKey } from './fake-stripe.fixture.js';
 
 /** https://docs.stripe.com/refunds */
@@ -20,7 +16,7 @@ describe('a refund by Stripe', () => {
   let chargeId: string;
   let reference: string | null;
   beforeEach(async () => {
-    const openCharge = stripe.newCharge();
+    const openCharge = newCharge();
     chargeId = openCharge.id;
     reference = await stripe.intentOf(openCharge);
   });
@@ -90,7 +86,7 @@ describe('a refund by Stripe', () => {
   });
 
   it('finds a charge whose id was not stored', async () => {
-    const openCharge = stripe.newCharge();
+    const openCharge = newCharge();
     await stripe.charge(openCharge);
     await stripe.refund(openCharge.id, null);
     expect(stripe.requestsTo(refundsPath).map(({ key }) => key)).toEqual([`${openCharge.id}:refund`]);

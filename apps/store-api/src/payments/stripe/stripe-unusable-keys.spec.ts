@@ -1,4 +1,5 @@
 import { setUpDatabase } from '../../test/scratch.fixture.js';
+import { newCharge } from '../open-charge.fixture.js';
 import type { OpenCharge } from '../payment-gateway.js';
 import {
   hourMs,
@@ -28,7 +29,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     fault: FakeStripeFault,
     given: Partial<OpenCharge> = {},
   ): Promise<OpenCharge> => {
-    const openCharge = stripe.newCharge(given);
+    const openCharge = newCharge(given);
     stripe.api.fail(intentsPath, fault);
     await expect(stripe.charge(openCharge)).rejects.toThrow();
     await expect(stripe.charge(openCharge)).rejects.toThrow(unusableKeyError);
@@ -59,7 +60,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     stripe.api.delaySearch();
     const openCharge = await withUnusableKey('broken-after');
     const [intent] = stripe.api.intents();
-    for (let others = 0; others < 12; others += 1) await stripe.charge(stripe.newCharge());
+    for (let others = 0; others < 12; others += 1) await stripe.charge(newCharge());
     expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded', reference: intent?.id });
     expect(stripe.api.intents()).toHaveLength(13);
   });
@@ -75,7 +76,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
   it("lists only the customer's own charges", async () => {
     const openCharge = await withUnusableKey('broken-before');
     stripe.api.attachTo('cus_other');
-    for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.newCharge());
+    for (let others = 0; others < tooMany; others += 1) await stripe.charge(newCharge());
     expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
     expect(keys().at(-1)).toBe(`${openCharge.id}:2`);
   });
@@ -87,7 +88,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     'searches, after the delay of the search, when the list is too long, and %s when Stripe failed %s charging',
     async (_result, _moment, fault, keysUsed) => {
       const openCharge = await withUnusableKey(fault);
-      for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.newCharge());
+      for (let others = 0; others < tooMany; others += 1) await stripe.charge(newCharge());
       await stripe.ageKey(openCharge.id, hourMs - 10 * minuteMs);
       await expect(stripe.charge(openCharge)).rejects.toThrow(unusableKeyError);
       await stripe.ageKey(openCharge.id, hourMs);
@@ -99,7 +100,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
 
   it('finds the charge on the first pages of a list that is too long', async () => {
     stripe.api.delaySearch();
-    for (let others = 0; others < tooMany; others += 1) await stripe.charge(stripe.newCharge());
+    for (let others = 0; others < tooMany; others += 1) await stripe.charge(newCharge());
     const openCharge = await withUnusableKey('broken-after');
     expect(await stripe.charge(openCharge)).toMatchObject({ reference: stripe.api.intents().at(-1)?.id });
   });
@@ -145,7 +146,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
   });
 
   it('does not treat a 5xx of a proxy as an unusable key', async () => {
-    const openCharge = stripe.newCharge();
+    const openCharge = newCharge();
     stripe.api.fail(intentsPath, { status: 504, error: broken }, { status: 500, error: broken });
     await expect(stripe.charge(openCharge)).rejects.toThrow();
     await expect(stripe.charge(openCharge)).rejects.toThrow();
