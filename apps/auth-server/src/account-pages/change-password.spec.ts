@@ -57,6 +57,19 @@ describe('the password', () => {
     expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 
+  it('may have 1024 characters of four bytes, and is not shortened by the browser', async () => {
+    const email = await newUserEmail();
+    const { browser, shown } = await openAccountPage(email, '/account/security');
+    expect(shown.text).not.toMatch(/type="password"[^>]*maxlength/);
+    const ideographs = (first: number) =>
+      Array.from({ length: 1024 }, (_, index) => String.fromCodePoint(first + index)).join('');
+    const [longest, next] = [ideographs(0x20000), ideographs(0x21000)];
+    const changed = await change(browser, shown, { new_password: longest, repeated_password: longest });
+    expect(changed.text).toContain('Your password has been changed.');
+    const fields = { current_password: longest, new_password: next, repeated_password: next };
+    expect((await change(browser, changed, fields)).text).toContain('Your password has been changed.');
+  });
+
   it('has one audit record of a change with a wrong current password', async () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');

@@ -6,8 +6,8 @@ import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
 import { decodesToStorableText } from '../http/storable-text.js';
 import { messagePage, tooManyPage } from './message.page.js';
 
-/** Limits of the form parser: more than any form of the pages needs. */
-const maxFormBytes = 16 * 1024;
+/** Limits of the form parser. A change of password has three fields of 1024 characters, 12 bytes for each. */
+const maxFormBytes = 40 * 1024;
 const maxFormFields = 20;
 
 /** Middleware of the pages: the quota, and the form parser. */

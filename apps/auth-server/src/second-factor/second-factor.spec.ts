@@ -239,7 +239,7 @@ describe('a global admin, where a second factor is required', () => {
     expect(recoveryCodesOf(codes)).toHaveLength(10);
   });
 
-  it('is told that the second factor is on, without an audit record, when the form of the first code is sent twice', async () => {
+  it('sees that the second factor is on, without an audit record, when the form of the first code is sent twice', async () => {
     const { email } = await newUser(server, { role: 'global_admin' });
     const browser = new FormBrowser(server);
     const setup = await submitPassword(server, email, browser);

@@ -1,5 +1,4 @@
 import { type Html, html } from '@fulfilment/http-service';
-import { maxPasswordLength } from '../../accounts/new-password.rules.js';
 import { type FormProblem, problemNotice } from '../form-problem.js';
 import { brand, type Page, page } from '../page.js';
 
@@ -68,19 +67,15 @@ function usernameField({ email }: AccountContext): Html {
   return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden readonly />`;
 }
 
-/** The password field of forms for which a signed-in browser is not sufficient. */
+/**
+ * The password field of forms for which a signed-in browser is not sufficient. Password fields have no
+ * `maxlength`, because browsers would shorten a pasted password without a message.
+ */
 export function currentPasswordField(account: AccountContext, id: string): Html {
   return html`${usernameField(account)}
     <div class="field">
       <label for="${id}">Current password</label>
-      <input
-        id="${id}"
-        name="current_password"
-        type="password"
-        autocomplete="current-password"
-        required
-        maxlength="${maxPasswordLength}"
-      />
+      <input id="${id}" name="current_password" type="password" autocomplete="current-password" required />
     </div>`;
 }
 

@@ -1,5 +1,5 @@
 import { type Html, html } from '@fulfilment/http-service';
-import { maxPasswordLength, minPasswordLength } from '../../accounts/new-password.rules.js';
+import { minPasswordLength } from '../../accounts/new-password.rules.js';
 import {
   accountPage,
   type AccountContext,
@@ -41,7 +41,6 @@ export function securityPage(account: AccountContext, view: SecurityView, notice
               autocomplete="new-password"
               required
               minlength="${minPasswordLength}"
-              maxlength="${maxPasswordLength}"
               aria-describedby="password-rule"
             />
             <span class="hint" id="password-rule"
@@ -56,7 +55,6 @@ export function securityPage(account: AccountContext, view: SecurityView, notice
               type="password"
               autocomplete="new-password"
               required
-              maxlength="${maxPasswordLength}"
             />
           </div>
           ${view.thirdPartyApps === 0 ? undefined : disconnectApps(view.thirdPartyApps)}

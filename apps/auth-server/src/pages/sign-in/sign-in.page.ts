@@ -1,5 +1,4 @@
 import { html } from '@fulfilment/http-service';
-import { maxPasswordLength } from '../../accounts/new-password.rules.js';
 import { type FormProblem, problemNotice } from '../form-problem.js';
 import { type Page, page } from '../page.js';
 import type { InteractionContext } from './interaction-context.js';
@@ -43,7 +42,6 @@ export function signInPage({ uid, csrf, appName, email, formTargets, problem }: 
             type="password"
             autocomplete="current-password"
             required
-            maxlength="${maxPasswordLength}"
             aria-invalid="${invalid}"
             ${email === '' ? undefined : html`autofocus`}
           />
