@@ -36,7 +36,7 @@ const settings = apiSettings.extend({
   SECRET_ENCRYPTION_KEY: keyring()
     .meta(secret)
     .describe(
-      'Key that encrypts the secrets of subscriptions: 32 bytes in base64. To rotate it, append the new key on every replica, separated by a comma, then move it to the front, then run `webhooks reseal`, then remove the old key',
+      'Key that encrypts the secrets and signing keys of subscriptions: 32 bytes in base64. To rotate it, append the new key on every replica, separated by a comma, then move it to the front, then run `webhooks reseal`, then remove the old key',
     ),
   WEBHOOK_RETRY_SCHEDULE_MS: delaysSetting(defaultScheduleMs).describe(
     'Delays before the attempts of a delivery, in ms, separated by commas; the first value is the delay before the first attempt',
