@@ -109,9 +109,9 @@ await runServiceCli({
       options: ['--since <TIME>', '--until <TIME>'],
       arguments: z
         .object({ since: timeArgument.optional(), until: timeArgument.optional() })
-        .refine(({ since, until }) => !since || !until || since < until, {
+        .refine(({ since, until = new Date() }) => since === undefined || since < until, {
           path: ['since'],
-          message: 'must be before --until',
+          message: 'must be before --until, which is by default the current time',
         }),
       run: ({ database }: Context, { since, until = new Date() }) => {
         const from = since ?? new Date(until.getTime() - dayMs);

@@ -11,6 +11,9 @@ import { identityDigest, identityOf } from '../registration/client-identity.rule
 import { formTarget } from '../pages/page.js';
 import type { InteractionContext } from '../pages/sign-in/interaction-context.js';
 
+/** As the routes of Express: in upper or lower case, with or without a slash at the end. */
+const consentPath = /\/consent\/?$/i;
+
 /** Progress of a sign-in with two factors, stored in the interaction, which only its browser can open. */
 interface SignInProgress {
   /** User whose password was verified, while the second factor is missing. */
@@ -78,7 +81,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
     // The consent form is valid only while the client's identity is the one that its page showed.
     const consentForm = `${uid}:${appIdentity}`;
     if (request.method === 'POST')
-      this.forms.verify(request.path.endsWith('/consent') ? consentForm : uid, browser);
+      this.forms.verify(consentPath.test(request.path) ? consentForm : uid, browser);
     return {
       ...browser,
       uid,
@@ -100,9 +103,10 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       showStep: { redirect: `/interaction/${uid}` },
       passwordOf: text(interaction.result?.['passwordOf']) || undefined,
       passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
-      secondFactorVerified: interaction.result?.['secondFactorVerified'] === true,
-      replaceProgress: async (progress) => {
-        interaction.result = { ...progress };
+      // Stored under the name that replicas of release 1.0.0 read.
+      secondFactorVerified: interaction.result?.['provedBoth'] === true,
+      replaceProgress: async ({ secondFactorVerified: provedBoth, ...progress }) => {
+        interaction.result = { ...progress, provedBoth };
         await interaction.persist();
       },
       finish: (result) =>

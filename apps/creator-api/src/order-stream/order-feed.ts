@@ -115,11 +115,13 @@ export function readNewOrders(sql: Sql, creatorId: string, after: number): Promi
 }
 
 // The age of a numbered entry is that of its position: an entry may wait for a reader before it is numbered.
+// Locks the entries, so that none is deleted that is numbered concurrently.
 const deleteEntries = statement(
   'order-feed.delete_entries',
   `DELETE FROM order_feed_entries WHERE order_id = ANY(ARRAY(
      SELECT order_id FROM order_feed_entries
-     WHERE added_at < now() - interval '${keptHours} hours' AND position < ${nowMicros} - ${keptHours * hourMicros} LIMIT 1000))`,
+     WHERE added_at < now() - interval '${keptHours} hours' AND position < ${nowMicros} - ${keptHours * hourMicros}
+     LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
 );
 // Locks the feeds, so that none is deleted that a client begins to read during the clean-up.
 const deleteFeeds = statement(

@@ -27,7 +27,11 @@ describe('the options of a recharge', () => {
     [{ ORDER: 'ord_1', since: '2d' }, 'since cannot be combined with an ORDER'],
     [{ ORDER: 'ord_1', until: '2d' }, 'until needs --since'],
     [{ since: '2d', until: '2999-01-01T00:00:00Z' }, 'until must not be in the future'],
-    [{ since: '2026-01-03T00:00:00Z', until: '2026-01-02T00:00:00Z' }, 'since must be before --until'],
+    [
+      { since: '2026-01-03T00:00:00Z', until: '2026-01-02T00:00:00Z' },
+      'since must be before --until, which is by default the current time',
+    ],
+    [{ since: '2999-01-01T00:00:00Z' }, 'since must be before --until, which is by default the current time'],
   ])('%j have the problem: %s', (options, problem) => {
     const [issue] = rechargeOptions.safeParse(options).error?.issues ?? [];
     expect(issue && `${issue.path.join()} ${issue.message}`).toBe(problem);

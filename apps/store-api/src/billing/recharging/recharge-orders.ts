@@ -29,8 +29,8 @@ export const rechargeOptions = z
     if (ORDER === undefined && since === undefined) reject('ORDER', 'is missing');
     if (ORDER !== undefined && since !== undefined) reject('since', 'cannot be combined with an ORDER');
     if (until !== undefined && since === undefined) reject('until', 'needs --since');
-    if (until !== undefined && since !== undefined && since >= until)
-      reject('since', 'must be before --until');
+    if (since !== undefined && since >= (until ?? new Date()))
+      reject('since', 'must be before --until, which is by default the current time');
     // Otherwise a recharge that is declined during the run would be within the range.
     if (until !== undefined && until > new Date()) reject('until', 'must not be in the future');
   });
