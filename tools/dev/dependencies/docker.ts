@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { portsFrom } from '../ports.ts';
 import { mustRun, runProgram } from '../run-program.ts';
 import { root, type Settings, siteDir, stateDirHash } from '../settings.ts';
-import { secretsIn } from '../state/secrets.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, type DependencyName, ownUrl, type DependencyContext } from './dependency.ts';
 import { respondsAt } from './readiness.ts';
@@ -72,8 +71,9 @@ export function containerPlan(
 /** Removes the containers and their data. */
 export async function removeContainers(settings: Settings): Promise<void> {
   const args = composeArguments(settings, '--profile', '*', 'down', '--volumes', '--remove-orphans');
-  // Compose needs every variable of its file for each command.
-  const context = { settings, ports: portsFrom(settings.basePort), secrets: secretsIn(settings.stateDir) };
+  // Compose needs every variable of its file for each command. The secrets may be damaged, and are not used.
+  const secrets = { postgresPassword: 'unused' };
+  const context = { settings, ports: portsFrom(settings.basePort), secrets };
   await mustRun('docker', args, { env: composeEnvironment(context) });
 }
 
@@ -86,7 +86,9 @@ function composeEnvironment({
   settings,
   ports,
   secrets,
-}: Omit<DependencyContext, 'note'>): Record<string, string> {
+}: Pick<DependencyContext, 'settings' | 'ports'> & {
+  readonly secrets: Pick<DependencyContext['secrets'], 'postgresPassword'>;
+}): Record<string, string> {
   return {
     ...settings.environment,
     POSTGRES_PORT: String(ports.postgres),
