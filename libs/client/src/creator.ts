@@ -1,4 +1,6 @@
 import { type ApiClientOptions, createApiClient, keyedCreatorOperations } from './api-client.js';
+
+export { keyedCreatorOperations };
 import type { Client } from './generated/client/index.js';
 
 export * from './generated/creator/sdk.gen.js';

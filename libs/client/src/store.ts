@@ -1,4 +1,6 @@
 import { type ApiClientOptions, createApiClient, keyedStoreOperations } from './api-client.js';
+
+export { keyedStoreOperations };
 import type { Client } from './generated/client/index.js';
 
 export * from './generated/store/sdk.gen.js';
