@@ -7,10 +7,12 @@ import { readPages } from './pages.ts';
 describe('the page of webhook-verifier', () => {
   const page = readPages().find(({ slug }) => slug === 'guides/webhook-verifier');
 
-  it.each(globSync('libs/webhook-verifier/examples/*', { cwd: root }).map((file) => [basename(file), file]))(
-    'contains the code of %s',
-    (_name, file) => {
-      expect(page?.text).toContain(`\n${readFileSync(join(root, file), 'utf8').trim()}\n\`\`\`\n`);
-    },
-  );
+  it.each(
+    globSync('libs/webhook-verifier/examples/*.{ts,py,php}', { cwd: root }).map((file) => [
+      basename(file),
+      file,
+    ]),
+  )('contains the code of %s', (_name, file) => {
+    expect(page?.text).toContain(`\n${readFileSync(join(root, file), 'utf8').trim()}\n\`\`\`\n`);
+  });
 });
