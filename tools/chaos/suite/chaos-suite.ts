@@ -79,13 +79,16 @@ async function start(
   const context = chaosContext(settings, certificates.trustFile);
   const postgres = await PostgresPair.create(context, parts, options);
   cleanups.unshift(() => postgres.stop()); // the last one: it deletes the data of ended processes
-  const [redis, brokers] = await progress.step('PostgreSQL × 2, Redis × 2, Sentinel × 3, RabbitMQ × 3', () =>
-    Promise.all([
+  const stores = 'PostgreSQL × 2, Redis × 2, Sentinel × 3, RabbitMQ × 3';
+  const [redis, brokers] = await progress.step(stores, async () => {
+    const starting = [
       RedisWithSentinels.start(context, parts),
       startRabbitmqCluster(context, parts),
       postgres.start(),
-    ]),
-  );
+    ] as const;
+    await Promise.allSettled(starting); // the clean-up after a failure must not find a store that is starting
+    return Promise.all(starting);
+  });
   await progress.step('Databases and migrations', async () => {
     await createDatabases(context.dependencyUrls.postgres, settings, context.secrets);
     await Promise.all(serviceNames.map((name) => migrateService(name, context)));
