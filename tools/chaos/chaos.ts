@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
-import { isListening } from '../dev/ports.ts';
+import { isTaken } from '../dev/ports.ts';
 import { Progress } from '../dev/output/progress.ts';
 import { readSeparateSettings, type Settings } from '../dev/settings.ts';
 import { wholeNumber } from '../dev/whole-number.ts';
@@ -90,7 +90,7 @@ async function withFreePorts(settings: Settings): Promise<Settings> {
     const ports = Object.values(chaosPorts(basePort)).flatMap((assigned) =>
       typeof assigned === 'number' ? [assigned] : Object.values(assigned),
     );
-    const taken = await Promise.all(ports.map((port) => isListening(port)));
+    const taken = await Promise.all(ports.map((port) => isTaken(port)));
     if (!taken.includes(true)) return { ...settings, basePort };
   }
   throw new Failure(`No free ports found from ${settings.basePort} upwards.`);

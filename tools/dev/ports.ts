@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { Failure } from './failure.ts';
 
 /** Services in the order in which their ports follow the base port. */
@@ -79,12 +79,17 @@ function portPicker(): (wanted: number) => Promise<number> {
   const assignedPorts = new Set<number>();
   return async (wanted) => {
     for (let port = wanted; port <= 65535; port += stride) {
-      if (assignedPorts.has(port) || (await isListening(port))) continue;
+      if (assignedPorts.has(port) || (await isTaken(port))) continue;
       assignedPorts.add(port);
       return port;
     }
     throw new Failure(`No free port found from ${wanted} upwards in steps of ${stride}.`);
   };
+}
+
+/** Whether a process listens on the port, or an outgoing connection uses it. */
+export async function isTaken(port: number): Promise<boolean> {
+  return (await isListening(port)) || !(await canListen(port));
 }
 
 /** Whether a process listens on the port, on loopback or on all addresses. */
@@ -98,5 +103,13 @@ export function isListening(port: number): Promise<boolean> {
     socket.setTimeout(connectTimeoutMs, () => end(false));
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));
+  });
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
   });
 }

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Failure } from './failure.ts';
 
@@ -111,9 +110,20 @@ function endRunning(): void {
   }
 }
 
-/** Calls back with each line of a stream of text. */
+/**
+ * Calls back with each line of a stream of text. node:readline would also split at U+2028 and U+2029, which
+ * JSON does not escape.
+ */
 export function eachLine(input: Readable, onLine: (line: string) => void): void {
-  createInterface({ input, crlfDelay: Infinity }).on('line', onLine);
+  let rest = '';
+  input.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line.replace(/\r$/, ''));
+  });
+  input.once('end', () => {
+    if (rest !== '') onLine(rest);
+  });
 }
 
 /** Folders of server programs that are often missing in PATH. */

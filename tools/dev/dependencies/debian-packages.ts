@@ -19,7 +19,8 @@ export function unitsEnabledBy(packages: readonly string[]): string[] {
 
 /** Returns the prefix of commands that need root: none, or sudo without a password. Else undefined. */
 export async function aptPrefix(): Promise<readonly string[] | undefined> {
-  if (findProgram('apt-get') === undefined) return undefined;
+  // Some distributions have an apt-get for RPM packages.
+  if (findProgram('apt-get') === undefined || findProgram('dpkg') === undefined) return undefined;
   if (process.getuid?.() === 0) return [];
   const sudo = findProgram('sudo');
   if (sudo === undefined) return undefined;

@@ -46,7 +46,11 @@ export class LogFiles {
 
 /** Calls back with each line that is appended to a file: nginx cannot write its access log to a pipe. */
 export function followFile(file: string, onLine: (line: string) => void): { stop: () => void } {
-  const tail = spawn('tail', ['-n', '0', '-F', file], { stdio: ['ignore', 'pipe', 'ignore'] });
+  // Detached, since Ctrl-C would end it before the last requests of the graceful stop.
+  const tail = spawn('tail', ['-n', '0', '-F', file], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   tail.once('error', () => undefined); // without the program, the terminal only lacks these lines
   eachLine(tail.stdout, onLine);
   process.once('exit', () => tail.kill());
