@@ -37,6 +37,8 @@ describe('checkRestrictions', () => {
   });
 
   it.each(['', 'root', '0:0', '1000'])('rejects the user "%s"', async (user) => {
-    await expect(check({}, user)).rejects.toThrow('must have a numeric user other than root.');
+    await expect(check({}, user)).rejects.toThrow(
+      'must have a numeric user and group (uid:gid), both other than root.',
+    );
   });
 });

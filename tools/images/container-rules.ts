@@ -32,7 +32,7 @@ export async function checkRestrictions(
         HostConfig.CapDrop?.includes('ALL') === true && (HostConfig.CapAdd ?? []).length === 0,
       'no new privileges':
         HostConfig.SecurityOpt?.some((option) => /^no-new-privileges([:=]true)?$/.test(option)) === true,
-      'a numeric user other than root': /^[1-9]\d*:[1-9]\d*$/.test(Config.User),
+      'a numeric user and group (uid:gid), both other than root': /^[1-9]\d*:[1-9]\d*$/.test(Config.User),
       'no privileged mode': !HostConfig.Privileged,
     };
     const broken = Object.entries(rules).find(([, isKept]) => !isKept);

@@ -1,4 +1,4 @@
-/** Identity scopes (OpenID Connect Core §5.4), with their descriptions on the consent page. */
+/** Identity scopes (OpenID Connect Core §3.1.2.1, §5.4, §11), with their descriptions on the consent page. */
 export const identityScopes = {
   openid: 'Confirm your identity',
   profile: 'See your basic profile',

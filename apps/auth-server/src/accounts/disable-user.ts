@@ -48,7 +48,8 @@ export async function disableUser(
 }
 
 /**
- * Enables a disabled account. Ended sessions and tokens stay ended; remembered consents connect apps again.
+ * Enables a disabled account. Ended sessions and tokens stay ended. Apps with a remembered consent count as
+ * connected, but get new tokens only after the person has signed in.
  * @param user UUID or e-mail address
  */
 export async function enableUser(

@@ -12,6 +12,8 @@ afterAll(() => scratch.drop());
 
 const sql = <Row extends Record<string, unknown>>(text: string) =>
   scratch.database.rows<Row>(testStatement(text));
+const maintain = ({ retentionDays }: { readonly retentionDays: number }) =>
+  maintainAuditPartitions(scratch.database, retentionDays);
 const partitionNames = async () =>
   (
     await sql<{ name: string }>(
@@ -21,9 +23,9 @@ const partitionNames = async () =>
 
 describe('the monthly partitions of the audit log', () => {
   it('exist for three months ahead, and concurrent maintenance adds no duplicates', async () => {
-    await maintainAuditPartitions(scratch.database, 400);
+    await maintain({ retentionDays: 400 });
     const before = await partitionNames();
-    await Promise.all([1, 2, 3].map(() => maintainAuditPartitions(scratch.database, 400)));
+    await Promise.all([1, 2, 3].map(() => maintain({ retentionDays: 400 })));
     expect(await partitionNames()).toEqual(before);
     const [future] = await sql<{ name: string }>(
       `INSERT INTO audit_log (at, event) VALUES (now() + interval '3 months', 'future') RETURNING tableoid::regclass::text AS name`,
@@ -44,15 +46,16 @@ describe('the monthly partitions of the audit log', () => {
     const [bounds] = await sql<{ starts: string; ends: string }>(
       `SELECT (${monthAgo(3)})::text AS starts, (${monthAgo(2)})::text AS ends`,
     );
-    // It covers all months before the first one, and so also that of audit_log_old.
+    // The partition audit_log_earlier covers all months until the current one, and so also that of
+    // audit_log_old.
     await sql('ALTER TABLE audit_log DETACH PARTITION audit_log_earlier');
     await sql(
       `ALTER TABLE audit_log ATTACH PARTITION audit_log_old FOR VALUES FROM ('${bounds?.starts}+00') TO ('${bounds?.ends}+00')`,
     );
     await sql(`INSERT INTO audit_log (at, event) VALUES ('${bounds?.starts}+00', 'old')`);
-    await maintainAuditPartitions(scratch.database, 100);
+    await maintain({ retentionDays: 100 });
     expect(await partitionNames()).toContain('audit_log_old');
-    await maintainAuditPartitions(scratch.database, 30);
+    await maintain({ retentionDays: 30 });
     expect(await partitionNames()).not.toContain('audit_log_old');
   });
 });

@@ -11,7 +11,7 @@ import { CreatorAndOrderConsumer } from './creator-and-order.consumer.js';
 import { ReplayConsumer } from './replay.consumer.js';
 import { rebuildCounts } from '../orders/rebuild-counts.js';
 import {
-  readConsistentRows,
+  expectConsistentRows,
   truncateTables,
   orderHistory,
   rates,
@@ -81,7 +81,7 @@ describe('the read models of creators and orders', () => {
   });
   const postAndReadRows = async () => {
     await postAllWaiting(api.database);
-    return readConsistentRows(api.database, creators);
+    return expectConsistentRows(api.database, creators);
   };
   const publishAll = (orders: readonly OrderSnapshot[][]) =>
     publish([...creators.map(registered), ...orders.flat().map(orderMessage)]);
@@ -150,7 +150,7 @@ describe('the read models of creators and orders', () => {
     await writeReplay([replayedCreator(creator), replayedOrder(order)]);
     const { body } = await api.get(`/api/v1/orders/${order.id}`, ownerClaims('org_a'));
     expect(body).toMatchObject({ dispatch_status: 'dispatched', tracking_code: 'TEST1' });
-    expect((await readConsistentRows(api.database, [creator]))['creatorRows']).toMatchObject([
+    expect((await expectConsistentRows(api.database, [creator]))['creatorRows']).toMatchObject([
       { name: 'New', version: 2 },
     ]);
   });

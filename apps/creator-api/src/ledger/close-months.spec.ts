@@ -15,7 +15,7 @@ import {
   orderMessages,
   postAllWaiting,
   rates,
-  readConsistentRows,
+  expectConsistentRows,
   shuffle,
   truncateTables,
 } from './ledger.fixture.js';
@@ -218,7 +218,7 @@ describe('closed months of statistics', () => {
           await rebuildStatistics(database);
           expect(await database.rows(closedSums, ['2026-02'])).toEqual(closed);
           expect(await database.rows(misplacedPostings, ['2026-02'])).toEqual([]);
-          await readConsistentRows(database, creators);
+          await expectConsistentRows(database, creators);
         },
       ),
       { numRuns: 15 },

@@ -182,7 +182,7 @@ export async function postAllWaiting(database: Database): Promise<void> {
  * Expects that totals, sums and counts are those of the rows that they summarise. Returns the rows of these
  * creators, and the ids of all ordered releases.
  */
-export async function readConsistentRows(database: Database, creators: readonly CreatorSnapshot[]) {
+export async function expectConsistentRows(database: Database, creators: readonly CreatorSnapshot[]) {
   const read = (query: Statement) => database.rows(query, [creators.map((creator) => creator.id)]);
   const entries = Object.entries(storedRows).map(async ([name, query]) => [name, await read(query)] as const);
   const rows: Partial<Record<string, unknown[]>> = Object.fromEntries(await Promise.all(entries));

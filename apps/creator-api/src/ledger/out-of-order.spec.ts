@@ -12,7 +12,7 @@ import {
   orderMessages,
   postAllWaiting,
   rates,
-  readConsistentRows,
+  expectConsistentRows,
   shuffle,
   truncateTables,
 } from './ledger.fixture.js';
@@ -51,7 +51,7 @@ describe('messages that arrive twice, late and in any order', () => {
           ];
           for (const message of sentMessages) await handle([message]);
           await postAllWaiting(database);
-          const expected = await readConsistentRows(database, creators);
+          const expected = await expectConsistentRows(database, creators);
           await truncateTables(database);
 
           const withRepetitions = sentMessages.flatMap((message) =>
@@ -62,7 +62,7 @@ describe('messages that arrive twice, late and in any order', () => {
             await handle(shuffled.slice(start, start + batchSize));
           }
           await postAllWaiting(database);
-          expect(await readConsistentRows(database, creators)).toEqual(expected);
+          expect(await expectConsistentRows(database, creators)).toEqual(expected);
           expect(await rebuildStatistics(database)).toEqual({
             rows: expected['monthRows']?.length,
             differed: 0,
@@ -83,7 +83,7 @@ describe('messages that arrive twice, late and in any order', () => {
     ];
     for (const message of sentMessages) await handle([message]);
     await postAllWaiting(database);
-    const expected = await readConsistentRows(database, creators);
+    const expected = await expectConsistentRows(database, creators);
     await truncateTables(database);
 
     // Each replica handles every message, in another order. A fixed lock order prevents deadlocks.
@@ -101,6 +101,6 @@ describe('messages that arrive twice, late and in any order', () => {
       }),
     );
     await postAllWaiting(database);
-    expect(await readConsistentRows(database, creators)).toEqual(expected);
+    expect(await expectConsistentRows(database, creators)).toEqual(expected);
   });
 });

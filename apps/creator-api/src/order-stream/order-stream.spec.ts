@@ -15,6 +15,7 @@ const addEntriesTwoDaysAgo = statement(
   'test.add-entries-two-days-ago',
   `UPDATE order_feed_entries SET added_at = now() - interval '2 days' WHERE creator_id = $1`,
 );
+// A position is the time of its assignment in microseconds; 0 before.
 const numberEntriesTwoDaysAgo = statement(
   'test.number-entries-two-days-ago',
   `UPDATE order_feed_entries SET position = greatest(position - 2 * 86400000000, 0) WHERE creator_id = $1`,
@@ -118,7 +119,7 @@ describe('the stream of new orders', () => {
     ]);
   });
 
-  it('opens when the cleanup has deleted the feed, but not yet an order without a position', async () => {
+  it('opens when the cleanup has deleted the feed, but not an entry that has not been numbered', async () => {
     const creator = await newCreator();
     await openAndLeave(creator);
     await place(creator);
@@ -173,7 +174,9 @@ describe('the stream of new orders', () => {
     const creator = await newCreator();
     const stream = await open(creator);
     await stream.first(1);
-    const late = paid(order(creator)); // of another status: orders of one status wait for their common count
+    // Transactions that add orders of one status update the same row of order_counts. `late` has another
+    // status, since `early` would wait for it otherwise.
+    const late = paid(order(creator));
     const transaction = await api.database.begin();
     await projectOrders(transaction.tx, [late]);
     const early = await place(creator);
@@ -207,7 +210,8 @@ describe('the stream of new orders', () => {
     await resumed.first(1);
     await open(creator); // begins after the position of the other stream
     const streams = api.app.get(ActiveStreams);
-    // Each stream may read once after another one has begun. A stream that reads is not waiting.
+    // A stream that begins raises the position of the feed, so that others read once although no order is
+    // new. Waits until both streams still wait after a round.
     await eventually(async () => {
       if (streams.waitingCount < 2) return undefined;
       await streams.round();

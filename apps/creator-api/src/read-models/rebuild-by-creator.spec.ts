@@ -1,14 +1,13 @@
 import { type CreatorSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { eventually } from '@fulfilment/testing';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { scratchDatabase, type ScratchDatabase, untilLockWaits } from '@fulfilment/database/testing';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { recordCreators } from '../creators/record-creators.js';
 import { migrations } from '../migrations/index.js';
 import { anItem, anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { rebuildCounts } from '../orders/rebuild-counts.js';
-import { readConsistentRows, truncateTables } from '../ledger/ledger.fixture.js';
+import { expectConsistentRows, truncateTables } from '../ledger/ledger.fixture.js';
 import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 
 const damageSums = [
@@ -21,10 +20,6 @@ const connectOrdersToApp = statement('test.connect_orders', `UPDATE orders SET c
 const lockMonths = statement(
   'test.lock_months',
   'SELECT 1 FROM monthly_statistics WHERE creator_id = $1 FOR UPDATE',
-);
-const waitingForLock = statement(
-  'test.waiting_for_lock',
-  `SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`,
 );
 
 describe('sums that are rebuilt', () => {
@@ -39,7 +34,7 @@ describe('sums that are rebuilt', () => {
   afterAll(() => scratch.drop());
   beforeEach(async () => {
     await truncateTables(database);
-    creators = Array.from({ length: 250 }, () => aCreator('org_a')); // three slices
+    creators = Array.from({ length: 250 }, () => aCreator('org_a')); // three slices of at most 100
     await database.transaction((tx) => recordCreators(tx, creators));
     await database.transaction((tx) =>
       projectOrders(
@@ -61,7 +56,7 @@ describe('sums that are rebuilt', () => {
     // All sums of 250 creators, and a row that should not exist.
     expect(await rebuildStatistics(database)).toEqual({ rows: 250, differed: 251 });
     expect(await rebuildCounts(database)).toEqual({ rows: 250, differed: 251 });
-    await readConsistentRows(database, creators);
+    await expectConsistentRows(database, creators);
     expect(await rebuildStatistics(database)).toEqual({ rows: 250, differed: 0 });
     expect(await rebuildCounts(database)).toEqual({ rows: 250, differed: 0 });
   });
@@ -69,7 +64,7 @@ describe('sums that are rebuilt', () => {
   it('include the order counts by app', async () => {
     await database.run(connectOrdersToApp);
     expect(await rebuildCounts(database)).toEqual({ rows: 500, differed: 250 });
-    await readConsistentRows(database, creators);
+    await expectConsistentRows(database, creators);
   });
 
   it('are exact after concurrent rebuilds and postings of the same creators', async () => {
@@ -84,25 +79,26 @@ describe('sums that are rebuilt', () => {
       rebuildCounts(database),
       rebuildCounts(database),
     ]);
-    await readConsistentRows(database, creators);
+    await expectConsistentRows(database, creators);
     expect(await rebuildStatistics(database)).toMatchObject({ differed: 0 });
   });
 
-  it('do not block postings, even of the slice that is being rebuilt', async () => {
+  it('do not block postings to other sums while they are corrected, even of the same creators', async () => {
     const [first, second] = creators;
     for (const damage of damageSums) await database.run(damage);
     let rebuilding: Promise<unknown> = Promise.resolve();
     await database.transaction(async (tx) => {
       await tx.rows(lockMonths, [first?.id]);
       rebuilding = rebuildStatistics(database);
-      await eventually(() => database.row(waitingForLock)); // the rebuild waits within its slice
-      // In another month, since the row of March is locked above.
+      await untilLockWaits(database); // the rebuild waits within its slice
+      // In another month: this transaction has locked the sums of March of `first`, and the rebuild may have
+      // locked those of `second`.
       await sell(second, '2026-08-08T00:00:00.000Z');
       await sell(first, '2026-08-08T00:00:00.000Z');
       await sell(creators.at(-1));
     });
     await rebuilding;
     await rebuildCounts(database);
-    await readConsistentRows(database, creators);
+    await expectConsistentRows(database, creators);
   });
 });

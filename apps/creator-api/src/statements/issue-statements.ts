@@ -2,7 +2,8 @@ import { type Database, type Sql, statement, type Transaction } from '@fulfilmen
 import { createHash } from 'node:crypto';
 import { statementCsv } from './statement-csv.js';
 
-// The next statement of each creator: the first closed month with postings after that of the last statement.
+// The next statement of each creator: the first closed month and currency with postings after those of the
+// last statement.
 const findNext = statement(
   'statements.next',
   `SELECT creator.id AS "creatorId", COALESCE(last.number, 0) + 1 AS number, next.period, next.currency
@@ -34,7 +35,7 @@ interface NextStatement {
   readonly currency: string;
 }
 
-/** Returns the creators that had postings in a closed month and have no statement of it yet. */
+/** Returns the creators with postings in a closed month and currency after those of their last statement. */
 export async function creatorsWithMissingStatements(
   sql: Sql,
   creatorIds: readonly string[],

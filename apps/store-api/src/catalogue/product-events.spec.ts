@@ -14,6 +14,8 @@ import {
   withoutRepetitions,
 } from '../test/store-api.fixture.js';
 
+// Locks the row FOR UPDATE, as a stock count does. The lock of a plain UPDATE does not conflict with that of
+// an order, FOR KEY SHARE.
 const makeLimited = statement(
   'test.make-limited',
   'UPDATE products SET limited_edition = true, quantity = $2 WHERE id = (SELECT id FROM products WHERE id = $1 FOR UPDATE)',
@@ -130,22 +132,18 @@ describe('events of the plant and the warehouse about a product', () => {
   });
 
   it('approve a pending product that was withdrawn before its approval arrived', async () => {
-    for (const [order, statuses] of [
-      [
-        [1, 2],
-        ['unavailable', 'available'],
-      ],
-      [
-        [2, 1, 3],
-        ['unavailable', 'unavailable', 'available'],
-      ],
-    ] as const) {
+    for (const { minutes, statuses } of [
+      { minutes: { withdrawn: 1, approved: 2 }, statuses: ['unavailable', 'available'] },
+      {
+        minutes: { withdrawn: 2, approved: 1, released: 3 },
+        statuses: ['unavailable', 'unavailable', 'available'],
+      },
+    ]) {
       const { id, sku } = await store.release(creator.id, [{ status: 'pending', prices: null }]);
-      const [first, second, third] = order;
       const events = [
-        withdrawn(sku, first),
-        messages.catalogueReleaseApproved.make({ release_id: id }, atMinute(second)),
-        ...(third === undefined ? [] : [released(sku, third)]),
+        withdrawn(sku, minutes.withdrawn),
+        messages.catalogueReleaseApproved.make({ release_id: id }, atMinute(minutes.approved)),
+        ...(minutes.released === undefined ? [] : [released(sku, minutes.released)]),
       ];
       const results: unknown[] = [];
       for (const message of events) {

@@ -44,7 +44,10 @@ export interface Transition<Change extends OrderChange = OrderChange> {
   readonly cause: Message;
 }
 
-/** Writes the changes that fulfilment events make to orders: to many orders in few statements. */
+/**
+ * Writes the changes that fulfilment events make to orders. One statement writes the packages of all orders;
+ * other changes take at least one statement per order.
+ */
 @Injectable()
 export class TransitionOrders {
   constructor(

@@ -81,7 +81,9 @@ const trackingShape = z
     ...packageMembers,
     updated_at: z.iso
       .datetime()
-      .describe('When tracking last changed; also when the packages of a delivered order change'),
+      .describe(
+        'When the tracking of a package last changed, or anything in the packages of a delivered order, such as the arrival of a further one',
+      ),
     packages: z.array(packageShape).min(1).describe('All packages, oldest first'),
   })
   .meta({

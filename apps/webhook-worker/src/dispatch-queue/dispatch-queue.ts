@@ -5,7 +5,10 @@ import { DispatchJobs } from './dispatch-jobs.js';
 import { type DueSubscription, LaneQueue } from './lane-queue.js';
 import type { Lane } from './lanes.rules.js';
 
-/** Maximum number of subscriptions of a lane that wait in a process; further ones become BullMQ jobs. */
+/**
+ * While this many subscriptions of a lane wait in a process, it makes BullMQ jobs of further ones. Jobs that
+ * it has taken, and those that Redis does not accept, wait in addition.
+ */
 export const maxWaiting = 200;
 /** Longer delays are left to the reconciler, so that Redis does not store the retries of the next days. */
 const maxDelayMs = 600_000;
@@ -29,6 +32,7 @@ export class DispatchQueue {
   ) {}
 
   start(): void {
+    // A job ends when its subscription is taken, or another job replaces it while this process stops.
     this.jobs.start((due) => (this.stopping ? this.jobs.add([due]) : this.waiting[due.lane].add(due, 'new')));
   }
 
@@ -64,7 +68,7 @@ export class DispatchQueue {
     for (const subscription of due) {
       const { delayMs = 0 } = subscription;
       if (delayMs <= 0 && this.mayWaitHere(subscription))
-        void this.waiting[subscription.lane].add(subscription, origin);
+        void this.waiting[subscription.lane].add(subscription, origin); // only a job waits until it is taken
       else if (delayMs <= maxDelayMs) jobs.push(subscription);
     }
     if (jobs.length === 0) return;

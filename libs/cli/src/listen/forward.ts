@@ -18,7 +18,7 @@ const timeoutMs = 15_000;
 /** The HTTP status of the receiver's response, or why there is none. */
 export type ForwardOutcome = number | 'timeout' | 'connection_failed';
 
-/** Sends an event as webhook-worker does, with the body and the headers of a delivery. */
+/** Sends an event as webhook-worker does, with the body of a delivery and most of its headers. */
 export async function forward(
   { url, secret }: ForwardTarget,
   event: FeedEvent,
@@ -44,8 +44,9 @@ export async function forward(
 }
 
 /**
- * Returns the headers of docs/receiving-webhooks.md, without `traceparent`. No delivery exists, so its id is
- * derived from that of the event.
+ * Returns the headers of a delivery (docs/receiving-webhooks.md), without `traceparent`, `X-Service-Test`,
+ * `X-Service-Signature-Previous` and the signature `v1a`. No delivery exists, so its id is derived from that
+ * of the event.
  */
 function signedHeaders(
   { id, event }: FeedEvent,

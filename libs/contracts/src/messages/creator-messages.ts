@@ -37,7 +37,7 @@ export const creatorSnapshot = z.object({
     .array(app)
     .optional()
     .describe(
-      'First-party apps, and those that people have connected to the creator, at most 200 of each; absent in messages of earlier releases',
+      'First-party apps, and those that people have connected to the creator, at most 200 of each; absent in messages of earlier versions of auth-server',
     ),
 });
 export type CreatorSnapshot = z.infer<typeof creatorSnapshot>;

@@ -11,7 +11,10 @@ const orderTracking = z.object({
   carrier: z.string(),
   tracking_number: z.string(),
   tracking_url: z.string(),
-  /** When the tracking of any package last changed; also when the packages of a delivered order change. */
+  /**
+   * When the tracking of a package last changed, or anything in the packages of a delivered order, such as
+   * the arrival of a further one.
+   */
   updated_at: z.iso.datetime(),
   items: z
     .array(z.object({ sku: z.string(), quantity: z.int().min(1) }))
@@ -31,7 +34,7 @@ export const orderSnapshot = z.object({
   client_id: z
     .string()
     .optional()
-    .describe('The OAuth client that placed the order; absent in messages of earlier releases'),
+    .describe('The OAuth client that placed the order; absent in messages of earlier versions of store-api'),
   status: z.enum(orderStatuses),
   source: z.object({ platform: z.string(), store_id: z.string(), external_order_id: z.string() }),
   placed_at: z.iso.datetime(),
@@ -40,7 +43,7 @@ export const orderSnapshot = z.object({
   country_code: z.string().length(2),
   total_amount: amount,
   shipping_amount: amount,
-  item_count: z.int().min(1),
+  item_count: z.int().min(1).describe('Number of pieces, summed over all lines'),
   payment: z.object({
     method: z.enum(paymentMethods),
     status: z.enum(paymentStatuses),

@@ -33,18 +33,24 @@ export async function scratchDatabase(
     ...patientTimeouts,
     ...settings,
   });
-  await dataSource.initialize();
-  await migrate(dataSource);
+  const drop = async (): Promise<void> => {
+    if (dataSource.isInitialized) await dataSource.destroy();
+    await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+  };
+  try {
+    await dataSource.initialize();
+    await migrate(dataSource);
+  } catch (error) {
+    await Promise.allSettled([drop()]);
+    throw error;
+  }
   return {
     url: url.href,
     dataSource,
     database: new Database(dataSource),
     endConnections: () =>
       administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`),
-    drop: async () => {
-      await dataSource.destroy();
-      await administer(`DROP DATABASE ${name} WITH (FORCE)`);
-    },
+    drop,
   };
 }
 

@@ -15,7 +15,7 @@ describe('relaxed settings', () => {
     expect(await relaxedMetric()).toEqual([{ labels: { setting: 'SAFETY' }, value: 1 }]);
   });
 
-  it('include public addresses of plain http', () => {
+  it('include BASE_URL and AUTH_URL with plain http, also on localhost', () => {
     const settingsOf = (BASE_URL: string, AUTH_URL: string) =>
       relaxedServiceSettings({ BASE_URL, AUTH_URL }).map(({ setting }) => setting);
     expect(settingsOf('https://suite.example', 'https://suite.example')).toEqual([]);

@@ -49,9 +49,9 @@ export class ResponseTimestampStore {
   }
 
   /**
-   * Called one turn of the event loop after the response was sent: requests that were in our sockets by then
-   * have been read, and no client can react to a response that fast. The times of several responses are
-   * written in one command, after a delay that is shorter than the wait of `find`.
+   * Called one turn of the event loop after the response was sent. All requests that were in the server's
+   * sockets when it was sent have now been read, and no client can have reacted to it yet. The times of
+   * several responses are written in one command, after a delay that is shorter than the wait of `find`.
    */
   private add(key: string, startedAtMs: number): void {
     this.pending.set(key, `${startedAtMs} ${Date.now()}`);

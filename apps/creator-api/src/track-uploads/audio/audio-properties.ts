@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const audioProperties = z.object({
   container: z.string().describe('Container format: WAV, AIFF, FLAC, MP3, AAC (ADTS) or M4A'),
   codec: z.string().describe('Codec, such as `PCM` or `MPEG 1 Layer 3`'),
-  // From telephony to the fastest converters: a rate outside it is false, and would falsify the duration.
+  // From telephony to the fastest converters: a rate outside this range is false, as would be the duration.
   sample_rate: z.int().min(8_000).max(768_000).describe('Samples per second'),
   bit_depth: z
     .int()

@@ -48,7 +48,7 @@ export class ReadReleases {
     const { limit, currency, format } = query;
     const times = [query.created_after, query.created_before];
     const boundTo = ['releases', caller.creatorId, query.search];
-    // Without filters by time, the context is the same as before these were added: earlier cursors stay
+    // Without filters by time, `boundTo` is as it was before these filters existed, so earlier cursors stay
     // valid.
     if (times.some((time) => time !== undefined)) boundTo.push(...times);
     const rows = await this.pageRows(caller.creatorId, query, boundTo);
@@ -107,6 +107,7 @@ export class ReadReleases {
         requestedPages.values(requests),
       ),
     );
+    // The row of a key is a whole page here.
     return [...Map.groupBy(rows, ({ index }) => index)].map(([index, page]) => ({ index, row: page }));
   }
 
@@ -125,7 +126,9 @@ export class ReadReleases {
     const productsById = Map.groupBy(products, (product) => product.release_id);
     return page.flatMap((row) => {
       const whole = wholeById.get(row.id);
-      if (whole === undefined) return []; // this read replica lags behind the one that read the page
+      // The page came from the read replica, which may show a commit shortly before the primary does, and the
+      // details from the primary.
+      if (whole === undefined) return [];
       return {
         ...releaseSummary(row, currency),
         ...releaseDetails(whole, productsById.get(row.id) ?? [], currency),

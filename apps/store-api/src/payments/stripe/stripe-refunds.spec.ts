@@ -42,7 +42,7 @@ describe('a refund by Stripe', () => {
     expect(stripe.requestsTo(refundsPath)).toHaveLength(1);
   });
 
-  it('has its first status while its id is not stored, since the key repeats the response', async () => {
+  it('is reported with its first status while its id is not stored, since Stripe repeats the response of the idempotency key', async () => {
     stripe.api.refundWith('pending');
     await refund();
     const refundReference = setRefundStatus('succeeded');

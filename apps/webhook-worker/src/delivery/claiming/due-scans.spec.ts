@@ -1,4 +1,3 @@
-/** Tests of claims during a transaction that keeps the index entries of sent deliveries, as pg_dump does. */
 import { uuidv7 } from '@fulfilment/contracts';
 import { Database, type Statement, statement, type Values } from '@fulfilment/database';
 import {
@@ -31,7 +30,7 @@ class ObservedDatabase extends Database {
   }
 }
 
-/** Starts the next search at the claimed deliveries without a delay. */
+/** Searches follow the claimed deliveries at once. Those of DueScans follow `lagMs` behind them. */
 class FollowingScans extends DueScans {
   protected override readonly times = { lagMs: 0, fullScanMs: 600_000 };
 }
@@ -44,7 +43,7 @@ const count = statement('test.count', 'SELECT count(*) AS count FROM webhook_del
 const today = dayFromNow(0);
 const subscriptionId = uuidv7();
 
-describe('claims during a snapshot that keeps sent deliveries', () => {
+describe('claims that start from the deliveries claimed before', () => {
   let scratch: ScratchDatabase;
   let database: ObservedDatabase;
   beforeAll(async () => {
@@ -73,9 +72,9 @@ describe('claims during a snapshot that keeps sent deliveries', () => {
     return { claimed, buffers: database.buffers.splice(0) };
   };
 
-  it('read the index entries of sent deliveries once, then start from the deliveries claimed last', async () => {
+  it('do not read again the index entries of sent deliveries that a snapshot keeps, as that of pg_dump', async () => {
     const snapshot = await scratch.database.begin({ snapshot: true });
-    await snapshot.tx.row(count);
+    await snapshot.tx.row(count); // the first statement takes the snapshot
     await writeDue(scratch.database, subscriptionId, { day: today, count: 5_000, forSeconds: 120 });
     await scratch.database.run(settleAll);
     for (const forSeconds of [90, 80, 70, 60])

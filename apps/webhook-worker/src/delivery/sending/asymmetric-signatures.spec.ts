@@ -153,9 +153,12 @@ describe('the v1a signatures of Standard Webhooks', () => {
     expect(row?.signing_key.includes(header)).toBe(false);
   });
 
-  it('are requested by v1 or v1a only, and get a new key only with v1a; an unknown subscription has no JWKS', async () => {
+  it('are selected by `signature`, which must be v1 or v1a', async () => {
     const { body } = await client.post({ ...subscription(), signature: 'v2' }).expect(400);
     expect(body.details).toEqual([{ field: 'signature', reason: 'must be v1 or v1a' }]);
+  });
+
+  it('get a new key only by `new_signing_key: true`, and only if the subscription requires them', async () => {
     const id = await subscribe({});
     const invalid = [
       { new_signing_key: true },
@@ -164,6 +167,9 @@ describe('the v1a signatures of Standard Webhooks', () => {
     ];
     for (const input of invalid)
       expect((await client.patch(id, input).expect(400)).body.details[0].field).toBe('new_signing_key');
+  });
+
+  it('have no JWKS for an unknown subscription', async () => {
     for (const unknown of ['whk_00000000000000000000000000', 'nonsense'])
       await request(given.worker.server).get(`/store/v1/webhooks/${unknown}/jwks.json`).expect(404);
   });

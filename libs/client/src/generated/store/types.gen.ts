@@ -1173,7 +1173,7 @@ export type Tracking = {
    */
   items?: Array<PackedItem>;
   /**
-   * When tracking last changed; also when the packages of a delivered order change
+   * When the tracking of a package last changed, or anything in the packages of a delivered order, such as the arrival of a further one
    */
   updated_at: string;
   /**
