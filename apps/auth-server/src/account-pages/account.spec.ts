@@ -86,6 +86,13 @@ describe('the account pages', () => {
       expect(rejected.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
     },
   );
+
+  it('cannot be framed and are never cached', async () => {
+    const { shown } = await openAccountPage(await newUserEmail(), '/account/apps');
+    expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(shown.headers.get('cache-control')).toBe('no-store');
+  });
 });
 
 describe('connected apps', () => {
