@@ -1,8 +1,7 @@
 import { type ApiClientOptions, createApiClient, keyedCreatorOperations } from './api-client.js';
-
-export { keyedCreatorOperations };
 import type { Client } from './generated/client/index.js';
 
+export { keyedCreatorOperations };
 export * from './generated/creator/sdk.gen.js';
 export type * from './generated/creator/types.gen.js';
 export * from './shared-exports.js';

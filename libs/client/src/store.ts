@@ -1,8 +1,7 @@
 import { type ApiClientOptions, createApiClient, keyedStoreOperations } from './api-client.js';
-
-export { keyedStoreOperations };
 import type { Client } from './generated/client/index.js';
 
+export { keyedStoreOperations };
 export * from './generated/store/sdk.gen.js';
 export type * from './generated/store/types.gen.js';
 export * from './shared-exports.js';
