@@ -38,6 +38,20 @@ describe('POST /v1/orders', () => {
   const cases: [string, () => object, number, string][] = [
     ['no members', () => ({}), 400, 'items'],
     ['null as an item', () => ({ ...valid(), items: [null] }), 400, 'items.0'],
+    ['a quantity of 0', () => withItem({ quantity: 0 }), 400, 'items.0.quantity'],
+    [
+      'an unknown currency',
+      () => withItem({ unit_price: { amount: 1, currency: 'CHF' } }),
+      400,
+      'items.0.unit_price.currency',
+    ],
+    ['a name of white space', () => withAddress({ full_name: '  ' }), 400, 'shipping_address.full_name'],
+    [
+      'a control character in the address',
+      () => withAddress({ address_line_1: 'a\u0000b' }),
+      400,
+      'shipping_address.address_line_1',
+    ],
     [
       'a price above the largest',
       () => withItem({ unit_price: { amount: maxAmount + 1, currency: 'GBP' } }),
@@ -71,6 +85,16 @@ describe('POST /v1/orders', () => {
   it.each(cases)('rejects an order with %s', async (_, body, status, field) => {
     const response = await helpers.place(creator, body());
     expect([response.status, response.body.details?.[0].field]).toEqual([status, field]);
+  });
+
+  it('accepts address lines and a postal code of maximum length, in any script', async () => {
+    const long = {
+      ...address,
+      address_line_2: '夜'.repeat(100),
+      city: '🌊'.repeat(100),
+      postal_code: '1'.repeat(20),
+    };
+    expect((await helpers.place(creator, { ...valid(), shipping_address: long })).status).toBe(201);
   });
 
   it('names every line that cannot be sold, each with its own reason', async () => {
