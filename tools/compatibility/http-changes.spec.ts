@@ -18,7 +18,7 @@ interface Parts {
   readonly paths?: JsonObject;
 }
 
-/** A document with one operation, unless there are further paths. */
+/** A document with the operation `POST /v1/orders`, and the further paths. */
 function api({
   body,
   response = {},
@@ -113,13 +113,13 @@ describe('the comparison of two OpenAPI documents', () => {
       'a limit of a request that is tighter',
       { body: members({ sku: { type: 'string', maxLength: 50 } }) },
       { body: members({ sku: { type: 'string', maxLength: 20 } }) },
-      'body: sku may violate maxLength 20 (50)',
+      'body: sku may violate maxLength 20, because its own maxLength is 50',
     ],
     [
       'a limit of a request that is new',
       { body: members({ sku: text }) },
       { body: members({ sku: { type: 'string', minLength: 1 } }) },
-      'body: sku may violate minLength 1 (no limit)',
+      'body: sku may violate minLength 1, because it has no minLength',
     ],
     [
       'a parameter that was removed',

@@ -12,7 +12,7 @@ export interface SchemaInDocument {
   readonly schema: unknown;
 }
 
-/** Which additions break the reader of a document or its writer. */
+/** What a reader accepts although its schema does not have it. */
 export interface Tolerance {
   readonly newValues: 'accepted' | 'rejected';
   readonly unknownMembers: 'accepted' | 'rejected';
@@ -125,10 +125,11 @@ function limitRejections(written: Resolved, read: Resolved, path: string): strin
     (name) => (read.limits[name] ?? Infinity) < (written.limits[name] ?? Infinity),
   );
   return [
-    ...[...lower, ...upper].map(
-      (name) =>
-        `${subject(path)} may violate ${name} ${read.limits[name]} (${written.limits[name] ?? 'no limit'})`,
-    ),
+    ...[...lower, ...upper].map((name) => {
+      const own = written.limits[name];
+      const reason = own === undefined ? `it has no ${name}` : `its own ${name} is ${own}`;
+      return `${subject(path)} may violate ${name} ${read.limits[name]}, because ${reason}`;
+    }),
     ...syntaxKeywords
       .filter((name) => read.syntax[name] !== undefined && read.syntax[name] !== written.syntax[name])
       .filter((name) => name !== 'pattern' || !isKnownWidening(written, read))
