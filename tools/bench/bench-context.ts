@@ -2,7 +2,7 @@ import type { DependencyName } from '../dev/dependencies/dependency.ts';
 import type { Suite } from '../dev/suite.ts';
 import type { Figure } from './figures.ts';
 
-/** A rate limit that no tool reaches. */
+/** A rate limit that no tool reaches: 100 million requests a second. */
 export const unlimited = '100000000/1';
 
 /** Stores, sizes and progress of a benchmark run. */
@@ -20,5 +20,5 @@ export interface BenchContext {
   readonly step: <T>(title: string, work: () => Promise<T>) => Promise<T>;
 }
 
-/** Measures a service against its baseline in one run. */
+/** Runs one benchmark. */
 export type Bench = (context: BenchContext) => Promise<readonly Figure[]>;

@@ -31,7 +31,7 @@ export class BenchDatabase {
     this.client = client;
   }
 
-  /** Returns how many pages statements have read, from memory or disk. PostgreSQL reports them late. */
+  /** Returns how many pages statements have read, from memory or disk. PostgreSQL counts them late. */
   pagesRead(): Promise<number> {
     return this.readNumber(
       'SELECT blks_hit + blks_read AS number FROM pg_stat_database WHERE datname = current_database()',

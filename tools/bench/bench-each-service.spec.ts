@@ -13,7 +13,7 @@ describe('benchEachService', () => {
     expect(await benchEachService(benches, 'webhook-worker')).toEqual([figure('deliveries', [2], 'x')]);
   });
 
-  it('fails for a service without a benchmark, since a run without figures would miss no target', async () => {
+  it('rejects a service that has no benchmark, and names those that have one', async () => {
     await expect(benchEachService(benches, 'auth-server')).rejects.toThrow(
       '--service must be one of store-api, webhook-worker.',
     );

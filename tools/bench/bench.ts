@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
-import { Progress } from '../dev/output/progress.ts';
+import { Progress, type Say } from '../dev/output/progress.ts';
 import { inSeparateSuite } from '../dev/separate-suite.ts';
 import { readSeparateSettings } from '../dev/settings.ts';
 import { wholeNumber } from '../dev/whole-number.ts';
-import { type Bench, unlimited } from './bench-context.ts';
+import { type Bench, type BenchContext, unlimited } from './bench-context.ts';
 import { isMet, formatTable } from './figures.ts';
-import { describeConditions, writeReport } from './report.ts';
+import { describeConditions, type Report, writeReport } from './report.ts';
 
-const help = `npm run bench -- NAME: compares a service, compiled for production, with a baseline in one run.
+const help = `npm run bench -- NAME: measures compiled services. Most benchmarks compare two variants in one run.
 
   npm run bench -- auth       the authorization server against a bare oidc-provider with in-memory storage
   npm run bench -- store      the Store API against a bare node:http and pg server with the same SQL
@@ -23,7 +23,7 @@ const help = `npm run bench -- NAME: compares a service, compiled for production
   npm run bench -- suite      orders through TLS, gateway and all services; each is delivered as a webhook and projected
 
   --rounds N    number of counted rounds (default: 5); the variants alternate within a round, and ratios are per round
-  --each MS     duration of one variant in a round (default: 1000)
+  --each MS     duration of one variant in a round, in milliseconds (default: 1000)
   --rows N      number of existing rows for the measurements with much data: expired tokens of auth (default: 5000000),
                 orders of creator (default: 1000000); 0 skips these measurements;
                 for reports, the fulfilment events in a full queue (default: 20000);
@@ -65,20 +65,10 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   },
 };
 
+type Measured = Omit<Report, 'command'>;
+
 async function main(): Promise<number | void> {
-  const flag = { type: 'boolean', default: false } as const;
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      rounds: { type: 'string', default: '5' },
-      each: { type: 'string', default: '1000' },
-      rows: { type: 'string' },
-      service: { type: 'string' },
-      json: flag,
-      write: flag,
-      'no-gate': flag,
-    },
-  });
+  const { values, positionals } = parseOptions();
   const [name] = positionals;
   if (name === undefined) return console.log(help);
   const entry = benches[name];
@@ -92,9 +82,42 @@ async function main(): Promise<number | void> {
     service: values.service,
   };
   const say = (line: string): void => (values.json ? console.error(line) : console.log(line));
+  const measured = await measure(entry, sizes, say);
+  printResult(name, measured, values.json);
+  if (values.write) {
+    const words = process.argv.slice(2).filter((argument) => argument !== '--write');
+    await writeReport(name, { command: ['npm run bench --', ...words].join(' '), ...measured });
+  }
+  const missed = measured.figures.filter((candidate) => !isMet(candidate));
+  if (missed.length > 0) say(`\nMissed: ${missed.map(({ name: figureName }) => figureName).join(', ')}`);
+  return missed.length > 0 && !values['no-gate'] ? 1 : 0;
+}
+
+function parseOptions() {
+  const flag = { type: 'boolean', default: false } as const;
+  return parseArgs({
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '5' },
+      each: { type: 'string', default: '1000' },
+      rows: { type: 'string' },
+      service: { type: 'string' },
+      json: flag,
+      write: flag,
+      'no-gate': flag,
+    },
+  });
+}
+
+/** Starts private stores, builds the code, and runs the benchmark. */
+function measure(
+  entry: BenchEntry,
+  sizes: Pick<BenchContext, 'rounds' | 'eachMs' | 'rowCount' | 'service'>,
+  say: Say,
+): Promise<Measured> {
   const settings = readSeparateSettings('bench', { ...process.env, ...entry.suiteEnvironment });
   const required = { gateway: entry.suiteEnvironment !== undefined };
-  const { where, figures } = await inSeparateSuite(settings, required, say, async (suite) => {
+  return inSeparateSuite(settings, required, say, async (suite) => {
     const progress = new Progress(say);
     await progress.step('Build', buildAll);
     const bench = await entry.load();
@@ -104,18 +127,15 @@ async function main(): Promise<number | void> {
       figures: await bench({ ...context, step: (title, work) => progress.step(title, work) }),
     };
   });
-  if (values.json)
-    console.log(
-      JSON.stringify({ bench: name, where, figures: figures.map((row) => ({ ...row, met: isMet(row) })) }),
-    );
-  else for (const line of ['', ...where, '', ...formatTable(figures)]) say(line);
-  if (values.write) {
-    const words = process.argv.slice(2).filter((argument) => argument !== '--write');
-    await writeReport(name, { command: ['npm run bench --', ...words].join(' '), where, figures });
+}
+
+function printResult(name: string, { where, figures }: Measured, asJson: boolean): void {
+  if (asJson) {
+    const rows = figures.map((row) => ({ ...row, met: isMet(row) }));
+    console.log(JSON.stringify({ bench: name, where, figures: rows }));
+    return;
   }
-  const missed = figures.filter((measured) => !isMet(measured));
-  if (missed.length > 0) say(`\nMissed: ${missed.map((measured) => measured.name).join(', ')}`);
-  return missed.length > 0 && !values['no-gate'] ? 1 : 0;
+  for (const line of ['', ...where, '', ...formatTable(figures)]) console.log(line);
 }
 
 runMain(main, help);

@@ -4,7 +4,7 @@ import type { BenchContext } from './bench-context.ts';
 import { figure, type Figure } from './figures.ts';
 import { alternate, type Sample, ratio, type Rounds } from './rounds.ts';
 
-/** PostgreSQL processes report the pages that they read after 10 s without work at the latest. */
+/** A PostgreSQL process reports the pages that it has read at the latest after 10 s without work. */
 const statisticsDelayMs = 11_000;
 /** Maximum factor by which a path may be slower with many rows. */
 const maxSlowdown = 1.5;
@@ -28,9 +28,9 @@ export async function comparePaths(
   paths: Readonly<Record<string, Sizes<MeasurePath>>>,
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const start = await idlePages(databases);
-  const { idle } = start;
-  let { before } = start;
+  const idleReads = await idlePages(databases);
+  const { idle } = idleReads;
+  let { before } = idleReads;
   for (const [name, { small, large }] of Object.entries(paths)) {
     const requests = { small: 0, large: 0 };
     const variants = [
@@ -45,7 +45,7 @@ export async function comparePaths(
   return figures;
 }
 
-/** Pages read before and after a measurement, and while idle, because services also poll. */
+/** Pages read before and after a measurement. Services also poll, so the idle rate is subtracted. */
 interface Reads {
   readonly before: Pages;
   readonly after: Pages;

@@ -6,7 +6,7 @@ export const figureSchema = z.object({
   value: z.number(),
   /** `x` is a ratio. */
   unit: z.enum(['x', '/s', 'µs', 'ms', 'MB', 's', 'rows/s', 'statements', 'pages']),
-  /** The value of each round; its median is `value`. */
+  /** The value of each round; `value` is their median. */
   rounds: z.array(z.number()).readonly().optional(),
   target: targetSchema.optional(),
 });

@@ -52,36 +52,42 @@ async function forSizes<Result>(
   };
 }
 
+type FilledStore = Awaited<ReturnType<typeof startFilledStore>>;
+
+/** Starts a store-api with a catalogue and this number of older orders. */
+async function startFilledStore(context: BenchContext, name: string, orderCount: number) {
+  const store = await createStoreProcess(context, name);
+  const database = await Shop.open(store.databaseUrl);
+  const data = await database.addCatalogue();
+  await database.addOlderOrders(orderCount);
+  await store.start();
+  const token = await integrationToken(store, data.creatorId);
+  const requests = await storeRequests(store.origin, data, token);
+  const send = requestSender(store.origin, { authorization: `Bearer ${token}` });
+  return { store, database, requests, send };
+}
+
+const listOrders = ({ send }: FilledStore, filter: string): Promise<void> =>
+  send('GET', `/store/v1/orders?limit=25${filter}`, 200);
+
+/** The compared requests, in the order in which they are measured. */
+const orderPaths: Readonly<Record<string, (service: FilledStore) => Caller>> = {
+  'GET one order': ({ requests }) => requests.order,
+  'order list': (service) => () => listOrders(service, ''),
+  'order list by status': (service) => () => listOrders(service, '&status=shipped'),
+  'order list by platform': (service) => () => listOrders(service, '&platform=shop'),
+  'order list by store': (service) => () => listOrders(service, '&store_id=store-3'),
+  'order list by external id': (service) => () => listOrders(service, '&external_order_id=external-5'),
+  // Last, since the outbox relay publishes messages of these orders for a while, which also reads pages.
+  'POST order': ({ requests }) => requests.placeOrder,
+};
+
 async function compareOrders(context: BenchContext): Promise<Figure[]> {
-  const services = await forSizes(context, 'orders', async (name, rows) => {
-    const store = await createStoreProcess(context, `bench_growth_orders_${name}`);
-    const database = await Shop.open(store.databaseUrl);
-    const data = await database.addCatalogue();
-    await database.addOlderOrders(rows);
-    await store.start();
-    const token = await integrationToken(store, data.creatorId);
-    const requests = await storeRequests(store.origin, data, token);
-    const send = requestSender(store.origin, { authorization: `Bearer ${token}` });
-    return { store, database, requests, send };
-  });
-  type Service = typeof services.small;
-  const list =
-    (filter: string) =>
-    ({ send }: Service): Caller =>
-    () =>
-      send('GET', `/store/v1/orders?limit=25${filter}`, 200);
-  const paths: Readonly<Record<string, (service: Service) => Caller>> = {
-    'GET one order': ({ requests }) => requests.order,
-    'order list': list(''),
-    'order list by status': list('&status=shipped'),
-    'order list by platform': list('&platform=shop'),
-    'order list by store': list('&store_id=store-3'),
-    'order list by external id': list('&external_order_id=external-5'),
-    // Last, since the outbox relay publishes messages of these orders for a while, which also reads pages.
-    'POST order': ({ requests }) => requests.placeOrder,
-  };
+  const services = await forSizes(context, 'orders', (name, rows) =>
+    startFilledStore(context, `bench_growth_orders_${name}`, rows),
+  );
   const measurePath =
-    ({ store }: Service, call: Caller): MeasurePath =>
+    ({ store }: FilledStore, call: Caller): MeasurePath =>
     (onCompleted) => {
       const countedCall: Caller = () => call().then(() => onCompleted(1));
       const callers = Array.from({ length: callerCount }, () => countedCall);
@@ -92,7 +98,7 @@ async function compareOrders(context: BenchContext): Promise<Figure[]> {
       context,
       { small: services.small.database, large: services.large.database },
       Object.fromEntries(
-        Object.entries(paths).map(([name, callerOf]) => [
+        Object.entries(orderPaths).map(([name, callerOf]) => [
           `${name} with ${context.rowCount} orders, ratio to ${smallRowCount}`,
           {
             small: measurePath(services.small, callerOf(services.small)),

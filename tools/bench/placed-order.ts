@@ -1,6 +1,6 @@
 import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 
-/** An order of two lines, placed now, of one of 40 releases. */
+/** An order of two lines, placed now. The index chooses two of 40 releases. */
 export function placedOrder(index: number, creatorId: string): OrderSnapshot {
   const at = new Date().toISOString();
   const item = (line: number) => ({

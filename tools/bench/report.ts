@@ -14,7 +14,7 @@ const pageFile = join(root, 'docs', 'reference', 'benchmarks.md');
 const rawFile = join(root, 'docs', 'reference', 'benchmarks.json');
 
 /** The result of one benchmark run. */
-interface Report {
+export interface Report {
   readonly command: string;
   /** Machine, versions and sizes. */
   readonly where: readonly string[];
@@ -33,7 +33,7 @@ export async function describeConditions(context: Omit<BenchContext, 'step' | 's
   return [
     `Machine: ${cpus().length} × ${processor?.model.trim() ?? 'unknown'}, ${memory} GiB, ${type()} ${release()}`,
     `Versions: Node.js ${process.versions.node}, PostgreSQL ${await postgresVersion(stores.postgres)}, Redis ${await redisVersion(stores.redis)}`,
-    `Sizes: ${rounds} rounds of ${eachMs} ms per variant, which alternate; ${rowCount} existing rows`,
+    `Sizes: ${rounds} rounds of ${eachMs} ms per variant, which alternate; --rows ${rowCount}`,
   ];
 }
 

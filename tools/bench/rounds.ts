@@ -186,7 +186,7 @@ export async function measureCallers(
   return makeSample(completed, performance.now() - startedAtMs, [cpuBeforeMs, server.cpuMs()]);
 }
 
-/** Does the work several times, one after another. */
+/** Does the work `times` times, one after another, and returns the results. */
 export async function repeat<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
   for (let round = 0; round < times; round += 1) results.push(await work());

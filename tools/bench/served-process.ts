@@ -84,7 +84,7 @@ export class ServedProcess implements PausableServer {
     throw new Failure(`A server under measurement is not ready.\n${this.lastLines.join('\n')}`);
   }
 
-  /** Peak memory in MB; undefined if the system does not report it (proc(5), VmHWM). */
+  /** Peak memory in MB of 1024 kB; undefined if the system does not report it (proc(5), VmHWM). */
   peakMemoryMb(): number | undefined {
     try {
       const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');

@@ -12,8 +12,9 @@ const target = { atLeast: 0.8 };
 
 /**
  * Compares the outbox relay, and deliveries to one subscription, during a long snapshot of their database
- * with the same without one. pg_dump holds such a snapshot for an hour. PostgreSQL keeps all rows that are
- * deleted or updated during a snapshot, and their index entries. Both variants did the same work before.
+ * with the same without one. pg_dump holds such a snapshot until it ends. PostgreSQL keeps all rows that are
+ * deleted or updated during a snapshot, and their index entries. Before the comparison, both variants do the
+ * same work, so that many such rows exist.
  */
 export async function benchSnapshots(context: BenchContext): Promise<readonly Figure[]> {
   const connection = await connect(context.stores.rabbitmq);

@@ -28,14 +28,14 @@ export async function benchAuth(context: BenchContext): Promise<readonly Figure[
   const tokenCheck = await context.step('Token check', measureTokenCheck);
   const auth = await createAuthProcess(context, 'bench_auth');
   try {
-    const ready = await auth.start();
+    const startTime = await auth.start();
     const fresh = await createAccounts(context, auth);
     const figures = await context.step('Refresh and introspection', () =>
       compareWithBaseline(context, fresh),
     );
     if (context.rowCount > 0) figures.push(...(await compareWithOldRows(context, fresh)));
     await fresh.callers.close();
-    return [...figures, ...tokenCheck, ready, ...auth.memory()];
+    return [...figures, ...tokenCheck, startTime, ...auth.memory()];
   } finally {
     await auth.stop();
   }

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider';
 
-// The baseline, in a separate process: oidc-provider without changes, with the features that auth-server
+// The baseline, in a separate process: oidc-provider without changes, with the features that the benchmark
 // uses. It stores everything in maps, since its own memory adapter keeps only the 1000 newest entries, which
 // would evict valid tokens under load. Prints one line of JSON: its port, its clients and its refresh tokens.
 // The first argument is the number of token families, each with one refresh token.

@@ -53,7 +53,7 @@ const updatePaidOrders = `UPDATE orders SET version = o.version, payment_status 
 const addSums =
   'units = m.units + excluded.units, revenue = m.revenue + excluded.revenue, royalties = m.royalties + excluded.royalties';
 const amounts = 'sum(units) AS units, sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties';
-const breakdown = "creator_id, 'GBP', period, release_id, product_type, country_code, platform";
+const breakdownColumns = "creator_id, 'GBP', period, release_id, product_type, country_code, platform";
 const insertPostings = `WITH line AS MATERIALIZED (
     SELECT *, to_char(charged_at AT TIME ZONE 'UTC', 'YYYY-MM') AS period, quantity AS units, total_amount AS settled_revenue,
            royalty_amount AS settled_royalty
@@ -71,11 +71,11 @@ const insertPostings = `WITH line AS MATERIALIZED (
     ON CONFLICT (creator_id, period, currency, release_id, ean) DO UPDATE SET ${addSums}
   ), apps AS (
     INSERT INTO monthly_app_breakdown AS m (creator_id, currency, period, release_id, product_type, country_code, platform, client_id, units, revenue, royalties)
-    SELECT ${breakdown}, client_id, ${amounts} FROM line GROUP BY 1, 3, 4, 5, 6, 7, 8
+    SELECT ${breakdownColumns}, client_id, ${amounts} FROM line GROUP BY 1, 3, 4, 5, 6, 7, 8
     ON CONFLICT (creator_id, currency, client_id, period, release_id, product_type, country_code, platform) DO UPDATE SET ${addSums}
   )
   INSERT INTO monthly_breakdown AS m (creator_id, currency, period, release_id, product_type, country_code, platform, units, revenue, royalties)
-  SELECT ${breakdown}, ${amounts} FROM line GROUP BY 1, 3, 4, 5, 6, 7
+  SELECT ${breakdownColumns}, ${amounts} FROM line GROUP BY 1, 3, 4, 5, 6, 7
   ON CONFLICT (creator_id, currency, period, release_id, product_type, country_code, platform) DO UPDATE SET ${addSums}`;
 
 function linesOf(order: Order) {
@@ -154,7 +154,7 @@ interface OrderMessage {
   readonly data: { readonly order: Order };
 }
 
-/** Casts a message, since `z.custom` without a function accepts everything. */
+/** Only changes the type: `z.custom` without a function accepts every value. */
 const withoutValidation = (message: unknown): OrderMessage => z.custom<OrderMessage>().parse(message);
 
 async function writeCounts(changes: readonly object[]): Promise<void> {

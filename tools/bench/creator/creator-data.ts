@@ -83,7 +83,10 @@ export class CreatorData extends BenchDatabase {
     await eventually(areIssued, statementsTimeoutMs, 'the statements are issued', pollIntervalMs);
   }
 
-  /** Counts the rows that were written for the messages of the busy creator. */
+  /**
+   * Returns counts and sums of the rows that were written for the messages of the busy creator. Until
+   * `addPostings`, the ledger and the releases have only rows of this creator.
+   */
   async countProjected(): Promise<Record<string, string> | undefined> {
     const { rows } = await this.client.query<Record<string, string>>(
       `SELECT (SELECT count(*) FROM orders WHERE creator_id = $1) AS orders, (SELECT count(*) FROM order_items WHERE creator_id = $1) AS items,

@@ -5,7 +5,7 @@ import { listenAndPrintPort } from '../listen-and-print-port.ts';
 
 // The baseline, in a separate process: node:http and pg, with the prepared statements of store-api in the
 // same transactions, and responses of the same size. It has no tokens, quotas, checks, published messages or
-// logs.
+// logs. Each order has 3 pieces for 2499 each, and shipping for 350: 7847.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
@@ -202,7 +202,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 async function respond(request: IncomingMessage): Promise<[status: number, body: unknown]> {
   const [, resource = '', creator = '', id = ''] = (request.url ?? '').split('/');
   if (resource === 'releases')
-    return [200, { data: await run(pool, 'releases', listReleases, [creator, 26]) }];
+    return [200, { data: await run(pool, 'releases', listReleases, [creator, 26]) }]; // a page and one more
   if (request.method === 'GET') return [200, (await run(pool, 'order', readOrder, [id, creator]))[0]];
   const body = await readBody(request);
   if (!isOrderRequest(body)) return [400, {}];

@@ -6,8 +6,9 @@ export interface ShopData {
   readonly creatorId: string;
   /** UUIDs of the two products. */
   readonly productUuids: { readonly unlimited: string; readonly limited: string };
+  /** Of the unlimited product. */
   readonly sku: string;
-  /** A limited edition with so many pieces that it does not sell out. */
+  /** Of the limited edition, which has so many pieces that it does not sell out. */
   readonly limitedSku: string;
   /** UUIDs of orders. */
   readonly orderIds: readonly string[];
@@ -53,7 +54,8 @@ const insertCatalogue = `
 
 /**
  * Orders at intervals of a second.
- * $1 number of orders, $2 age of the newest order in seconds, $3 whether they have lines
+ * $1 number of orders, $2 age of the newest order in seconds, $3 whether they have lines, $4 status of all of
+ * them, or NULL for a mix of three
  */
 const insertOrders = `
   WITH placed AS (

@@ -32,7 +32,7 @@ export async function benchStore(context: BenchContext): Promise<readonly Figure
   const shop = await Shop.open(store.databaseUrl);
   try {
     const data = await context.step('Catalogue and orders', () => shop.addCatalogue());
-    const ready = await store.start();
+    const startTime = await store.start();
     const requests = await storeRequests(store.origin, data, await integrationToken(store, data.creatorId));
     const figures = await compareWithBaseline(context, store, requests);
     await requests.close();
@@ -41,7 +41,7 @@ export async function benchStore(context: BenchContext): Promise<readonly Figure
       throw new Failure(
         `Orders took ${taken} pieces of the limited edition, but its stock fell by ${missing}.`,
       );
-    return [...figures, ready, ...store.memory()];
+    return [...figures, startTime, ...store.memory()];
   } finally {
     await shop.close();
     await store.stop();

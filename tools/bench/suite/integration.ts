@@ -25,8 +25,8 @@ import { delaysOfWebhooks } from './webhook-delays.rules.ts';
 
 const webhookPath = '/hook/0';
 const projectionTimeoutMs = 60_000;
-const pollIntervalMs = 10; // more often, the polling itself would slow the suite
-const unavailable = new Set([502, 503, 504]);
+const pollIntervalMs = 10; // shorter intervals would slow the suite
+const unavailableStatuses = new Set([502, 503, 504]);
 const retryIntervalMs = 200;
 const placed = z.object({ id: z.string() });
 
@@ -113,7 +113,7 @@ export class Integration {
         const respondedAtMs = performance.timeOrigin + performance.now();
         return { id: placed.parse(JSON.parse(text)).id, respondedAtMs };
       }
-      if (!unavailable.has(status) || performance.now() - startedAtMs >= retryMs)
+      if (!unavailableStatuses.has(status) || performance.now() - startedAtMs >= retryMs)
         throw new Failure(`The order was rejected with ${status}: ${text.slice(0, 300)}`);
       await sleep(retryIntervalMs);
     }

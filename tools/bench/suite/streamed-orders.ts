@@ -28,7 +28,7 @@ export async function openOrderStream(client: Client, creator: string) {
   await Promise.race([opened.promise, reading]);
   const arrival = ({ id }: PlacedOrder) => arrivedAtMs.get(parsePublicId('ord', id) ?? '');
   return {
-    /** Returns the ms from the response to each order to its event, once all have arrived. @throws Failure */
+    /** Returns the ms from each order's response to its event, when all have arrived. @throws Failure */
     delaysMs: async (orders: readonly PlacedOrder[]): Promise<number[]> => {
       const haveArrived = (): boolean => {
         if (failure !== '') throw new Failure(failure);

@@ -12,7 +12,7 @@ import { ServedProcess } from '../served-process.ts';
 const maxConcurrent = 10;
 const committed = z.object({ committed_at_ms: z.number() });
 
-/** A separate process that only commits messages to the suite's outbox, in its own database. */
+/** A process with its own database that only publishes messages, with the suite's outbox and relay. */
 export type OutboxSender = Awaited<ReturnType<typeof startOutboxSender>>;
 
 /** @param namespace that of the exchange to which it publishes */
@@ -28,7 +28,7 @@ export async function startOutboxSender(context: BenchContext, namespace: string
   return {
     databaseUrl,
     process,
-    /** Commits an `order.created` of each order in one transaction. @returns the time, in ms since 1970 */
+    /** Commits an `order.created` of each order in one transaction. @returns its time, in ms since 1970 */
     commit: async (orders: readonly OrderSnapshot[]): Promise<number> => {
       const response = await pool.request({ path: '/', method: 'POST', body: JSON.stringify(orders) });
       const text = await response.body.text();

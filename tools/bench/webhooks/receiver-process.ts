@@ -67,7 +67,7 @@ export class ReceiverProcess {
       throw new Failure(`The receiver did not get what was sent: ${JSON.stringify(counts)}`);
   }
 
-  /** Returns the deliveries since the last `take`. */
+  /** Returns the deliveries since the last `take`, which the receiver then deletes. */
   async take(): Promise<Received[]> {
     const response = await request(`${this.origin}/deliveries`);
     return received.parse(await response.body.json());

@@ -104,7 +104,7 @@ export class WebhookData extends BenchDatabase {
     }
   }
 
-  /** Whether all deliveries of these subscribers are settled. */
+  /** Whether these subscribers have no due delivery and the database has no delivery in flight. */
   async isSettled(subscribers: readonly Subscriber[]): Promise<boolean> {
     const ids = subscribers.map(({ subscriptionId }) => subscriptionId);
     const { rows } = await this.client.query<{ open: boolean }>(openDeliveries, [ids]);

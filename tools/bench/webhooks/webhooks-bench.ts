@@ -54,7 +54,7 @@ async function compareWithBaseline(
 ): Promise<Figure[]> {
   const bare = await startBareSender(receiver);
   try {
-    // Warms the worker up with as many deliveries as the uncounted first sample of the bare sender has.
+    // Warms up the worker, whose uncounted first samples are shorter than that of the bare sender.
     for (let sample = 0; sample < warmUpSampleCount; sample += 1) await worker.measureFromMessages();
     const rounds = await alternate(
       [

@@ -4,7 +4,7 @@ import { alternate, comparisonFigures } from '../rounds.ts';
 import { type DeliveringWorker, subscribe } from './delivering-worker.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 
-const deliveriesPerSample = 400;
+const deliveryCount = 400;
 
 /**
  * Compares two subscriptions whose receiver responds after 100 ms. One allows eight requests at a time; the
@@ -19,8 +19,8 @@ export async function benchWindows(
   const eight = await subscribe(worker.service, origin, '/far/1', { max_in_flight: 8 });
   const rounds = await alternate(
     [
-      { name: 'adaptive window', measure: () => worker.measureFromBacklog([adaptive], deliveriesPerSample) },
-      { name: 'eight at a time', measure: () => worker.measureFromBacklog([eight], deliveriesPerSample) },
+      { name: 'adaptive window', measure: () => worker.measureFromBacklog([adaptive], deliveryCount) },
+      { name: 'eight at a time', measure: () => worker.measureFromBacklog([eight], deliveryCount) },
     ],
     context.rounds,
   );
