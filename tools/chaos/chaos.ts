@@ -84,7 +84,7 @@ async function main(): Promise<number> {
   });
 }
 
-/** Replaces the base port by one a hundred or more higher if another program uses one of its ports. */
+/** Raises the base port in steps of 100 until no other program uses one of its ports. */
 async function withFreePorts(settings: Settings): Promise<Settings> {
   for (let { basePort } = settings; basePort < 65_000; basePort += 100) {
     const ports = Object.values(chaosPorts(basePort)).flatMap((assigned) =>

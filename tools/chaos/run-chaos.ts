@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../dev/settings.ts';
 import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './suite/chaos-suite.ts';
 import { runStep, type Targets } from './faults.ts';
-import { measureLoss } from './comparison/loss.ts';
+import { repairAndMeasureLoss } from './comparison/loss.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
 import { type Comparison, formatComparison } from './comparison/sets.rules.ts';
 import { replicaNumbers } from './suite/context.ts';
@@ -82,10 +82,11 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
 /** Prints what is lost after repairs, once messages on their way have arrived. Returns the exit status. */
 async function reportLoss(suite: ChaosSuite, traffic: Traffic): Promise<number> {
   const endsAtMs = performance.now() + lossTimeoutMs;
-  let loss = await measureLoss(suite, traffic.shopper.accepted, traffic.received);
+  const { accepted } = traffic.shopper;
+  let loss = await repairAndMeasureLoss(suite, accepted, traffic.received);
   while ((loss.differences.length > 0 || loss.undelivered > 0) && performance.now() < endsAtMs) {
     await sleep(pollIntervalMs);
-    loss = await measureLoss(suite, traffic.shopper.accepted, traffic.received);
+    loss = await repairAndMeasureLoss(suite, accepted, traffic.received);
   }
   for (const line of loss.lines) say(line);
   say(

@@ -26,6 +26,7 @@ const retryableStatuses = new Set([409, 429, 500, 502, 503, 504]);
 export interface AcceptedOrder {
   readonly id: string;
   readonly key: string;
+  /** Pieces of the product that is not limited. Each order also has one of the limited edition. */
   readonly units: number;
   readonly startedAtMs: number;
   readonly acceptedAtMs: number;
@@ -46,7 +47,7 @@ export class Shopper {
   readonly rejected: string[] = [];
   private readonly stack: Stack;
   private readonly pool: Pool;
-  /** A piece of a limited edition, and a piece of another product. */
+  /** One piece of a limited edition, and one of another product, whose quantity `send` replaces. */
   private readonly order: PlaceOrderRequest;
   private readonly limitedSku: string;
   private token: Promise<string>;
@@ -99,7 +100,7 @@ export class Shopper {
       while (next < minCount || !ended.aborted) {
         const number = next++;
         await sleep(Math.max(0, startedAtMs + (number * 1_000) / perSecond - performance.now()));
-        await this.placeOrder(1 + (number % 3));
+        await this.placeOrder(1 + (number % 3)); // so that orders have 1, 2 or 3 units
       }
     };
     await Promise.all(Array.from({ length: concurrency }, caller));

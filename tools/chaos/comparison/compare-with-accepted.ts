@@ -65,7 +65,11 @@ export async function compareWithAccepted(
       compareSet(
         'orders in the Creator API, paid',
         expected.publishedUuids,
-        await readIds(observed.context, 'creator-api', "SELECT id FROM orders WHERE payment_status = 'paid'"),
+        await readIdCounts(
+          observed.context,
+          'creator-api',
+          "SELECT id FROM orders WHERE payment_status = 'paid'",
+        ),
       ),
       ...(await compareWebhooks(expected, observed, lost)),
     ],
@@ -102,7 +106,7 @@ function expectedFrom(accepted: readonly AcceptedOrder[], lost: LostByRestore): 
     chargedIds,
     publishedUuids: new Set([...orderUuids, ...lostAfterPublishing.map(([uuid]) => uuid)]),
     publishedEvents: eventsOf(chargedIds).filter((event) => !lost.unpublished.has(event)),
-    // Each order has one piece of the limited edition in addition.
+    // The units of an accepted order do not include its piece of the limited edition; those of a lost one do.
     units:
       orders.reduce((sum, order) => sum + order.units + 1, 0) +
       lostAfterPublishing.reduce((sum, [, units]) => sum + units, 0),
@@ -113,7 +117,7 @@ async function compareStoreApi(
   { orders, orderUuids, chargedIds }: Expected,
   { context }: Observed,
 ): Promise<SetDifference[]> {
-  const read = (sql: string) => readIds(context, 'store-api', sql);
+  const read = (sql: string) => readIdCounts(context, 'store-api', sql);
   return [
     compareSet('orders', orderUuids, await read('SELECT id FROM orders')),
     compareSet(
@@ -139,7 +143,7 @@ async function compareWebhooks(
   { context, received }: Observed,
   lost: LostByRestore,
 ): Promise<SetDifference[]> {
-  const read = (sql: string) => readIds(context, 'webhook-worker', sql, [orderEvents]);
+  const read = (sql: string) => readIdCounts(context, 'webhook-worker', sql, [orderEvents]);
   const expected = new Set(publishedEvents.filter((event) => !lost.events.has(event)));
   const atReceiver = countDeliveries(received);
   const mayBeDoubled = (event: string): boolean => lost.earlierOrders.has(orderIdOf(event));
@@ -207,7 +211,7 @@ async function compareSums(
 }
 
 /** Counts the rows of a query by their column `id`. */
-export async function readIds(
+export async function readIdCounts(
   context: ChaosContext,
   service: ServiceName,
   sql: string,

@@ -5,15 +5,24 @@ import {
   countDeliveries,
   eventsOf,
   orderIdOf,
-  readIds,
+  readIdCounts,
   type ReceivedDelivery,
   uuidOf,
 } from './compare-with-accepted.ts';
-import { adminUrlOf, operatorAccessOf } from '../suite/context.ts';
+import { adminUrlOf, type ChaosContext, operatorAccessOf } from '../suite/context.ts';
 import { initialStock } from '../suite/limited-edition.ts';
-import { compareSet, differencesIn, type Found, formatComparison } from './sets.rules.ts';
+import {
+  type ComparedSum,
+  compareSet,
+  differencesIn,
+  type Found,
+  formatComparison,
+  type SetDifference,
+} from './sets.rules.ts';
 import type { AcceptedOrder } from '../shopper.ts';
 import { runSql } from '../../dev/run-sql.ts';
+
+const paidOrders = "SELECT id FROM orders WHERE payment_status = 'paid'";
 
 export interface Loss {
   /** Lines for people. */
@@ -25,57 +34,25 @@ export interface Loss {
 }
 
 /**
- * Measures what the promotions of an asynchronous standby lost. Repairs creator-api as docs/runbook.md says,
- * then compares the services with store-api. Lost webhooks are only counted, since they are not sent again.
+ * Repairs creator-api as docs/runbook.md says, after promotions of an asynchronous standby. Then compares the
+ * services with store-api, and the accepted orders with those that are left. Lost webhooks are only counted,
+ * since they are not sent again.
  */
-export async function measureLoss(
+export async function repairAndMeasureLoss(
   { context, limitedId }: ChaosSuite,
   accepted: readonly AcceptedOrder[],
   received: readonly ReceivedDelivery[],
 ): Promise<Loss> {
   await rebuildCreatorApi(operatorAccessOf(context));
-  const paidOrders = "SELECT id FROM orders WHERE payment_status = 'paid'";
-  const remaining = new Set((await readIds(context, 'store-api', paidOrders)).keys());
-  const projected = await readIds(context, 'creator-api', paidOrders);
-  const posted = await readIds(
-    context,
-    'creator-api',
-    "SELECT DISTINCT order_id AS id FROM ledger WHERE kind = 'sale'",
-  );
+  const remaining = new Set((await readIdCounts(context, 'store-api', paidOrders)).keys());
+  const projected = await readIdCounts(context, 'creator-api', paidOrders);
   const delivered = countDeliveries(received);
-  const ofRemaining = (found: Found, uuid: (id: string) => string): Found =>
-    new Map([...found].filter(([id]) => remaining.has(uuid(id))));
-  const sets = [
-    compareSet(
-      'charges',
-      remaining,
-      await readIds(context, 'store-api', "SELECT order_id AS id FROM charges WHERE status = 'succeeded'"),
-    ),
-    compareSet(
-      'orders in the Creator API',
-      remaining,
-      ofRemaining(projected, (id) => id),
-    ),
-    compareSet(
-      'orders in the ledger',
-      remaining,
-      ofRemaining(posted, (id) => id),
-    ),
-  ];
-  const [product] = await runSql(
-    adminUrlOf('store-api', context),
-    'SELECT quantity FROM products WHERE id = $1',
-    [limitedId],
-  );
-  const stock = {
-    name: 'stock that is left',
-    expected: initialStock - remaining.size,
-    found: Number(product?.['quantity']),
-  };
+  const sets = await compareServices(context, remaining, projected);
+  const stock = await compareStock(context, limitedId, remaining.size);
   const webhooks = compareSet(
     'deliveries at the receiver (only reported)',
     new Set(eventsOf([...remaining].map((uuid) => publicId('ord', uuid)))),
-    ofRemaining(delivered, (event) => uuidOf(orderIdOf(event))),
+    new Map([...delivered].filter(([event]) => remaining.has(uuidOf(orderIdOf(event))))),
   );
   const lost = accepted.filter(({ id }) => !remaining.has(uuidOf(id)));
   const deliveredIds = new Set([...delivered.keys()].map(orderIdOf));
@@ -90,5 +67,49 @@ export async function measureLoss(
     ],
     undelivered: webhooks.missing.length,
     differences: differencesIn({ sets, sums: [stock] }),
+  };
+}
+
+/**
+ * Compares charges, read models and ledger with the orders that store-api still has (`remaining`, UUIDs).
+ * @param projected the orders of creator-api, which may also have lost ones
+ */
+async function compareServices(
+  context: ChaosContext,
+  remaining: ReadonlySet<string>,
+  projected: Found,
+): Promise<SetDifference[]> {
+  const charged = await readIdCounts(
+    context,
+    'store-api',
+    "SELECT order_id AS id FROM charges WHERE status = 'succeeded'",
+  );
+  const posted = await readIdCounts(
+    context,
+    'creator-api',
+    "SELECT DISTINCT order_id AS id FROM ledger WHERE kind = 'sale'",
+  );
+  const withoutLost = (found: Found): Found => new Map([...found].filter(([id]) => remaining.has(id)));
+  return [
+    compareSet('charges', remaining, charged),
+    compareSet('orders in the Creator API', remaining, withoutLost(projected)),
+    compareSet('orders in the ledger', remaining, withoutLost(posted)),
+  ];
+}
+
+async function compareStock(
+  context: ChaosContext,
+  limitedId: string,
+  remainingCount: number,
+): Promise<ComparedSum> {
+  const [product] = await runSql(
+    adminUrlOf('store-api', context),
+    'SELECT quantity FROM products WHERE id = $1',
+    [limitedId],
+  );
+  return {
+    name: 'stock that is left',
+    expected: initialStock - remainingCount,
+    found: Number(product?.['quantity']),
   };
 }

@@ -82,6 +82,44 @@ export class PostgresPair {
     this.replication = new StableAddress(this.primary.port);
   }
 
+  async start(): Promise<void> {
+    const { primary } = this;
+    const { context } = this.environment;
+    const password = join(this.home, 'password');
+    this.writeFile(password, context.secrets.postgresPassword);
+    const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
+    await this.run('initdb', [
+      ...['-D', primary.data, '-U', 'suite', '-A', 'scram-sha-256', `--pwfile=${password}`, ...locale],
+    ]);
+    this.write(primary, 'own.conf', '');
+    this.write(
+      primary,
+      'postgresql.conf',
+      `listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+max_connections = 300
+shared_buffers = 128MB
+max_wal_size = 1GB
+max_wal_senders = 5
+wal_keep_size = 256MB
+hot_standby = on
+log_min_messages = warning
+timezone = UTC
+${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
+`,
+    );
+    this.write(
+      primary,
+      'pg_hba.conf',
+      'host all all 127.0.0.1/32 scram-sha-256\nhost replication suite 127.0.0.1/32 scram-sha-256\n',
+    );
+    [primary.part] = await this.environment.parts.start(this.plan(primary));
+    await this.replication.listen(context.ports.postgresReplication);
+    await this.rebuildStandby();
+    await this.openAddress('administrator', context.ports.postgresPorts[0] ?? 0);
+    for (const service of serviceNames) await this.openAddress(service, postgresPortOf(service, context));
+  }
+
   /** Kills the primary and promotes the standby, to which the addresses then lead. */
   async failOver(): Promise<void> {
     if (!this.environment.options.isSynchronous) {
@@ -147,44 +185,6 @@ export class PostgresPair {
   async stop(): Promise<void> {
     for (const address of [...this.addresses.values(), this.replication]) await address.close();
     rmSync(this.home, { recursive: true, force: true });
-  }
-
-  async start(): Promise<void> {
-    const { primary } = this;
-    const { context } = this.environment;
-    const password = join(this.home, 'password');
-    this.writeFile(password, context.secrets.postgresPassword);
-    const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
-    await this.run('initdb', [
-      ...['-D', primary.data, '-U', 'suite', '-A', 'scram-sha-256', `--pwfile=${password}`, ...locale],
-    ]);
-    this.write(primary, 'own.conf', '');
-    this.write(
-      primary,
-      'postgresql.conf',
-      `listen_addresses = '127.0.0.1'
-unix_socket_directories = ''
-max_connections = 300
-shared_buffers = 128MB
-max_wal_size = 1GB
-max_wal_senders = 5
-wal_keep_size = 256MB
-hot_standby = on
-log_min_messages = warning
-timezone = UTC
-${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
-`,
-    );
-    this.write(
-      primary,
-      'pg_hba.conf',
-      'host all all 127.0.0.1/32 scram-sha-256\nhost replication suite 127.0.0.1/32 scram-sha-256\n',
-    );
-    [primary.part] = await this.environment.parts.start(this.plan(primary));
-    await this.replication.listen(context.ports.postgresReplication);
-    await this.rebuildStandby();
-    await this.openAddress('administrator', context.ports.postgresPorts[0] ?? 0);
-    for (const service of serviceNames) await this.openAddress(service, postgresPortOf(service, context));
   }
 
   private async openAddress(client: ServiceName | 'administrator', port: number): Promise<void> {
