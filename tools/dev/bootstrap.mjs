@@ -12,6 +12,8 @@ const modules = join(root, 'node_modules');
 const stamp = join(modules, '.installed-for');
 const lock = join(root, '.installing');
 const maxInstallationMs = 30 * 60_000;
+/** A process writes its id into its lock at once, so a lock that stays empty belongs to a dead process. */
+const maxEmptyLockMs = 5_000;
 const pollIntervalMs = 300;
 const minNodeMajor = 20;
 const suiteNodeMajor = 24;
@@ -152,7 +154,7 @@ function isStale(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
     const ageMs = Date.now() - statSync(file).mtimeMs;
-    return pid > 0 ? !isRunning(pid) || ageMs > maxInstallationMs : ageMs > 5_000;
+    return pid > 0 ? !isRunning(pid) || ageMs > maxInstallationMs : ageMs > maxEmptyLockMs;
   } catch {
     return false; // it was removed concurrently
   }

@@ -24,8 +24,8 @@ export async function buildAll(): Promise<void> {
 }
 
 /**
- * Builds the documentation site after `buildAll`; an unchanged one comes from Nx's cache. Without its
- * dependencies, since Nx would write their files again, which services are loading.
+ * Builds the documentation site; an unchanged one comes from Nx's cache. Its dependencies must be built: a
+ * second build of them would replace files that services are loading.
  */
 export async function buildSite(): Promise<void> {
   const { code, output } = await runNx([

@@ -12,7 +12,7 @@ import { Supervisor } from './supervisor/supervisor.ts';
 /** Stops a suite, and processes that a killed suite left. Returns false if there was none. */
 export async function endSuite(stateDir: string): Promise<boolean> {
   const ended = await control(stateDir, 'end');
-  // It responds after its processes have ended; then it exits.
+  // A suite responds to `end` when its processes have ended, and exits after the response.
   while (ended !== undefined && (await control(stateDir, 'ping').catch(() => undefined)) !== undefined)
     await sleep(50);
   const leftovers = await new Supervisor(stateDir).endLeftovers();

@@ -8,7 +8,7 @@ setInterval(() => undefined, 1_000);
 console.log('ready');`;
 
 describe('runProgram', () => {
-  it('ends the input of a program when the promise resolves', async () => {
+  it('keeps the input of a program open until `inputEnds` resolves', async () => {
     const { promise: inputEnds, resolve: endInput } = Promise.withResolvers<void>();
     const lines: string[] = [];
     const outcome = runProgram('sh', ['-c', 'echo started; cat; echo ended'], {

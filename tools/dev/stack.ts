@@ -23,9 +23,10 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: { json: { type: 'boolean', default: false } },
   });
-  const [command = 'status', name, ...more] = positionals;
+  const [command = 'status', name] = positionals;
   const isVerb = verbs.some((verb) => verb === command);
-  if ((!isVerb && command !== 'status') || isVerb !== (name !== undefined) || more.length > 0)
+  const isComplete = isVerb ? positionals.length === 2 : command === 'status' && positionals.length <= 1;
+  if (!isComplete)
     throw new Failure(
       'Expected status, or one of stop, start, restart, kill, pause, resume with a NAME. For help: npm run stack -- --help',
     );

@@ -76,14 +76,8 @@ async function runSuite(settings: Settings, options: ReturnType<typeof readOptio
   try {
     say(`Starting the suite in ${settings.stateDir.replace(`${root}/`, '')}`);
     await suite.startDependencies({ gateway: !options.dependencies });
-    if (options.dependencies) sayAddresses(suite, say);
-    else
-      for (const line of summary(await suite.startAll(), {
-        stateDir: settings.stateDir,
-        elapsed: suite.elapsed,
-        isForeground: !options.detached,
-      }))
-        say(line);
+    for (const line of options.dependencies ? addressLines(suite) : await startServices(suite, options))
+      say(line);
     isReady = true;
     notifyStarter({ ready: true });
   } catch (error) {
@@ -97,8 +91,18 @@ async function runSuite(settings: Settings, options: ReturnType<typeof readOptio
   }
 }
 
-function sayAddresses(suite: Suite, say: (line: string) => void): void {
-  for (const [name, url] of Object.entries(suite.dependencyUrls())) say(`  ${name.padEnd(9)} ${url}`);
+/** Starts everything but the dependencies. Returns the lines of the summary. */
+async function startServices(
+  suite: Suite,
+  { detached }: Pick<ReturnType<typeof readOptions>, 'detached'>,
+): Promise<string[]> {
+  const stack = await suite.startAll();
+  const { stateDir } = suite.settings;
+  return summary(stack, { stateDir, elapsed: suite.elapsed, isForeground: !detached });
+}
+
+function addressLines(suite: Suite): string[] {
+  return Object.entries(suite.dependencyUrls()).map(([name, url]) => `  ${name.padEnd(9)} ${url}`);
 }
 
 /**

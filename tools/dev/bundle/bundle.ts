@@ -51,7 +51,7 @@ function bundle(appDir: string): void {
 /** Copies a file or folder, without packages below it and without what only developers need. */
 function copyFiles(path: string, target: string): void {
   const source = join(root, path);
-  if (!existsSync(source)) return; // an optional package of another platform
+  if (!existsSync(source)) return; // an optional package of another platform, or a project without code
   mkdirSync(dirname(join(target, path)), { recursive: true });
   cpSync(source, join(target, path), {
     recursive: true,

@@ -10,7 +10,7 @@ const lockSchema = z.object({
     z.string(),
     z.object({
       version: z.string().optional(),
-      /** The project that a workspace link leads to. */
+      /** The project that a workspace link leads to, or the URL of a package. */
       resolved: z.string().optional(),
       link: z.boolean().optional(),
       integrity: z.string().optional(),
@@ -53,11 +53,10 @@ export function requiredPackages({ packages }: LockFile, project: string): Requi
         throw new Failure(`The lock file has no ${name}, which ${path} needs. Run npm install.`);
       }
       const { link, resolved } = packages[found] ?? missing(found);
-      if (link !== true || resolved === undefined) add(found);
-      else {
+      if (link === true && resolved !== undefined) {
         links.set(found, resolved);
         add(resolved);
-      }
+      } else add(found);
     }
   };
   add(project);

@@ -65,17 +65,17 @@ export async function chooseDependencies(
 ): Promise<Choice> {
   const { externalUrls } = context.settings;
   const ownDependencies = dependencyNames.filter((name) => externalUrls[name] === undefined);
-  const docker =
+  const usesDocker =
     ownDependencies.length > 0 &&
     (await dockerResponds()) &&
     (await createContainers(context, ownDependencies));
-  const anyGateway = required.gateway === true || required.nginx === true;
-  const programs: PackageName[] = docker ? [] : [...ownDependencies];
-  if (anyGateway) programs.push('openssl');
+  const needsCertificates = required.gateway === true || required.nginx === true;
+  const programs: PackageName[] = usesDocker ? [] : [...ownDependencies];
+  if (needsCertificates) programs.push('openssl');
   // A container can proxy services on this machine only on Linux, where it can share the host network.
   const gatewayFromDocker =
-    docker && process.platform === 'linux' && findNginx() === undefined && required.nginx !== true;
-  if (anyGateway && !gatewayFromDocker) programs.push('nginx');
+    usesDocker && process.platform === 'linux' && findNginx() === undefined && required.nginx !== true;
+  if (needsCertificates && !gatewayFromDocker) programs.push('nginx');
   if (required.browser) programs.push('chromium');
   if (required.replica && !programs.includes('postgres')) programs.push('postgres');
   await install(
@@ -89,7 +89,7 @@ export async function chooseDependencies(
       dependencyNames.map(async (name): Promise<Dependency> => {
         const url = externalUrls[name];
         if (url !== undefined) return { name, url, processes: [] };
-        return docker ? dependencyFromDocker(name, context) : await fromPrograms[name](context);
+        return usesDocker ? dependencyFromDocker(name, context) : await fromPrograms[name](context);
       }),
     ),
   };

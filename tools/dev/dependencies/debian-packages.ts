@@ -29,7 +29,7 @@ export async function aptPrefix(): Promise<readonly string[] | undefined> {
 
 /**
  * Installs the packages that are missing.
- * @param isInstalled a function for each package
+ * @param isInstalled checks by the names of the packages
  * @param purpose subject of the error sentence, e.g. 'A private engine'
  */
 export async function installMissing(

@@ -53,7 +53,7 @@ export async function preparePostgres(context: DependencyContext): Promise<Depen
     port: ports.postgres,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    max_connections: 300, // five replicas of every service (docs/runbook.md, "Connections to PostgreSQL")
+    max_connections: 300, // for five replicas of every service (docs/runbook.md, "Connections to PostgreSQL")
     shared_buffers: '128MB',
     max_wal_size: '1GB',
     ...(!settings.fsync && { fsync: 'off' }),
@@ -118,8 +118,8 @@ function ownerMark(password: string): string {
 /** Deletes data outside the state directory that a deleted clone at the same path left. */
 function removeOrphan(home: string, owner: string): void {
   const mark = join(home, 'owner');
-  if (!existsSync(home) || (existsSync(mark) && readFileSync(mark, 'utf8') === owner)) return;
-  rmSync(home, { recursive: true, force: true });
+  const isOwn = existsSync(mark) && readFileSync(mark, 'utf8') === owner;
+  if (!isOwn) rmSync(home, { recursive: true, force: true });
 }
 
 function dataVersion(data: string): string | undefined {

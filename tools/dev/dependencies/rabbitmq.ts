@@ -67,13 +67,13 @@ export function epmdPlan(program: string, port: number, env: Readonly<Record<str
 }
 
 /**
- * Environment of a node whose settings, data and logs are in a folder. Nodes with the same `home` can form
- * a cluster.
+ * Environment of a RabbitMQ node whose settings, data and logs are in a folder. Nodes with the same `home`
+ * can form a cluster.
  */
 export function nodeEnvironment(node: {
   readonly name: string;
   readonly folder: string;
-  /** Has the Erlang cookie. */
+  /** Contains the Erlang cookie, by which nodes authenticate each other. */
   readonly home: string;
   readonly distributionPort: number;
   readonly epmdPort: number;
@@ -98,7 +98,7 @@ export function nodeEnvironment(node: {
   };
 }
 
-/** A script that runs `rabbitmqctl` against this node: `.dev/rabbitmq/rabbitmqctl list_queues`. */
+/** A script that runs `rabbitmqctl` against one node: `.dev/rabbitmq/rabbitmqctl list_queues`. */
 export function rabbitmqctlScript(
   program: string,
   {

@@ -15,7 +15,7 @@ import type { ProcessPlan } from '../supervisor/process-part.ts';
 const template = join(root, 'deploy', 'gateway', 'nginx.conf.template');
 const probeTimeoutMs = 2_000;
 
-/** @throws Failure when another program uses the port, which clients know */
+/** @throws Failure when another program uses the port, which is not replaced because clients know it */
 export async function checkGatewayPort(port: number, { stateDir }: Settings): Promise<void> {
   if (!(await isListening(port))) return;
   throw new Failure(
@@ -34,7 +34,7 @@ export async function prepareGateway(
   const config = join(dir, 'nginx.conf');
   const runDir = join(dir, 'run');
   const program = findProgram('nginx') ?? 'nginx';
-  const asRoot = process.getuid?.() === 0;
+  const isRoot = process.getuid?.() === 0;
   mkdirSync(runDir, { recursive: true });
   const { ports } = context;
   const server = (port: number): string => `server 127.0.0.1:${port};`;
@@ -43,7 +43,7 @@ export async function prepareGateway(
     config,
     fillTemplate(readFileSync(template, 'utf8'), {
       // Run the workers as root too: otherwise they could not read a state directory below /root.
-      GATEWAY_USER_LINE: asRoot ? 'user root;' : '',
+      GATEWAY_USER_LINE: isRoot ? 'user root;' : '',
       GATEWAY_RUN_DIR: runDir,
       GATEWAY_ACCESS_LOG: accessLog,
       GATEWAY_CERTIFICATE: certificates.certificateFile,

@@ -10,7 +10,7 @@ const fieldsWithoutName = new Set([
   'request_id',
 ]);
 const levelColours: Readonly<Record<string, string>> = { warn: '33', error: '31', fatal: '31' };
-const nameWidth = 14;
+const nameWidth = 'webhook-worker'.length; // the longest name
 
 /** Formats a JSON log line of a part as one short line. Puts only the part's name before other text. */
 export function readableLine(part: string, line: string, colours: boolean): string {

@@ -3,7 +3,7 @@ import { portsFrom } from '../ports.ts';
 import { serviceEnvironment } from './services.ts';
 import { readSettings } from '../settings.ts';
 
-const key = 'k';
+const key = 'unused';
 const secrets = {
   postgresPassword: key,
   redisPassword: key,
@@ -51,7 +51,7 @@ describe('the environment of a service', () => {
     expect(REDIS_URL).toBe('redis://store-api:store-password@127.0.0.1:8465');
   });
 
-  it('gets the only user of an external RabbitMQ or Redis', () => {
+  it('has the URL of an external RabbitMQ or Redis unchanged, with its only user', () => {
     const external = { RABBITMQ_URL: 'amqp://user@mq.example', REDIS_URL: 'redis://user@redis.example' };
     const urls = { ...ownDependencies, rabbitmq: external.RABBITMQ_URL, redis: external.REDIS_URL };
     expect(serviceEnvironmentFor(external, urls)).toMatchObject(external);
@@ -66,7 +66,7 @@ describe('the environment of a service', () => {
     expect(environment.ALLOW_LOOPBACK_TARGETS).toBe('false');
   });
 
-  it("keeps the addresses of the suite, whatever the caller's shell contains", () => {
+  it('has the addresses of the suite, even if the shell of npm start sets others', () => {
     const environment = serviceEnvironmentFor({
       PORT: '1',
       HOST: 'evil',

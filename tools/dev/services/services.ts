@@ -88,7 +88,7 @@ export const nodeArguments = [
  */
 export const mallocSettings = { MALLOC_MMAP_THRESHOLD_: '1048576' } as const;
 
-/** Environment of a service. The caller's settings override defaults, but never the wiring. */
+/** Environment of a service. Settings of `npm start` override defaults, but not addresses of the suite. */
 export function serviceEnvironment(name: ServiceName, context: ServiceContext): Record<string, string> {
   const { settings, ports, secrets, dependencyUrls } = context;
   const defaults = {
@@ -104,7 +104,7 @@ export function serviceEnvironment(name: ServiceName, context: ServiceContext): 
     QUOTE_SIGNING_KEY: secrets.quoteSigningKey,
     COOKIE_KEYS: secrets.cookieKeys,
   };
-  const wiring = {
+  const addresses = {
     HOST: '127.0.0.1',
     PORT: String(ports.services[name]),
     INTERNAL_HOST: '127.0.0.1',
@@ -118,14 +118,14 @@ export function serviceEnvironment(name: ServiceName, context: ServiceContext): 
     JWKS_URL: `http://127.0.0.1:${ports.services['auth-server']}/api/auth/jwks`,
     NODE_EXTRA_CA_CERTS: context.trustFile,
   };
-  return { ...defaults, ...callersSettings(settings.environment), ...wiring };
+  return { ...defaults, ...serviceSettings(settings.environment), ...addresses };
 }
 
 /** Removes the variables of npm and of the suite's commands, and empty values, which mean the default. */
-function callersSettings(environment: Readonly<Record<string, string>>): Record<string, string> {
-  const isOurs = /^(npm_|SUITE_|NODE_OPTIONS$|(POSTGRES|REDIS|RABBITMQ)_URL$)/;
+function serviceSettings(environment: Readonly<Record<string, string>>): Record<string, string> {
+  const commandVariable = /^(npm_|SUITE_|NODE_OPTIONS$|(POSTGRES|REDIS|RABBITMQ)_URL$)/;
   return Object.fromEntries(
-    Object.entries(environment).filter(([name, value]) => value !== '' && !isOurs.test(name)),
+    Object.entries(environment).filter(([name, value]) => value !== '' && !commandVariable.test(name)),
   );
 }
 

@@ -24,7 +24,7 @@ const secretsSchema = z.object({
       operator: password,
     })
     .prefault({}),
-  /** Of the user at RabbitMQ for the program of a warehouse. */
+  /** Password of the RabbitMQ user for the program of a warehouse. */
   warehousePassword: password,
   cursorSecret: key,
   keyEncryptionKey: key,

@@ -40,6 +40,8 @@ const probeIntervalMs = 100;
 const [minRestartDelayMs, maxRestartDelayMs] = [500, 5_000];
 /** A process that ran this long was healthy, so its next restart has the minimum delay. */
 const healthyAfterMs = 30_000;
+/** Number of the last lines of output that the error of a failed start shows. */
+const shownLineCount = 15;
 
 /** The failure of a start during which `stop` was called. */
 class StoppedDuringStart extends Failure {}
@@ -53,7 +55,7 @@ export class ProcessPart {
   private child: ChildProcess | undefined;
   private spawning: Promise<void> | undefined;
   private state: PartStatus['state'] = 'stopped';
-  private spawnedAt = 0;
+  private spawnedAtMs = 0;
   private restarts = 0;
   private earlyDeaths = 0;
   private restartTimer: NodeJS.Timeout | undefined;
@@ -75,7 +77,7 @@ export class ProcessPart {
       kind: this.plan.kind,
       state: this.state,
       pid: this.child?.pid ?? null,
-      uptime_seconds: alive ? Math.floor((Date.now() - this.spawnedAt) / 1000) : null,
+      uptime_seconds: alive ? Math.floor((Date.now() - this.spawnedAtMs) / 1000) : null,
       restarts: this.restarts,
     };
   }
@@ -182,7 +184,7 @@ export class ProcessPart {
       detached: true,
     });
     this.child = child;
-    this.spawnedAt = Date.now();
+    this.spawnedAtMs = Date.now();
     for (const stream of [child.stdout, child.stderr]) eachLine(stream, (line) => this.addLine(line));
     child.once('error', (error) => {
       this.addLine(error.message);
@@ -198,7 +200,7 @@ export class ProcessPart {
   }
 
   private addLine(line: string): void {
-    this.lastLines = [...this.lastLines.slice(-14), line];
+    this.lastLines = [...this.lastLines, line].slice(-shownLineCount);
     this.events.line(this.name, line);
   }
 
@@ -208,7 +210,7 @@ export class ProcessPart {
     this.child = undefined;
     this.events.changed();
     if (this.state === 'stopping' || this.state === 'stopped') return;
-    this.earlyDeaths = Date.now() - this.spawnedAt < healthyAfterMs ? this.earlyDeaths + 1 : 0;
+    this.earlyDeaths = Date.now() - this.spawnedAtMs < healthyAfterMs ? this.earlyDeaths + 1 : 0;
     const delayMs = restartDelayMs(this.earlyDeaths);
     this.state = 'waiting';
     this.events.notice(this.name, `exited (${reason}); restarting in ${delayMs / 1000} s.`);

@@ -35,6 +35,7 @@ Settings (environment):
   SUITE_DEV_DIR          directory for state; the test suite uses its subdirectory "test" (default: .dev)`;
 
 const say = (line: string): void => console.log(line);
+/** The spec that runs concurrently with the other end-to-end tests, by its file name. */
 const siteSpec = 'documentation-site';
 
 async function main(): Promise<number> {
@@ -112,9 +113,9 @@ async function runTests(
     SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
   };
   // Runs concurrently with chaos, the build of images and the documentation site, because it mostly waits.
-  const e2e = runNxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, [
-    ...['/node_modules/', '/dist/', siteSpec].map((pattern) => `--testPathIgnorePatterns=${pattern}`),
-  ]);
+  // The option replaces the patterns of jest.preset.mjs, so it repeats them.
+  const ignored = ['/node_modules/', '/dist/', siteSpec].map((path) => `--testPathIgnorePatterns=${path}`);
+  const e2e = runNxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, ignored);
   const images = withImages ? prepareImages() : undefined;
   const chaos = only === undefined ? await runShortChaos() : undefined;
   const site = await runSiteTests(env);
