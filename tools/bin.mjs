@@ -21,6 +21,6 @@ const programs = {
   advisories: ['supply-chain/advisories.ts'],
 };
 
-const [name] = process.argv.splice(2, 1);
+const [name] = process.argv.splice(2, 1); // the program sees only its own arguments
 const [file, needs] = programs[name];
 await run(`tools/${file}`, needs);

@@ -18,14 +18,14 @@ export interface Simulation {
 
 /** Returns the arrival times in ms of a Poisson process. @param random uniform in [0, 1) */
 export function poissonArrivals(perSecond: number, forMs: number, random: () => number): number[] {
-  const arrivals: number[] = [];
-  for (
-    let at = exponential(1000 / perSecond, random);
-    at < forMs;
-    at += exponential(1000 / perSecond, random)
-  )
-    arrivals.push(at);
-  return arrivals;
+  const meanIntervalMs = 1000 / perSecond;
+  const arrivalsMs: number[] = [];
+  let atMs = exponential(meanIntervalMs, random);
+  while (atMs < forMs) {
+    arrivalsMs.push(atMs);
+    atMs += exponential(meanIntervalMs, random);
+  }
+  return arrivalsMs;
 }
 
 /** Simulates jobs that pass all stations in order. */
@@ -41,7 +41,7 @@ export function simulate(
     jobs = jobs
       .toSorted((a, b) => a.readyAtMs - b.readyAtMs)
       .map(({ arrivedAtMs, readyAtMs }) => {
-        const server = indexOfSmallest(freeAtMs);
+        const server = freeAtMs.indexOf(Math.min(...freeAtMs)); // the server that is free first
         const serviceMs =
           station.variability === 'fixed' ? station.serviceMs : exponential(station.serviceMs, random);
         const doneAtMs = Math.max(readyAtMs, freeAtMs[server] ?? 0) + serviceMs;
@@ -60,10 +60,7 @@ export function simulate(
   };
 }
 
+/** Returns a random value of the exponential distribution with this mean. */
 function exponential(mean: number, random: () => number): number {
   return -mean * Math.log(1 - random());
-}
-
-function indexOfSmallest(values: readonly number[]): number {
-  return values.reduce((best, value, index) => (value < (values[best] ?? Infinity) ? index : best), 0);
 }

@@ -30,9 +30,9 @@ const reference = 'docs/reference';
 /** Copies of the contracts of the last release, for checks without its commit. */
 export const releasedContractsDir = `${reference}/released`;
 
-/** The files of the contracts that these services fulfil. */
-export function contractFilesOf(released: readonly ServiceName[]): ContractFile[] {
-  return files.filter((file) => contracts[file].services.some((service) => released.includes(service)));
+/** The files of the contracts that at least one of the services fulfils. */
+export function contractFilesOf(services: readonly ServiceName[]): ContractFile[] {
+  return files.filter((file) => contracts[file].services.some((service) => services.includes(service)));
 }
 
 export function currentContracts(): Contracts {

@@ -25,7 +25,7 @@ const openApi = z.looseObject({
   webhooks: z.record(z.string(), z.looseObject({ post: operation })).default({}),
 });
 
-/** A service rejects unknown values, and ignores unknown members, on whose effect a client may rely. */
+/** A service rejects unknown values. It ignores unknown members, but clients may rely on their effect. */
 const service: Tolerance = { newValues: 'rejected', unknownMembers: 'rejected' };
 /** A client ignores members and values that it does not know (docs/receiving-webhooks.md, docs/client.md). */
 const client: Tolerance = { newValues: 'accepted', unknownMembers: 'accepted' };
@@ -106,7 +106,7 @@ export function httpBreaks(released: Document, current: Document): string[] {
     ];
   }
 
-  /** Compares bodies by media type. `currentIs` is the side to which the current document belongs. */
+  /** Compares bodies by media type. @param currentIs the side of the current document */
   function bodyRejections(
     written: Body | undefined,
     read: Body | undefined,

@@ -37,5 +37,5 @@ export const operator = {
   password: 'platform-operator-demo',
 } as const;
 
-/** A native-app style redirect: any loopback port is accepted. */
+/** A redirect URI like that of a native app: auth-server accepts any loopback port (RFC 8252 §7.3). */
 export const dashboardRedirect = 'http://127.0.0.1:8976/callback';

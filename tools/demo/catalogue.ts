@@ -15,7 +15,7 @@ const firstWords = 'Tidal Paper Northern Quiet Copper Winter Salt Hollow Amber E
 const secondWords =
   'Maps Lanterns Rooms Signals Gardens Machines Weather Letters Harbours Machinery Rivers Hours'.split(' ');
 /** Names with unusual characters, by the index of the release. */
-const unusual: Readonly<Record<number, string>> = {
+const unusualNames: Readonly<Record<number, string>> = {
   7: '夜のフェリー',
   15: 'Cafe\u0301 Ångström',
   23: 'رسائل الملح',
@@ -43,7 +43,7 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
   const number = creatorIndex * releasesPerCreator + index;
   const random = seededRandom(number + 1);
   const name =
-    unusual[index] ??
+    unusualNames[index] ??
     `${firstWords[(index + creatorIndex * 5) % firstWords.length]} ${secondWords[(index * 7 + creatorIndex) % secondWords.length]}`;
   const createdAt = new Date(Date.UTC(2024, 0, 8 + number * 5, 9, index));
   const status = statusOf(index);

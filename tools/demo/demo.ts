@@ -24,7 +24,7 @@ import { openCreator, openStore } from './api.ts';
 
 const arrivalTimeoutMs = 30_000;
 const webhookSecret = 'demo-webhook-secret';
-const parcel = [
+const parcelOptions = [
   ...['--carrier', 'Royal Mail', '--tracking-number', 'TEST0001'],
   ...['--tracking-url', 'https://track.example/TEST0001'],
 ];
@@ -144,7 +144,7 @@ async function runDemo(): Promise<void> {
     await expectEvents(steps, receiver, orderId, ['order.created', 'order.processing']);
     await steps.run('Ship it from the warehouse', async (note) => {
       // Waits until store-api has applied the message of the warehouse.
-      await operate(await readOperatorAccess(), 'store-api', ['order', 'ship', orderId, ...parcel]);
+      await operate(await readOperatorAccess(), 'store-api', ['order', 'ship', orderId, ...parcelOptions]);
       const { data, response } = await readOrder({ client, path: { id: orderId } });
       expectEqual("the order's status", data.status, 'shipped');
       expectEqual('the tracking number', data.tracking?.tracking_number, 'TEST0001');

@@ -25,13 +25,14 @@ export async function orderRequest(
   const [rate] = rates.data;
   if (rate === undefined) throw new Failure(`No shipping service ships to ${country_code}.`);
   return {
+    // What the merchant charged the customer, which is more than the price of the product.
     items: items.map((item) => ({ ...item, unit_price: { amount: 2999, currency: 'GBP' } })),
     shipping_address: shippingAddress,
     shipping_rate_id: rate.id,
   };
 }
 
-/** Sends an order over a connection that is kept alive. Returns also error responses. */
+/** Sends an order over a connection that is kept alive. Does not reject for an error response. */
 export async function sendOrder(
   pool: Pool,
   { token, key, order }: { readonly token: string; readonly key: string; readonly order: PlaceOrderRequest },

@@ -20,7 +20,7 @@ describe('the demo rates', () => {
     ]);
   });
 
-  it('are the same for a date at each time and day of the seeding', () => {
+  it('of a date do not depend on the time at which they are made', () => {
     const first = ratesByDate('2026-11-21T00:00:00Z');
     expect(ratesByDate('2026-11-21T23:59:59Z')).toEqual(first);
     expect(ratesByDate('2026-11-28T12:00:00Z').get('2026-11-21')).toBe(first.get('2026-11-21'));

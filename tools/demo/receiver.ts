@@ -33,6 +33,7 @@ export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
   return {
     url,
     receive: async (event, orderId) => {
+      // An error ends the waiting, too.
       const received = await eventually(
         () =>
           errors[0] ??

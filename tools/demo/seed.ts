@@ -51,12 +51,12 @@ async function loadAccounts(access: OperatorAccess): Promise<Seeded> {
     await operate(access, 'auth-server', ['batch'], JSON.stringify(commands)),
   );
   // The results are in the order of the commands.
-  const firstCreator = organisations.length;
-  const firstClient = firstCreator + creators.length;
-  const createdCreators = z.array(createdCreator).parse(results.slice(firstCreator, firstClient));
+  const creatorsStart = organisations.length;
+  const clientsStart = creatorsStart + creators.length;
+  const createdCreators = z.array(createdCreator).parse(results.slice(creatorsStart, clientsStart));
   const [publicClient, confidentialClient] = z
     .tuple([createdClient, createdClient])
-    .parse(results.slice(firstClient, firstClient + 2));
+    .parse(results.slice(clientsStart, clientsStart + 2));
   await Promise.all(
     createdCreators.flatMap(({ message_id: id }) =>
       ['store-api', 'creator-api'].map((service) => waitForOutcome(access, service, id)),

@@ -28,7 +28,8 @@ const queryCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
 
 /**
  * Writes a tar archive with the files of the Debian packages that the containers need, and of the packages
- * that these need. Installs missing ones. A container of it runs their programs: the paths are the same.
+ * that these need. Installs missing packages first. An image of the archive can run their programs, because
+ * the paths are the same as on this machine.
  */
 export async function archiveSystem(archive: string, say: Say): Promise<void> {
   const isInstalled = Object.entries(programs).map(

@@ -228,28 +228,29 @@ interface NetworkState {
   readonly hasOtherEngine: boolean;
 }
 
-const forwarding = '/proc/sys/net/ipv4/ip_forward';
-const links = '/sys/class/net';
+const forwardingFile = '/proc/sys/net/ipv4/ip_forward';
+const linksFolder = '/sys/class/net';
 /** Bridges and interfaces of containers. */
 const dockerLink = /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/;
 
 async function readNetworkState(): Promise<NetworkState> {
   const { output } = await runProgram('iptables', ['-S']);
   return {
-    forwards: readFileSync(forwarding, 'utf8').trim() === '1',
+    forwards: readFileSync(forwardingFile, 'utf8').trim() === '1',
     forwardPolicy: /^-P FORWARD (\w+)/m.exec(output)?.[1] ?? 'ACCEPT',
-    links: namesIn(links),
-    hasOtherEngine: processesNaming('').length > 0,
+    links: namesIn(linksFolder),
+    hasOtherEngine: processesNaming('').length > 0, // every engine's command line contains the empty path
   };
 }
 
 async function restoreNetwork(before: NetworkState): Promise<void> {
-  for (const link of namesIn(links).filter((name) => !before.links.includes(name) && dockerLink.test(name)))
+  const newLinks = namesIn(linksFolder).filter((name) => !before.links.includes(name));
+  for (const link of newLinks.filter((name) => dockerLink.test(name)))
     await runProgram('ip', ['link', 'delete', link]);
   if (before.hasOtherEngine) return;
-  // Rules of networks of containers name only their bridges.
-  const others = "iptables-save | grep -Eiv 'docker|[io] br-[0-9a-f]{12}' | iptables-restore";
-  await runProgram('sh', ['-c', others]);
+  // Keeps the rules of others. Those of a container network name its bridge, and not Docker.
+  const keepOtherRules = "iptables-save | grep -Eiv 'docker|[io] br-[0-9a-f]{12}' | iptables-restore";
+  await runProgram('sh', ['-c', keepOtherRules]);
   await runProgram('iptables', ['-P', 'FORWARD', before.forwardPolicy]);
-  if (!before.forwards) writeFileSync(forwarding, '0');
+  if (!before.forwards) writeFileSync(forwardingFile, '0');
 }

@@ -21,7 +21,7 @@ let files = 0;
 
 /**
  * A Jest runtime that loads modules by Node's own loader instead of linking them in a `vm` context. The spec
- * files of a process share their modules, so each file costs only its own. Module mocks do not exist with it.
+ * files of a process share the modules that are already loaded. It does not support module mocks.
  * See docs/adr/0054.
  */
 class ProcessRuntime extends JestRuntime {

@@ -22,7 +22,9 @@ describe('the example of RabbitMQ', () => {
     const example = exampleOf('rabbitmq.yaml');
     expect(example.get(`Permission ${user}`)?.permissions).toEqual({ configure, write, read });
     expect(example.get(`TopicPermission ${user}`)?.permissions).toEqual({
-      ...{ exchange: factsExchangeOf('suite'), write: publishes, read: binds },
+      exchange: factsExchangeOf('suite'),
+      write: publishes,
+      read: binds,
     });
   });
 });

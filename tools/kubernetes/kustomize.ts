@@ -87,8 +87,10 @@ function withConfigMaps(manifests: readonly Manifest[], { configMapGenerator }: 
   return configMapGenerator.reduce(
     (all, { name, behavior, literals }) => {
       const found = all.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name);
-      if ((found === undefined) === (behavior === 'merge'))
-        throw new Failure(`ConfigMap ${name}: cannot ${behavior}.`);
+      if (behavior === 'merge' && found === undefined)
+        throw new Failure(`The ConfigMap ${name} cannot be merged, because no resource has this name.`);
+      if (behavior === 'create' && found !== undefined)
+        throw new Failure(`The ConfigMap ${name} cannot be created, because it exists already.`);
       const data = Object.fromEntries(
         literals.map((literal) => [
           literal.slice(0, literal.indexOf('=')),
@@ -136,7 +138,8 @@ function matches({ kind, metadata }: Manifest, { kind: kinds, name, labelSelecto
     (name === undefined || name === metadata.name) &&
     labels.every((term) => {
       const [label = '', value = ''] = term.split(/!?=/);
-      return (metadata.labels[label] === value) !== term.includes('!=');
+      const hasValue = metadata.labels[label] === value;
+      return term.includes('!=') ? !hasValue : hasValue;
     })
   );
 }

@@ -58,11 +58,15 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
       const { securityContext, containers, ...pod } = spec.template.spec;
       const user = containers[0].name === 'gateway' ? 101 : 1000;
       expect(securityContext).toEqual({
-        ...{ runAsNonRoot: true, runAsUser: user, runAsGroup: user, fsGroup: user },
+        runAsNonRoot: true,
+        runAsUser: user,
+        runAsGroup: user,
+        fsGroup: user,
         seccompProfile: { type: 'RuntimeDefault' },
       });
       expect(containers[0].securityContext).toEqual({
-        ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
         capabilities: { drop: ['ALL'] },
       });
       expect(pod).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
@@ -133,7 +137,8 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
       expect(secretsInPlainText).toEqual([]);
       for (const { name, valueFrom } of fromSecret)
         expect(valueFrom?.secretKeyRef).toEqual({
-          ...{ name: nameOf(workload), key: name },
+          name: nameOf(workload),
+          key: name,
           optional: reference.get(name)?.isRequired !== true,
         });
       if (!isDeployment(workload)) return;

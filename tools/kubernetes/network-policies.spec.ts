@@ -107,7 +107,10 @@ describe.each([...manifestSets()])('the network policies of %s', (_set, manifest
     const all = ofKind(manifests, /^NetworkPolicy$/, policy);
     const deny = all.find(({ metadata }) => metadata.name === 'default-deny');
     expect(deny?.spec).toEqual({
-      ...{ podSelector: { matchLabels: {} }, policyTypes: ['Ingress', 'Egress'], ingress: [], egress: [] },
+      podSelector: { matchLabels: {} },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [],
+      egress: [],
     });
   });
 

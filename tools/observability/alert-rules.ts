@@ -18,7 +18,7 @@ export function alertRules(): readonly AlertRule[] {
   return rulesFile.parse(parse(text)).groups.flatMap(({ rules }) => rules);
 }
 
-/** Returns the first number to which the expression of an alert compares a metric. */
+/** Returns the first bound to which an alert compares a metric: a number, or a product like `14.4 * 0.01`. */
 export function thresholdOf({ alert, expr }: AlertRule): number {
   const [, value, factor = '1'] = /[<>] (\d[\d.]*)(?: \* (\d[\d.]*))?/.exec(expr) ?? [];
   if (value === undefined) throw new Error(`${alert} has no threshold.`);

@@ -49,7 +49,7 @@ function variants(name: string, isHistogram: boolean, metric: RegisteredMetric) 
   ];
 }
 
-/** Returns the unknown names and labels of a query. */
+/** Returns what is wrong with a query: unknown metrics and labels, and metrics that the job does not have. */
 export function faultsOf(query: string, metrics: ReadonlyMap<string, RegisteredMetric>): readonly string[] {
   const selectors = selectorsOf(query);
   const known = new Set(scrapeLabels);

@@ -50,6 +50,9 @@ export function serviceLevelRows(): Readonly<Record<string, readonly Panel[]>> {
   };
 }
 
+/** The burn rate that uses the budget of a month in two days. */
+const fastBurnRate = 14.4;
+
 function panels({ alert, budget, badShare }: ServiceLevel): readonly Panel[] {
   const periods = ['5m', '1h', '6h', '3d'];
   return [
@@ -59,14 +62,14 @@ function panels({ alert, budget, badShare }: ServiceLevel): readonly Panel[] {
       unit: 'short',
       queries: Object.fromEntries(periods.map((period) => [period, `(${badShare(period)}) / ${budget}`])),
       alerts: [alert],
-      threshold: 14.4,
+      threshold: fastBurnRate,
     },
     {
       title: 'Share of failures',
       unit: 'percentunit',
       queries: { '5m': badShare('5m'), '1h': badShare('1h') },
       alerts: [alert],
-      threshold: budget * 14.4,
+      threshold: budget * fastBurnRate,
     },
     {
       title: 'Error budget left of 30 days',

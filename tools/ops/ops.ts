@@ -26,8 +26,8 @@ async function main(): Promise<void> {
   const service = serviceOf(noun);
   const isHelp = rest.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
   const hasVerb = verb !== undefined && !verb.startsWith('-');
-  if (isHelp && (service === undefined || !hasVerb || `${noun} ${verb}` === 'creator rebuild'))
-    return console.log(await help());
+  const hasOwnHelp = service !== undefined && hasVerb && `${noun} ${verb}` !== 'creator rebuild';
+  if (isHelp && !hasOwnHelp) return console.log(await help());
   if (noun === 'doctor') return runDoctor(args.slice(1), print);
   if (noun === 'batch') return print(await runBatch(args.slice(1)));
   if (service === undefined) throw new Failure(unknownCommand(noun, verb));
@@ -45,10 +45,11 @@ async function run(suite: OperatorAccess, service: string, args: readonly string
   }
   if (service !== 'auth-server') return operate(suite, service, args);
   const { value: password, rest } = takeOption(args, '--password');
-  const result =
-    password === undefined || password === '-' || password === ''
-      ? await operate(suite, service, args)
-      : await operate(suite, service, [...rest, '--password', '-'], password); // never in a command line
+  const isGiven = password !== undefined && password !== '-' && password !== '';
+  // The program reads the password from its input, since every user of its machine can read command lines.
+  const result = isGiven
+    ? await operate(suite, service, [...rest, '--password', '-'], password)
+    : await operate(suite, service, args);
   return untilApplied(suite, result);
 }
 

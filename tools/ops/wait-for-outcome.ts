@@ -14,7 +14,10 @@ const timeoutMs = 30_000;
 const requestTimeoutMs = 3_000;
 const pollIntervalMs = 50;
 
-/** Waits until a service has applied or deferred a message. @throws Failure if it rejects it, or too late */
+/**
+ * Waits until a service has applied or deferred a message.
+ * @throws Failure if the service has rejected the message, or has no outcome after 30 s
+ */
 export async function waitForOutcome(
   suite: OperatorAccess,
   service: string,

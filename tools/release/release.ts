@@ -59,9 +59,9 @@ async function main(): Promise<number> {
     return 0;
   }
   for (const service of released) {
-    const last = await lastTag(service);
-    await writeUpgradeNote(service, last);
-    await writeChangelog(service, last);
+    const lastTag = await readLastTag(service);
+    await writeUpgradeNote(service, lastTag);
+    await writeChangelog(service, lastTag);
   }
   writeContracts(released);
   writeImageTags();
@@ -74,32 +74,34 @@ async function main(): Promise<number> {
   return 0;
 }
 
-async function lastTag(service: string): Promise<string | undefined> {
+async function readLastTag(service: string): Promise<string | undefined> {
   const tags = await git('tag', '--list', `@fulfilment/${service}@*`, '--sort=-version:refname');
   return tags.split('\n').find((tag) => tag !== '');
 }
 
 /** Lists the commits since the last tag, by their conventional subjects. */
-async function writeChangelog(service: ServiceName, last: string | undefined): Promise<void> {
+async function writeChangelog(service: ServiceName, lastTag: string | undefined): Promise<void> {
   const version = versionOf(service);
   const path = changelogOf(service);
-  if (last === undefined) writeFileSync(path, `## ${version}\n\nThe first release.\n`);
+  if (lastTag === undefined) writeFileSync(path, `## ${version}\n\nThe first release.\n`);
   else await nxRelease('changelog', version, `--projects=@fulfilment/${service}`, ...withoutGit);
 }
 
-async function writeUpgradeNote(service: ServiceName, last: string | undefined): Promise<void> {
+async function writeUpgradeNote(service: ServiceName, lastTag: string | undefined): Promise<void> {
   const migrationsDir = `apps/${service}/src/migrations`;
   const isMigration = /^\d{4}-[\w-]+\.ts$/;
   const readNow = (path: string): string => readFileSync(join(root, path), 'utf8');
   const readReleased = async (path: string): Promise<string> =>
-    last === undefined ? '' : await git('show', `${last}:${path}`);
+    lastTag === undefined ? '' : await git('show', `${lastTag}:${path}`);
   const added =
-    last === undefined ? '' : await git('diff', '--name-only', '--diff-filter=A', last, '--', migrationsDir);
+    lastTag === undefined
+      ? ''
+      : await git('diff', '--name-only', '--diff-filter=A', lastTag, '--', migrationsDir);
   const messagesIn = (text: string): string[] =>
     text === '' ? [] : Object.keys(asyncApi.parse(JSON.parse(text)).components.messages);
   const note = upgradeNote({
     version: versionOf(service),
-    previous: last?.slice(last.lastIndexOf('@') + 1),
+    previous: lastTag?.slice(lastTag.lastIndexOf('@') + 1),
     migrations: added
       .split('\n')
       .filter((path) => isMigration.test(basename(path)))

@@ -8,7 +8,7 @@ import { join } from 'node:path';
  * code blocks focusable.
  */
 export function moveInlineCode(dist: string): void {
-  const asset = (content: string, extension: string): string => {
+  const writeAsset = (content: string, extension: string): string => {
     const name = `_astro/${createHash('sha256').update(content).digest('hex').slice(0, 12)}.${extension}`;
     writeFileSync(join(dist, name), content);
     return `/docs/${name}`;
@@ -24,11 +24,12 @@ export function moveInlineCode(dist: string): void {
     const html = readFileSync(file, 'utf8')
       .replaceAll(
         /<script(?![^>]*\bsrc=)([^>]*)>([^]*?)<\/script>/g,
-        (_, attributes: string, code: string) => `<script${attributes} src="${asset(code, 'js')}"></script>`,
+        (_, attributes: string, code: string) =>
+          `<script${attributes} src="${writeAsset(code, 'js')}"></script>`,
       )
       .replaceAll(
         /<style[^>]*>([^]*?)<\/style>/g,
-        (_, css: string) => `<link rel="stylesheet" href="${asset(css, 'css')}">`,
+        (_, css: string) => `<link rel="stylesheet" href="${writeAsset(css, 'css')}">`,
       )
       .replaceAll(
         /(<[a-z][^<>]*?) style="([^"]*)"/g,
@@ -40,7 +41,7 @@ export function moveInlineCode(dist: string): void {
   const rules = [...numbers].map(
     ([style, number]) => `[data-style="${number}"]{${style.replaceAll('&quot;', '"')}}\n`,
   );
-  const styles = `<link rel="stylesheet" href="${asset(rules.join(''), 'css')}">`;
+  const styles = `<link rel="stylesheet" href="${writeAsset(rules.join(''), 'css')}">`;
   // Expressive Code selects coloured words by their style attribute.
   for (const file of globSync('_astro/*.css', { cwd: dist }).map((name) => join(dist, name)))
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/\[style\^=["']?--["']?\]/g, '[data-style]'));
