@@ -94,6 +94,19 @@ describe('a supervised process', () => {
     expect(sample.status()).toMatchObject({ state: 'stopped', pid: null });
   });
 
+  it('is not running after a resume until it is ready', async () => {
+    let isReady = false;
+    const sample = part({ ready: () => Promise.resolve(isReady) });
+    const starting = sample.start();
+    while (sample.status().pid === null) await setImmediate();
+    await sample.pause();
+    await sample.resume();
+    expect(sample.status().state).toBe('starting');
+    isReady = true;
+    await starting;
+    expect(sample.status().state).toBe('running');
+  });
+
   it('stays stopped if it is stopped while a restart prepares it', async () => {
     const preparing = Promise.withResolvers<void>();
     const prepared = Promise.withResolvers<void>();

@@ -55,6 +55,8 @@ export class ProcessPart {
   private child: ChildProcess | undefined;
   private spawning: Promise<void> | undefined;
   private state: PartStatus['state'] = 'stopped';
+  /** Whether the current process has been ready. */
+  private wasReady = false;
   private spawnedAtMs = 0;
   private restarts = 0;
   private earlyDeaths = 0;
@@ -141,7 +143,7 @@ export class ProcessPart {
   async resume(): Promise<void> {
     this.rejectWhileStopping();
     await this.signal('resume', 'SIGCONT');
-    this.state = 'running';
+    this.state = this.wasReady ? 'running' : 'starting';
   }
 
   private async signal(verb: 'kill' | 'pause' | 'resume', signal: NodeJS.Signals): Promise<void> {
@@ -184,6 +186,7 @@ export class ProcessPart {
       detached: true,
     });
     this.child = child;
+    this.wasReady = false;
     this.spawnedAtMs = Date.now();
     for (const stream of [child.stdout, child.stderr]) eachLine(stream, (line) => this.addLine(line));
     child.once('error', (error) => {
@@ -237,6 +240,7 @@ export class ProcessPart {
     while (this.child === child) {
       if (await this.plan.ready().catch(() => false)) {
         if (this.child !== child) break;
+        this.wasReady = true;
         if (this.state === 'starting') this.state = 'running';
         return 'ready';
       }
