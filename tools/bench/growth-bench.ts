@@ -181,9 +181,9 @@ async function comparePostings(context: BenchContext): Promise<Figure[]> {
       measureProjection(context, [services.small.projector, services.large.projector]),
     );
     const after = await readPages(data);
-    const kinds = 2; // orders and payments
+    const messageTypes = 2; // orders and payments
     const warmUpRounds = 1;
-    const messages = kinds * (context.rounds + warmUpRounds) * messagesPerSample;
+    const messages = messageTypes * (context.rounds + warmUpRounds) * messagesPerSample;
     const pages = pagesPerRequest({ ...reads, after }, { small: messages, large: messages });
     const condition = `with ${context.rowCount} postings, ratio to ${smallRowCount}`;
     return [

@@ -74,13 +74,14 @@ export async function alternate<Result>(
 
 /**
  * @param count number of requests, messages or deliveries
- * @param cpuMs CPU time of the server before and after
+ * @param cpuMs CPU times of the server before and after; undefined if they are not measured
  */
 export function makeSample(
   count: number,
   elapsedMs: number,
-  [beforeMs, afterMs]: readonly [number | undefined, number | undefined],
+  cpuMs: readonly [number | undefined, number | undefined],
 ): Sample {
+  const [beforeMs, afterMs] = cpuMs;
   const cpuUs =
     beforeMs === undefined || afterMs === undefined ? undefined : ((afterMs - beforeMs) * 1000) / count;
   return { perSecond: (count * 1000) / elapsedMs, cpuUs };

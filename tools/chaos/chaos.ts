@@ -32,7 +32,7 @@ Settings (environment):
   SUITE_DEV_DIR           directory for state; it uses the subdirectory "chaos" (default: .dev)`;
 
 const maxNumber = 9_999_999;
-/** Duration in which faults begin, and orders a second. */
+// Each load has the duration in which faults begin, and the orders a second.
 const defaultLoad = { seconds: 180, perSecond: 20 };
 const shortLoad = { seconds: 20, perSecond: 10 }; // other tests run concurrently
 const rollingLoad = { seconds: 120, perSecond: 10 }; // starting processes use most of the processor time
@@ -54,11 +54,11 @@ async function main(): Promise<number> {
   const settings = await withFreePorts(readSeparateSettings('chaos'));
   const faultLoad = values.short ? shortLoad : defaultLoad;
   const load = values.rolling ? rollingLoad : faultLoad;
-  const number = (name: 'seconds' | 'seed' | 'orders', byDefault: number): number =>
+  const numberOption = (name: 'seconds' | 'seed' | 'orders', byDefault: number): number =>
     wholeNumber(name, values[name] ?? String(byDefault), 1, maxNumber);
-  const seconds = number('seconds', load.seconds);
-  const seed = number('seed', 1 + Math.floor(Math.random() * maxNumber));
-  const orders = number('orders', seconds * load.perSecond);
+  const seconds = numberOption('seconds', load.seconds);
+  const seed = numberOption('seed', 1 + Math.floor(Math.random() * maxNumber));
+  const orders = numberOption('orders', seconds * load.perSecond);
   const steps =
     values.timeline === undefined
       ? seededTimeline(seed, {

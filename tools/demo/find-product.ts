@@ -11,7 +11,7 @@ export function unlimitedProduct(client: Client): Promise<string> {
   return findProduct(client, ({ limited_edition }) => !limited_edition);
 }
 
-/** Returns the SKU of a limited edition with at least so many pieces. */
+/** Returns the SKU of a limited edition with at least this number of pieces. */
 export function limitedProduct(client: Client, pieces: number): Promise<string> {
   return findProduct(client, ({ quantity }) => quantity !== null && quantity >= pieces);
 }

@@ -19,9 +19,9 @@ const minNodeMajor = 20;
 const suiteNodeMajor = 24;
 
 /**
- * Installs the node modules if the lock file has changed, then runs the script with Node 24 of the
- * packages, or with the installed one where the packages have none. Ends this process with the exit status
- * of the script.
+ * Installs the node modules unless those of the lock file are installed, then runs the script with Node 24
+ * of the packages, or with the installed one where the packages have none. Ends this process with the exit
+ * status of the script.
  * @param {string} script a TypeScript file, relative to the root of the repository
  * @param {{ evenIfStale?: boolean, readsBuild?: boolean }} [needs] `evenIfStale`: also run with
  *   the modules of an older lock file; `readsBuild`: the script reads what `npm start` compiles

@@ -9,7 +9,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Runs a program; its result is the exit status. Prints the reason of a failure.
+ * Runs a program, whose result is the exit status. Prints the reason of a failure and exits with 1.
  * @param help printed for `--help` and `-h` instead, and after a mistyped option
  */
 export function runMain(main: () => Promise<number | void>, help?: string): void {

@@ -96,7 +96,7 @@ export interface ReplicaAddresses {
   readonly internal: string;
 }
 
-/** Environment of a replica: lists of brokers and Sentinels, and the name of its database. */
+/** Environment of a replica, with the addresses of all brokers and Sentinels. */
 export function replicaEnvironment(
   service: ServiceName,
   { address, internal }: ReplicaAddresses,

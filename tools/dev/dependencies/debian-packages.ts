@@ -17,7 +17,10 @@ export function unitsEnabledBy(packages: readonly string[]): string[] {
   return packages.flatMap((name) => systemdUnits[name] ?? []);
 }
 
-/** Returns the prefix of commands that need root: none, or sudo without a password. Else undefined. */
+/**
+ * Returns the prefix of commands that need root: nothing for root, or sudo if it needs no password. Returns
+ * undefined if neither is possible, or if this is not Debian.
+ */
 export async function aptPrefix(): Promise<readonly string[] | undefined> {
   // Some distributions have an apt-get for RPM packages.
   if (findProgram('apt-get') === undefined || findProgram('dpkg') === undefined) return undefined;
@@ -29,7 +32,7 @@ export async function aptPrefix(): Promise<readonly string[] | undefined> {
 
 /**
  * Installs the packages that are missing.
- * @param isInstalled checks by the names of the packages
+ * @param isInstalled a check for each package, by its name
  * @param purpose subject of the error sentence, e.g. 'A private engine'
  */
 export async function installMissing(

@@ -17,7 +17,7 @@ describe('a readable log line', () => {
     );
   });
 
-  it('shows only the message of an error', () => {
+  it('shows the message of an error without its stack trace', () => {
     const line = JSON.stringify({
       level: 'error',
       message: 'Failed.',

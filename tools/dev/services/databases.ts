@@ -11,7 +11,7 @@ export const databaseOf = {
 } as const satisfies Record<ServiceName, string>;
 type DatabaseName = (typeof databaseOf)[ServiceName];
 
-/** Name of a database and its role. On an external server, which may hold several suites, it has a prefix. */
+/** Name of a database and its role, with a prefix on an external server, where several suites may be. */
 function fullNameOf(name: DatabaseName, settings: Settings): string {
   return settings.externalUrls.postgres === undefined ? name : `fulfilment_${stateDirHash(settings)}_${name}`;
 }

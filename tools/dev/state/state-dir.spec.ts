@@ -44,7 +44,7 @@ describe('a state directory', () => {
     expect(await Promise.race([removed, sleep(5_000, 'unnoticed', { ref: false })])).toBe('removed');
   });
 
-  it('can be removed: its supervisor still stops all processes that it started', async () => {
+  it('can be removed before its supervisor stops the processes that it started', async () => {
     const supervisor = new Supervisor(first);
     const part = new ProcessPart(
       {
