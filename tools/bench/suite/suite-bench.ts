@@ -35,6 +35,14 @@ interface Round {
   readonly webhookMs: readonly number[];
 }
 
+/** A round at half of the full rate. All times but `latenciesMs` start at the response. */
+interface HalfRateRound extends Pick<Round, 'latenciesMs' | 'webhookMs'> {
+  /** Times to the first read in the Creator API that has the order. */
+  readonly creatorMs: readonly number[];
+  /** Times to the event in the stream of orders. */
+  readonly streamMs: readonly number[];
+}
+
 /**
  * Measures orders through TLS, gateway and all services: each is delivered as a webhook and projected into
  * the Creator API. The figures are absolute, because no other suite serves as a baseline.
@@ -43,10 +51,10 @@ export async function benchSuite(context: BenchContext): Promise<readonly Figure
   const stack = await context.suite.startAll();
   const integration = await Integration.open(stack);
   try {
-    const round = () => measureFullRate(context, integration);
+    const measureRound = () => measureFullRate(context, integration);
     const rounds = await context.step(`${callerCount} callers`, async () => {
-      await round(); // warm-up
-      return repeat(context.rounds, round);
+      await measureRound(); // warm-up
+      return repeat(context.rounds, measureRound);
     });
     const halfRatePerSecond = median(membersOf(rounds, 'perSecond')) / 2;
     const halved = await context.step(`${halfRatePerSecond.toFixed(0)} orders a second`, () =>
@@ -66,20 +74,7 @@ export async function benchSuite(context: BenchContext): Promise<readonly Figure
       ...latencyFigures('  response', membersOf(rounds, 'latenciesMs')),
       ...latencyFigures("  from the response to the webhook's first byte", membersOf(rounds, 'webhookMs')),
       ...processorTimeFigures(rounds),
-      ...latencyFigures('at half of that rate, response', membersOf(halved, 'latenciesMs')),
-      ...latencyFigures(
-        "at half of that rate, from the response to the webhook's first byte",
-        membersOf(halved, 'webhookMs'),
-      ),
-      ...latencyFigures(
-        "at half of that rate, from the response to the Creator API's read",
-        membersOf(halved, 'creatorMs'),
-      ),
-      ...latencyFigures(
-        'at half of that rate, from the response to the event in the stream of orders',
-        membersOf(halved, 'streamMs'),
-        { atMost: 1000 },
-      ),
+      ...halfRateFigures(halved),
       ...latencyFigures('a drop day at 1/100, response', [dropDay.latenciesMs]),
       ...latencyFigures('  as `capacity` predicts', [predictedMs(rounds)]),
     ];
@@ -177,6 +172,26 @@ function processorTimeFigures(rounds: readonly Round[]): Figure[] {
     const times = rounds.flatMap(({ cpuMsPerOrder }) => cpuMsPerOrder[name] ?? []);
     return times.length === 0 ? [] : [figure(`  ${name}, processor time per order`, times, 'ms')];
   });
+}
+
+function halfRateFigures(rounds: readonly HalfRateRound[]): Figure[] {
+  const condition = 'at half of that rate';
+  return [
+    ...latencyFigures(`${condition}, response`, membersOf(rounds, 'latenciesMs')),
+    ...latencyFigures(
+      `${condition}, from the response to the webhook's first byte`,
+      membersOf(rounds, 'webhookMs'),
+    ),
+    ...latencyFigures(
+      `${condition}, from the response to the Creator API's read`,
+      membersOf(rounds, 'creatorMs'),
+    ),
+    ...latencyFigures(
+      `${condition}, from the response to the event in the stream of orders`,
+      membersOf(rounds, 'streamMs'),
+      { atMost: 1000 },
+    ),
+  ];
 }
 
 function latencyFigures(name: string, rounds: readonly (readonly number[])[], target?: Target): Figure[] {
