@@ -16,17 +16,18 @@ export interface ScratchDatabase {
   drop(): Promise<void>;
 }
 
+type Migrations = readonly (new () => MigrationInterface)[];
+
 /** Creates and migrates a database that only this test uses. */
 export async function scratchDatabase(
-  migrations: readonly (new () => MigrationInterface)[],
+  migrations: Migrations,
   settings: Partial<Omit<DataSourceSettings, 'url' | 'migrations'>> = {},
 ): Promise<ScratchDatabase> {
+  const template = await templateOf(migrations);
   const name = uniqueName('test');
-  await administer(`CREATE DATABASE ${name}`);
-  const url = new URL(storeUrl('TEST_POSTGRES_URL'));
-  url.pathname = `/${name}`;
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const dataSource = createDataSource({
-    url: url.href,
+    url: urlOf(name),
     poolSize: 20,
     applicationName: 'test',
     migrations,
@@ -35,23 +36,68 @@ export async function scratchDatabase(
   });
   const drop = async (): Promise<void> => {
     if (dataSource.isInitialized) await dataSource.destroy();
-    await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+    await dropDatabase(name);
   };
   try {
     await dataSource.initialize();
-    await migrate(dataSource);
   } catch (error) {
     await Promise.allSettled([drop()]);
     throw error;
   }
   return {
-    url: url.href,
+    url: urlOf(name),
     dataSource,
     database: new Database(dataSource),
     endConnections: () =>
       administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`),
     drop,
   };
+}
+
+/** Migrated databases that are copied, which takes a quarter of the time of the migrations. */
+const templates = new Map<Migrations, Promise<string>>();
+
+process.once('beforeExit', () =>
+  Promise.all([...templates.values()].map(async (template) => dropDatabase(await template))),
+);
+
+/** Returns the name of the template with these migrations. This process creates it once. */
+function templateOf(migrations: Migrations): Promise<string> {
+  if (migrations.length === 0) return Promise.resolve('template1');
+  const existing = templates.get(migrations);
+  if (existing !== undefined) return existing;
+  const created = createTemplate(migrations);
+  templates.set(migrations, created);
+  return created;
+}
+
+async function createTemplate(migrations: Migrations): Promise<string> {
+  const name = uniqueName('template');
+  await administer(`CREATE DATABASE ${name}`);
+  const dataSource = createDataSource({
+    url: urlOf(name),
+    poolSize: 1,
+    applicationName: 'migrate',
+    migrations,
+    ...patientTimeouts,
+  });
+  try {
+    await dataSource.initialize();
+    await migrate(dataSource);
+  } finally {
+    if (dataSource.isInitialized) await dataSource.destroy();
+  }
+  return name;
+}
+
+function urlOf(database: string): string {
+  const url = new URL(storeUrl('TEST_POSTGRES_URL'));
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function dropDatabase(name: string): Promise<void> {
+  await administer(`DROP DATABASE ${name} WITH (FORCE)`);
 }
 
 async function administer(sql: string): Promise<void> {
