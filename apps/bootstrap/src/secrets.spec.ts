@@ -101,8 +101,8 @@ describe('writeSecrets', () => {
     it('continues after it was interrupted while it wrote a file', () => {
       const { 'auth-server/cookie-keys': cookies } = allFiles();
       remove('store-api/database-url');
-      // The interrupted file is read-only, so it must be deleted. A test that runs as root could write to it;
-      // but then the new file would keep this mode.
+      // A file that cannot be overwritten and must be deleted. Root could overwrite it, but not change its mode
+      // 0o400 by that, which the expectation below finds.
       writeFileSync(join(suite.directory, 'store-api', 'database-url.new'), 'postg', { mode: 0o400 });
       expect(repeat().generated).toEqual(['store-api/database-url']);
       expect(statSync(join(suite.directory, 'store-api', 'database-url')).mode & 0o777).toBe(0o444);
@@ -213,7 +213,7 @@ describe('writeSecrets', () => {
     });
 
     it.each(['gateway/tls.crt', 'gateway/tls.key'])(
-      'rejects a certificate and key without %s, and does not generate it',
+      'rejects a certificate whose other file exists but %s is missing, and does not generate it',
       (path) => {
         remove(path);
         expect(repeat).toThrow('One of gateway/tls.crt and gateway/tls.key is missing');

@@ -58,7 +58,7 @@ type EarlierSecrets = z.infer<typeof earlierSecrets>;
  * What the stores load is derived from the secrets each time, with the permissions of this release.
  * @param host of the public URL, for the certificate
  * @returns the paths of the secrets that were generated, and of those that existed
- * @throws InvalidInput if a secret is empty, one that must be a URL is none, half of the certificate is
+ * @throws InvalidInput if a secret is empty, a URL is invalid, one of the two files of the certificate is
  * missing, or `secrets.json` is damaged; nothing is then written
  */
 export function writeSecrets(
@@ -81,12 +81,12 @@ export function writeSecrets(
 }
 
 /**
- * Checks sizes only: a secret that is no URL may be readable for its own container alone.
- * @throws InvalidInput if a kept file is empty, or half of the certificate is missing
+ * Opens no file: an operator may have made a secret readable only for its container.
+ * @throws InvalidInput if a kept file is empty, or one of the two files of the certificate is missing
  */
 function assertUsable(directory: string, kept: readonly string[]): void {
   const empty = kept.find((path) => statSync(join(directory, path)).size === 0);
-  // A secret that was lost in a failed copy may still be needed to decrypt data.
+  // Not replaced: if a failed copy left the empty file, the old secret may still be needed to decrypt data.
   if (empty !== undefined)
     throw new InvalidInput(`${empty} is empty. Restore it, or delete it to have a new one generated.`);
   if (kept.filter((path) => path.startsWith('gateway/tls.')).length === 1)

@@ -57,7 +57,10 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
     @Inject(CONFIG) private readonly config: AuthServerSettings,
   ) {}
 
-  /** @throws SignInNeeded, Forbidden when the token of a submitted form is invalid */
+  /**
+   * @throws SignInNeeded when the browser has no valid session, or the person must sign in again
+   * @throws Forbidden when the token of a submitted form is invalid
+   */
   async transform(context: ExecutionContext): Promise<SignedInRequest> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();

@@ -87,7 +87,7 @@ describe('while PostgreSQL is down', () => {
     body: new URLSearchParams({ client_id: app.clientId, ...fields }),
   });
 
-  it('every endpoint for programs is 503 temporarily_unavailable with Retry-After, without internal details', async () => {
+  it('every endpoint for clients responds 503 temporarily_unavailable with Retry-After, without internal details', async () => {
     const { tokens } = await app.signIn('openid offline_access');
     postgres.disconnect();
     const bearer = { headers: { authorization: `Bearer ${tokens.access_token}` } };
@@ -116,7 +116,7 @@ describe('while PostgreSQL is down', () => {
     expect(await json(register)).toMatchObject({ error: 'temporarily_unavailable' });
   });
 
-  it('pages are 503 with Retry-After, and a sign-in continues when PostgreSQL is back', async () => {
+  it('pages have the status 503 and Retry-After, and a sign-in continues when PostgreSQL is back', async () => {
     const { url } = await (await App.register(server)).request('orders:read');
     const browser = new FormBrowser(server);
     const page = await browser.get(url);

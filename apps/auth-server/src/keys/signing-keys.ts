@@ -163,7 +163,7 @@ export class SigningKeys {
     return this.database.rows<ListedKey>(listKeys);
   }
 
-  /** Cheap, for frequent polling. */
+  /** Returns the version of the `KeySet` without reading the keys, for frequent polling. */
   async version(): Promise<string> {
     return (await this.database.row<{ version: string }>(readVersion))?.version ?? '';
   }
@@ -186,7 +186,10 @@ export class SigningKeys {
     }
   }
 
-  /** @throws Error when KEY_ENCRYPTION_KEY does not open all keys: the service could not open a new one */
+  /**
+   * @throws Error when KEY_ENCRYPTION_KEY does not open all present keys: this process has another key than the
+   * services, which could not open the keys that it creates
+   */
   private async createMissing(tx: Transaction): Promise<void> {
     const present = await tx.rows<KeyRow>(readKeys);
     for (const row of present) this.decrypt(row);

@@ -110,7 +110,8 @@ function protocol({
       IdToken: lifetimes.idToken,
       RefreshToken: (_ctx, token) => {
         const now = numericDate(clock());
-        return refreshTokenLifetime(token.iiat ?? now, now);
+        const familyStartedAt = token.iiat ?? now; // when the first refresh token was issued
+        return refreshTokenLifetime(familyStartedAt, now);
       },
       Grant: (_ctx, grant) => familyLifetime(splitScope(grant.getOIDCScope())),
       Session: lifetimes.session,

@@ -6,7 +6,7 @@ import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
 import { decodesToStorableText } from '../http/storable-text.js';
 import { messagePage, tooManyPage } from './message.page.js';
 
-/** Limits of the form parser. A change of password has three fields of 1024 characters, 12 bytes for each. */
+/** A change of password has three fields of 1024 characters, each of at most 12 bytes when percent-encoded. */
 const maxFormBytes = 40 * 1024;
 const maxFormFields = 20;
 

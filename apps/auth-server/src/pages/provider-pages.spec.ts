@@ -16,7 +16,7 @@ describe('sendError', () => {
     expect(ctx.body).toContain(`Reason: ${error}`);
   });
 
-  it('sends JSON to programs', () => {
+  it('sends JSON at an endpoint for clients', () => {
     const out = { error: 'invalid_grant', error_description: 'grant request is invalid' };
     const ctx = { oidc: { route: 'token' }, status: 400, body: undefined, type: '', set: () => undefined };
     sendError(ctx, out);

@@ -39,7 +39,7 @@ async function startGrant(provider: Provider, authorization: Authorization): Pro
 
 /**
  * Creates a Grant that depends on a stored consent. A concurrent disconnection of the app may miss the new
- * Grant, so the consent is checked after it is saved. Returns undefined when the consent was deleted.
+ * Grant, so the consent is checked after the Grant is saved. Returns undefined when the consent was deleted.
  */
 export async function startConsentedGrant(
   provider: Provider,

@@ -8,7 +8,7 @@ describe('the response while the signing keys are not loaded', () => {
     expect(body).toContain('<h1>This page is temporarily unavailable</h1>');
   });
 
-  it('is JSON for programs', () => {
+  it('is JSON at the endpoints for clients', () => {
     const { status, body } = errorResponseAt('/api/auth/oauth2/token', new ServiceUnavailable());
     expect([status, JSON.parse(body)]).toMatchObject([503, { error: 'temporarily_unavailable' }]);
   });

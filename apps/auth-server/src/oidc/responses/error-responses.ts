@@ -21,7 +21,7 @@ export const noSuchPath = new NotFound('path or method');
 
 /**
  * Response to an error before oidc-provider handles the request. On browser routes 429, 413 and 503 are
- * pages; all else is JSON for programs.
+ * pages; all else is JSON.
  * @param path full path
  */
 export function errorResponseAt(path: string, error: unknown): RenderedResponse {

@@ -27,7 +27,7 @@ export function secondFactorPage(view: SecondFactorView): Page {
 
 /**
  * Set-up of a required second factor during a sign-in.
- * @param setup undefined after a wrong code: a secret is shown once
+ * @param setup undefined after a wrong code, since a secret is shown once
  */
 export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSetup | undefined): Page {
   return stepPage(view, {
