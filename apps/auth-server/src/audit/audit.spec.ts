@@ -64,7 +64,11 @@ describe('the operator command audit', () => {
       const numbers: unknown[] = [];
       let before: string | undefined;
       do {
-        const page = await audit({ client: 'paged', limit: '7', ...(before === undefined ? {} : { before }) });
+        const page = await audit({
+          client: 'paged',
+          limit: '7',
+          ...(before === undefined ? {} : { before }),
+        });
         numbers.unshift(...numbersOf(page));
         before = page.before ?? undefined;
       } while (before !== undefined);

@@ -65,7 +65,8 @@ export class ClientQuotas {
     }
     // If they were remembered, the secret was replaced since. The request was counted for the client; now it
     // counts for the network too.
-    if (this.knownClients.delete(credentials)) await this.limiter.takeByAddress(quota, callerAddress(request));
+    if (this.knownClients.delete(credentials))
+      await this.limiter.takeByAddress(quota, callerAddress(request));
   }
 }
 

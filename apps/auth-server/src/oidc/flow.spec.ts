@@ -126,7 +126,7 @@ describe('first-party clients', () => {
     expect(shown.url.href).toMatch(/^http:\/\/127\.0\.0\.1:50000\/callback\?code=/);
   });
 
-  it('need no consent and get a token for both APIs, for the oldest creator', async () => {
+  it('need no consent and get a token for both APIs, for the creator that was registered first', async () => {
     const app = await App.dashboard(server);
     const { tokens, steps } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
     expect(steps).toEqual(['login']);

@@ -139,17 +139,20 @@ describe('a token request', () => {
   it.each([
     ['JSON', 'application/json', (form: object) => JSON.stringify(form)],
     ['text', 'text/plain', (form: Record<string, string>) => new URLSearchParams(form).toString()],
-  ])('that is sent as %s, not as a form, is rejected with invalid_request (RFC 6749 §3.2)', async (_, type, encode) => {
-    const exchange = await issueCode();
-    const response = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
-      method: 'POST',
-      headers: { 'content-type': type },
-      body: encode({ client_id: app.clientId, ...exchange }),
-    });
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({ error: 'invalid_request' });
-    expect((await responseTo(exchange)).status).toBe(200);
-  });
+  ])(
+    'that is sent as %s, not as a form, is rejected with invalid_request (RFC 6749 §3.2)',
+    async (_, type, encode) => {
+      const exchange = await issueCode();
+      const response = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: encode({ client_id: app.clientId, ...exchange }),
+      });
+      expect(response.status).toBe(400);
+      expect(await json(response)).toMatchObject({ error: 'invalid_request' });
+      expect((await responseTo(exchange)).status).toBe(200);
+    },
+  );
 
   it('is rejected with its parameters in the query (RFC 6749 §2.3.1)', async () => {
     const exchange = await issueCode();

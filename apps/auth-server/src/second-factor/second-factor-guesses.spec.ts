@@ -73,7 +73,7 @@ describe('a wrong first code of a set-up', () => {
 });
 
 describe('the code of a sign-in', () => {
-  it('is rejected unchecked after five wrong ones, even if it is correct', async () => {
+  it('is rejected without verification after five wrong ones, even if it is correct', async () => {
     const { email, totp } = await newProtectedUser(server);
     const guess = async (code: string) => {
       await deleteNetworkFailures(server);

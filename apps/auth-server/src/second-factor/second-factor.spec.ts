@@ -25,7 +25,7 @@ describe('a second factor (RFC 6238)', () => {
     const begin = await browser.get(`${server.url}/account/security/second-factor`);
     const wrong = await browser.submit(formOf(begin, '/begin'), { current_password: 'wrong' });
     expect(wrong.status).toBe(401);
-    // No secret before the password.
+    // The secret is in a <code> element, which no page has before the password is verified.
     for (const page of [begin, wrong]) expect(page.text).not.toContain('<code>');
     const setup = await beginSetup(server, browser);
     expect(setup.text).toContain('class="qr"');

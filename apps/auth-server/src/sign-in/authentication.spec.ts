@@ -68,7 +68,7 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
     expect(withoutConsent.shown.url.searchParams.get('error')).toBe('consent_required');
   });
 
-  it('none with another value is invalid_request', async () => {
+  it('none with another value is rejected with invalid_request', async () => {
     const { shown } = await app.authorize('openid', { parameters: { prompt: 'none login' } });
     expect(shown.url.searchParams.get('error')).toBe('invalid_request');
   });
@@ -141,7 +141,7 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
     expect(shown.url.searchParams.get('error')).toBe('login_required');
   });
 
-  it.each(['-1', 'soon', '1.5'])('%s is invalid_request', async (max_age) => {
+  it.each(['-1', 'soon', '1.5'])('%s is rejected with invalid_request', async (max_age) => {
     const { shown } = await app.authorize('openid', { parameters: { max_age } });
     expect(shown.url.searchParams.get('error')).toBe('invalid_request');
   });

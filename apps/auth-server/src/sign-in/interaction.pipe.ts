@@ -11,7 +11,7 @@ import { identityDigest, identityOf } from '../registration/client-identity.rule
 import { formTarget } from '../pages/page.js';
 import type { InteractionContext } from '../pages/sign-in/interaction-context.js';
 
-/** As the routes of Express: in upper or lower case, with or without a slash at the end. */
+/** Matches like the routes of Express: in upper or lower case, with or without a slash at the end. */
 const consentPath = /\/consent\/?$/i;
 
 /** Progress of a sign-in with two factors, stored in the interaction, which only its browser can open. */

@@ -17,8 +17,8 @@ export class SecondFactorPrompt {
   ) {}
 
   /**
-   * The user whose password was verified and has not changed since; undefined when the sign-in must start
-   * with it.
+   * Returns the id of the user whose password was verified and has not changed since; undefined when the
+   * sign-in must start with the password.
    */
   async userWithVerifiedPassword({ passwordOf, passwordAt }: OpenInteraction): Promise<string | undefined> {
     if (passwordOf === undefined) return undefined;

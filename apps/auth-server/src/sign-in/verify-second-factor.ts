@@ -40,8 +40,8 @@ export class VerifySecondFactor {
     const guess = await this.guess(interaction, user, () =>
       this.factors.verifyCode(user.id, interaction.field('code'), interaction.origin),
     );
-    if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
-    return this.signedIn(interaction, user, guess.result);
+    if (guess.kind !== 'right') return this.auditAndShowRejection(interaction, user.id, guess);
+    return this.completeSignIn(interaction, user, guess.result);
   }
 
   /** Verifies the first code of an app that was just set up, and shows the recovery codes. */
@@ -59,7 +59,7 @@ export class VerifySecondFactor {
     );
     if (guess.kind === 'wrong' && (await this.factors.stateOf(user.id)).confirmed)
       return this.prompt.show(interaction, user.id, { status: 409, text: alreadyConfirmedText });
-    if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
+    if (guess.kind !== 'right') return this.auditAndShowRejection(interaction, user.id, guess);
     await interaction.replaceProgress({
       passwordOf: user.id,
       passwordAt: interaction.passwordAt,
@@ -72,7 +72,7 @@ export class VerifySecondFactor {
   async finishSetUp(interaction: OpenInteraction): Promise<PageResult> {
     const user = await this.userOf(interaction);
     if (user === undefined || !interaction.secondFactorVerified) return interaction.showStep;
-    return this.signedIn(interaction, user, 'code');
+    return this.completeSignIn(interaction, user, 'code');
   }
 
   /** Discards the verified password, so that the sign-in starts again. */
@@ -81,7 +81,7 @@ export class VerifySecondFactor {
     return interaction.showStep;
   }
 
-  /** The user whose password was verified; undefined when the sign-in must start with it. */
+  /** Returns the user whose password was verified; undefined when the sign-in must start with the password. */
   private async userOf(interaction: OpenInteraction): Promise<Credentials | undefined> {
     const userId = await this.prompt.userWithVerifiedPassword(interaction);
     return userId === undefined ? undefined : this.accounts.credentials(userId);
@@ -98,7 +98,7 @@ export class VerifySecondFactor {
     return this.throttle.guess(target, { origin, auditIfLocked }, check);
   }
 
-  private async rejected(
+  private async auditAndShowRejection(
     interaction: OpenInteraction,
     userId: string,
     guess: RejectedGuess,
@@ -111,7 +111,7 @@ export class VerifySecondFactor {
     return this.prompt.show(interaction, userId, { status: 401, text });
   }
 
-  private signedIn(
+  private completeSignIn(
     interaction: OpenInteraction,
     user: Credentials,
     verifiedBy: SecondFactorMethod,

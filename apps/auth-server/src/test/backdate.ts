@@ -59,7 +59,7 @@ export async function ageFamilies(server: RunningServer, clientId: string, secon
   );
 }
 
-/** Remaining seconds of a client's newest unused refresh token; 0 without one. */
+/** Returns the remaining lifetime of a client's newest unused refresh token; 0 without one. */
 export async function refreshTokenSecondsLeft(server: RunningServer, clientId: string): Promise<number> {
   const row = await server.database.row<{ left: number }>(
     testStatement(`SELECT extract(epoch FROM expires_at - now())::float8 AS left FROM oidc_model

@@ -70,7 +70,7 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
         headers: { 'x-connection-age': age }, // set by the gateway
         body: new URLSearchParams({ client_id: app.clientId, ...refreshForm(used) }),
       });
-    // The age means an earlier time than the refresh only if both requests were fast.
+    // A connection age of 0.9 s is an earlier time than the refresh only if both requests were faster.
     const { used, winner, race } = await eventually(async () => {
       const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
       const startedAtMs = performance.now();

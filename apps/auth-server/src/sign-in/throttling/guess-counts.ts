@@ -85,7 +85,7 @@ export class GuessCounts {
     return this.database.transaction(work);
   }
 
-  /** Locks the row of a subject until the transaction ends. */
+  /** Locks the row of a subject until the transaction ends, and returns its counts. */
   async lock(tx: Transaction, subject: string): Promise<GuessCount> {
     const count = await tx.row<GuessCount>(lockCount, [subject]);
     if (count === undefined) throw new Error('The count was not stored.');
@@ -108,7 +108,7 @@ export class GuessCounts {
     await this.database.run(endGuess, { subjects, own, outcome, window_seconds: windowSeconds });
   }
 
-  /** Distinct accounts that signed in from a network within a day. */
+  /** Returns how many accounts signed in from a network within a day, at most `maxCountedAccounts`. */
   async accountsOf(tx: Transaction, network: string): Promise<number> {
     return (await tx.row<{ accounts: number }>(countAccounts, [network]))?.accounts ?? 0;
   }

@@ -94,7 +94,7 @@ describe('an account guessed at from many networks', () => {
     const seconds = (performance.now() - startedAtMs) / 1_000;
     const checks = kinds.filter((kind) => kind === 'wrong').length;
     expect(checks).toBeGreaterThanOrEqual(requests);
-    // The delays of 1, 2, 4 … seconds that may have passed.
+    // The delays are 1, 2, 4 … seconds: after n of them, 2 ** n - 1 seconds have passed.
     expect(checks).toBeLessThanOrEqual(requests + Math.floor(Math.log2(seconds + 1)));
   });
 

@@ -132,6 +132,7 @@ export class SignInThrottle {
     const count = await this.counts.lock(tx, subject);
     const decisionWith = (recentAccounts: number) =>
       limitDecision(count, networkLimit(this.failures, { factor, recentAccounts }));
+    // Recent accounts only raise the limit, so they are not read if the guess is free without them.
     const decision = decisionWith(0);
     return decision.kind === 'free' ? decision : decisionWith(await this.counts.accountsOf(tx, network));
   }

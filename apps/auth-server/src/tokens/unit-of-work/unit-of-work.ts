@@ -44,8 +44,8 @@ export class UnitOfWork {
   }
 
   /**
-   * Connection for reads: the unit's transaction if a write has opened it, since a request holds at most one
-   * connection; otherwise undefined, and the read uses the pool.
+   * Returns the connection for reads: the unit's transaction if a write has opened it, since a request holds
+   * at most one connection; otherwise undefined, and the read uses the pool.
    */
   async currentTransaction(): Promise<Sql | undefined> {
     return (await this.current.getStore()?.opening)?.tx;
