@@ -67,7 +67,7 @@ describe('selfSignedCertificate', () => {
   });
 });
 
-/** Returns the lengths that take more than one byte in DER: how many bytes follow the first, and the value. */
+/** Returns the lengths of more than one byte in DER: how many bytes follow the first one, and the value. */
 function longLengthsOf(der: Buffer): { extraBytes: number; length: number }[] {
   const found: { extraBytes: number; length: number }[] = [];
   for (let offset = 0; offset < der.length;) {

@@ -87,7 +87,7 @@ describe('createDatabases', () => {
     await queryAs(rotated, 'INSERT INTO written VALUES (2)');
   });
 
-  it('changes the password when it is repeated, and keeps the data', async () => {
+  it('replaces the password and keeps the data when it is repeated with another password', async () => {
     const rotated = { ...store, password: `rotated ${tag}` };
     await queryAs(store, 'CREATE TABLE kept AS SELECT 7 AS id');
     await createDatabases(adminUrl, [rotated]);

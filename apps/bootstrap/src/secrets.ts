@@ -74,7 +74,7 @@ export function writeSecrets(
   const keptUrls = kept
     .filter(isUrlFile)
     .map((path) => [path, readFileSync(join(directory, path), 'utf8')] as const);
-  const derived = storeFiles({ ...initial, ...Object.fromEntries(keptUrls) });
+  const derived = deriveStoreFiles({ ...initial, ...Object.fromEntries(keptUrls) });
   for (const path of generated) writeAtomically(join(directory, path), initial[path] ?? '');
   for (const [path, text] of Object.entries(derived)) writeAtomically(join(directory, path), text);
   return { generated, kept };
@@ -105,7 +105,7 @@ function readEarlier(directory: string): EarlierSecrets {
   }
 }
 
-/** Returns all secrets, as the first run writes them: those of an earlier release, and new ones. */
+/** Returns a value for every secret: that in `secrets.json` of an earlier release, else a new one. */
 function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSecrets): Files {
   const password = (): string => randomBytes(24).toString('hex');
   const key = (): string => randomBytes(32).toString('base64');
@@ -142,7 +142,7 @@ function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSe
  * Returns the files that the stores load, and the URLs from which the command `databases` sets the passwords
  * in PostgreSQL. So each store accepts the user and password in the URL of a service.
  */
-function storeFiles(secrets: Files): Files {
+function deriveStoreFiles(secrets: Files): Files {
   const urls = Object.keys(secrets).filter(isUrlFile);
   const logins = new Map(urls.map((path) => [path, loginOf(path, secrets[path] ?? '')]));
   const password = (path: string): string => logins.get(path)?.password ?? '';

@@ -35,7 +35,7 @@ describe('enabling a second factor', () => {
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
     const setup = await beginSetup(server, browser);
-    await ageSecondFactorSetup(server, email, 15);
+    await ageSecondFactorSetup(server, email, { minutes: 15 });
     const code = authenticatorOf(setup).generate();
     const expired = await browser.submit(formOf(setup, '/second-factor'), { code });
     expect(expired.status).toBe(409);
@@ -72,7 +72,7 @@ describe('a browser session', () => {
     const { email, user_id } = await newUser(server, role === 'member' ? undefined : { role });
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
-    await ageSignIns(server, user_id, seconds);
+    await ageSignIns(server, user_id, { seconds });
     const shown = await browser.get(`${server.url}/account`);
     expect(shown.text.includes('id="password"') ? 'sign in' : shown.url.pathname).toBe(destination);
     const dashboard = await App.dashboard(server);

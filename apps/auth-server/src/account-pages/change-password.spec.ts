@@ -83,7 +83,7 @@ describe('the password', () => {
     ]);
   });
 
-  it('is required again in a browser that signed in before a change in the database', async () => {
+  it('is required again in a browser whose sign-in is older than the password', async () => {
     const email = await newUserEmail();
     const { browser } = await openAccountPage(email, '/account');
     await movePasswordChangeAfterSignIns(server, email);

@@ -7,8 +7,8 @@ import { Families } from '../tokens/families.js';
 import { accountPageOf } from './signed-in.pipe.js';
 
 /**
- * Redirect URI of the account pages: redirects a person who just signed in to the page they requested, and one
- * whose sign-in failed or was cancelled to `/account/signed-out`.
+ * Redirect URI of the account pages: redirects a person who just signed in to the page they requested, and a
+ * person whose sign-in failed or was cancelled to `/account/signed-out`.
  */
 @Injectable()
 export class CompleteAccountSignIn {

@@ -9,7 +9,7 @@ import { password } from '../test/users.js';
 import { testStatement } from '../test/test-statement.js';
 
 const email = 'owner@meridian.example';
-/** Each is a description and the options of a browser that shows the pages so. */
+/** The browsers that show the pages: descriptions and options. */
 const screens: readonly (readonly [string, BrowserContextOptions])[] = [
   ['a wide screen without JavaScript', { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false }],
   ['a wide screen', { viewport: { width: 1200, height: 800 } }],

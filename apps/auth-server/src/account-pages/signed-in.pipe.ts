@@ -75,14 +75,14 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
       this.accounts.isSignInExpired(accountId, session.loginTs ?? 0, signInLimits(this.config)),
     ]);
     if (person === undefined || needsSecondFactor || isSignInExpired) throw this.signInNeeded(request);
-    const form = `account:${sessionUid}`;
+    const formName = `account:${sessionUid}`;
     const browser = browserRequest(request);
-    if (request.method === 'POST') this.forms.verify(form, browser);
+    if (request.method === 'POST') this.forms.verify(formName, browser);
     return {
       ...browser,
       person,
       sessionUid,
-      account: { email: person.email, csrf: this.forms.issue(form) },
+      account: { email: person.email, csrf: this.forms.issue(formName) },
       notice: doneNotice(request.query['done']),
       rotateSession: (verified = {}) => this.rotateSession(request, response, verified),
     };

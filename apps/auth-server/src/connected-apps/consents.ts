@@ -75,8 +75,8 @@ export class Consents {
   ) {}
 
   /**
-   * Stores a consent. A new one connects an app, so the creator's snapshot is published. Does nothing when the
-   * client was deleted or its identity changed since the page was shown.
+   * Stores a consent. A new one connects an app, so the creator's snapshot is published. Does nothing when
+   * the client was deleted or its identity changed since the page was shown.
    * @param consent `appIdentity`: digest of the client's identity on the page
    */
   async save(consent: {

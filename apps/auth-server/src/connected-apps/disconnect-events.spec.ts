@@ -99,7 +99,7 @@ describe('client.disconnected', () => {
   );
 
   it('is published once per creator, and not for creators to which another person still connects the app', async () => {
-    const { first, second } = server.creators; // of org_meridian
+    const { meridianFirst: first, meridianSecond: second } = server.creators;
     const [one, other] = [await newMemberEmail('org_meridian'), await newMemberEmail('org_meridian')];
     const app = await connectedApp([one], first.uuid);
     // The consent to orders:read is remembered. A further scope needs a new consent, in which the person
@@ -143,7 +143,7 @@ describe('client.disconnected', () => {
   });
 
   it('is published for a consent that was given while the person was being disabled', async () => {
-    const { first, second } = server.creators; // of org_meridian
+    const { meridianFirst: first, meridianSecond: second } = server.creators;
     const email = await newMemberEmail('org_meridian');
     const app = await connectedApp([email], first.uuid);
     const browser = new FormBrowser(server);

@@ -155,7 +155,7 @@ describe('while PostgreSQL is down', () => {
 
 describe('when the connection to PostgreSQL is lost in the middle of a refresh', () => {
   it.each(Array.from({ length: maxPackets }, (_, index) => index + 1))(
-    'after packet %i to it, the refresh token that the client has still works',
+    'after packet %i to it, the client has a refresh token that still works',
     async (packets) => {
       const refresh = async (refreshToken: string) => {
         const response = await app.post('token', {

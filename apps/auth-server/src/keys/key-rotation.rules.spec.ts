@@ -37,6 +37,6 @@ describe('the scheduled rotation of signing keys', () => {
 it('a manual rotation waits until the next key is a second old, and never longer than a second', () => {
   expect(propagationWaitMs(keys({ nextForMs: 5000 }), now)).toBe(0);
   expect(propagationWaitMs(keys({ nextForMs: 400 }), now)).toBe(600);
-  expect(propagationWaitMs(keys({ nextForMs: -60_000 }), now)).toBe(1000); // the clock of this replica runs behind
+  expect(propagationWaitMs(keys({ nextForMs: -60_000 }), now)).toBe(1000); // this clock is a minute slow
   expect(propagationWaitMs([], now)).toBe(0);
 });

@@ -181,7 +181,7 @@ describe('a token request', () => {
     expect((await fetch(`${server.direct}/api/auth/oauth2/token`, init)).status).toBe(413);
   });
 
-  it('is rejected with 404 by GET or at an unknown path', async () => {
+  it('is rejected with 404 when it uses GET or an unknown path', async () => {
     for (const path of [
       '/api/auth/oauth2/token',
       '/api/auth/nothing',

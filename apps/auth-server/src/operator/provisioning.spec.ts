@@ -75,7 +75,7 @@ describe('user create with another password for an existing user', () => {
     expect(await isDenied(tokens.access_token)).toBe(true);
   });
 
-  it('leaves a disabled user disabled, and says so', async () => {
+  it('leaves a disabled user disabled, and shows this in its output', async () => {
     const email = 'still-disabled@harbour.example';
     expect(await createMember(email)).toMatchObject({ disabled: false });
     await runCommand('user disable', { USER: email });

@@ -6,7 +6,7 @@ import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
 import { decodesToStorableText } from '../http/storable-text.js';
 import { messagePage, tooManyPage } from './message.page.js';
 
-/** A change of password has three fields of 1024 characters, each of at most 12 bytes when percent-encoded. */
+/** A change of password has three fields of 1024 characters, which percent-encoded have up to 12 bytes each. */
 const maxFormBytes = 40 * 1024;
 const maxFormFields = 20;
 

@@ -8,7 +8,7 @@ describe('sendError', () => {
     ['resume', 'invalid_request', 400, 'This sign-in has expired'],
     ['end_session', 'invalid_request', 400, 'The app sent an invalid request'],
     ['end_session_confirm', 'invalid_request', 400, 'This page has expired'],
-  ])('shows people a page: %s, %s', (route, error, status, title) => {
+  ])('shows a page at the route %s for the error %s', (route, error, status, title) => {
     const ctx = { oidc: { route }, status, body: undefined, type: '', set: () => undefined };
     sendError(ctx, { error });
     expect(ctx.status).toBe(status);

@@ -111,7 +111,7 @@ export function redirectUriProblem(uri: unknown): string | undefined {
 
 /**
  * Whether the host of a web URL has only letters, digits, dots and hyphens, or is an IPv6 address. The URL
- * standard also allows `;`, `,` and quotes, which would change the Content-Security-Policy that names the host.
+ * standard also allows `;`, `,` and quotes, which would change a Content-Security-Policy with the host.
  */
 export function isPlainHost({ protocol, hostname }: URL): boolean {
   const isWeb = protocol === 'https:' || protocol === 'http:';

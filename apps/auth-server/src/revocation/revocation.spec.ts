@@ -49,7 +49,7 @@ describe('revocation (RFC 7009)', () => {
     const { app, tokens } = await signedIn();
     await client.tokenRevocation(app.configuration, tokens.access_token);
     const { client: redis } = server.redis;
-    // The key is set at the end of each round that publishes all tokens, so no round is in progress after this.
+    // The key is set at the end of each round that publishes all tokens, so no round is in progress then.
     await redis.del('deny-list:told');
     await eventually(async () => (await redis.exists('deny-list:told')) === 1);
     const startedAt = performance.now();

@@ -10,7 +10,7 @@ startServer({ SIGN_IN_FAILURES: '5/900' });
 beforeEach(() => deleteNetworkFailures(server));
 
 describe('a wrong password when a second factor is set up or changed', () => {
-  it('is audited once each at set-up, renewal and removal', async () => {
+  it('is audited once at each of set-up, renewal and removal', async () => {
     const wrong = { current_password: 'wrong', code: '123123' };
     const { email: unprotected } = await newUser(server);
     const browser = new FormBrowser(server);

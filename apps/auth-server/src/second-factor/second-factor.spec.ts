@@ -228,7 +228,7 @@ describe('a global admin, where a second factor is required', () => {
     const { email } = await newUser(server, { role: 'global_admin' });
     const browser = new FormBrowser(server);
     const setup = await submitPassword(server, email, browser);
-    await ageSecondFactorSetup(server, email, 15);
+    await ageSecondFactorSetup(server, email, { minutes: 15 });
     const code = authenticatorOf(setup).generate();
     const expired = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
     expect(expired.status).toBe(401);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { keyUri, setupKey, findTimeStep } from './totp.rules.js';
 
-/** The secret of the test values in RFC 6238, appendix B. The codes here are the last six of eight digits there. */
+/** The secret of RFC 6238, appendix B. The codes below are the last six of the eight digits there. */
 const secret = Buffer.from('12345678901234567890');
 
 describe('a time-based code (RFC 6238)', () => {

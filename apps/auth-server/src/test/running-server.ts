@@ -121,8 +121,8 @@ async function createCreators(database: Database) {
     );
   return {
     harbour: await creator('org_harbour', 'Harbour Lights'),
-    first: await creator('org_meridian', 'First of Meridian'),
-    second: await creator('org_meridian', 'Second of Meridian'),
+    meridianFirst: await creator('org_meridian', 'First of Meridian'),
+    meridianSecond: await creator('org_meridian', 'Second of Meridian'),
   };
 }
 

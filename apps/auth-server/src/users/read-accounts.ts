@@ -142,7 +142,7 @@ export class ReadAccounts {
   }
 
   /** @param signedInAt in seconds since 1970 */
-  async passwordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
+  async hasPasswordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
     return (await this.database.row(findPasswordChange, [userId, signedInAt])) !== undefined;
   }
 

@@ -11,7 +11,7 @@ export interface CountedNetwork {
 
 /**
  * The subjects that a guess counts for. They are locked in the order of these members, which is alphabetical
- * (`address:`, `everywhere:`, `pair:`), so that two guesses never wait for each other.
+ * (`address:`, `everywhere:`, `pair:`), so that two guesses cannot deadlock.
  */
 export interface GuessTarget {
   /** Empty for a browser that has a limit of its own. */

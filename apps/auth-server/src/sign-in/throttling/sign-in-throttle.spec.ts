@@ -48,7 +48,7 @@ async function newUserId(): Promise<string> {
 }
 
 describe('an account guessed at from one network', () => {
-  it('gets no more checks than may fail when 12 replicas get a guess concurrently, and then a time to wait', async () => {
+  it('gets only as many checks as may fail when 12 replicas receive guesses concurrently, and then a time to wait', async () => {
     const target = signInGuess(randomUUID(), randomAddress());
     const kinds = await kindsOf(Array.from({ length: 12 }, () => guess(target, wrong)));
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);

@@ -56,7 +56,7 @@ export class UnitOfWork {
     return this.current.getStore()?.tokens;
   }
 
-  /** Writes an audit record in the unit's commit, not after a rollback; immediately outside a unit. */
+  /** Writes an audit record: in the unit's commit, unless that is rolled back; immediately outside a unit. */
   async writeAudit(entry: AuditEntry, origin: Origin): Promise<void> {
     const unit = this.current.getStore();
     if (unit === undefined) await this.audit.write(entry, origin);
