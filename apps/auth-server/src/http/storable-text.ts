@@ -9,7 +9,8 @@ export function isStorableText(text: string): boolean {
 
 /** Whether percent-encoded text of a URL or form decodes to UTF-8 without U+0000. */
 export function decodesToStorableText(encoded: Buffer | string): boolean {
-  const text = typeof encoded === 'string' ? encoded : encoded.toString('latin1'); // one character for each byte
+  // In latin1, each byte is one character.
+  const text = typeof encoded === 'string' ? encoded : encoded.toString('latin1');
   const bytes = Buffer.from(text.replace(escapes, characterOf), 'latin1');
   return isUtf8(bytes) && !bytes.includes(0);
 }

@@ -187,8 +187,8 @@ export class SigningKeys {
   }
 
   /**
-   * @throws Error when KEY_ENCRYPTION_KEY does not open all present keys: it differs from that of the services,
-   * which could not open a new key
+   * @throws Error when KEY_ENCRYPTION_KEY does not open all present keys: it differs from that of the
+   * services, which could not open a new key
    */
   private async createMissing(tx: Transaction): Promise<void> {
     const present = await tx.rows<KeyRow>(readKeys);

@@ -6,7 +6,7 @@ import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
 import { decodesToStorableText } from '../http/storable-text.js';
 import { messagePage, tooManyPage } from './message.page.js';
 
-/** A change of password has three fields of 1024 characters, which percent-encoded have up to 12 bytes each. */
+/** A change of password has three fields of 1024 characters; percent-encoded, each takes up to 12 bytes. */
 const maxFormBytes = 40 * 1024;
 const maxFormFields = 20;
 

@@ -8,8 +8,8 @@ startServer();
 
 const refreshForm = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token });
 /**
- * Concurrent requests are sent to the server directly, since the gateway may spread them over time. Their order
- * varies, so the tests run several rounds.
+ * Concurrent requests are sent to the server directly, since the gateway may spread them over time. Their
+ * order varies, so the tests run several rounds.
  */
 const sendTokenRequests = async (app: App, count: number, form: Readonly<Record<string, string>>) => {
   const responses = await sendConcurrently(server.direct, count, {

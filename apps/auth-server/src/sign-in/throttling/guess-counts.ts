@@ -11,7 +11,7 @@ const batchSize = 1000;
 /** Maximum number of accounts that raise the limit of a network; more would make the limit meaningless. */
 const maxCountedAccounts = 1000;
 
-// Callers lock subjects in alphabetical order, as the end of a guess does, so that two guesses cannot deadlock.
+// Callers lock subjects in alphabetical order, as the end of a guess does, so that guesses cannot deadlock.
 const lockCount = statement(
   'guess-counts.lock',
   `INSERT INTO guess_counts AS count (subject) VALUES ($1)
