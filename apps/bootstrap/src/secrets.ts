@@ -33,7 +33,7 @@ const administratorUrls = {
   rabbitmq: 'bootstrap/rabbitmq-admin-url',
 } as const;
 
-/** Releases before ADR 72 kept the first value of each secret in this file. It is never written. */
+/** Releases before ADR 72 kept the first value of each secret in this file. This release only reads it. */
 const earlierFile = 'bootstrap/secrets.json';
 const earlierSecrets = z
   .object({
@@ -66,7 +66,7 @@ export function writeSecrets(
   stores: StoreAddresses,
   host: string,
 ): { readonly generated: readonly string[]; readonly kept: readonly string[] } {
-  const initial = initialSecrets(stores, host, readEarlier(directory));
+  const initial = initialSecrets(stores, host, readEarlierSecrets(directory));
   const paths = Object.keys(initial);
   const kept = paths.filter((path) => existsSync(join(directory, path)));
   const generated = paths.filter((path) => !kept.includes(path));
@@ -95,7 +95,7 @@ function assertUsable(directory: string, kept: readonly string[]): void {
     );
 }
 
-function readEarlier(directory: string): EarlierSecrets {
+function readEarlierSecrets(directory: string): EarlierSecrets {
   const file = join(directory, earlierFile);
   if (!existsSync(file)) return {};
   try {

@@ -1,6 +1,7 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { ageSecondFactorSetup, ageSignIns } from '../test/backdate.js';
+import { signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { server, startServer } from '../test/server.js';
@@ -74,7 +75,7 @@ describe('a browser session', () => {
     await submitPassword(server, email, browser);
     await ageSignIns(server, user_id, { seconds });
     const shown = await browser.get(`${server.url}/account`);
-    expect(shown.text.includes('id="password"') ? 'sign in' : shown.url.pathname).toBe(destination);
+    expect(shown.text.includes(signInPageField) ? 'sign in' : shown.url.pathname).toBe(destination);
     const dashboard = await App.dashboard(server);
     const silent = await browser.get((await dashboard.request('openid', { prompt: 'none' })).url);
     expect(silent.url.searchParams.get('error')).toBe(destination === 'sign in' ? 'login_required' : null);

@@ -1,7 +1,7 @@
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
-import { newUserEmail, openAccountPage } from '../test/account-pages.js';
+import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
@@ -31,7 +31,7 @@ describe('the password', () => {
     const done = await submitChange(browser, shown);
     expect(done.text).toContain('Your password has been changed.');
     const signInPage = await otherBrowser.get(`${server.url}/account`);
-    expect(signInPage.text).toContain('id="password"');
+    expect(signInPage.text).toContain(signInPageField);
     const withOldPassword = await otherBrowser.submit(formOf(signInPage, '/login'), { email, password });
     expect(withOldPassword.status).toBe(401);
     const fields = { email, password: newPassword };
@@ -87,7 +87,7 @@ describe('the password', () => {
     const email = await newUserEmail();
     const { browser } = await openAccountPage(email, '/account');
     await movePasswordChangeAfterSignIns(server, email);
-    expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"');
+    expect((await browser.get(`${server.url}/account`)).text).toContain(signInPageField);
   });
 
   it('is not required again in the browser in which it was changed, not even by apps', async () => {
@@ -104,7 +104,7 @@ describe('the password', () => {
     const other = await openAccountPage(email, '/account/browsers');
     await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
     const rejected = await submitChange(browser, shown);
-    expect(rejected.text).toContain('id="password"');
+    expect(rejected.text).toContain(signInPageField);
     expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 });
@@ -123,7 +123,7 @@ describe('a password change', () => {
       return { operatorSets, changed };
     });
     await operatorSets;
-    expect((await changed).text).toContain('id="password"');
+    expect((await changed).text).toContain(signInPageField);
     expect((await openAccountPage(email, '/account', 'known to the owner only')).shown.url.pathname).toBe(
       '/account',
     );

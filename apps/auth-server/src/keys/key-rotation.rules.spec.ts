@@ -3,7 +3,7 @@ import { isRotationDue, type KeyTimes, minPublishedMs, propagationWaitMs } from 
 const now = new Date('2026-03-01T12:00:00Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);
 const dayMs = 86_400_000;
-/** Returns an active key that has signed since `activeForMs`, and a next key published `nextForMs` ago. */
+/** Returns an active key that has signed for `activeForMs`, and a next key published `nextForMs` ago. */
 const keys = (times: { readonly activeForMs?: number; readonly nextForMs: number }): KeyTimes[] => {
   const { activeForMs = 90 * dayMs, nextForMs } = times;
   return [

@@ -13,7 +13,7 @@ import {
   validateAuthorizationRequest,
 } from './authorization/authorization-request.js';
 import { cookieSettings } from './authorization/cookies.js';
-import { connectGrantsToCreators } from './authorization/grants.js';
+import { extendGrantPayload } from './authorization/grants.js';
 import { buildInteractionPolicy } from './authorization/interaction-policy.js';
 import { validateClientMetadata } from './clients/client-registration.js';
 import { isOriginOfClient } from './clients/cors.rules.js';
@@ -43,7 +43,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.proxy = true; // mount.ts makes the forwarded headers trustworthy
   provider.maxIpsCount = 1; // the address that the gateway saw
   useSignedAccessTokens(provider, new AccessTokenSigner(config, keySet));
-  connectGrantsToCreators(provider);
+  extendGrantPayload(provider);
   addMiddleware(provider, dependencies);
   return provider;
 }

@@ -29,8 +29,8 @@ describe('revocation (RFC 7009)', () => {
 
   it('succeeds during six refreshes with the revoked token, and ends the family with the new tokens', async () => {
     const app = await App.register(server);
+    // The order in which the requests are handled differs between rounds.
     for (let round = 0; round < 12; round += 1) {
-      // the order of the requests differs between rounds
       const { tokens } = await app.signIn('openid offline_access');
       const refreshToken = tokens.refresh_token ?? '';
       const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
@@ -84,7 +84,7 @@ describe('revocation (RFC 7009)', () => {
     const { app, tokens } = await signedIn();
     for (const token of [
       'garbage',
-      'eyAiYWxnIjoiRVMyNTYifQ.e30.x',
+      'eyAiYWxnIjoiRVMyNTYifQ.e30.x', // a JWT whose header contains a space
       tokens.access_token,
       tokens.access_token,
       tokens.id_token ?? '',

@@ -26,7 +26,7 @@ describe('an authentication request (OpenID Connect Core §3.1.2.1)', () => {
     });
   });
 
-  it('gets its nonce in the ID token (§3.1.3.6)', async () => {
+  it('gets its nonce in an ID token that expires after an hour (§3.1.3.6)', async () => {
     const { shown, verifier, state } = await app.authorize('openid', { parameters: { nonce: 'the-nonce' } });
     const tokens = await client.authorizationCodeGrant(app.configuration, shown.url, {
       pkceCodeVerifier: verifier,

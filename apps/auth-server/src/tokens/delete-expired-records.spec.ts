@@ -40,7 +40,7 @@ describe('deleteExpiredRecords', () => {
         ),
         [unused.clientId, [used.clientId, unused.clientId]],
       );
-      return rows.length <= 1 && rows;
+      return rows.length <= 1 ? rows : undefined;
     });
     expect(left).toEqual([{ model: 'Client', id: used.clientId }]);
     expect(Math.max(...batches)).toBeLessThanOrEqual(1000);

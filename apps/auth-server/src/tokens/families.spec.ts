@@ -73,13 +73,14 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
         headers: { 'x-connection-age': age }, // set by the gateway
         body: new URLSearchParams({ client_id: app.clientId, ...refreshForm(used) }),
       });
-    // A connection age of 0.9 s is an earlier time than the refresh only if both requests were faster.
+    // A connection age of 0.9 s is a time before the refresh only if both requests together took less.
     const { used, winner, race } = await eventually(async () => {
       const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
       const startedAtMs = performance.now();
       const winner = await app.refresh(used);
       const race = await repeat(used, '0.900');
-      return performance.now() - startedAtMs < 450 && { used, winner, race };
+      const wereFast = performance.now() - startedAtMs < 450;
+      return wereFast ? { used, winner, race } : undefined;
     });
     expect(race.status).toBe(400);
     expect(await isActive(app, winner.access_token)).toBe(true);

@@ -15,7 +15,7 @@ import { parseCreatorId } from '../../creators/parse-creator-id.js';
  * Makes oidc-provider store the connected creator and the role version in a Grant. Call before the first
  * Grant is created.
  */
-export function connectGrantsToCreators(provider: Provider): void {
+export function extendGrantPayload(provider: Provider): void {
   const fields = [...provider.Grant.IN_PAYLOAD, 'creatorId', 'roleVersion'];
   Object.defineProperty(provider.Grant, 'IN_PAYLOAD', { get: () => fields });
 }
@@ -58,7 +58,7 @@ export async function startConsentedGrant(
  * `loadExistingGrant`).
  */
 @Injectable()
-export class ExistingGrants {
+export class GrantLoader {
   constructor(
     private readonly accounts: ReadAccounts,
     private readonly consents: Consents,
