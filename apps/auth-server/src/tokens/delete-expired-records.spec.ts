@@ -50,8 +50,14 @@ describe('deleteExpiredRecords', () => {
     const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const models = [
-      ...['AccessToken', 'AuthorizationCode', 'Grant', 'Interaction', 'PushedAuthorizationRequest'],
-      ...['RefreshToken', 'ReplayDetection', 'Session'],
+      'AccessToken',
+      'AuthorizationCode',
+      'Grant',
+      'Interaction',
+      'PushedAuthorizationRequest',
+      'RefreshToken',
+      'ReplayDetection',
+      'Session',
     ];
     await run(
       `INSERT INTO oidc_model (model, id, payload, consumed_at, expires_at)
