@@ -266,20 +266,20 @@ describe('client.deleted', () => {
   });
 
   it('is not published for the expiry of a client that was never authorized', async () => {
-    const never = await App.register(server);
+    const unused = await App.register(server);
     const used = await connectedApp([await newMemberEmail()]);
     const age = testStatement(
       `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE model = 'Client' AND id = ANY ($1)`,
     );
-    await server.database.run(age, [[never.clientId, used.clientId]]);
+    await server.database.run(age, [[unused.clientId, used.clientId]]);
     const left = await eventually(async () => {
       await deleteExpiredRecords(server.database); // deletes nothing while the server's own cleanup runs
       const { clients } = await runCommand('client list', { limit: '1000' });
       const ids: string[] = clients.map(({ client_id }: { client_id: string }) => client_id);
-      return ids.includes(never.clientId) ? undefined : ids;
+      return ids.includes(unused.clientId) ? undefined : ids;
     });
     expect(left).toContain(used.clientId);
-    expect(await publishedTypes(never.clientId)).toEqual([]);
+    expect(await publishedTypes(unused.clientId)).toEqual([]);
   });
 });
 

@@ -38,6 +38,7 @@ export function isClientEndpoint(method: string | undefined, path: string): bool
 export class ClientQuotas {
   /** Client ids by the hash of their credentials. */
   private readonly knownClients = new LRUCache<string, string>({ max: maxKnownClients, ttl: rememberMs });
+  /** Hash of the credentials that a request has sent. */
   private readonly sentCredentials = new Attached<string>();
 
   constructor(private readonly limiter: RateLimiter<AuthQuota>) {}
@@ -48,7 +49,7 @@ export class ClientQuotas {
    * @throws RateLimited
    */
   async take(quota: AuthQuota, request: IncomingMessage, form: Buffer | undefined): Promise<void> {
-    const credentials = credentialsOf(request, form);
+    const credentials = credentialsHash(request, form);
     if (credentials !== undefined) this.sentCredentials.set(request, credentials);
     const clientId = credentials === undefined ? undefined : this.knownClients.get(credentials);
     await takeFromQuota(this.limiter, quota, request, clientId);
@@ -70,8 +71,8 @@ export class ClientQuotas {
   }
 }
 
-/** Hash of the client credentials in a header or form (RFC 6749 §2.3.1); undefined without a secret. */
-function credentialsOf({ headers }: IncomingMessage, form: Buffer | undefined): string | undefined {
+/** Hashes the client credentials of a header or form (RFC 6749 §2.3.1); undefined without a secret. */
+function credentialsHash({ headers }: IncomingMessage, form: Buffer | undefined): string | undefined {
   const { authorization } = headers;
   if (authorization !== undefined) return hash('sha256', `basic ${authorization}`, 'base64');
   if (form?.includes('client_secret=') !== true) return undefined;

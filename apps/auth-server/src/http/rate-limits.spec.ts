@@ -52,7 +52,7 @@ describe('a burst (RFC 6585 §4)', () => {
     ['GET metadata', '/.well-known/oauth-authorization-server/api/auth', undefined],
     ['GET metadata', '/api/auth/.well-known/openid-configuration', undefined],
   ])(
-    'at %s %s is 429 with Retry-After, with the members of an OAuth error and of the error envelope',
+    'of %s at %s gets 429 with Retry-After and the members of an OAuth error and of the error envelope',
     async (_, path, init) => {
       const [rejected] = await burst(path, init);
       // A browser app can read Retry-After.
@@ -75,7 +75,7 @@ describe('a burst (RFC 6585 §4)', () => {
     ['end-session', '/api/auth/oauth2/end-session', undefined],
     ['the account pages', '/account', undefined],
     ['a form of the account pages', '/account/security/password', post],
-  ])('at %s is 429 with Retry-After, on a page', async (_, path, init) => {
+  ])('at %s gets 429 with Retry-After, on a page', async (_, path, init) => {
     const [rejected] = await burst(path, init);
     expect(rejected?.headers.get('content-type')).toContain('text/html');
     expect(rejected?.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");

@@ -158,7 +158,7 @@ export class SigningKeys {
     });
   }
 
-  /** Returns active keys first. */
+  /** Returns all keys, active ones first. */
   async list(): Promise<readonly ListedKey[]> {
     return this.database.rows<ListedKey>(listKeys);
   }

@@ -1,7 +1,7 @@
 import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
 import Provider, { type Configuration } from 'oidc-provider';
 import type { KeySet } from '../keys/signing-keys.js';
-import { loggedOutPage, logoutPage, sendError } from '../pages/provider-pages.js';
+import { sendError, sendLoggedOutPage, sendLogoutPage } from '../pages/provider-pages.js';
 import { accountClient } from '../registration/account-client.js';
 import { shouldRevokeFamily } from '../tokens/reuse/reuse.js';
 import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens/access-tokens.js';
@@ -134,7 +134,11 @@ function protocol({
       pushedAuthorizationRequests: { enabled: true },
       dPoP: { enabled: true },
       externalSigningSupport: { enabled: true, ack: 'experimental-01' }, // signing-key.ts
-      rpInitiatedLogout: { enabled: true, logoutSource: logoutPage, postLogoutSuccessSource: loggedOutPage },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: sendLogoutPage,
+        postLogoutSuccessSource: sendLoggedOutPage,
+      },
     },
     renderError: sendError,
   };

@@ -10,7 +10,7 @@ import { messagePage, tooManyPage } from './message.page.js';
 const maxFormBytes = 40 * 1024;
 const maxFormFields = 20;
 
-/** Middleware of the pages: the quota, and the form parser. */
+/** Adds the middleware of the pages: the quota, and the form parser. */
 export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimiter<AuthQuota>): void {
   for (const path of ['/interaction', '/account']) {
     app.use(path, (request: Request, _response: Response, next: NextFunction) => {

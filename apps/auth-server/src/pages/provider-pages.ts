@@ -51,10 +51,10 @@ function problemText(route: string, error: string): { readonly title: string; re
 }
 
 /**
- * Confirmation page of a sign-out, since a link alone must not sign out.
+ * Sends the confirmation page of a sign-out, since a link alone must not sign out.
  * @param form safe markup of oidc-provider
  */
-export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
+export function sendLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const next = ctx.oidc.session?.state?.postLogoutRedirectUri;
   const target = typeof next === 'string' ? formTarget(next) : undefined;
   sendPage(
@@ -73,7 +73,7 @@ export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
   );
 }
 
-export function loggedOutPage(ctx: KoaContextWithOIDC): void {
+export function sendLoggedOutPage(ctx: KoaContextWithOIDC): void {
   sendPage(ctx, messagePage({ title: 'Signed out', text: 'You can close this page.', status: 200 }));
 }
 

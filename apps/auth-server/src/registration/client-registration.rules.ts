@@ -128,14 +128,14 @@ function hasNormalScheme(uri: string, { protocol }: URL): boolean {
 }
 
 /**
- * The interface has no `application_type`: a client with a redirect URI that is not https is native (RFC 8252
- * §7).
+ * Returns the application type, which clients cannot choose: a client with a redirect URI that is not https
+ * is native (RFC 8252 §7).
  */
 export function applicationType(redirectUris: readonly string[]): 'web' | 'native' {
   return redirectUris.every((uri) => uri.startsWith('https:')) ? 'web' : 'native';
 }
 
-/** A name that is safe to show: without control characters, bidirectional marks and invisible characters. */
+/** Makes a name safe to show: removes control characters, bidirectional marks and invisible characters. */
 export function displayableName(name: string): string {
   return name
     .normalize('NFC')

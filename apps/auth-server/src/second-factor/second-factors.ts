@@ -138,7 +138,7 @@ export class SecondFactors {
     return person.global_admin && this.config.SECOND_FACTOR_FOR_GLOBAL_ADMINS;
   }
 
-  /** Text for a person whose code was not accepted. */
+  /** Returns the text for a person whose code was not accepted. */
   async wrongCodeText(userId: string): Promise<string> {
     const { confirmed, setupOpen, totpLocked } = await this.stateOf(userId);
     if (!confirmed && !setupOpen) return setupExpiredText;

@@ -42,7 +42,7 @@ export function confirmSecondFactorPage(
     notice,
     content: html`${setup === undefined ? undefined : setupSteps(setup)}
       <form method="post" action="/account/security/second-factor">
-        ${csrfField(account)} ${codeField({ wrong: notice !== undefined, recovery: false })}
+        ${csrfField(account)} ${codeField({ isWrong: notice !== undefined, allowsRecoveryCode: false })}
         <div class="actions"><button type="submit">Turn on</button></div>
       </form>
       <p>

@@ -102,7 +102,7 @@ function secondFactorForms(account: AccountContext, view: SecurityView): Html {
         ${csrfField(account)}
         <p class="soft">New codes replace all your current recovery codes.</p>
         ${currentPasswordField(account, 'codes-current')}
-        ${codeField({ wrong: false, recovery: true, id: 'codes-code' })}
+        ${codeField({ isWrong: false, allowsRecoveryCode: true, id: 'codes-code' })}
         <div class="actions"><button type="submit">Create new codes</button></div>
       </form>
     </details>
@@ -113,7 +113,7 @@ function secondFactorForms(account: AccountContext, view: SecurityView): Html {
             <summary>Turn off the second factor</summary>
             <form method="post" action="/account/security/second-factor/remove">
               ${csrfField(account)} ${currentPasswordField(account, 'remove-current')}
-              ${codeField({ wrong: false, recovery: true, id: 'remove-code' })}
+              ${codeField({ isWrong: false, allowsRecoveryCode: true, id: 'remove-code' })}
               <div class="actions">
                 <button type="submit" class="grave">Turn off the second factor</button>
               </div>

@@ -102,10 +102,12 @@ export class SignInThrottle {
 
   private async pollUntilFree(target: GuessTarget, context: GuessContext): Promise<FinalDecision> {
     const endsAtMs = performance.now() + waitTimeoutMs;
-    for (let pollMs = firstPollMs; performance.now() < endsAtMs; pollMs = Math.min(2 * pollMs, maxPollMs)) {
+    let pollMs = firstPollMs;
+    while (performance.now() < endsAtMs) {
       await sleep(pollMs);
       const decision = await this.beginIfFree(target, context);
       if (decision.kind !== 'wait') return decision;
+      pollMs = Math.min(2 * pollMs, maxPollMs);
     }
     return { kind: 'locked', waitSeconds: 1 }; // the other guesses are still in progress
   }
