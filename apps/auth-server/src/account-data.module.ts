@@ -8,7 +8,7 @@ import { ReadAccounts } from './users/read-accounts.js';
 
 const providers = [AuditLog, BrowserSessions, Consents, ReadAccounts, ReadConnectedApps, SecondFactors];
 
-/** Users and their data. Global: the OIDC, sign-in and account page modules use all of it. */
+/** Users and their data. Global, since the OIDC, sign-in and account page modules use them. */
 @Global()
 @Module({ providers, exports: providers })
 export class AccountDataModule {}

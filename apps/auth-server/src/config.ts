@@ -9,7 +9,7 @@ import {
 } from '@fulfilment/runtime';
 import { z } from 'zod';
 
-/** The statements have arrays of keys as parameters, so each uses one generic plan (ADR 3). */
+/** PostgreSQL would plan statements with arrays of keys at each execution, so all use one plan (ADR 3). */
 export const forceGenericPlan = true;
 
 /** Settings of the authorization server, from its environment. */

@@ -4,12 +4,12 @@ import { connect, createServer } from 'node:tls';
 import { selfSignedCertificate } from './certificate.ts';
 
 const now = new Date();
-/** RFC 5280 §4.2.1.12. */
+/** The OID of `id-kp-serverAuth`, an extended key usage (RFC 5280 §4.2.1.12). */
 const serverAuthentication = '1.3.6.1.5.5.7.3.1';
 
 describe('selfSignedCertificate', () => {
   it.each(['localhost', 'suite.example.org'])(
-    'is signed by itself, and valid for servers and the host %s, not for another host',
+    'is self-signed, for TLS servers, and valid for the host %s but for no other host',
     (host) => {
       const certificate = new X509Certificate(selfSignedCertificate(host, now).certificate);
       expect(certificate.checkHost(host)).toBe(host);
@@ -41,12 +41,15 @@ describe('selfSignedCertificate', () => {
 
   const hostOf116Characters = `${'long-'.repeat(20)}host.example.org`;
   it.each(['a.example', 'localhost', hostOf116Characters])(
-    'has every length for the host %s in its shortest form, as DER requires (X.690 §10.1)',
+    'encodes each length in the shortest form for the host %s, as DER requires (X.690 §10.1)',
     (host) => {
       const { raw } = new X509Certificate(selfSignedCertificate(host, now).certificate);
-      expect(longFormsOf(raw).length).toBeGreaterThan(0);
-      for (const { bytes, length } of longFormsOf(raw))
-        expect(length).toBeGreaterThan(bytes === 1 ? 127 : 255);
+      const longLengths = longLengthsOf(raw);
+      expect(longLengths.length).toBeGreaterThan(0);
+      for (const { extraBytes, length } of longLengths) {
+        const maxOfShorterForm = extraBytes === 1 ? 127 : 255;
+        expect(length).toBeGreaterThan(maxOfShorterForm);
+      }
     },
   );
 
@@ -64,18 +67,18 @@ describe('selfSignedCertificate', () => {
   });
 });
 
-/** The lengths of more than one byte in DER: the number of bytes after the first, and the value. */
-function longFormsOf(der: Buffer): { bytes: number; length: number }[] {
-  const found: { bytes: number; length: number }[] = [];
+/** Returns the lengths of more than one byte in DER: how many bytes follow the first one, and the value. */
+function longLengthsOf(der: Buffer): { extraBytes: number; length: number }[] {
+  const found: { extraBytes: number; length: number }[] = [];
   for (let offset = 0; offset < der.length;) {
     const tag = der.readUInt8(offset);
     const first = der.readUInt8(offset + 1);
-    const bytes = first < 0x80 ? 0 : first - 0x80;
-    const length = bytes === 0 ? first : der.readUIntBE(offset + 2, bytes);
-    const start = offset + 2 + bytes;
-    if (bytes > 0) found.push({ bytes, length });
+    const extraBytes = first < 0x80 ? 0 : first - 0x80;
+    const length = extraBytes === 0 ? first : der.readUIntBE(offset + 2, extraBytes);
+    const start = offset + 2 + extraBytes;
+    if (extraBytes > 0) found.push({ extraBytes, length });
     const isConstructed = (tag & 0x20) !== 0;
-    if (isConstructed) found.push(...longFormsOf(der.subarray(start, start + length)));
+    if (isConstructed) found.push(...longLengthsOf(der.subarray(start, start + length)));
     offset = start + length;
   }
   return found;

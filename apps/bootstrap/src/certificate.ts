@@ -1,5 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
+const hourMs = 3_600_000;
+
 const oids = {
   ecdsaWithSha256: [1, 2, 840, 10045, 4, 3, 2],
   commonName: [2, 5, 4, 3],
@@ -8,7 +10,7 @@ const oids = {
   serverAuthentication: [1, 3, 6, 1, 5, 5, 7, 3, 1],
 } as const;
 
-/** Tags of DER (X.690 §8.1.2). Those from 0x80 on are context-specific: RFC 5280 defines them. */
+/** Tags of DER (X.690 §8.1.2). RFC 5280 gives those from 0x80 on their meaning. */
 const tags = {
   integer: 0x02,
   bitString: 0x03,
@@ -38,18 +40,18 @@ export function selfSignedCertificate(
   const name = sequence(
     element(tags.set, sequence(objectId(oids.commonName), element(tags.utf8String, Buffer.from(host)))),
   );
-  const end = new Date(now.getTime() + 365 * 86_400_000);
-  const start = new Date(now.getTime() - 3_600_000); // clocks of clients may be slow
+  const validFrom = new Date(now.getTime() - hourMs); // clocks of clients may be slow
+  const validTo = new Date(now.getTime() + 365 * 24 * hourMs);
   const extensions = sequence(
     extension(oids.subjectAltName, sequence(alternativeName(host))),
     extension(oids.extendedKeyUsage, sequence(objectId(oids.serverAuthentication))),
   );
   const toBeSigned = sequence(
-    element(tags.version, integer(Buffer.from([2]))), // version 3
-    integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])), // serial number: random and positive
+    element(tags.version, integer(Buffer.from([2]))), // 2 stands for version 3
+    integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])), // serial number: the first byte makes it positive
     ecdsaWithSha256,
     name,
-    sequence(utcTime(start), utcTime(end)),
+    sequence(utcTime(validFrom), utcTime(validTo)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     element(tags.extensions, extensions),
@@ -72,7 +74,7 @@ function element(tag: number, ...contents: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...lengthBytes(content.length)]), content]);
 }
 
-/** The shortest form of a length below 65536 (X.690 §10.1). */
+/** Encodes a length below 65536 in the shortest form (X.690 §10.1). */
 function lengthBytes(length: number): number[] {
   if (length < 0x80) return [length];
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
@@ -86,7 +88,7 @@ function integer(bigEndian: Buffer): Buffer {
   return element(tags.integer, bigEndian);
 }
 
-/** The first two parts share a byte; each further part has 7 bits in a byte (X.690 §8.19). */
+/** The first two parts share a byte; each further part is split into groups of 7 bits (X.690 §8.19). */
 function objectId([first = 0, second = 0, ...rest]: readonly number[]): Buffer {
   const bytes = rest.flatMap((part) => {
     const groups = [part & 0x7f];
@@ -96,7 +98,7 @@ function objectId([first = 0, second = 0, ...rest]: readonly number[]): Buffer {
   return element(tags.objectId, Buffer.from([first * 40 + second, ...bytes]));
 }
 
-/** A date before the year 2050 (RFC 5280 §4.1.2.5). */
+/** Encodes a date before the year 2050 (RFC 5280 §4.1.2.5). */
 function utcTime(date: Date): Buffer {
   const text = date.toISOString().replaceAll(/[-:T]|\.\d+/g, ''); // YYYYMMDDHHMMSSZ
   return element(tags.utcTime, Buffer.from(text.slice(2)));

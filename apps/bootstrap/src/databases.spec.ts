@@ -4,7 +4,7 @@ import { createDatabases, dropDatabases, type ServiceDatabase } from './database
 
 const adminUrl = process.env.TEST_POSTGRES_URL ?? '';
 
-/** Runs a statement with the role of a service, in its own database or another one. */
+/** Runs a statement with the role of a service, by default in its own database. */
 async function queryAs(
   own: ServiceDatabase,
   statement: string,
@@ -36,7 +36,7 @@ describe('createDatabases', () => {
   beforeAll(() => createDatabases(adminUrl, [store, creator]));
   afterAll(() => dropDatabases(adminUrl, [store, creator]));
 
-  it('lets a role create tables in its own database, and connect to no database of another service', async () => {
+  it('lets a role create tables in its own database, but not connect to that of another service', async () => {
     await queryAs(store, 'CREATE TABLE things (id int)');
     await expect(queryAs(store, 'SELECT 1', creator.database)).rejects.toThrow(
       'permission denied for database',
@@ -56,7 +56,7 @@ describe('createDatabases', () => {
     ]);
   });
 
-  it('lets creator-api assume the request role creator_api_member, but not store-api', async () => {
+  it('lets creator-api, but not store-api, assume the request role creator_api_member', async () => {
     await queryAs(creator, 'SET ROLE creator_api_member');
     await expect(queryAs(store, 'SET ROLE creator_api_member')).rejects.toThrow('permission denied');
   });
@@ -87,7 +87,7 @@ describe('createDatabases', () => {
     await queryAs(rotated, 'INSERT INTO written VALUES (2)');
   });
 
-  it('changes the password when it is repeated, and keeps the data', async () => {
+  it('replaces the password and keeps the data when it is repeated with another password', async () => {
     const rotated = { ...store, password: `rotated ${tag}` };
     await queryAs(store, 'CREATE TABLE kept AS SELECT 7 AS id');
     await createDatabases(adminUrl, [rotated]);

@@ -11,7 +11,7 @@ export interface ServiceDatabase {
 export const serviceNames = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** Roles for requests (row-level security), which own nothing. All databases of a server share roles. */
+/** Roles that a service assumes during a request, for row-level security. They own nothing. */
 const requestRoles: Partial<Record<ServiceName, readonly string[]>> = {
   'creator-api': ['creator_api_member', 'creator_api_operator'],
 };
@@ -33,7 +33,7 @@ export async function createDatabases(
         await createOrAlterRole(client, requestRole, 'NOLOGIN');
         await client.query(`GRANT ${pg.escapeIdentifier(requestRole)} TO ${pg.escapeIdentifier(role)}`);
       }
-      await createMissingDatabase(client, database, role);
+      await prepareDatabase(client, database, role);
     }
   });
 }
@@ -44,7 +44,8 @@ async function createOrAlterRole(client: pg.Client, role: string, options: strin
   await client.query(`${verb} ROLE ${pg.escapeIdentifier(role)} ${options}`);
 }
 
-async function createMissingDatabase(client: pg.Client, name: string, ownerRole: string): Promise<void> {
+/** Creates the database if it is missing, and lets only its owner connect. */
+async function prepareDatabase(client: pg.Client, name: string, ownerRole: string): Promise<void> {
   const database = pg.escapeIdentifier(name);
   const owner = pg.escapeIdentifier(ownerRole);
   await client.query(`GRANT ${owner} TO CURRENT_USER`); // creating for another owner requires membership
@@ -53,7 +54,7 @@ async function createMissingDatabase(client: pg.Client, name: string, ownerRole:
   await client.query(`REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC`);
 }
 
-/** Deletes databases and their roles. The request roles stay, because other suites may share them. */
+/** Deletes databases and their roles. The request roles stay: other suites at the server may use them. */
 export async function dropDatabases(
   adminUrl: string,
   databases: readonly Pick<ServiceDatabase, 'database' | 'role'>[],

@@ -101,8 +101,8 @@ describe('writeSecrets', () => {
     it('continues after it was interrupted while it wrote a file', () => {
       const { 'auth-server/cookie-keys': cookies } = allFiles();
       remove('store-api/database-url');
-      // The interrupted file is read-only, so it must be deleted. A test that runs as root could write to it;
-      // but then the new file would keep this mode.
+      // The file is read-only, so it must be deleted, not overwritten. Root could overwrite it; then it would
+      // keep the mode 0o400.
       writeFileSync(join(suite.directory, 'store-api', 'database-url.new'), 'postg', { mode: 0o400 });
       expect(repeat().generated).toEqual(['store-api/database-url']);
       expect(statSync(join(suite.directory, 'store-api', 'database-url')).mode & 0o777).toBe(0o444);
@@ -179,7 +179,7 @@ describe('writeSecrets', () => {
       expect(Buffer.from(read('store-api/quote-signing-key'), 'base64')).toHaveLength(32);
     });
 
-    it('generates the user of a store that a later release adds', () => {
+    it('generates the password of a store user that a later release adds', () => {
       remove('operator/rabbitmq-url');
       repeat();
       expectRabbitmqAccepts('operator', passwordAt('operator/rabbitmq-url'));
@@ -213,7 +213,7 @@ describe('writeSecrets', () => {
     });
 
     it.each(['gateway/tls.crt', 'gateway/tls.key'])(
-      'rejects a certificate and key without %s, and does not generate it',
+      'rejects a certificate of which only %s is missing, and does not generate it',
       (path) => {
         remove(path);
         expect(repeat).toThrow('One of gateway/tls.crt and gateway/tls.key is missing');

@@ -33,7 +33,7 @@ const administratorUrls = {
   rabbitmq: 'bootstrap/rabbitmq-admin-url',
 } as const;
 
-/** Releases before ADR 72 kept the first value of each secret in this file. It is never written. */
+/** Releases before ADR 72 kept the first value of each secret in this file. This release only reads it. */
 const earlierFile = 'bootstrap/secrets.json';
 const earlierSecrets = z
   .object({
@@ -58,7 +58,7 @@ type EarlierSecrets = z.infer<typeof earlierSecrets>;
  * What the stores load is derived from the secrets each time, with the permissions of this release.
  * @param host of the public URL, for the certificate
  * @returns the paths of the secrets that were generated, and of those that existed
- * @throws InvalidInput if a secret is empty, one that must be a URL is none, half of the certificate is
+ * @throws InvalidInput if a secret is empty, a URL is invalid, one of the two files of the certificate is
  * missing, or `secrets.json` is damaged; nothing is then written
  */
 export function writeSecrets(
@@ -66,7 +66,7 @@ export function writeSecrets(
   stores: StoreAddresses,
   host: string,
 ): { readonly generated: readonly string[]; readonly kept: readonly string[] } {
-  const initial = initialSecrets(stores, host, readEarlier(directory));
+  const initial = initialSecrets(stores, host, readEarlierSecrets(directory));
   const paths = Object.keys(initial);
   const kept = paths.filter((path) => existsSync(join(directory, path)));
   const generated = paths.filter((path) => !kept.includes(path));
@@ -74,19 +74,19 @@ export function writeSecrets(
   const keptUrls = kept
     .filter(isUrlFile)
     .map((path) => [path, readFileSync(join(directory, path), 'utf8')] as const);
-  const derived = storeFiles({ ...initial, ...Object.fromEntries(keptUrls) });
+  const derived = deriveStoreFiles({ ...initial, ...Object.fromEntries(keptUrls) });
   for (const path of generated) writeAtomically(join(directory, path), initial[path] ?? '');
   for (const [path, text] of Object.entries(derived)) writeAtomically(join(directory, path), text);
   return { generated, kept };
 }
 
 /**
- * Checks sizes only: a secret that is no URL may be readable for its own container alone.
- * @throws InvalidInput if a kept file is empty, or half of the certificate is missing
+ * Opens no file: an operator may have made a secret readable only for its container.
+ * @throws InvalidInput if a kept file is empty, or one of the two files of the certificate is missing
  */
 function assertUsable(directory: string, kept: readonly string[]): void {
   const empty = kept.find((path) => statSync(join(directory, path)).size === 0);
-  // A secret that was lost in a failed copy may still be needed to decrypt data.
+  // Not replaced: if a failed copy left the empty file, the old secret may still be needed to decrypt data.
   if (empty !== undefined)
     throw new InvalidInput(`${empty} is empty. Restore it, or delete it to have a new one generated.`);
   if (kept.filter((path) => path.startsWith('gateway/tls.')).length === 1)
@@ -95,7 +95,7 @@ function assertUsable(directory: string, kept: readonly string[]): void {
     );
 }
 
-function readEarlier(directory: string): EarlierSecrets {
+function readEarlierSecrets(directory: string): EarlierSecrets {
   const file = join(directory, earlierFile);
   if (!existsSync(file)) return {};
   try {
@@ -105,7 +105,7 @@ function readEarlier(directory: string): EarlierSecrets {
   }
 }
 
-/** Returns all secrets, as the first run writes them: those of an earlier release, and new ones. */
+/** Returns a value for every secret: that in `secrets.json` of an earlier release, else a new one. */
 function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSecrets): Files {
   const password = (): string => randomBytes(24).toString('hex');
   const key = (): string => randomBytes(32).toString('base64');
@@ -142,7 +142,7 @@ function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSe
  * Returns the files that the stores load, and the URLs from which the command `databases` sets the passwords
  * in PostgreSQL. So each store accepts the user and password in the URL of a service.
  */
-function storeFiles(secrets: Files): Files {
+function deriveStoreFiles(secrets: Files): Files {
   const urls = Object.keys(secrets).filter(isUrlFile);
   const logins = new Map(urls.map((path) => [path, loginOf(path, secrets[path] ?? '')]));
   const password = (path: string): string => logins.get(path)?.password ?? '';

@@ -17,7 +17,7 @@ describe('the settings of bootstrap', () => {
     expect(readSetting({ PASSWORD_FILE: fileWith(' word\n') }, 'PASSWORD')).toBe('word');
   });
 
-  it('are read from their own value when the name of their file is empty', () => {
+  it('are read from NAME when NAME_FILE is empty', () => {
     expect(readSetting({ PASSWORD: 'word', PASSWORD_FILE: '' }, 'PASSWORD')).toBe('word');
   });
 

@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** A command, a setting or the file of a secret cannot be used. The message names it and has no secret. */
 export class InvalidInput extends Error {}
 
-/** Returns the trimmed content of the file in `NAME_FILE`, else the setting; undefined if that is empty. */
+/** Returns the trimmed content of the file that `NAME_FILE` names, else the value of `NAME` if it has one. */
 export function readSetting(environment: Environment, name: string): string | undefined {
   const file = environment[`${name}_FILE`];
   if (!file) return environment[name] || undefined;

@@ -1,6 +1,7 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { ageSecondFactorSetup, ageSignIns } from '../test/backdate.js';
+import { signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { server, startServer } from '../test/server.js';
@@ -15,7 +16,8 @@ import {
 } from '../test/second-factors.js';
 
 startServer();
-const daySeconds = 86_400;
+const hourSeconds = 3600;
+const daySeconds = 24 * hourSeconds;
 
 describe('enabling a second factor', () => {
   it('ends the offline access of first-party apps, which was given with a password alone', async () => {
@@ -34,7 +36,7 @@ describe('enabling a second factor', () => {
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
     const setup = await beginSetup(server, browser);
-    await ageSecondFactorSetup(server, email, 15);
+    await ageSecondFactorSetup(server, email, { minutes: 15 });
     const code = authenticatorOf(setup).generate();
     const expired = await browser.submit(formOf(setup, '/second-factor'), { code });
     expect(expired.status).toBe(409);
@@ -63,17 +65,17 @@ describe('enabling a second factor', () => {
 
 describe('a browser session', () => {
   it.each([
-    ['member', 29 * daySeconds, '/account'],
-    ['member', 31 * daySeconds, 'sign in'],
-    ['global_admin', 11 * 3600, '/account'],
-    ['global_admin', 13 * 3600, 'sign in'],
-  ] as const)('of a %s who signed in %i seconds ago shows: %s', async (role, seconds, destination) => {
+    ['member', '29 days', '/account', 29 * daySeconds],
+    ['member', '31 days', 'sign in', 31 * daySeconds],
+    ['global_admin', '11 hours', '/account', 11 * hourSeconds],
+    ['global_admin', '13 hours', 'sign in', 13 * hourSeconds],
+  ] as const)('of a %s who signed in %s ago leads to %s', async (role, _age, destination, seconds) => {
     const { email, user_id } = await newUser(server, role === 'member' ? undefined : { role });
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
-    await ageSignIns(server, user_id, seconds);
+    await ageSignIns(server, user_id, { seconds });
     const shown = await browser.get(`${server.url}/account`);
-    expect(shown.text.includes('id="password"') ? 'sign in' : shown.url.pathname).toBe(destination);
+    expect(shown.text.includes(signInPageField) ? 'sign in' : shown.url.pathname).toBe(destination);
     const dashboard = await App.dashboard(server);
     const silent = await browser.get((await dashboard.request('openid', { prompt: 'none' })).url);
     expect(silent.url.searchParams.get('error')).toBe(destination === 'sign in' ? 'login_required' : null);

@@ -3,14 +3,14 @@ import { describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { App, disconnectFormOf } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
-import { newUserEmail, openAccountPage } from '../test/account-pages.js';
+import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
 import { server, startServer } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
 import { fetchUserInfo } from '../test/token-states.js';
 
 startServer();
 
-/** The status of UserInfo: 401 when the access token has ended. */
+/** Returns the status of UserInfo: 401 when the access token has ended. */
 const userInfoStatus = async (token: string) => (await fetchUserInfo(token)).status;
 
 describe('the account pages', () => {
@@ -39,7 +39,7 @@ describe('the account pages', () => {
     await server.database.run(testStatement('UPDATE users SET disabled_at = now() WHERE email = $1'), [
       email,
     ]);
-    expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"'); // the sign-in page
+    expect((await browser.get(`${server.url}/account`)).text).toContain(signInPageField);
   });
 
   it('redirect to /account/signed-out when the sign-in is cancelled', async () => {
@@ -49,12 +49,16 @@ describe('the account pages', () => {
     expect(cancelled.url.pathname).toBe('/account/signed-out');
   });
 
-  it('redirect to /account after the sign-in when the state is another URL, and reject a code with NUL', async () => {
+  it('redirect to /account after the sign-in when the state is a URL of another site', async () => {
     const { browser } = await openAccountPage(await newUserEmail(), '/account');
-    const back = await browser.get(`${server.url}/account/signed-in?state=https://evil.example&code=x%00`);
-    expect(back.status).toBe(400);
-    const home = await browser.get(`${server.url}/account/signed-in?state=https://evil.example&code=x`);
-    expect(home.url.href).toBe(`${server.url}/account`);
+    const overview = await browser.get(`${server.url}/account/signed-in?state=https://evil.example&code=x`);
+    expect(overview.url.href).toBe(`${server.url}/account`);
+  });
+
+  it('reject an authorization code with NUL', async () => {
+    const { browser } = await openAccountPage(await newUserEmail(), '/account');
+    const rejected = await browser.get(`${server.url}/account/signed-in?state=/account&code=x%00`);
+    expect(rejected.status).toBe(400);
   });
 
   it.each([
@@ -118,7 +122,7 @@ describe('connected apps', () => {
     expect(await auditEventsOf(server, { email })).toContain('app_disconnected');
   });
 
-  it('show a test creator as such, and a creator without a name as unnamed', async () => {
+  it('mark a test creator with "(test)", and show a creator without a name as unnamed', async () => {
     const email = await newUserEmail();
     const names: string[] = [];
     for (const [name, isTest] of [
@@ -148,7 +152,8 @@ describe('connected apps', () => {
     expect(shown.text).not.toContain('Their app');
     const security = await browser.get(`${server.url}/account/security`);
     const csrf = formOf(security, '/password').hidden['csrf'] ?? '';
-    for (const client_id of [app.clientId, 'unknown', randomBytes(3000).toString('base64url')]) {
+    const veryLongId = randomBytes(3000).toString('base64url');
+    for (const client_id of [app.clientId, 'unknown', veryLongId]) {
       const response = await browser.submit({
         action: '/account/apps/disconnect',
         hidden: { csrf, client_id },
@@ -164,17 +169,17 @@ describe('browsers', () => {
   it('are listed and can be signed out, which ends the tokens of the session and keeps offline access', async () => {
     const email = await newUserEmail();
     const app = await App.register(server);
-    const bound = await app.signIn('openid', { email });
-    const offline = await app.signIn('openid offline_access', { email, browser: bound.browser });
+    const online = await app.signIn('openid', { email });
+    const offline = await app.signIn('openid offline_access', { email, browser: online.browser });
     const { browser, shown } = await openAccountPage(email, '/account/browsers');
     expect(shown.text).toContain('this browser');
     const form = formOf(shown, '/browsers/sign-out');
     const done = await browser.submit(form);
     expect(done.text).toContain('Signed out of that browser.');
     expect(done.forms).toEqual([]);
-    expect(await userInfoStatus(bound.tokens.access_token)).toBe(401);
+    expect(await userInfoStatus(online.tokens.access_token)).toBe(401);
     expect(await userInfoStatus(offline.tokens.access_token)).toBe(200);
-    const repeated = await app.authorize('openid', { email, browser: bound.browser });
+    const repeated = await app.authorize('openid', { email, browser: online.browser });
     expect(repeated.steps).toContain('login');
   });
 
@@ -182,11 +187,11 @@ describe('browsers', () => {
     const email = await newUserEmail();
     const { browser } = await openAccountPage(email, '/account');
     const other = await openAccountPage(email, '/account/browsers');
-    const sessions =
-      testStatement(`SELECT model, id, payload, account_id, session_uid, expires_at FROM oidc_model
+    const sessions = testStatement(`SELECT id, payload, account_id, session_uid, expires_at FROM oidc_model
         WHERE model = 'Session' AND account_id = (SELECT id::text FROM users WHERE email = $1)`);
     const before = await server.database.rows<Record<string, unknown>>(sessions, [email]);
     await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
+    // A request that read the session before it was ended stores it again.
     for (const row of before) {
       await server.database.run(
         testStatement(`INSERT INTO oidc_model (model, id, payload, account_id, session_uid, expires_at)
@@ -195,20 +200,21 @@ describe('browsers', () => {
       );
     }
     expect(before).toHaveLength(2);
-    expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"');
+    expect((await browser.get(`${server.url}/account`)).text).toContain(signInPageField);
     expect((await other.browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
   });
 
   it('are signed out all at once, except the current one', async () => {
     const email = await newUserEmail();
-    await openAccountPage(email, '/account');
-    await openAccountPage(email, '/account');
+    const others = [await openAccountPage(email, '/account'), await openAccountPage(email, '/account')];
     const { browser, shown } = await openAccountPage(email, '/account/browsers');
     const form = shown.forms.find(({ hidden }) => hidden['session'] === 'others');
     if (form === undefined) throw new Error('The page has no form for all other browsers.');
     const done = await browser.submit(form);
     expect(done.text).toContain('Signed out of all other browsers.');
     expect(done.text).toContain('this browser');
+    for (const other of others)
+      expect((await other.browser.get(`${server.url}/account`)).text).toContain(signInPageField);
   });
 
   it('cannot be signed out by another user', async () => {

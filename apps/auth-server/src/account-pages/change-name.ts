@@ -23,15 +23,15 @@ export class ChangeName {
   async run(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, origin, optionalField } = signedIn;
     const typed = optionalField('name');
-    const name = displayName.safeParse(typed);
+    const parsed = displayName.safeParse(typed);
     const isRemoved = typed?.trim() === '';
-    if (!name.success && !isRemoved) {
-      const [issue] = name.error.issues;
+    if (!parsed.success && !isRemoved) {
+      const [issue] = parsed.error.issues;
       const text = `The name ${issue?.message ?? 'is not valid'}.`;
       return this.showOverview.run(signedIn, { status: 400, text });
     }
     await this.database.transaction(async (tx) => {
-      if ((await tx.run(setName, [person.id, name.data ?? null])) === 0) return;
+      if ((await tx.run(setName, [person.id, parsed.data ?? null])) === 0) return;
       await insertAudit(tx, { event: 'name_changed', userId: person.id }, origin);
     });
     return { redirect: '/account?done=name' };

@@ -1,7 +1,7 @@
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
-import { newUserEmail, openAccountPage } from '../test/account-pages.js';
+import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
 import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
@@ -15,8 +15,7 @@ startServerWithOperator();
 const newPassword = 'quite another horse';
 const lockUser = testStatement('SELECT FROM users WHERE email = $1 FOR UPDATE');
 
-/** Submits the form for a new password. */
-const change = (browser: FormBrowser, page: Page, fields: Readonly<Record<string, string>> = {}) =>
+const submitChange = (browser: FormBrowser, page: Page, fields: Readonly<Record<string, string>> = {}) =>
   browser.submit(formOf(page, '/security/password'), {
     current_password: password,
     new_password: newPassword,
@@ -29,10 +28,10 @@ describe('the password', () => {
     const email = await newUserEmail();
     const { browser: otherBrowser } = await openAccountPage(email, '/account');
     const { browser, shown } = await openAccountPage(email, '/account/security');
-    const done = await change(browser, shown);
+    const done = await submitChange(browser, shown);
     expect(done.text).toContain('Your password has been changed.');
     const signInPage = await otherBrowser.get(`${server.url}/account`);
-    expect(signInPage.text).toContain('id="password"');
+    expect(signInPage.text).toContain(signInPageField);
     const withOldPassword = await otherBrowser.submit(formOf(signInPage, '/login'), { email, password });
     expect(withOldPassword.status).toBe(401);
     const fields = { email, password: newPassword };
@@ -53,27 +52,27 @@ describe('the password', () => {
   ])('is not changed %s', async (_, fields, status) => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
-    expect((await change(browser, shown, fields)).status).toBe(status);
+    expect((await submitChange(browser, shown, fields)).status).toBe(status);
     expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 
-  it('may have 1024 characters of four bytes, and is not shortened by the browser', async () => {
+  it('may have 1024 characters of four bytes, and its fields have no maxlength', async () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     expect(shown.text).not.toMatch(/type="password"[^>]*maxlength/);
     const ideographs = (first: number) =>
       Array.from({ length: 1024 }, (_, index) => String.fromCodePoint(first + index)).join('');
     const [longest, next] = [ideographs(0x20000), ideographs(0x21000)];
-    const changed = await change(browser, shown, { new_password: longest, repeated_password: longest });
+    const changed = await submitChange(browser, shown, { new_password: longest, repeated_password: longest });
     expect(changed.text).toContain('Your password has been changed.');
     const fields = { current_password: longest, new_password: next, repeated_password: next };
-    expect((await change(browser, changed, fields)).text).toContain('Your password has been changed.');
+    expect((await submitChange(browser, changed, fields)).text).toContain('Your password has been changed.');
   });
 
-  it('has one audit record of a change with a wrong current password', async () => {
+  it('has one audit record for an attempt to change it with a wrong current password', async () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
-    await change(browser, shown, { current_password: 'wrong' });
+    await submitChange(browser, shown, { current_password: 'wrong' });
     const records = await auditRecords(server, { email });
     expect(records.filter(({ event }) => event.startsWith('password_'))).toEqual([
       {
@@ -84,18 +83,18 @@ describe('the password', () => {
     ]);
   });
 
-  it('is required again in a browser that signed in before a change in the database', async () => {
+  it('is required again in a browser whose sign-in is older than the password', async () => {
     const email = await newUserEmail();
     const { browser } = await openAccountPage(email, '/account');
     await movePasswordChangeAfterSignIns(server, email);
-    expect((await browser.get(`${server.url}/account`)).text).toContain('id="password"');
+    expect((await browser.get(`${server.url}/account`)).text).toContain(signInPageField);
   });
 
   it('is not required again in the browser in which it was changed, not even by apps', async () => {
     const email = await newUserEmail();
     const app = await App.register(server);
     const { browser, shown } = await openAccountPage(email, '/account/security');
-    await change(browser, shown);
+    await submitChange(browser, shown);
     expect((await app.authorize('openid', { email, browser })).steps).toEqual(['consent']);
   });
 
@@ -104,8 +103,8 @@ describe('the password', () => {
     const { browser, shown } = await openAccountPage(email, '/account/security');
     const other = await openAccountPage(email, '/account/browsers');
     await other.browser.submit(formOf(other.shown, '/browsers/sign-out'));
-    const rejected = await change(browser, shown);
-    expect(rejected.text).toContain('id="password"');
+    const rejected = await submitChange(browser, shown);
+    expect(rejected.text).toContain(signInPageField);
     expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 });
@@ -118,12 +117,13 @@ describe('a password change', () => {
       await tx.run(lockUser, [email]);
       const operatorSets = runCommand('user password', { USER: email, password: 'known to the owner only' });
       await untilLockWaits(server.database);
-      const changed = change(browser, shown);
-      await untilLockWaits(server.database, { count: 2 }); // the current password was verified
+      const changed = submitChange(browser, shown);
+      // Both wait for the lock of the user. The page has already verified the current password.
+      await untilLockWaits(server.database, { count: 2 });
       return { operatorSets, changed };
     });
     await operatorSets;
-    expect((await changed).text).toContain('id="password"');
+    expect((await changed).text).toContain(signInPageField);
     expect((await openAccountPage(email, '/account', 'known to the owner only')).shown.url.pathname).toBe(
       '/account',
     );
@@ -138,7 +138,7 @@ describe('a password change', () => {
     const { tokens: dashboardTokens } = await dashboard.signIn('openid offline_access', { email });
     const { tokens: thirdPartyTokens } = await thirdParty.signIn('openid offline_access', { email });
     const { browser, shown } = await openAccountPage(email, '/account/security');
-    expect((await change(browser, shown)).text).toContain('all other browsers and of our own apps.');
+    expect((await submitChange(browser, shown)).text).toContain('all other browsers and of our own apps.');
     await expect(dashboard.refresh(dashboardTokens.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_grant',
     });
@@ -155,7 +155,7 @@ describe('a password change', () => {
     expect(shown.text.replace(/\s+/g, ' ')).toMatch(
       /name="disconnect_apps" value="yes" checked ?\/>.*the 1 connected app/,
     );
-    const done = await change(browser, shown, { disconnect_apps: 'yes' });
+    const done = await submitChange(browser, shown, { disconnect_apps: 'yes' });
     expect(done.text).toContain('all other apps are disconnected');
     await expect(other.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     expect((await browser.get(`${server.url}/account/apps`)).text).toContain('No connected apps.');
@@ -167,7 +167,7 @@ describe('a password change', () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     const before = browser.cookieHeader(new URL(server.url));
-    await change(browser, shown);
+    await submitChange(browser, shown);
     expect(browser.cookieHeader(new URL(server.url))).not.toBe(before);
     expect((await browser.get(`${server.url}/account`)).url.pathname).toBe('/account');
     const copied = await server.fetch(`${server.url}/account`, {
@@ -187,7 +187,7 @@ describe('a password change', () => {
   ])('to %s is rejected on the page and by the operator command', async (_, chosen, problem) => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
-    const page = await change(browser, shown, { new_password: chosen, repeated_password: chosen });
+    const page = await submitChange(browser, shown, { new_password: chosen, repeated_password: chosen });
     expect(page.status).toBe(400);
     expect(page.text).toContain(problem);
     const rejected = runCommand('user password', { USER: email, password: chosen });

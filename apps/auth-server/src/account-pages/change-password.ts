@@ -49,10 +49,10 @@ export class ChangePassword {
     await this.unitOfWork.runRevocation(async (tx) => {
       isReplaced = (await tx.run(replacePassword, [person.id, passwordHash, hash])) === 1;
       if (!isReplaced) return [];
-      const end = () => endAccess(tx, signedIn, disconnectApps);
+      const end = () => endAccessAndAudit(tx, signedIn, disconnectApps);
       return disconnectApps ? disconnectAndPublish(tx, this.outbox, { userId: person.id }, end) : end();
     });
-    // Another change was first, or the account was disabled. Both have ended this session.
+    // Another change was first, or the account was disabled. The page shows the sign-in if the session ended.
     if (!isReplaced) return { redirect: '/account/security' };
     await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });
     return {
@@ -73,12 +73,12 @@ async function newPasswordProblemText({ person, field }: SignedInRequest): Promi
     : undefined;
 }
 
-async function endAccess(
+async function endAccessAndAudit(
   tx: Transaction,
   { person: { id: userId }, sessionUid, origin }: SignedInRequest,
   disconnectApps: boolean,
 ): Promise<RevokedToken[]> {
-  // Someone who knew the old password may have seen the secret.
+  // Someone who knew the old password may have seen the secret of this factor.
   await tx.run(deleteUnconfirmedSecondFactor, [userId]);
   const details = { apps_disconnected: disconnectApps };
   await insertAudit(tx, { event: 'password_changed', userId, details }, origin);

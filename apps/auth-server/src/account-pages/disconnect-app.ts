@@ -8,9 +8,7 @@ import { endFamiliesOfUserAndClient } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
 
-/**
- * Disconnects an app: ends all its tokens for this person, and its next authorization needs a new consent.
- */
+/** Disconnects an app: deletes its consents and ends all its tokens for this person. */
 @Injectable()
 export class DisconnectApp {
   constructor(

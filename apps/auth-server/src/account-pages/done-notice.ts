@@ -16,7 +16,10 @@ const texts: ReadonlyMap<unknown, string> = new Map([
   ['factor-off', 'The second factor is turned off.'],
 ]);
 
-/** The notice about a completed form. @param done query parameter `done` of the redirect after the form */
+/**
+ * Returns the notice about a completed form.
+ * @param done query parameter `done` of the redirect after the form
+ */
 export function doneNotice(done: unknown): Notice | undefined {
   const text = texts.get(done);
   return text === undefined ? undefined : { text };

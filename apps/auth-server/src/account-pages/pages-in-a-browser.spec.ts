@@ -9,7 +9,7 @@ import { password } from '../test/users.js';
 import { testStatement } from '../test/test-statement.js';
 
 const email = 'owner@meridian.example';
-/** How a browser shows the pages, by a description. */
+/** The browsers that show the pages: descriptions and options. */
 const screens: readonly (readonly [string, BrowserContextOptions])[] = [
   ['a wide screen without JavaScript', { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false }],
   ['a wide screen', { viewport: { width: 1200, height: 800 } }],
@@ -25,9 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => chromium.close());
 
-/** Uses a page with only the keyboard. */
+/** Types one value into each input, the first of which the page has focused, and presses Enter. */
 async function fillByKeyboard(page: Page, values: readonly string[]): Promise<void> {
-  await page.locator('input:focus').waitFor(); // the page focuses its first input
+  await page.locator('input:focus').waitFor();
   for (const [index, value] of values.entries()) {
     if (index > 0) await page.keyboard.press('Tab');
     await page.keyboard.type(value);
@@ -36,8 +36,8 @@ async function fillByKeyboard(page: Page, values: readonly string[]): Promise<vo
 }
 
 /**
- * Violations of WCAG 2.2 A and AA and of best practices that axe finds, which needs JavaScript, and whether
- * the page scrolls horizontally.
+ * Returns the violations of WCAG 2.2 A and AA and of best practices that axe finds, and a fault if the page
+ * scrolls horizontally. Without JavaScript, which axe needs, only the scrolling is checked.
  */
 async function faultsOf(page: Page, { javaScriptEnabled }: BrowserContextOptions): Promise<unknown[]> {
   const violations = javaScriptEnabled === false ? [] : await axeViolations(page);
@@ -130,7 +130,7 @@ describe.each(screens)('on %s', (_, options) => {
   });
 
   it('a global admin sets up the required second factor and signs in with it', async () => {
-    // This test, on the previous screen, has set it up.
+    // This test has set one up for the same person on the previous screen.
     await server.database.run(testStatement('DELETE FROM second_factors'));
     await page.goto(`${server.url}/account/security`);
     await fillByKeyboard(page, ['operator@platform.example', password]);
@@ -163,7 +163,7 @@ describe.each(screens)('on %s', (_, options) => {
 });
 
 describe('another site', () => {
-  it('can neither frame a page nor send its forms', async () => {
+  it('can neither frame a page nor submit its forms with the session', async () => {
     const context = await chromium.newContext({ ignoreHTTPSErrors: true });
     const page = await context.newPage();
     await page.goto(`${server.url}/account/security`);
@@ -182,7 +182,8 @@ describe('another site', () => {
     expect(await framed?.getByRole('heading').count()).toBe(0);
     await page.getByRole('button').click();
     await page.waitForURL(`${server.url}/**`);
-    // Without the session cookie the form redirects to the sign-in, which has the cookie and shows the page.
+    // The browser sends the form without the session cookie, so the response redirects to the sign-in. That
+    // request has the cookie and leads to the page, which has no notice that browsers were signed out.
     await page.getByRole('heading', { name: 'Browsers' }).waitFor();
     expect(await page.getByRole('status').count()).toBe(0);
     await context.close();

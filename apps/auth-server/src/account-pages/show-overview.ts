@@ -30,9 +30,9 @@ export class ShowOverview {
       name: person.name,
       belongsTo: belongsTo(person, organisation),
       creators: creators.map(({ name }) => name),
-      apps: apps.length,
-      browsers: browsers.length,
-      secondFactor: factor.confirmed,
+      appCount: apps.length,
+      browserCount: browsers.length,
+      hasSecondFactor: factor.confirmed,
     };
     return overviewPage(account, view, notice);
   }

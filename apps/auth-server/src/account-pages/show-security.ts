@@ -17,10 +17,10 @@ export class ShowSecurity {
     const { person, account } = signedIn;
     const [state, apps] = await Promise.all([this.factors.stateOf(person.id), this.apps.list(person.id)]);
     const view = {
-      secondFactor: state.confirmed,
+      hasSecondFactor: state.confirmed,
       recoveryCodesLeft: state.recoveryCodesLeft,
-      secondFactorRequired: this.factors.isRequiredOf(person),
-      thirdPartyApps: apps.filter((app) => !app.first_party).length,
+      isSecondFactorRequired: this.factors.isRequiredOf(person),
+      thirdPartyAppCount: apps.filter((app) => !app.first_party).length,
     };
     return securityPage(account, view, notice);
   }

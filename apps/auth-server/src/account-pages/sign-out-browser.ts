@@ -21,7 +21,7 @@ export class SignOutBrowser {
           : await endSessionOfUser(tx, person.id, session);
       found = revoked !== undefined;
       if (found) await insertAudit(tx, entry, origin);
-      return revoked ?? []; // published to the APIs after the commit
+      return revoked ?? [];
     });
     if (!found) return { redirect: '/account/browsers' };
     const done = session === 'others' ? 'signed-out-others' : 'signed-out';

@@ -57,7 +57,10 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
     @Inject(CONFIG) private readonly config: AuthServerSettings,
   ) {}
 
-  /** @throws SignInNeeded, Forbidden when the token of a submitted form is invalid */
+  /**
+   * @throws SignInNeeded when the browser has no valid session, or the person must sign in again
+   * @throws Forbidden when the token of a submitted form is invalid
+   */
   async transform(context: ExecutionContext): Promise<SignedInRequest> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
@@ -72,14 +75,14 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
       this.accounts.isSignInExpired(accountId, session.loginTs ?? 0, signInLimits(this.config)),
     ]);
     if (person === undefined || needsSecondFactor || isSignInExpired) throw this.signInNeeded(request);
-    const form = `account:${sessionUid}`;
+    const formName = `account:${sessionUid}`;
     const browser = browserRequest(request);
-    if (request.method === 'POST') this.forms.verify(form, browser);
+    if (request.method === 'POST') this.forms.verify(formName, browser);
     return {
       ...browser,
       person,
       sessionUid,
-      account: { email: person.email, csrf: this.forms.issue(form) },
+      account: { email: person.email, csrf: this.forms.issue(formName) },
       notice: doneNotice(request.query['done']),
       rotateSession: (verified = {}) => this.rotateSession(request, response, verified),
     };

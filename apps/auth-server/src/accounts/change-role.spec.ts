@@ -15,23 +15,22 @@ const lockTokens = testStatement(
 );
 
 describe('a new role', () => {
-  it('makes a refresh in progress 503, and its retry returns a token with the new role', async () => {
+  it('makes a refresh in progress fail with 503, and its retry return a token with the new role', async () => {
     const { email } = await newUser(server);
     const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
     const refresh = () =>
       app.post('token', { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' });
     const role = { USER: email, role: 'admin', organisation: 'org_harbour' };
-    const [, response] = await server.database
-      .transaction(async (tx) => {
-        await tx.run(lockTokens, [app.clientId]);
-        const change = runCommand('user role', role);
-        await untilLockWaits(server.database);
-        const refreshed = refresh(); // has read the old role, and waits for the Grant
-        await untilLockWaits(server.database, { count: 2 });
-        return [change, refreshed] as const;
-      })
-      .then((pending) => Promise.all(pending));
+    const pending = await server.database.transaction(async (tx) => {
+      await tx.run(lockTokens, [app.clientId]);
+      const change = runCommand('user role', role);
+      await untilLockWaits(server.database);
+      const refreshed = refresh(); // has read the old role, and waits for the Grant
+      await untilLockWaits(server.database, { count: 2 });
+      return [change, refreshed] as const;
+    });
+    const [, response] = await Promise.all(pending);
     expect(response.status).toBe(503);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     const retried = z.object({ access_token: z.string() }).parse(await (await refresh()).json());

@@ -72,7 +72,7 @@ export async function changeRole(
     if (leavesOrganisation)
       return disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, applyChange);
     const result = await applyChange();
-    // Joining an organisation makes earlier consents valid. Other changes publish the same apps once more.
+    // Joining an organisation makes earlier consents valid. Other changes publish unchanged snapshots.
     if (result.changed) await publishCreators(tx, outbox, await creatorsOfConsents(tx, user.id));
     return result;
   });

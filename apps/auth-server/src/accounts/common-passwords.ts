@@ -1,8 +1,8 @@
 let loading: Promise<ReadonlySet<string>> | undefined;
 
 /**
- * Common passwords in lower case, from the lists of zxcvbn. Loaded at first use, since most processes do not
- * need them.
+ * Returns common passwords in lower case, from the lists of zxcvbn. Loads them at the first call, since most
+ * processes do not need them.
  */
 export function commonPasswords(): Promise<ReadonlySet<string>> {
   loading ??= load();

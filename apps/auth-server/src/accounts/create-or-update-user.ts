@@ -85,10 +85,9 @@ const insertMembership = statement(
 );
 
 /**
- * Creates a user. For an existing user that matches the options (a missing name matches too), it adds the
- * name and sets the password; a different password ends all access of the user. Another existing user stays
- * unchanged.
- * @throws Error when an existing user does not match
+ * Creates a user. An existing user matches if role and organisation are equal, and the name is equal or
+ * missing: it gets the name and the password, and a different password ends all its access.
+ * @throws Error when an existing user does not match; nothing is then changed
  */
 export async function createOrUpdateUser(
   database: Database,
@@ -98,10 +97,9 @@ export async function createOrUpdateUser(
   await assertAcceptablePassword(user.password, user.email);
   const { id, email, disabled, revoked } = await database.transaction(async (tx) => {
     if (user.organisation !== undefined) await requireOrganisation(tx, user.organisation);
-    const stored =
-      (await updateExisting(tx, user)) ??
-      (await insert(tx, user)) ?? // undefined if the user was created concurrently
-      (await updateExisting(tx, user));
+    let stored = await updateExisting(tx, user);
+    stored ??= await insert(tx, user);
+    stored ??= await updateExisting(tx, user); // created concurrently, after the first `updateExisting`
     if (stored === undefined) throw new Error('The user was not stored.');
     return stored;
   });
@@ -127,8 +125,8 @@ async function insert(tx: Transaction, user: NewUser): Promise<StoredUser | unde
 
 /**
  * Sets the password, and a missing name, of an existing user that matches the options. Does not set an
- * equal password, since that would count as a change and end all access. Returns undefined when there is no
- * such user.
+ * equal password, since that would count as a change and end all access. Returns undefined when no user has
+ * this e-mail address.
  * @throws Error when an existing user does not match
  */
 async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUser | undefined> {

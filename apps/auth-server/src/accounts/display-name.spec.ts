@@ -8,7 +8,7 @@ describe('a display name', () => {
     expect(displayName.safeParse(decomposed.repeat(201)).success).toBe(false);
   });
 
-  it.each(['', ' ', '\u200b', '\u2800', 'two\nlines', 'a\u202eb'])('is not %j', (name) => {
+  it.each(['', ' ', '\u200b', '\u2800', 'two\nlines', 'a\u202eb'])('must not be %j', (name) => {
     expect(displayName.safeParse(name).success).toBe(false);
   });
 });

@@ -1,8 +1,7 @@
 import { visibleCharacter } from '@fulfilment/contracts';
 import { z } from 'zod';
 
-// A name must be visible, on one line and without bidirectional controls, like release titles (http-service,
-// dto/texts.ts).
+/** Control characters, line breaks and bidirectional controls. */
 const forbidden = /[\p{Cc}\p{Surrogate}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /** Name of a person, organisation or creator: 1 to 200 characters. */
@@ -10,7 +9,7 @@ export const displayName = z
   .string('is missing')
   .trim()
   .min(1, 'must not be empty')
-  // Bounds the cost of the normalisation, generously: a decomposed character may have several code units.
+  // Bounds the cost of the normalisation. Ten times the limit: a decomposed character has several code units.
   .max(2_000, 'must be at most 200 characters long')
   .transform((name) => name.normalize('NFC'))
   .refine((name) => [...name].length <= 200, 'must be at most 200 characters long')

@@ -40,12 +40,13 @@ describe('a new password (NIST SP 800-63B-4 §3.1.1.2)', () => {
     expect(newPasswordProblem(chosen, email, await commonPasswords())).toContain(problem);
   });
 
-  it('is not rejected for its length, and takes less than a second of CPU time, when it repeats a part up to the maximum length', async () => {
+  it('is checked in less than a second of CPU time when only its last character ends a repetition of maximum length', async () => {
     const common = await commonPasswords();
     const started = process.threadCpuUsage();
     for (const part of ['a', 'ab', 'a1', '1', '-']) {
       const chosen = `${part.repeat(maxPasswordLength).slice(0, maxPasswordLength - 1)}x`;
-      expect(newPasswordProblem(chosen, email, common)).not.toEqual(expect.stringContaining('at most'));
+      const problem = newPasswordProblem(chosen, email, common);
+      expect(problem).not.toEqual(expect.stringContaining('at most')); // that would skip the search
     }
     const { user, system } = process.threadCpuUsage(started);
     expect((user + system) / 1_000).toBeLessThan(1_000);

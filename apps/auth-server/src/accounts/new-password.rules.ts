@@ -16,8 +16,8 @@ export function isTooLong(password: string): boolean {
 }
 
 /**
- * Why a password is not allowed: the rest of a sentence after "The new password" or "--password". Undefined
- * for an allowed one.
+ * Returns why a password is not allowed, as the rest of a sentence after "The new password" or "--password";
+ * undefined for an allowed one.
  */
 export function newPasswordProblem(
   chosen: string,

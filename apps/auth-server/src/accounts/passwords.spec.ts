@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { hashPassword, verifyPassword } from './passwords.js';
 
-/** Processor time, because the duration also depends on the other processes. */
+/** Measures processor time, since the duration also depends on other processes. */
 const processorMs = async (work: () => Promise<unknown>): Promise<number> => {
   const before = process.cpuUsage();
   await work();
@@ -44,7 +44,7 @@ describe('passwords', () => {
       const stored = await hashPassword(longest);
       expect(await verifyPassword(longest, stored)).toBe(true);
       expect(await verifyPassword(`${longest}${sign}`, stored)).toBe(false);
-      // A longer one is hashed as an empty password, to take as long, but matches nothing.
+      // A longer one takes the time of an empty password, which is hashed in its place, but never matches.
       expect(await verifyPassword(`${longest}${sign}`, await hashPassword(''))).toBe(false);
     },
   );

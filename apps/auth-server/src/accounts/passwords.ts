@@ -64,7 +64,10 @@ function argon2id(
   return derive('argon2id', { message, nonce, memory, passes, parallelism, tagLength: hashBytes });
 }
 
-/** @throws ServiceUnavailable when too many are waiting */
+/**
+ * Does work that hashes a password, after the earlier ones if `maxConcurrent` of them are in progress.
+ * @throws ServiceUnavailable when too many are waiting
+ */
 async function limitConcurrency<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running >= maxConcurrent) {
     if (waiting.length >= maxWaiting) throw new ServiceUnavailable('Too many people are signing in at once.');

@@ -8,8 +8,8 @@ import { removeSecondFactor } from '../second-factor/second-factors.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { lockUser } from '../users/find-user.js';
 
-// An empty hash matches no password, which prevents sign-ins. The e-mail address is unique and cannot exist
-// (RFC 2606 §2).
+// An empty hash matches no password, which prevents sign-ins. The new e-mail address is unique, and no one
+// can register its domain (RFC 2606 §2).
 const redact = statement(
   'users.redact',
   `UPDATE users SET email = 'redacted-' || id || '@redacted.invalid', email_verified = false, name = NULL, password_hash = '',

@@ -94,12 +94,12 @@ describe('user create for an existing user', () => {
   });
 
   it.each([
-    ['of another organisation', { organisation: 'org_meridian' }],
-    ['with another role', { role: 'owner' }],
-    ['without an organisation', { organisation: undefined, role: undefined }],
-    ['as a global admin', { organisation: undefined, role: 'global_admin' }],
-    ['with another name', { name: 'Somebody Else' }],
-  ] as const)('is rejected %s, and changes nothing', async (_, change) => {
+    ['another organisation', { organisation: 'org_meridian' }],
+    ['another role', { role: 'owner' }],
+    ['no organisation', { organisation: undefined, role: undefined }],
+    ['the role global_admin', { organisation: undefined, role: 'global_admin' }],
+    ['another name', { name: 'Somebody Else' }],
+  ] as const)('is rejected when its options have %s, and changes nothing', async (_, change) => {
     await makeUser(server.database, existing);
     const before = await stored();
     await expect(
@@ -108,7 +108,7 @@ describe('user create for an existing user', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('is rejected for a global admin without this role, and returns the user with it', async () => {
+  it('is rejected for a global admin, unless its options have this role', async () => {
     const { email } = server.users.globalAdmin;
     await expect(makeUser(server.database, { ...existing, email })).rejects.toThrow('already');
     await expect(makeUser(server.database, { email, password })).rejects.toThrow('already');

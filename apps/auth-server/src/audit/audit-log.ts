@@ -106,7 +106,8 @@ export class AuditLog {
 }
 
 /**
- * Writes a record, if possible in the transaction that it describes.
+ * Writes a record.
+ * @param sql the transaction of the audited action, if it has one
  * @param origin undefined for actions of operators and background jobs
  */
 export async function insertAudit(sql: Sql, entry: AuditEntry, origin?: Origin): Promise<void> {

@@ -46,13 +46,13 @@ describe('the monthly partitions of the audit log', () => {
     const [bounds] = await sql<{ starts: string; ends: string }>(
       `SELECT (${monthAgo(3)})::text AS starts, (${monthAgo(2)})::text AS ends`,
     );
-    // The partition audit_log_earlier covers all months until the current one, and so also that of
-    // audit_log_old.
+    // This partition covers all months until the current one, and so also that of audit_log_old.
     await sql('ALTER TABLE audit_log DETACH PARTITION audit_log_earlier');
     await sql(
       `ALTER TABLE audit_log ATTACH PARTITION audit_log_old FOR VALUES FROM ('${bounds?.starts}+00') TO ('${bounds?.ends}+00')`,
     );
     await sql(`INSERT INTO audit_log (at, event) VALUES ('${bounds?.starts}+00', 'old')`);
+    // The month of audit_log_old ended 59 to 92 days ago.
     await maintain({ retentionDays: 100 });
     expect(await partitionNames()).toContain('audit_log_old');
     await maintain({ retentionDays: 30 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { App } from '../test/app.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
@@ -23,12 +23,12 @@ const pageSchema = z.object({
   ),
   before: z.string().nullable(),
 });
-const audit = async (flags: Readonly<Record<string, unknown>> = {}) =>
-  pageSchema.parse(await runCommand('audit', flags));
+const audit = async (options: Readonly<Record<string, unknown>>) =>
+  pageSchema.parse(await runCommand('audit', options));
 const run = (text: string) => server.database.run(testStatement(text));
 
 describe('the operator command audit', () => {
-  it('prints user, client, event, address and user agent, the newest last, filtered by user, client or event', async () => {
+  it('prints the records of a user, a client or an event, the newest last, with address and user agent', async () => {
     const app = await App.register(server);
     await app.signIn('orders:read', { email: 'owner@harbour.example' });
     const { events } = await audit({ user: 'OWNER@harbour.example' });
@@ -49,25 +49,39 @@ describe('the operator command audit', () => {
     expect(new Set(signIns.map(({ event }) => event))).toEqual(new Set(['signed_in']));
   });
 
-  it('prints pages by a key, also when many records have the same time, and the records of a time span', async () => {
-    await run(
-      `INSERT INTO audit_log (at, event, client_id, details)
-       SELECT timestamptz '2020-01-01' + (number / 10) * interval '1 second', 'code_issued', 'paged', jsonb_build_object('number', number)
-       FROM generate_series(0, 49) AS number`,
+  describe('with 50 records, of which ten each have the same time', () => {
+    const numbersOf = ({ events }: z.infer<typeof pageSchema>) =>
+      events.map(({ details }) => details['number']);
+    beforeAll(() =>
+      run(
+        `INSERT INTO audit_log (at, event, client_id, details)
+         SELECT timestamptz '2020-01-01' + (number / 10) * interval '1 second', 'code_issued', 'paged', jsonb_build_object('number', number)
+         FROM generate_series(0, 49) AS number`,
+      ),
     );
-    const numbers: unknown[] = [];
-    let before: string | undefined;
-    do {
-      const page = await audit({ client: 'paged', limit: '7', ...(before === undefined ? {} : { before }) });
-      numbers.unshift(...page.events.map(({ details }) => details['number']));
-      before = page.before ?? undefined;
-    } while (before !== undefined);
-    expect(numbers).toEqual(Array.from({ length: 50 }, (_, number) => number));
-    const window = { client: 'paged', since: '2020-01-01T00:00:01', until: '2020-01-01T00:00:03Z' };
-    expect((await audit(window)).events.map(({ details }) => details['number'])).toEqual(
-      Array.from({ length: 20 }, (_, number) => number + 10),
-    );
-    expect((await audit({ client: 'paged', since: '2h' })).events).toEqual([]);
+
+    it('prints each record on exactly one page', async () => {
+      const numbers: unknown[] = [];
+      let before: string | undefined;
+      do {
+        const page = await audit({
+          client: 'paged',
+          limit: '7',
+          ...(before === undefined ? {} : { before }),
+        });
+        numbers.unshift(...numbersOf(page));
+        before = page.before ?? undefined;
+      } while (before !== undefined);
+      expect(numbers).toEqual(Array.from({ length: 50 }, (_, number) => number));
+    });
+
+    it('prints the records of a time span, without its end', async () => {
+      const seconds1And2 = { since: '2020-01-01T00:00:01', until: '2020-01-01T00:00:03Z' };
+      expect(numbersOf(await audit({ client: 'paged', ...seconds1And2 }))).toEqual(
+        Array.from({ length: 20 }, (_, index) => 10 + index),
+      );
+      expect(numbersOf(await audit({ client: 'paged', since: '2h' }))).toEqual([]);
+    });
   });
 
   it.each([
@@ -77,8 +91,8 @@ describe('the operator command audit', () => {
     [{ limit: '1001' }, 'must be a whole number from 1 to 1000'],
     [{ before: 'x' }, 'must be the `before` of an earlier page'],
     [{ user: 'nobody@no.example' }, 'The user nobody@no.example does not exist.'],
-  ])('rejects %j', async (flags, message) => {
-    await expect(audit(flags)).rejects.toThrow(message);
+  ])('rejects the options %j', async (options, message) => {
+    await expect(audit(options)).rejects.toThrow(message);
   });
 
   it('uses an index for each filter', async () => {
@@ -89,11 +103,12 @@ describe('the operator command audit', () => {
        FROM generate_series(1, 20000) AS number`,
     );
     await run('ANALYZE audit_log');
+    // Without a name, so that PostgreSQL plans each execution, with its values.
     const explain = { ...selectAuditRecords, name: '', text: `EXPLAIN ${selectAuditRecords.text}` };
     const noFilter = Object.fromEntries(
       selectAuditRecords.parameters?.map((name) => [name, undefined]) ?? [],
     );
-    // By the name of the index on the partition of the records, which PostgreSQL has made from its columns.
+    // By the name of the index that each uses on the partition audit_log_earlier, which has these records.
     const filters = {
       audit_log_earlier_at_position_idx: { since: '2021-01-01T02:00Z' },
       audit_log_earlier_event_at_position_idx: { event: 'keys_rotated' },

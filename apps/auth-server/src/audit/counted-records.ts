@@ -4,8 +4,8 @@ import { recordsWritten } from './audit-metrics.js';
 
 const batchSize = 1000;
 
-// The columns locked_* hold counted records. They are named after their first use, guesses during a lockout:
-// the guesses of a subject are counted in the same row (sign-in/throttling/guess-counts.ts).
+// Counted records are in the columns locked_* of guess_counts. The first ones were of guesses during a
+// lockout, and a subject of guesses has a row there anyway (sign-in/throttling/guess-counts.ts).
 const upsertCount = statement(
   'counted-records.count',
   `INSERT INTO guess_counts AS counted (subject, locked_attempts, locked_record, locked_from, locked_until)

@@ -62,7 +62,10 @@ export const selectAuditRecords = statement(
    ORDER BY log.at DESC, log.position DESC LIMIT :max_rows`,
 );
 
-/** Reads the log from its end, one page at a time. @throws Error for an unknown e-mail address */
+/**
+ * Reads one page of the log, from its end or from `query.before` backwards.
+ * @throws Error for an unknown e-mail address
+ */
 export async function readAuditLog(database: Database, query: AuditQuery): Promise<AuditPage> {
   const { event, client, since, until } = query;
   const [beforeMicros, beforePosition] = query.before?.split('.') ?? [];
@@ -71,7 +74,7 @@ export async function readAuditLog(database: Database, query: AuditQuery): Promi
     client,
     since,
     until,
-    user: query.user === undefined ? undefined : await userId(database, query.user),
+    user: query.user === undefined ? undefined : await findUserId(database, query.user),
     before_micros: beforeMicros,
     before_position: beforePosition,
     max_rows: query.limit + 1,
@@ -81,7 +84,8 @@ export async function readAuditLog(database: Database, query: AuditQuery): Promi
   return { events: page.reverse().map(({ key: _key, ...record }) => record), before };
 }
 
-async function userId(database: Database, user: string): Promise<string> {
+/** Returns a UUID without a check whether the user exists. */
+async function findUserId(database: Database, user: string): Promise<string> {
   const id = user.trim().toLowerCase();
   return isUuid(id) ? id : (await findUser(database, user)).id;
 }

@@ -5,8 +5,8 @@ import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { identityDigest, identityOf, type IdentifiedClient } from '../registration/client-identity.rules.js';
 import type { Consent } from './covering-consent.rules.js';
 
-// The foreign key of a new consent needs this lock. It waits for a disconnection by the same person, and is
-// taken before the lock of the client, as there (disconnect-and-publish.ts).
+// Waits for a disconnection by the same person. Taken before the lock of the client, as in
+// disconnect-and-publish.ts, so that the two cannot deadlock.
 const lockUser = statement('consents.lock-user', 'SELECT FROM users WHERE id = $1 FOR KEY SHARE');
 // Waits for a disconnection of the app by another person, which checks under this lock whether another
 // consent remains.
@@ -14,7 +14,7 @@ const lockClient = statement(
   'consents.lock-client',
   `SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1 FOR SHARE`,
 );
-// Only a new consent has equal times, since both default to now().
+// `changed_at` and `given_at` both default to now(), so they are equal only in a new consent.
 const save = statement(
   'consents.save',
   `INSERT INTO consents (user_id, client_id, creator_id, scopes) VALUES ($1::uuid, $2, $3::uuid, $4::text[])
@@ -75,8 +75,8 @@ export class Consents {
   ) {}
 
   /**
-   * Stores a consent, and publishes the creator with its new app if the consent is new. Does nothing when the
-   * client was deleted or its identity changed since the page was shown.
+   * Stores a consent. A new one connects an app, so the creator's snapshot is published. Does nothing when
+   * the client was deleted or its identity changed since the page was shown.
    * @param consent `appIdentity`: digest of the client's identity on the page
    */
   async save(consent: {

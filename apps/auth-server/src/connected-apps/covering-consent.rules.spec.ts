@@ -10,7 +10,7 @@ describe('a remembered consent', () => {
     expect(coveringConsent([narrow], ['orders:read', 'orders:create'])).toBeUndefined();
   });
 
-  it('does not choose between two creators', () => {
+  it('is used if it is the only one that covers the request, but not if those of two creators do', () => {
     expect(coveringConsent([narrow, wide], ['orders:read'])).toBeUndefined();
     expect(coveringConsent([narrow, wide], ['orders:create'])).toBe(wide);
   });

@@ -17,8 +17,8 @@ export interface Connections {
 // Serialises the disconnections and new consents of one person, so that no consent is added after
 // `lockClients` has read them.
 const lockPerson = statement('connected-apps.lock-person', 'SELECT FROM users WHERE id = $1 FOR UPDATE');
-// Locks the clients before all other rows, as a new consent and the deletion of a client do. Serialises the
-// disconnections of one app by several people, so that the second sees the result of the first.
+// Locks the clients before consents and tokens, as a new consent and the deletion of a client do. Serialises
+// the disconnections of one app by several people, so that the second sees the result of the first.
 const lockClients = statement(
   'connected-apps.lock-clients',
   `SELECT id FROM oidc_model WHERE model = 'Client' AND id IN (

@@ -18,7 +18,7 @@ startServerWithOperator();
 const readOutbox = testStatement(
   `SELECT body::text FROM outbox WHERE body -> 'data' ->> 'client_id' = $1 ORDER BY position`,
 );
-/** The messages about a client that are in the outbox for the other services. */
+/** Returns the messages about a client that are in the outbox. */
 async function publishedMessages(clientId: string) {
   const rows = await server.database.rows<{ body: string }>(readOutbox, [clientId]);
   return rows.map(({ body }) => parseMessage(body));
@@ -99,7 +99,7 @@ describe('client.disconnected', () => {
   );
 
   it('is published once per creator, and not for creators to which another person still connects the app', async () => {
-    const { first, second } = server.creators;
+    const { meridianFirst: first, meridianSecond: second } = server.creators;
     const [one, other] = [await newMemberEmail('org_meridian'), await newMemberEmail('org_meridian')];
     const app = await connectedApp([one], first.uuid);
     // The consent to orders:read is remembered. A further scope needs a new consent, in which the person
@@ -143,7 +143,7 @@ describe('client.disconnected', () => {
   });
 
   it('is published for a consent that was given while the person was being disabled', async () => {
-    const { first, second } = server.creators;
+    const { meridianFirst: first, meridianSecond: second } = server.creators;
     const email = await newMemberEmail('org_meridian');
     const app = await connectedApp([email], first.uuid);
     const browser = new FormBrowser(server);
@@ -151,7 +151,7 @@ describe('client.disconnected', () => {
     const consentPage = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
     const consents: Promise<unknown>[] = [];
     await server.database.transaction(async (tx) => {
-      await tx.run(lockUser, [email]); // first, as `user disable` does
+      await tx.run(lockUser, [email]); // `user disable` locks the user and then the client, too
       consents.push(browser.submit(formOf(consentPage, '/consent'), { creator: second.uuid }));
       await untilLockWaits(server.database);
       await tx.run(lockClient, [app.clientId]);
@@ -181,6 +181,7 @@ describe('client.disconnected', () => {
       await untilLockWaits(server.database);
       const consent = browser.submit(formOf(consentPage, '/consent'));
       concurrent.push(consent);
+      // The consent waits. If it did not, it would be stored now, and have no message below.
       await Promise.race([consent, untilLockWaits(server.database, { count: 2 })]);
     });
     await Promise.all(concurrent);
@@ -264,26 +265,26 @@ describe('client.deleted', () => {
     expect(await publishedTypes(newClient.client_id)).toEqual(['client.deleted']);
   });
 
-  it('is not published when a client expires that was never authorized', async () => {
-    const never = await App.register(server);
+  it('is not published for the expiry of a client that was never authorized', async () => {
+    const unused = await App.register(server);
     const used = await connectedApp([await newMemberEmail()]);
     const age = testStatement(
       `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE model = 'Client' AND id = ANY ($1)`,
     );
-    await server.database.run(age, [[never.clientId, used.clientId]]);
+    await server.database.run(age, [[unused.clientId, used.clientId]]);
     const left = await eventually(async () => {
-      await deleteExpiredRecords(server.database); // deletes nothing while the server does
+      await deleteExpiredRecords(server.database); // deletes nothing while the server's own cleanup runs
       const { clients } = await runCommand('client list', { limit: '1000' });
       const ids: string[] = clients.map(({ client_id }: { client_id: string }) => client_id);
-      return !ids.includes(never.clientId) && ids;
+      return ids.includes(unused.clientId) ? undefined : ids;
     });
     expect(left).toContain(used.clientId);
-    expect(await publishedTypes(never.clientId)).toEqual([]);
+    expect(await publishedTypes(unused.clientId)).toEqual([]);
   });
 });
 
 describe('leaving an organisation', () => {
-  it('makes a refresh in progress invalid_grant', async () => {
+  it('makes a refresh in progress fail with invalid_grant', async () => {
     const email = await newMemberEmail();
     const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });

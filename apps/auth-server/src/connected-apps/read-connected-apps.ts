@@ -13,8 +13,8 @@ export interface ConnectedApp {
   readonly connected_at: Date;
 }
 
-// Apps with a consent, and apps with offline access, since first-party apps need no consent. At most 200, so
-// that the page stays readable; the page does not show those that were connected earlier.
+// Apps with a consent, and apps with offline access, since first-party apps need no consent. Only the newest
+// 200, so that the page stays readable.
 const list = statement(
   'connected-apps.list',
   `WITH connection AS (

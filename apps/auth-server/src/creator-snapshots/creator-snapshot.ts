@@ -36,7 +36,7 @@ export const publishedColumns = `${creatorColumns}, (
        GROUP BY client.id, client.payload ORDER BY min(consent.given_at) DESC, client.id LIMIT ${maxAppsOfEachKind})
     ) AS app) AS apps`;
 
-/** The snapshot of a creator that is published to the other services. */
+/** Returns the snapshot of a creator that is published to the other services. */
 export function creatorSnapshot({ registered_at, test, ...members }: PublishedRow): CreatorSnapshot {
   return { ...members, registered_at: registered_at.toISOString(), ...(test && { test: true }) };
 }

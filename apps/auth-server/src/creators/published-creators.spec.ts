@@ -16,10 +16,11 @@ startServerWithOperator();
 const readChanges = testStatement(`SELECT body -> 'data' -> 'creator' AS creator FROM outbox
   WHERE type = 'creator.changed' AND body -> 'data' -> 'creator' ->> 'id' = $1`);
 
-async function replay(): Promise<CreatorSnapshot[]> {
+async function replayAll(): Promise<CreatorSnapshot[]> {
+  const pageSize = 2;
   const published = [];
-  for await (const page of replayCreators(server.database, systemClock, 2)) {
-    expect(page.length).toBeLessThanOrEqual(2);
+  for await (const page of replayCreators(server.database, systemClock, pageSize)) {
+    expect(page.length).toBeLessThanOrEqual(pageSize);
     published.push(...page);
   }
   return published.flatMap((message) => (messages.replayCreator.is(message) ? [message.data.creator] : []));
@@ -31,7 +32,7 @@ it('replayCreators yields the current state of creators page by page, each once'
   for (const name of ['One', 'Two', 'Three']) await register(name);
   const { uuid } = await register('Four');
   await runCommand('creator change', { CREATOR: uuid, name: 'Fourth' });
-  const creators = await replay();
+  const creators = await replayAll();
   expect(new Set(creators.map(({ id }) => id)).size).toBe(creators.length);
   expect(creators).toContainEqual(expect.objectContaining({ id: uuid, version: 2, name: 'Fourth' }));
   expect(creators.map(({ name }) => name)).toEqual(expect.arrayContaining(['One', 'Two', 'Three']));
@@ -42,11 +43,11 @@ describe('the apps of a published creator', () => {
     const { harbour } = server.creators;
     const { dashboard } = server.clients;
     const email = 'apps@suite.example';
-    const role = (name: string) =>
-      runCommand('user role', { USER: email, role: name, organisation: 'org_harbour' });
+    const setRole = (role: string) =>
+      runCommand('user role', { USER: email, role, organisation: 'org_harbour' });
     await makeUser(server.database, { email, password, organisation: 'org_harbour', role: 'member' });
     const app = await App.register(server);
-    const newest = async () => {
+    const newestSnapshot = async () => {
       const rows = await server.database.rows<{ creator: CreatorSnapshot }>(readChanges, [harbour.uuid]);
       const versions = rows
         .map(({ creator }) => creator)
@@ -57,7 +58,7 @@ describe('the apps of a published creator', () => {
       creator?.apps?.find(({ client_id }) => client_id === id);
 
     await app.signIn('orders:read offline_access', { email });
-    const connected = await newest();
+    const connected = await newestSnapshot();
     expect(appOf(connected, app.clientId)).toEqual({
       client_id: app.clientId,
       name: 'A third-party app',
@@ -66,19 +67,19 @@ describe('the apps of a published creator', () => {
     });
     const firstParty = { client_id: dashboard.client_id, first_party: true, connected_at: null };
     expect(appOf(connected, dashboard.client_id)).toMatchObject(firstParty);
-    const replayed = (await replay()).find(({ id }) => id === harbour.uuid);
+    const replayed = (await replayAll()).find(({ id }) => id === harbour.uuid);
     expect(appOf(replayed, app.clientId)).toBeDefined();
 
     let version = connected?.version ?? 0;
     for (const [change, isConnected] of [
       [() => runCommand('user disable', { USER: email }), false],
       [() => runCommand('user enable', { USER: email }), true],
-      [() => role('none'), false],
-      [() => role('member'), true],
+      [() => setRole('none'), false],
+      [() => setRole('member'), true],
       [() => runCommand('client delete', { CLIENT: app.clientId }), false],
     ] as const) {
       await change();
-      const creator = await newest();
+      const creator = await newestSnapshot();
       version += 1;
       expect([creator?.version, appOf(creator, app.clientId) !== undefined]).toEqual([version, isConnected]);
     }

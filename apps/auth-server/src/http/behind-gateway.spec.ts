@@ -49,15 +49,15 @@ it('counts and times requests by route', async () => {
 describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
   it('is the same at all four URLs, also when a client sends Host, X-Forwarded-* and Forwarded of another host', async () => {
     const documents = await Promise.all(metadataPaths.map((path) => get(path, spoofedHeaders)));
-    const honest = await get(metadataPaths[0] ?? '', {});
+    const unspoofed = await get(metadataPaths[0] ?? '', {});
     for (const document of documents) {
       expect(document.status).toBe(200);
       expect(document.headers['content-type']).toMatch(/^application\/json/);
       expect(document.headers['cache-control']).toBe('public, max-age=300');
-      expect(document.text).toBe(honest.text);
+      expect(document.text).toBe(unspoofed.text);
     }
     const at = (path: string) => `${server.url}/api/auth/${path}`;
-    expect(JSON.parse(honest.text)).toMatchObject({
+    expect(JSON.parse(unspoofed.text)).toMatchObject({
       issuer: `${server.url}/api/auth`,
       authorization_endpoint: at('oauth2/authorize'),
       token_endpoint: at('oauth2/token'),
@@ -82,7 +82,7 @@ describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
     });
   });
 
-  it('names the issuer of the settings even when those headers reach the server itself', async () => {
+  it('names the issuer of the settings even when such headers reach the server without the gateway', async () => {
     for (const path of metadataPaths) {
       const document = await json(
         await fetch(`${server.direct}${path}`, { headers: { ...spoofedHeaders, host: '' } }),

@@ -36,16 +36,22 @@ export function isClientEndpoint(method: string | undefined, path: string): bool
  * no extra quota by naming a client.
  */
 export class ClientQuotas {
-  private readonly known = new LRUCache<string, string>({ max: maxKnownClients, ttl: rememberMs });
+  /** Client ids by the hash of their credentials. */
+  private readonly knownClients = new LRUCache<string, string>({ max: maxKnownClients, ttl: rememberMs });
+  /** Hash of the credentials that a request has sent. */
   private readonly sentCredentials = new Attached<string>();
 
   constructor(private readonly limiter: RateLimiter<AuthQuota>) {}
 
-  /** Takes a request from its quota, before it is handled. @param form body of a form @throws RateLimited */
+  /**
+   * Takes a request from its quota, before it is handled.
+   * @param form the body, if it is a form
+   * @throws RateLimited
+   */
   async take(quota: AuthQuota, request: IncomingMessage, form: Buffer | undefined): Promise<void> {
-    const credentials = credentialsOf(request, form);
+    const credentials = credentialsHash(request, form);
     if (credentials !== undefined) this.sentCredentials.set(request, credentials);
-    const clientId = credentials === undefined ? undefined : this.known.get(credentials);
+    const clientId = credentials === undefined ? undefined : this.knownClients.get(credentials);
     await takeFromQuota(this.limiter, quota, request, clientId);
   }
 
@@ -55,17 +61,18 @@ export class ClientQuotas {
     const authentication = authentications.get(request);
     if (credentials === undefined || authentication === undefined) return;
     if (authentication !== 'rejected') {
-      this.known.set(credentials, authentication.clientId);
+      this.knownClients.set(credentials, authentication.clientId);
       return;
     }
-    // The secret was replaced since it was remembered. The request was counted for the client; now it counts
-    // for the network too.
-    if (this.known.delete(credentials)) await this.limiter.takeByAddress(quota, callerAddress(request));
+    // If they were remembered, the secret was replaced since. The request was counted for the client; now it
+    // counts for the network too.
+    if (this.knownClients.delete(credentials))
+      await this.limiter.takeByAddress(quota, callerAddress(request));
   }
 }
 
-/** Hash of the client credentials in a header or form (RFC 6749 §2.3.1); undefined without a secret. */
-function credentialsOf({ headers }: IncomingMessage, form: Buffer | undefined): string | undefined {
+/** Hashes the client credentials of a header or form (RFC 6749 §2.3.1); undefined without a secret. */
+function credentialsHash({ headers }: IncomingMessage, form: Buffer | undefined): string | undefined {
   const { authorization } = headers;
   if (authorization !== undefined) return hash('sha256', `basic ${authorization}`, 'base64');
   if (form?.includes('client_secret=') !== true) return undefined;

@@ -87,7 +87,7 @@ describe('while PostgreSQL is down', () => {
     body: new URLSearchParams({ client_id: app.clientId, ...fields }),
   });
 
-  it('every endpoint for programs is 503 temporarily_unavailable with Retry-After, without internal details', async () => {
+  it('every endpoint for clients responds 503 temporarily_unavailable with Retry-After, without internal details', async () => {
     const { tokens } = await app.signIn('openid offline_access');
     postgres.disconnect();
     const bearer = { headers: { authorization: `Bearer ${tokens.access_token}` } };
@@ -116,7 +116,7 @@ describe('while PostgreSQL is down', () => {
     expect(await json(register)).toMatchObject({ error: 'temporarily_unavailable' });
   });
 
-  it('pages are 503 with Retry-After, and a sign-in continues when PostgreSQL is back', async () => {
+  it('pages have the status 503 and Retry-After, and a sign-in continues when PostgreSQL is back', async () => {
     const { url } = await (await App.register(server)).request('orders:read');
     const browser = new FormBrowser(server);
     const page = await browser.get(url);
@@ -155,7 +155,7 @@ describe('while PostgreSQL is down', () => {
 
 describe('when the connection to PostgreSQL is lost in the middle of a refresh', () => {
   it.each(Array.from({ length: maxPackets }, (_, index) => index + 1))(
-    'after packet %i to it, the refresh token that the client has still works',
+    'after packet %i to it, the client has a refresh token that still works',
     async (packets) => {
       const refresh = async (refreshToken: string) => {
         const response = await app.post('token', {
@@ -170,7 +170,7 @@ describe('when the connection to PostgreSQL is lost in the middle of a refresh',
         postgres.severAfter(packets);
         const first = await refresh(sentToken);
         postgres.restore();
-        return wasInTime(startedAtMs) && { sentToken, first };
+        return wasInTime(startedAtMs) ? { sentToken, first } : undefined;
       });
       expect([200, 503]).toContain(first.status);
       if (first.status === 503) expect(first.body).toMatchObject({ error: 'temporarily_unavailable' });
@@ -198,7 +198,7 @@ describe('when the connection to PostgreSQL is lost in the middle of a code exch
         postgres.severAfter(packets);
         const first = await exchange(exchangeForm);
         postgres.restore();
-        return wasInTime(startedAtMs) && { exchangeForm, first };
+        return wasInTime(startedAtMs) ? { exchangeForm, first } : undefined;
       });
       expect([200, 503]).toContain(first.status);
       const succeeded = await eventually(async () => {

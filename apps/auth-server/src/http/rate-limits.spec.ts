@@ -4,7 +4,7 @@ import { json } from '../test/json.js';
 import { server, startServer } from '../test/server.js';
 
 const quota = 20;
-/** During a window of a day the bucket does not refill while a test runs. */
+/** A window of a day, in seconds: the quota gains less than one request while a test runs. */
 const setting = `${quota}/86400`;
 startServer({
   RATE_LIMIT_TOKEN: setting,
@@ -52,7 +52,7 @@ describe('a burst (RFC 6585 §4)', () => {
     ['GET metadata', '/.well-known/oauth-authorization-server/api/auth', undefined],
     ['GET metadata', '/api/auth/.well-known/openid-configuration', undefined],
   ])(
-    'at %s %s is 429 with Retry-After, with the members of an OAuth error and of the error envelope',
+    'of %s at %s gets 429 with Retry-After and the members of an OAuth error and of the error envelope',
     async (_, path, init) => {
       const [rejected] = await burst(path, init);
       // A browser app can read Retry-After.
@@ -75,14 +75,14 @@ describe('a burst (RFC 6585 §4)', () => {
     ['end-session', '/api/auth/oauth2/end-session', undefined],
     ['the account pages', '/account', undefined],
     ['a form of the account pages', '/account/security/password', post],
-  ])('at %s is 429 with Retry-After, on a page', async (_, path, init) => {
+  ])('at %s gets 429 with Retry-After, on a page', async (_, path, init) => {
     const [rejected] = await burst(path, init);
     expect(rejected?.headers.get('content-type')).toContain('text/html');
     expect(rejected?.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(await rejected?.text()).toContain('Too many requests');
   });
 
-  it('at UserInfo does not affect the token endpoint, nor one there UserInfo and the keys', async () => {
+  it('at UserInfo does not limit the token endpoint, and one at the token endpoint limits neither UserInfo nor the keys', async () => {
     await burst('/api/auth/oauth2/userinfo');
     expect((await app.post('token', { grant_type: 'x' })).status).toBe(400);
     await burst('/api/auth/oauth2/token', post);
@@ -166,7 +166,7 @@ describe('a confidential client', () => {
     expect(await send('token', inForm(victim))).toBe(400);
   });
 
-  it('counts for its network once it was deleted', async () => {
+  it('counts for its network after it was deleted, from its second request on', async () => {
     await resetQuotas();
     const newClient = await registerClient(server, { token_endpoint_auth_method: 'client_secret_basic' });
     const client = { id: newClient.client_id, secret: String(newClient.client_secret) };
@@ -177,7 +177,7 @@ describe('a confidential client', () => {
     });
     expect(deleted.status).toBe(204);
     await burst('/api/auth/oauth2/token', post);
-    expect(await send('token', basic(client))).toBe(401); // the first request still counts for the client
+    expect(await send('token', basic(client))).toBe(401); // still counts for the client
     expect(await send('token', basic(client))).toBe(429);
   });
 });

@@ -24,7 +24,7 @@ export async function takeFromQuota(
     throw new RateLimited(decision.retryAfterSeconds, limiter.headers(quota, decision));
 }
 
-/** The quota of a request; undefined for a preflight, which has none. @param path below the mount path */
+/** Returns the quota of a request; undefined for a preflight. @param path below the mount path */
 export function quotaOf(method: string | undefined, path: string): AuthQuota | undefined {
   if (method === 'OPTIONS') return undefined;
   if (method === 'POST' && path === '/oauth2/token') return 'token';

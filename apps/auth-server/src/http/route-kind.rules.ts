@@ -13,12 +13,12 @@ export function isBrowserRoute(path: string): boolean {
   return browserRoute.test(path);
 }
 
-/** Metadata and keys, which are equal for all clients. @param path below the mount path */
+/** Whether a path is that of metadata or keys: the same for all clients. @param path below the mount path */
 export function isPublicDocument(path: string): boolean {
   return publicDocument.test(path);
 }
 
-/** Route label of a path in metrics. @param path below the mount path */
+/** Returns the route label of a path in metrics. @param path below the mount path */
 export function routeOf(path: string): string {
   const [, route] = knownRoute.exec(path) ?? [];
   return route === undefined ? 'none' : `${mountPath}/${route}`;

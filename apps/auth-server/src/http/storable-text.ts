@@ -9,33 +9,34 @@ export function isStorableText(text: string): boolean {
 
 /** Whether percent-encoded text of a URL or form decodes to UTF-8 without U+0000. */
 export function decodesToStorableText(encoded: Buffer | string): boolean {
-  const text = typeof encoded === 'string' ? encoded : encoded.toString('latin1'); // one character a byte
-  const bytes = Buffer.from(text.replace(escapes, byteOf), 'latin1');
+  // In latin1, each byte is one character.
+  const text = typeof encoded === 'string' ? encoded : encoded.toString('latin1');
+  const bytes = Buffer.from(text.replace(escapes, characterOf), 'latin1');
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** Limits of accepted JSON; valid client metadata is far below them. */
+/** Limits of a JSON body; valid client metadata is far below them. */
 const maxDepth = 8;
 const maxMembers = 500;
 
 /**
- * Whether JSON is UTF-8, has only text that can be stored, and is within these limits.
+ * Whether JSON is UTF-8, has only text that can be stored, and exceeds neither `maxDepth` nor `maxMembers`.
  * @throws SyntaxError when it is not JSON
  */
 export function isAcceptableJson(body: Buffer): boolean {
   if (!isUtf8(body)) return false;
   let membersLeft = maxMembers;
-  const isAcceptableValue = (value: unknown, depth: number): boolean => {
+  const checkAndCount = (value: unknown, depth: number): boolean => {
     if (typeof value === 'string') return isStorableText(value);
     if (typeof value !== 'object' || value === null) return true;
     const members = Object.entries(value);
     membersLeft -= members.length;
     if (membersLeft < 0 || depth === maxDepth) return false;
-    return members.every(([name, member]) => isStorableText(name) && isAcceptableValue(member, depth + 1));
+    return members.every(([name, member]) => isStorableText(name) && checkAndCount(member, depth + 1));
   };
-  return isAcceptableValue(JSON.parse(body.toString()), 0);
+  return checkAndCount(JSON.parse(body.toString()), 0);
 }
 
-function byteOf(_escape: string, hex: string): string {
+function characterOf(_escape: string, hex: string): string {
   return String.fromCharCode(Number.parseInt(hex, 16));
 }

@@ -3,7 +3,7 @@ import { isRotationDue, type KeyTimes, minPublishedMs, propagationWaitMs } from 
 const now = new Date('2026-03-01T12:00:00Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);
 const dayMs = 86_400_000;
-/** An active key, and a next key that was published so long ago. */
+/** Returns an active key that has signed for `activeForMs`, and a next key published `nextForMs` ago. */
 const keys = (times: { readonly activeForMs?: number; readonly nextForMs: number }): KeyTimes[] => {
   const { activeForMs = 90 * dayMs, nextForMs } = times;
   return [
@@ -34,9 +34,9 @@ describe('the scheduled rotation of signing keys', () => {
   });
 });
 
-it('a manual rotation waits until the next key is a second old, and never longer', () => {
+it('a manual rotation waits until the next key is a second old, and never longer than a second', () => {
   expect(propagationWaitMs(keys({ nextForMs: 5000 }), now)).toBe(0);
   expect(propagationWaitMs(keys({ nextForMs: 400 }), now)).toBe(600);
-  expect(propagationWaitMs(keys({ nextForMs: -60_000 }), now)).toBe(1000); // this clock runs behind
+  expect(propagationWaitMs(keys({ nextForMs: -60_000 }), now)).toBe(1000); // this clock is a minute slow
   expect(propagationWaitMs([], now)).toBe(0);
 });

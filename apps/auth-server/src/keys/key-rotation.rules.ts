@@ -35,7 +35,7 @@ export function isRotationDue(keys: readonly KeyTimes[], days: number, now: Date
   );
 }
 
-/** Remaining time until every replica publishes the next keys. */
+/** Remaining time until every replica publishes the next keys; at most a second, even if a clock is slow. */
 export function propagationWaitMs(keys: readonly KeyTimes[], now: Date): number {
   const waits = keys
     .filter(({ state }) => state === 'next')

@@ -11,7 +11,7 @@ import { server } from '../test/server.js';
 
 startServerWithOperator();
 
-/** The active private key, as an attacker would have it. */
+/** Reads the active private key, which an attacker has in this test. */
 async function leakedKey() {
   const { keys } = await new SigningKeys(server.database, server.secrets).load();
   const leaked = keys.find(({ jwk, state }) => jwk.alg === 'ES256' && state === 'active')?.jwk;
@@ -19,7 +19,7 @@ async function leakedKey() {
   return leaked;
 }
 
-it('the runbook’s steps after a leaked signing key end forged tokens within a minute, cached ones too, and no refresh token', async () => {
+it('the runbook’s steps after a leaked signing key end forged tokens within a minute, also cached ones, but no refresh token', async () => {
   let nowMs = 0;
   const { store } = audiences(server.config.BASE_URL);
   const settings = {

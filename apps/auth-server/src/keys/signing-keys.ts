@@ -158,12 +158,12 @@ export class SigningKeys {
     });
   }
 
-  /** Returns active keys first. */
+  /** Returns all keys, active ones first. */
   async list(): Promise<readonly ListedKey[]> {
     return this.database.rows<ListedKey>(listKeys);
   }
 
-  /** Cheap, for frequent polling. */
+  /** Returns the version of the `KeySet` without reading the keys, for frequent polling. */
   async version(): Promise<string> {
     return (await this.database.row<{ version: string }>(readVersion))?.version ?? '';
   }
@@ -186,7 +186,10 @@ export class SigningKeys {
     }
   }
 
-  /** @throws Error when KEY_ENCRYPTION_KEY does not open all keys: the service could not open a new one */
+  /**
+   * @throws Error when KEY_ENCRYPTION_KEY does not open all present keys: it differs from that of the
+   * services, which could not open a new key
+   */
   private async createMissing(tx: Transaction): Promise<void> {
     const present = await tx.rows<KeyRow>(readKeys);
     for (const row of present) this.decrypt(row);

@@ -114,7 +114,7 @@ class ModelAdapter implements Adapter {
     return { ...row.payload, ...(hasSecretId(this.model) ? { jti: id } : {}), ...consumedOf(row) };
   }
 
-  /** A session is found by its uid without the cookie's secret, which only the browser knows. */
+  /** Finds a session, without its `jti`: only the browser's cookie has this secret. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     if (!isStorableText(uid)) return undefined;
     const sql = await this.dependencies.unitOfWork.openForWrites();
@@ -144,8 +144,8 @@ class ModelAdapter implements Adapter {
     if (this.model === 'Grant') await this.dependencies.families.end(id);
     else if (this.model === 'AccessToken') await this.dependencies.families.endAccessToken(id);
     else {
-      const statement = isFamilyMember(this.model) ? removeMember : remove;
-      await this.run(statement, [this.model, storedId(this.model, id)]);
+      const removal = isFamilyMember(this.model) ? removeMember : remove;
+      await this.run(removal, [this.model, storedId(this.model, id)]);
     }
   }
 
@@ -203,7 +203,7 @@ class ClientAdapter extends ModelAdapter {
   }
 }
 
-/** Removes the secrets that a payload repeats: a secret `jti`, and the session cookie of an interaction. */
+/** Returns a payload without the secrets in it: a secret `jti`, or the session cookie of an interaction. */
 function withoutSecret(model: string, payload: AdapterPayload): AdapterPayload {
   if (hasSecretId(model)) return { ...payload, jti: undefined };
   if (model !== 'Interaction' || payload.session === undefined) return payload;

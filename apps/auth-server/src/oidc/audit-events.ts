@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
  * cases. Returns middleware that delays a response until the audit records of its request are written, since
  * oidc-provider does not await listeners.
  */
-export function auditEvents(provider: Provider, unitOfWork: UnitOfWork) {
+export function auditProviderEvents(provider: Provider, unitOfWork: UnitOfWork) {
   const writing = new WeakMap<object, Promise<void>[]>();
   const write = (ctx: KoaContextWithOIDC, entry: AuditEntry): void => {
     const { account, client, entities, session } = ctx.oidc;

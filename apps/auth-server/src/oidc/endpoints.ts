@@ -22,59 +22,20 @@ type HandleEndpoint = (request: IncomingMessage, response: ServerResponse, path:
 
 /**
  * Returns the handler of requests below the mount path. At the endpoints for clients (token, introspect,
- * revoke, par) it reads the body, takes from the quota and calls oidc-provider, or `describeActiveToken` for
- * most introspections (ADR 67). At all others it takes from the quota, checks the path, reads the body and
- * calls oidc-provider.
+ * revoke, par), it reads the body before it takes the quota, since the body may name the client to count.
  */
 export function endpointHandler(oidc: OidcServer, limiter: RateLimiter<AuthQuota>): HandleEndpoint {
   const clientQuotas = new ClientQuotas(limiter);
-
-  /** Reads the body before it takes from the quota, since the body may name the client that is counted. */
-  const handleClientRequest = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    path: string,
-    quota: AuthQuota,
-  ): Promise<void> => {
-    const receiving = receiveBody(request);
-    // An error of the body, such as 413, is ignored here and thrown below, after the request was counted.
-    const form = formOf(request, await receiving.catch(() => undefined));
-    await clientQuotas.take(quota, request, form);
-    const body = await receiving;
-    const description = path === introspection ? await describeActiveToken(oidc, request, form) : undefined;
-    if (description !== undefined) {
-      sendRendered(response, description);
-    } else {
-      if (path === '/oauth2/token' && form !== undefined) prefetchToken(request, form, oidc.stored);
-      const mayHaveJwt = path === introspection || path === revocation;
-      if (form !== undefined)
-        passForm(request, mayHaveJwt ? replaceJwtWithHandle(request, form, oidc.stored) : form);
-      else if (body !== undefined) passBody(request, body);
-      await oidc.handle(request, response);
-    }
-    await clientQuotas.rememberCredentials(quota, request);
-  };
-
   return async (request, response, path) => {
     nameRoute(request, routeOf(path));
     try {
       const quota = quotaOf(request.method, path);
-      if (quota !== undefined && isClientEndpoint(request.method, path))
-        return await handleClientRequest(request, response, path, quota);
-      if (quota !== undefined) await takeFromQuota(limiter, quota, request);
-      // oidc-provider ignores case and a trailing slash. Quotas and transactions depend on the path, so only
-      // one spelling of a path is accepted; all others are 404.
-      if (!spelling.test(path)) {
-        sendRendered(response, envelopeResponse(noSuchPath));
-        return;
+      if (quota !== undefined && isClientEndpoint(request.method, path)) {
+        await handleClientRequest(request, response, path, { oidc, clientQuotas, quota });
+      } else {
+        if (quota !== undefined) await takeFromQuota(limiter, quota, request);
+        await handleOtherRequest(request, response, path, oidc);
       }
-      if (registration.test(path)) {
-        allowAnyOrigin(response);
-        if (request.method === 'OPTIONS') return endPreflight(response);
-      }
-      const body = await receiveBody(request);
-      if (body !== undefined) passBody(request, body);
-      await oidc.handle(request, response);
     } catch (error) {
       const failure = errorResponseAt(`${mountPath}${path}`, error);
       if (failure.status === 500 || error instanceof DependencyUnavailable)
@@ -83,6 +44,57 @@ export function endpointHandler(oidc: OidcServer, limiter: RateLimiter<AuthQuota
       else sendRendered(response, failure);
     }
   };
+}
+
+/** Calls oidc-provider, or `describeActiveToken` for most introspections (ADR 67). */
+async function handleClientRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  {
+    oidc,
+    clientQuotas,
+    quota,
+  }: { readonly oidc: OidcServer; readonly clientQuotas: ClientQuotas; readonly quota: AuthQuota },
+): Promise<void> {
+  const receiving = receiveBody(request);
+  // An error of the body, such as 413, is ignored here and thrown below, after the request was counted.
+  const form = formOf(request, await receiving.catch(() => undefined));
+  await clientQuotas.take(quota, request, form);
+  const body = await receiving;
+  const description = path === introspection ? await describeActiveToken(oidc, request, form) : undefined;
+  if (description !== undefined) {
+    sendRendered(response, description);
+  } else {
+    if (path === '/oauth2/token' && form !== undefined) prefetchToken(request, form, oidc.stored);
+    const mayHaveJwt = path === introspection || path === revocation;
+    if (form !== undefined)
+      passForm(request, mayHaveJwt ? replaceJwtWithHandle(request, form, oidc.stored) : form);
+    else if (body !== undefined) passBody(request, body);
+    await oidc.handle(request, response);
+  }
+  await clientQuotas.rememberCredentials(quota, request);
+}
+
+async function handleOtherRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  oidc: OidcServer,
+): Promise<void> {
+  // oidc-provider ignores case and a trailing slash. Quotas and transactions depend on the path, so only one
+  // spelling of a path is accepted; all others are 404.
+  if (!spelling.test(path)) {
+    sendRendered(response, envelopeResponse(noSuchPath));
+    return;
+  }
+  if (registration.test(path)) {
+    allowAnyOrigin(response);
+    if (request.method === 'OPTIONS') return endPreflight(response);
+  }
+  const body = await receiveBody(request);
+  if (body !== undefined) passBody(request, body);
+  await oidc.handle(request, response);
 }
 
 /** Tools in a browser register themselves. The endpoint uses no cookies, so any origin is safe. */

@@ -34,7 +34,7 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, unitOfWo
   };
 }
 
-/** The private claims of an access token, read at each issue and refresh. @throws InvalidGrant */
+/** Returns the private claims of an access token at this issue or refresh. @throws InvalidGrant */
 export function currentOrganisationClaims(
   ctx: KoaContextWithOIDC,
 ): OrganisationClaims & Record<string, unknown> {

@@ -78,7 +78,7 @@ describe('consent', () => {
   it('lets a person select one of several creators, and requires the choice for each sign-in when several have a consent', async () => {
     const app = await App.register(server);
     const email = 'owner@meridian.example';
-    const { first, second } = server.creators;
+    const { meridianFirst: first, meridianSecond: second } = server.creators;
     const one = await app.signIn('orders:read', { email, creator: second.uuid });
     expect(decodeJwt(one.tokens.access_token)).toMatchObject({
       org_id: 'org_meridian',
@@ -101,7 +101,7 @@ describe('consent', () => {
 
   it('is requested again when the form has a creator of another organisation', async () => {
     const app = await App.register(server);
-    const { shown } = await app.authorize('orders:read', { creator: server.creators.first.uuid });
+    const { shown } = await app.authorize('orders:read', { creator: server.creators.meridianFirst.uuid });
     expect(shown.url.pathname).toMatch(/^\/interaction\//);
   });
 });
@@ -126,21 +126,21 @@ describe('first-party clients', () => {
     expect(shown.url.href).toMatch(/^http:\/\/127\.0\.0\.1:50000\/callback\?code=/);
   });
 
-  it('need no consent and get a token for both APIs, for the oldest creator', async () => {
+  it('need no consent and get a token for both APIs, for the creator that was registered first', async () => {
     const app = await App.dashboard(server);
     const { tokens, steps } = await app.signIn('openid offline_access', { email: 'owner@meridian.example' });
     expect(steps).toEqual(['login']);
     expect(decodeJwt(tokens.access_token)).toMatchObject({
       aud: ['https://suite.example/store', 'https://suite.example/creator'],
       org_id: 'org_meridian',
-      creator_id: server.creators.first.uuid,
+      creator_id: server.creators.meridianFirst.uuid,
     });
   });
 
   it('may name a creator by UUID in any case or by id, but only one that the user acts for', async () => {
     const app = await App.dashboard(server);
     const email = 'owner@meridian.example';
-    const { second, harbour } = server.creators;
+    const { meridianSecond: second, harbour } = server.creators;
     for (const creator of [second.uuid, second.uuid.toUpperCase(), second.id]) {
       const { tokens } = await app.signIn('openid', { email, parameters: { creator } });
       expect(decodeJwt(tokens.access_token).creator_id).toBe(second.uuid);

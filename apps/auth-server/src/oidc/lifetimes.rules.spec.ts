@@ -10,7 +10,7 @@ it('a refresh extends the refresh token by 30 days, up to the 90 days of its fam
   expect(refreshTokenLifetime(0, 91 * daySeconds)).toBe(1);
 });
 
-it('a Grant outlives the last token of its family, whenever the app exchanges its code', () => {
+it('a Grant lives until the last token of its family expires, even if the app exchanges the code late', () => {
   const { accessToken, authorizationCode, family, interaction } = lifetimes;
   const lastExchange = interaction + authorizationCode;
   expect(familyLifetime(['openid', 'orders:read'])).toBe(lastExchange + accessToken);

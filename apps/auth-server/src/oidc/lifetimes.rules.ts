@@ -5,7 +5,7 @@ import type { AuthServerSettings } from '../config.js';
 const hourSeconds = 3600;
 const daySeconds = 24 * hourSeconds;
 
-/** Whole seconds since 1970, as sessions and tokens store a time (RFC 7519 §2). */
+/** Returns a moment in whole seconds since 1970, as sessions and tokens store it (RFC 7519 §2). */
 export function numericDate(moment: Date): number {
   return Math.floor(moment.getTime() / 1000);
 }
@@ -37,13 +37,13 @@ export function familyLifetime(scopes: readonly string[]): number {
 /**
  * Returns the lifetime of a refresh token in seconds: each refresh extends it by 30 days, up to the 90 days
  * of its family, and at least one second, since oidc-provider accepts no less.
- * @param familyStartedAt, now in seconds since 1970
+ * @param familyStartedAt in seconds since 1970, like `now`
  */
 export function refreshTokenLifetime(familyStartedAt: number, now: number): number {
   return Math.max(1, Math.min(lifetimes.refreshToken, familyStartedAt + lifetimes.family - now));
 }
 
-/** The age limits of a sign-in, which end a session even if each use extends it by 14 days. */
+/** Returns the age limits of a sign-in, which end a session even if each use extends it by 14 days. */
 export function signInLimits(
   config: Pick<AuthServerSettings, 'SESSION_MAX_DAYS' | 'SESSION_MAX_HOURS_GLOBAL_ADMINS'>,
 ): SignInLimits {

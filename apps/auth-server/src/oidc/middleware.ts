@@ -1,7 +1,7 @@
 import type { default as Provider } from 'oidc-provider';
 import { endTokensOfSession } from '../sessions/end-tokens-of-session.js';
 import { recordSignIns } from '../sessions/record-sign-ins.js';
-import { auditEvents } from './audit-events.js';
+import { auditProviderEvents } from './audit-events.js';
 import { recordClientAuthentication } from './clients/client-authentication.js';
 import { inUnitOfWork } from './in-unit-of-work.js';
 import type { ProviderDependencies } from './provider-dependencies.js';
@@ -31,7 +31,7 @@ export function addMiddleware(provider: Provider, dependencies: ProviderDependen
   const pathsWithClientAuthentication = /^\/oauth2\/(token|introspect|revoke|par)$/;
   provider.use(onlyAt(pathsWithClientAuthentication, recordClientAuthentication(rejectionAudit)));
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
-  provider.use(auditEvents(provider, unitOfWork));
+  provider.use(auditProviderEvents(provider, unitOfWork));
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(unitOfWork, responseTimestamps)));
   provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(browsers)));

@@ -3,14 +3,14 @@ import { Module } from '@nestjs/common';
 import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { AuthQuota } from '../http/request-limits.js';
 import { RejectionAudit } from './clients/rejection-audit.js';
-import { ExistingGrants } from './authorization/grants.js';
+import { GrantLoader } from './authorization/grants.js';
 import { OidcServer } from './oidc-server.js';
 import { ProviderDependencies } from './provider-dependencies.js';
 
 @Module({
   providers: [
     RejectionAudit,
-    ExistingGrants,
+    GrantLoader,
     OidcServer,
     ProviderDependencies,
     {

@@ -9,7 +9,7 @@ import { ResponseTimestampStore } from '../tokens/reuse/response-timestamps.js';
 import { StoredRows } from '../tokens/stored-rows.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { ReadAccounts } from '../users/read-accounts.js';
-import { ExistingGrants } from './authorization/grants.js';
+import { GrantLoader } from './authorization/grants.js';
 import { RejectionAudit } from './clients/rejection-audit.js';
 
 /** The services that oidc-provider's configuration uses. */
@@ -25,7 +25,7 @@ export class ProviderDependencies {
     readonly secrets: SecretBox,
     readonly outbox: Outbox,
     readonly accounts: ReadAccounts,
-    readonly grants: ExistingGrants,
+    readonly grants: GrantLoader,
     readonly factors: SecondFactors,
     readonly browsers: BrowserSessions,
     readonly responseTimestamps: ResponseTimestampStore,

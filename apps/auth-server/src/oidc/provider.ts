@@ -1,7 +1,7 @@
 import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
 import Provider, { type Configuration } from 'oidc-provider';
 import type { KeySet } from '../keys/signing-keys.js';
-import { loggedOutPage, logoutPage, sendError } from '../pages/provider-pages.js';
+import { sendError, sendLoggedOutPage, sendLogoutPage } from '../pages/provider-pages.js';
 import { accountClient } from '../registration/account-client.js';
 import { shouldRevokeFamily } from '../tokens/reuse/reuse.js';
 import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens/access-tokens.js';
@@ -13,7 +13,7 @@ import {
   validateAuthorizationRequest,
 } from './authorization/authorization-request.js';
 import { cookieSettings } from './authorization/cookies.js';
-import { connectGrantsToCreators } from './authorization/grants.js';
+import { extendGrantPayload } from './authorization/grants.js';
 import { buildInteractionPolicy } from './authorization/interaction-policy.js';
 import { validateClientMetadata } from './clients/client-registration.js';
 import { isOriginOfClient } from './clients/cors.rules.js';
@@ -43,7 +43,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.proxy = true; // mount.ts makes the forwarded headers trustworthy
   provider.maxIpsCount = 1; // the address that the gateway saw
   useSignedAccessTokens(provider, new AccessTokenSigner(config, keySet));
-  connectGrantsToCreators(provider);
+  extendGrantPayload(provider);
   addMiddleware(provider, dependencies);
   return provider;
 }
@@ -110,7 +110,8 @@ function protocol({
       IdToken: lifetimes.idToken,
       RefreshToken: (_ctx, token) => {
         const now = numericDate(clock());
-        return refreshTokenLifetime(token.iiat ?? now, now);
+        const familyStartedAt = token.iiat ?? now; // when the first refresh token was issued
+        return refreshTokenLifetime(familyStartedAt, now);
       },
       Grant: (_ctx, grant) => familyLifetime(splitScope(grant.getOIDCScope())),
       Session: lifetimes.session,
@@ -133,7 +134,11 @@ function protocol({
       pushedAuthorizationRequests: { enabled: true },
       dPoP: { enabled: true },
       externalSigningSupport: { enabled: true, ack: 'experimental-01' }, // signing-key.ts
-      rpInitiatedLogout: { enabled: true, logoutSource: logoutPage, postLogoutSuccessSource: loggedOutPage },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: sendLogoutPage,
+        postLogoutSuccessSource: sendLoggedOutPage,
+      },
     },
     renderError: sendError,
   };

@@ -21,13 +21,13 @@ const responseTo = async (form: Readonly<Record<string, string>>, client = app) 
 
 describe('the verifier (RFC 7636 §4.6)', () => {
   it.each([
-    ['wrong', 'invalid_grant', 'x'.repeat(43)],
+    ['that is wrong', 'invalid_grant', 'x'.repeat(43)],
     ['of 42 characters', 'invalid_request', 'x'.repeat(42)],
     ['of 129 characters', 'invalid_request', 'x'.repeat(129)],
-    ['with other characters', 'invalid_request', `${'x'.repeat(42)}*`],
-    ['empty', 'invalid_grant', ''],
-    ['missing', 'invalid_grant', undefined],
-  ])('that is %s is %s, and the code stays valid for its client', async (_, error, code_verifier) => {
+    ['with a character that is not allowed', 'invalid_request', `${'x'.repeat(42)}*`],
+    ['that is empty', 'invalid_grant', ''],
+    ['that is missing', 'invalid_grant', undefined],
+  ])('%s is rejected with %s, and the code stays valid for its client', async (_, error, code_verifier) => {
     const exchange = await issueCode();
     const { code_verifier: good, ...rest } = exchange;
     const rejected = await responseTo(code_verifier === undefined ? rest : { ...rest, code_verifier });
@@ -37,7 +37,7 @@ describe('the verifier (RFC 7636 §4.6)', () => {
     expect((await responseTo({ ...rest, code_verifier: good })).status).toBe(200);
   });
 
-  it('is rejected when it is the challenge itself: plain is not S256 (RFC 9700 §2.1.1)', async () => {
+  it('is rejected when it is the challenge itself, as in the method plain (RFC 9700 §2.1.1)', async () => {
     const code_challenge = createHash('sha256').update('y'.repeat(43)).digest('base64url');
     const exchange = await issueCode({ code_challenge });
     expect((await responseTo({ ...exchange, code_verifier: code_challenge })).body.error).toBe(
@@ -79,7 +79,7 @@ describe('a code', () => {
   it.each([
     ['another URI', 'invalid_grant', 'https://app.example/other'],
     ['missing', 'invalid_request', undefined],
-  ])('whose redirect_uri is %s is %s (RFC 6749 §4.1.3)', async (_, error, redirect_uri) => {
+  ])('whose redirect_uri is %s is rejected with %s (RFC 6749 §4.1.3)', async (_, error, redirect_uri) => {
     const exchange = await issueCode();
     const { redirect_uri: _registered, ...rest } = exchange;
     const rejected = await responseTo(redirect_uri === undefined ? rest : { ...rest, redirect_uri });
@@ -105,7 +105,7 @@ describe('a code', () => {
     ['x'.repeat(43), 'invalid_grant'],
     ['../../x', 'invalid_grant'],
     ["' OR 1=1 --", 'invalid_grant'],
-  ])('with the value %j is rejected as %s', async (code, error) => {
+  ])('with the value %j is rejected with %s', async (code, error) => {
     const exchange = await issueCode();
     const { status, body } = await responseTo({ ...exchange, code });
     expect([status, body.error]).toEqual([400, error]);
@@ -119,7 +119,7 @@ describe('a token request', () => {
     'implicit',
     'urn:ietf:params:oauth:grant-type:device_code',
     'x',
-  ])('with the grant type %s is unsupported_grant_type (RFC 9700 §2.4)', async (grant_type) => {
+  ])('with the grant type %s is rejected with unsupported_grant_type (RFC 9700 §2.4)', async (grant_type) => {
     const { status, body } = await responseTo({ grant_type, username: 'a', password: 'b' });
     expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);
   });
@@ -139,17 +139,20 @@ describe('a token request', () => {
   it.each([
     ['JSON', 'application/json', (form: object) => JSON.stringify(form)],
     ['text', 'text/plain', (form: Record<string, string>) => new URLSearchParams(form).toString()],
-  ])('as %s is invalid_request (RFC 6749 §3.2: a form)', async (_, type, encode) => {
-    const exchange = await issueCode();
-    const response = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
-      method: 'POST',
-      headers: { 'content-type': type },
-      body: encode({ client_id: app.clientId, ...exchange }),
-    });
-    expect(response.status).toBe(400);
-    expect(await json(response)).toMatchObject({ error: 'invalid_request' });
-    expect((await responseTo(exchange)).status).toBe(200);
-  });
+  ])(
+    'that is sent as %s, not as a form, is rejected with invalid_request (RFC 6749 §3.2)',
+    async (_, type, encode) => {
+      const exchange = await issueCode();
+      const response = await server.fetch(`${server.url}/api/auth/oauth2/token`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: encode({ client_id: app.clientId, ...exchange }),
+      });
+      expect(response.status).toBe(400);
+      expect(await json(response)).toMatchObject({ error: 'invalid_request' });
+      expect((await responseTo(exchange)).status).toBe(200);
+    },
+  );
 
   it('is rejected with its parameters in the query (RFC 6749 §2.3.1)', async () => {
     const exchange = await issueCode();
@@ -162,7 +165,7 @@ describe('a token request', () => {
   it.each([
     ['60 KB', 60_000],
     ['300 KB', 300_000],
-  ])('of %s is 413, with the OAuth error and the error envelope', async (_, bytes) => {
+  ])('of %s is rejected with 413, with the OAuth error and the error envelope', async (_, bytes) => {
     const response = await app.post('token', {
       grant_type: 'refresh_token',
       refresh_token: 'x'.repeat(bytes),
@@ -178,7 +181,7 @@ describe('a token request', () => {
     expect((await fetch(`${server.direct}/api/auth/oauth2/token`, init)).status).toBe(413);
   });
 
-  it('is rejected with 404 by GET or at an unknown path', async () => {
+  it('is rejected with 404 when it uses GET or an unknown path', async () => {
     for (const path of [
       '/api/auth/oauth2/token',
       '/api/auth/nothing',

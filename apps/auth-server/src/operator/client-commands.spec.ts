@@ -26,6 +26,9 @@ describe('client commands', () => {
       expect.arrayContaining(['client_registered', 'client_secret_changed']),
     );
     expect(JSON.stringify(await auditRecordsOf({ client: CLIENT }))).not.toContain(after);
+  });
+
+  it('client secret rejects a public client', async () => {
     await expect(runCommand('client secret', { CLIENT: server.clients.dashboard.client_id })).rejects.toThrow(
       'is public',
     );
@@ -89,7 +92,7 @@ describe('client create', () => {
     ['--first-party', { 'first-party': true }],
     ['--resource-server', { 'resource-server': true }],
     ['no --confidential', { confidential: false }],
-  ])('with an existing id and %s is an error, and the client stays unchanged', async (_, other) => {
+  ])('is rejected with an existing id and %s, and the client stays unchanged', async (_, other) => {
     await runCommand('client create', warehouse);
     await expect(runCommand('client create', { ...warehouse, ...other })).rejects.toThrow(
       'The client warehouse already exists with different values.',

@@ -75,7 +75,7 @@ describe('user create with another password for an existing user', () => {
     expect(await isDenied(tokens.access_token)).toBe(true);
   });
 
-  it('leaves a disabled user disabled, and says so', async () => {
+  it('leaves a disabled user disabled, and shows this in its output', async () => {
     const email = 'still-disabled@harbour.example';
     expect(await createMember(email)).toMatchObject({ disabled: false });
     await runCommand('user disable', { USER: email });
@@ -110,7 +110,7 @@ describe('user role', () => {
     expect((await auditRecordsOf({ user: email, event: 'user_role_changed' })).length).toBe(3);
   });
 
-  it('names the organisations of a person whose role is removed without one, and keeps the role', async () => {
+  it('rejects the removal of a role without --organisation, and names the organisations of the person', async () => {
     const USER = 'leaving@harbour.example';
     await createMember(USER);
     const app = await App.dashboard(server);
@@ -175,8 +175,8 @@ describe('creator change', () => {
     [{ CREATOR: 'crt_x' }, 'has no changes'],
     [{ CREATOR: 'crt_x', 'payment-terms': 'perhaps' }, 'must be one of yes, no'],
     [{ CREATOR: 'crt_x', 'payment-terms': 'yes' }, 'The creator crt_x does not exist.'],
-  ])('rejects %j', async (flags, message) => {
-    await expect(runCommand('creator change', flags)).rejects.toThrow(message);
+  ])('rejects the arguments %j', async (options, message) => {
+    await expect(runCommand('creator change', options)).rejects.toThrow(message);
   });
 });
 

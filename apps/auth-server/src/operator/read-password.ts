@@ -1,10 +1,9 @@
 import type { OperatorContext } from './operator-context.js';
 
-/** Value of `--password` that reads the password from a prompt or from standard input. */
 const fromInput = '-';
 
 /**
- * The password of `--password`.
+ * Returns the value of `--password` or, for `-`, the password from a prompt or standard input.
  * @throws Error for a password on the command line, unless AUTH_URL has a loopback host
  */
 export async function readPassword(

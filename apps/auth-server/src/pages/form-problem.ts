@@ -7,7 +7,10 @@ export interface FormProblem {
   readonly retryAfterSeconds?: number;
 }
 
-/** A guess that was rejected without verification. @param failures for example "failed sign-ins" */
+/**
+ * Returns the problem of a guess that was rejected without verification.
+ * @param failures what happened too often, for example "failed sign-ins"
+ */
 export function lockedProblem(failures: string, waitSeconds: number): FormProblem {
   const minutes = Math.ceil(waitSeconds / 60);
   const text = `Too many ${failures}. Wait ${minutes} minute${minutes === 1 ? '' : 's'}, then try again.`;

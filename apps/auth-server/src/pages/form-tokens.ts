@@ -22,16 +22,19 @@ export class FormTokens {
     this.origin = new URL(authUrl).origin;
   }
 
-  /** Returns the token of a form. @param form its name, such as the id of its interaction */
-  issue(form: string): string {
-    return sign(this.keys[0] ?? '', form).toString('base64url');
+  /**
+   * Returns the token of a form.
+   * @param formName for example the id of the form's interaction
+   */
+  issue(formName: string): string {
+    return sign(this.keys[0] ?? '', formName).toString('base64url');
   }
 
   /** @throws Forbidden when the form comes from another site or its token is not valid for this form */
-  verify(form: string, { field, site }: BrowserRequest): void {
+  verify(formName: string, { field, site }: BrowserRequest): void {
     const actual = Buffer.from(field('csrf'), 'base64url');
     const isValid = this.keys.some((key) => {
-      const expected = sign(key, form);
+      const expected = sign(key, formName);
       return actual.length === expected.length && timingSafeEqual(actual, expected);
     });
     if (!isValid || (site !== undefined && site !== this.origin))
@@ -39,6 +42,6 @@ export class FormTokens {
   }
 }
 
-function sign(key: string, form: string): Buffer {
-  return createHmac('sha256', key).update(`form:${form}`).digest();
+function sign(key: string, formName: string): Buffer {
+  return createHmac('sha256', key).update(`form:${formName}`).digest();
 }

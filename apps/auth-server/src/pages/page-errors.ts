@@ -1,4 +1,4 @@
-/** The browser has no session, or its session lacks a required factor. */
+/** The browser has no session, or the person of its session must sign in again. */
 export class SignInNeeded extends Error {
   /** @param signInUrl where the person signs in; the sign-in then returns to the page */
   constructor(readonly signInUrl: string) {

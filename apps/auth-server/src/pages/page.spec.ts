@@ -15,6 +15,6 @@ it.each([
   ['http://127.0.0.1:8976/callback', 'http://127.0.0.1:8976'],
   ['http://[::1]:8976/callback', 'http:'],
   ['com.example.app:/callback', 'com.example.app:'],
-])('lets forms redirect to %s by %s', (uri, source) => {
+])('lets forms redirect to %s by the source %s of form-action', (uri, source) => {
   expect(formTarget(uri)).toBe(source);
 });

@@ -80,8 +80,8 @@ function securityHeaders(formTargets: readonly string[]): Record<string, string>
 }
 
 /**
- * A redirect URI as a source of `form-action`. Host sources cannot be IPv6 addresses, so those become their
- * scheme. Returns undefined for a host that is not safe in a policy.
+ * Returns a redirect URI as a source of `form-action`; undefined for a host that is not safe in a policy.
+ * Host sources cannot be IPv6 addresses, so those become their scheme.
  */
 export function formTarget(redirectUri: string): string | undefined {
   const uri = new URL(redirectUri);

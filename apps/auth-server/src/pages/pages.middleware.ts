@@ -6,11 +6,11 @@ import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
 import { decodesToStorableText } from '../http/storable-text.js';
 import { messagePage, tooManyPage } from './message.page.js';
 
-/** Limits of the form parser. A change of password has three fields of 1024 characters, 12 bytes for each. */
+/** A change of password has three fields of 1024 characters; percent-encoded, each takes up to 12 bytes. */
 const maxFormBytes = 40 * 1024;
 const maxFormFields = 20;
 
-/** Middleware of the pages: the quota, and the form parser. */
+/** Adds the middleware of the pages: the quota, and the form parser. */
 export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimiter<AuthQuota>): void {
   for (const path of ['/interaction', '/account']) {
     app.use(path, (request: Request, _response: Response, next: NextFunction) => {

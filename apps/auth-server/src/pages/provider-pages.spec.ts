@@ -8,7 +8,7 @@ describe('sendError', () => {
     ['resume', 'invalid_request', 400, 'This sign-in has expired'],
     ['end_session', 'invalid_request', 400, 'The app sent an invalid request'],
     ['end_session_confirm', 'invalid_request', 400, 'This page has expired'],
-  ])('shows people a page: %s, %s', (route, error, status, title) => {
+  ])('shows a page at the route %s for the error %s', (route, error, status, title) => {
     const ctx = { oidc: { route }, status, body: undefined, type: '', set: () => undefined };
     sendError(ctx, { error });
     expect(ctx.status).toBe(status);
@@ -16,7 +16,7 @@ describe('sendError', () => {
     expect(ctx.body).toContain(`Reason: ${error}`);
   });
 
-  it('sends JSON to programs', () => {
+  it('sends JSON at an endpoint for clients', () => {
     const out = { error: 'invalid_grant', error_description: 'grant request is invalid' };
     const ctx = { oidc: { route: 'token' }, status: 400, body: undefined, type: '', set: () => undefined };
     sendError(ctx, out);

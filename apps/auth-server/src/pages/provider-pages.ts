@@ -3,7 +3,7 @@ import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { messagePage } from './message.page.js';
 import { formTarget, type Page } from './page.js';
 
-/** oidc-provider's names of the routes that people open in a browser; programs call all others. */
+/** oidc-provider's names of the routes that people open in a browser; clients call all others. */
 const browserRoutes = new Set([
   'authorization',
   'resume',
@@ -17,8 +17,8 @@ type RouteContext = Pick<KoaContextWithOIDC, 'status' | 'body' | 'set' | 'type'>
 };
 
 /**
- * Response to an error that cannot be redirected to the client: a page for people, JSON for programs (RFC
- * 6749 §5.2).
+ * Responds to an error that cannot be redirected to the client: with a page for people, or JSON for clients
+ * (RFC 6749 §5.2).
  */
 export function sendError(ctx: RouteContext, out: ErrorOut): void {
   if (!browserRoutes.has(ctx.oidc.route)) {
@@ -51,10 +51,10 @@ function problemText(route: string, error: string): { readonly title: string; re
 }
 
 /**
- * Confirmation page of a sign-out, since a link alone must not sign out.
+ * Sends the confirmation page of a sign-out, since a link alone must not sign out.
  * @param form safe markup of oidc-provider
  */
-export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
+export function sendLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const next = ctx.oidc.session?.state?.postLogoutRedirectUri;
   const target = typeof next === 'string' ? formTarget(next) : undefined;
   sendPage(
@@ -73,7 +73,7 @@ export function logoutPage(ctx: KoaContextWithOIDC, form: string): void {
   );
 }
 
-export function loggedOutPage(ctx: KoaContextWithOIDC): void {
+export function sendLoggedOutPage(ctx: KoaContextWithOIDC): void {
   sendPage(ctx, messagePage({ title: 'Signed out', text: 'You can close this page.', status: 200 }));
 }
 

@@ -21,32 +21,31 @@ export function setupSteps({ keyUri, setupKey }: SecondFactorSetup): Html {
 
 /** Input for a code of six digits or, if allowed, a recovery code. */
 export function codeField({
-  wrong,
-  recovery,
+  isWrong,
+  allowsRecoveryCode,
   id = 'code',
 }: {
   /** Whether the last code was wrong, so that the notice describes the field. */
-  readonly wrong: boolean;
-  /** Whether a recovery code is allowed. */
-  readonly recovery: boolean;
+  readonly isWrong: boolean;
+  readonly allowsRecoveryCode: boolean;
   /** Id of the field, for a page with several forms. Default: `code`, which gets the focus. */
   readonly id?: string;
 }): Html {
   return html`<div class="field">
-    <label for="${id}">${recovery ? 'Code or recovery code' : 'Code from the app'}</label>
+    <label for="${id}">${allowsRecoveryCode ? 'Code or recovery code' : 'Code from the app'}</label>
     <input
       id="${id}"
       name="code"
       type="text"
       class="code"
-      inputmode="${recovery ? 'text' : 'numeric'}"
+      inputmode="${allowsRecoveryCode ? 'text' : 'numeric'}"
       autocomplete="one-time-code"
       autocapitalize="none"
       spellcheck="false"
       required
       maxlength="20"
-      aria-invalid="${wrong ? 'true' : 'false'}"
-      ${wrong ? html`aria-describedby="problem"` : undefined}
+      aria-invalid="${isWrong ? 'true' : 'false'}"
+      ${isWrong ? html`aria-describedby="problem"` : undefined}
       ${id === 'code' ? html`autofocus` : undefined}
     />
   </div>`;

@@ -16,7 +16,7 @@ export interface IdentifiedClient {
   readonly application_type?: string | undefined;
 }
 
-/** The name is compared as it is shown: earlier releases stored further invisible characters. */
+/** Removes invisible characters from the name, since earlier releases stored names that have some. */
 export function identityOf(client: IdentifiedClient): ClientIdentity {
   return {
     name: client.client_name === undefined ? null : displayableName(client.client_name),

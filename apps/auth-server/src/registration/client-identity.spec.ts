@@ -118,16 +118,15 @@ describe('a client that changes itself (RFC 7592)', () => {
 
   it('gets 401 and stays deleted when the operator deletes it concurrently (§2)', async () => {
     const newClient = await registerTourStats();
-    const [deletion, change] = await server.database
-      .transaction(async (tx) => {
-        await tx.row(lockClient, [newClient.client_id]);
-        const deletion = runCommand('client delete', { CLIENT: newClient.client_id });
-        await untilLockWaits(server.database);
-        const change = changeClient(newClient); // has read the client, and waits for the deletion
-        await untilLockWaits(server.database, { count: 2 });
-        return [deletion, change] as const;
-      })
-      .then((pending) => Promise.all(pending));
+    const pending = await server.database.transaction(async (tx) => {
+      await tx.row(lockClient, [newClient.client_id]);
+      const deletion = runCommand('client delete', { CLIENT: newClient.client_id });
+      await untilLockWaits(server.database);
+      const change = changeClient(newClient); // has read the client, and waits for the deletion
+      await untilLockWaits(server.database, { count: 2 });
+      return [deletion, change] as const;
+    });
+    const [deletion, change] = await Promise.all(pending);
     expect(deletion).toMatchObject({ client_id: newClient.client_id, deleted: true });
     expect(change.status).toBe(401);
     expect(await json(change)).toMatchObject({ error: 'invalid_token' });
@@ -137,17 +136,16 @@ describe('a client that changes itself (RFC 7592)', () => {
   it('gets 409 and changes nothing when the operator replaces its secret concurrently', async () => {
     const confidential = { token_endpoint_auth_method: 'client_secret_basic' };
     const newClient = await registerClient(server, { client_name: 'Tour Stats', ...confidential });
-    const [replacement, change] = await server.database
-      .transaction(async (tx) => {
-        await tx.row(lockClient, [newClient.client_id]);
-        const replacement = runCommand('client secret', { CLIENT: newClient.client_id });
-        await untilLockWaits(server.database);
-        // The change has read the old secret.
-        const change = changeClient(newClient, { client_name: 'Label Backup', ...confidential });
-        await untilLockWaits(server.database, { count: 2 });
-        return [replacement, change] as const;
-      })
-      .then((pending) => Promise.all(pending));
+    const pending = await server.database.transaction(async (tx) => {
+      await tx.row(lockClient, [newClient.client_id]);
+      const replacement = runCommand('client secret', { CLIENT: newClient.client_id });
+      await untilLockWaits(server.database);
+      // The change reads the old secret, and waits for the replacement.
+      const change = changeClient(newClient, { client_name: 'Label Backup', ...confidential });
+      await untilLockWaits(server.database, { count: 2 });
+      return [replacement, change] as const;
+    });
+    const [replacement, change] = await Promise.all(pending);
     expect(change.status).toBe(409);
     expect(await json(change)).toMatchObject({ error: 'invalid_request' });
     expect(await json(await manageClient(server, 'GET', newClient))).toMatchObject({

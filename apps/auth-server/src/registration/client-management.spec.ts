@@ -40,7 +40,7 @@ describe('client management (RFC 7592)', () => {
   });
 
   it.each(['GET', 'PUT', 'DELETE'] as const)(
-    '%s without a valid registration token of the client is 401 and does nothing (§3)',
+    '%s without a valid registration token of the client is rejected with 401, and does nothing (§3)',
     async (method) => {
       const newClient = await registerClient(server);
       const { registration_access_token: tokenOfOther } = await registerClient(server);

@@ -3,7 +3,7 @@ import { visibleCharacter } from '@fulfilment/contracts';
 const maxRedirectUris = 10;
 const maxUriLength = 2048;
 const maxNameLength = 100;
-/** Allows half of the maximum number of URIs at their maximum length. No client needs more. */
+/** Allows ten URIs of maximum length. The two lists of URIs may have twenty, but no client needs so many. */
 const maxMetadataLength = 24_576;
 /** Members and elements at all levels; valid metadata have fewer. */
 const maxMembers = 100;
@@ -71,7 +71,9 @@ export function sizeProblem(sent: unknown): MetadataProblem | undefined {
 
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
-  return Object.values(value).reduce<number>((count, member) => count + 1 + countMembers(member), 0);
+  let count = 0;
+  for (const member of Object.values(value)) count += 1 + countMembers(member);
+  return count;
 }
 
 function urisProblem(member: string, uris: unknown): MetadataProblem | undefined {
@@ -108,8 +110,8 @@ export function redirectUriProblem(uri: unknown): string | undefined {
 }
 
 /**
- * The URL standard also allows `;`, `,` and quotes, which would change the Content-Security-Policy that names
- * the host.
+ * Whether the host of a web URL has only letters, digits, dots and hyphens, or is an IPv6 address. The URL
+ * standard also allows `;`, `,` and quotes, which would change a Content-Security-Policy with the host.
  */
 export function isPlainHost({ protocol, hostname }: URL): boolean {
   const isWeb = protocol === 'https:' || protocol === 'http:';
@@ -117,8 +119,8 @@ export function isPlainHost({ protocol, hostname }: URL): boolean {
 }
 
 /**
- * `HTTPS:/app.example` is equal for a browser, but redirect URIs are compared character by character (RFC
- * 9700 §2.1).
+ * Whether a URI starts with its scheme as a URL parser writes it. For a browser, `HTTPS:/app.example` equals
+ * `https://app.example`, but redirect URIs are compared character by character (RFC 9700 §2.1).
  */
 function hasNormalScheme(uri: string, { protocol }: URL): boolean {
   const isWeb = protocol === 'https:' || protocol === 'http:';
@@ -126,14 +128,14 @@ function hasNormalScheme(uri: string, { protocol }: URL): boolean {
 }
 
 /**
- * The interface has no `application_type`: a client with a redirect URI that is not https is native (RFC 8252
- * §7).
+ * Returns the application type, which clients cannot choose: a client with a redirect URI that is not https
+ * is native (RFC 8252 §7).
  */
 export function applicationType(redirectUris: readonly string[]): 'web' | 'native' {
   return redirectUris.every((uri) => uri.startsWith('https:')) ? 'web' : 'native';
 }
 
-/** A name that is safe to show: without control characters, bidirectional marks and invisible characters. */
+/** Makes a name safe to show: removes control characters, bidirectional marks and invisible characters. */
 export function displayableName(name: string): string {
   return name
     .normalize('NFC')

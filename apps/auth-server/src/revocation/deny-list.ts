@@ -21,8 +21,8 @@ const republishIntervalMs = 30_000;
 const pageSize = 1000;
 const retryIntervalMs = 1_000;
 /**
- * Redis key that is set when all revoked tokens were published. It has no expiry, so it is missing only when
- * Redis lost its data. The key's name is older than the constant's.
+ * Redis key that is set when all revoked tokens were published. It has no expiry, so later it is missing only
+ * when Redis lost its data. Its name has an old word for "published", which other releases read.
  */
 const publishedKey = 'deny-list:told';
 /** A revoked token stays listed longer than it lives: the clocks of the APIs may be behind. */

@@ -10,7 +10,7 @@ it('accepts a recovery code in lower case, with or without its hyphen, and with 
   expect(normalizeRecoveryCode('OIL01-00000')).toBe('01101-00000');
 });
 
-it('throws instead of formatting a recovery code from too few random bytes', () => {
+it('rejects too few random bytes for a recovery code', () => {
   expect(() => formatRecoveryCode(randomBytes(9))).toThrow(RangeError);
 });
 

@@ -29,7 +29,7 @@ function withHyphen(text: string): string {
 }
 
 /**
- * The stored form of a code.
+ * Returns the stored form of a code.
  * @param key secret of the authenticator app; it is sealed at rest, so a stolen database is not enough to
  * guess codes
  */

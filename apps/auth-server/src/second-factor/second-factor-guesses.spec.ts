@@ -10,7 +10,7 @@ startServer({ SIGN_IN_FAILURES: '5/900' });
 beforeEach(() => deleteNetworkFailures(server));
 
 describe('a wrong password when a second factor is set up or changed', () => {
-  it('is audited once each at set-up, renewal and removal', async () => {
+  it('is audited once at each of set-up, renewal and removal', async () => {
     const wrong = { current_password: 'wrong', code: '123123' };
     const { email: unprotected } = await newUser(server);
     const browser = new FormBrowser(server);
@@ -21,12 +21,12 @@ describe('a wrong password when a second factor is set up or changed', () => {
     const page = await own.get(`${server.url}/account/security`);
     await own.submit(formOf(page, '/recovery-codes'), wrong);
     await own.submit(formOf(page, '/second-factor/remove'), wrong);
-    const intended = async (email: string) =>
-      (await auditRecords(server, { email, event: 'password_confirmation_failed' })).map(
-        ({ details }) => details,
-      );
-    expect(await intended(unprotected)).toEqual([{ intended: 'second_factor_added', locked: false }]);
-    expect(await intended(email)).toEqual([
+    const failuresOf = async (user: string) => {
+      const records = await auditRecords(server, { email: user, event: 'password_confirmation_failed' });
+      return records.map(({ details }) => details);
+    };
+    expect(await failuresOf(unprotected)).toEqual([{ intended: 'second_factor_added', locked: false }]);
+    expect(await failuresOf(email)).toEqual([
       { intended: 'recovery_codes_made', locked: false },
       { intended: 'second_factor_removed', locked: false },
     ]);
@@ -73,7 +73,7 @@ describe('a wrong first code of a set-up', () => {
 });
 
 describe('the code of a sign-in', () => {
-  it('is rejected unchecked after five wrong ones, even if it is correct', async () => {
+  it('is rejected without verification after five wrong ones, even if it is correct', async () => {
     const { email, totp } = await newProtectedUser(server);
     const guess = async (code: string) => {
       await deleteNetworkFailures(server);

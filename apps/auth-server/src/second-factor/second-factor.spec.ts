@@ -1,6 +1,7 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { describe, expect, it } from '@jest/globals';
 import { ageSecondFactorSetup, movePasswordChangeAfterSignIns } from '../test/backdate.js';
+import { signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { newUser, password } from '../test/users.js';
@@ -18,14 +19,14 @@ import { testStatement } from '../test/test-statement.js';
 startServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' });
 
 describe('a second factor (RFC 6238)', () => {
-  it('is set up with the first code of the app and the password, and gives ten recovery codes', async () => {
+  it('is set up with the password and the first code of the app, and gives ten recovery codes', async () => {
     const { email } = await newUser(server);
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
     const begin = await browser.get(`${server.url}/account/security/second-factor`);
     const wrong = await browser.submit(formOf(begin, '/begin'), { current_password: 'wrong' });
     expect(wrong.status).toBe(401);
-    // No secret before the password.
+    // The secret is in a <code> element, which no page has before the password is verified.
     for (const page of [begin, wrong]) expect(page.text).not.toContain('<code>');
     const setup = await beginSetup(server, browser);
     expect(setup.text).toContain('class="qr"');
@@ -65,7 +66,7 @@ describe('a second factor (RFC 6238)', () => {
     const codePage = await submitPassword(server, email, browser);
     expect(codePage.text).toContain('Enter your code');
     const during = await browser.get(`${server.url}/account/security`);
-    expect(during.text).toContain('id="password"'); // the sign-in page: not signed in yet
+    expect(during.text).toContain(signInPageField);
     const own = new FormBrowser(server);
     const page = await submitPassword(server, email, own);
     const signedIn = await own.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
@@ -78,7 +79,7 @@ describe('a second factor (RFC 6238)', () => {
     const page = await submitPassword(server, email, browser);
     await movePasswordChangeAfterSignIns(server, email);
     const rejected = await browser.submit(formOf(page, '/second-factor'), { code: nextCode(totp) });
-    expect(rejected.text).toContain('id="password"');
+    expect(rejected.text).toContain(signInPageField);
   });
 
   it('accepts a code once when three browsers send it concurrently', async () => {
@@ -113,17 +114,17 @@ describe('a second factor (RFC 6238)', () => {
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
     const dashboard = await App.dashboard(server);
-    const silent = async () => {
+    const silentResponse = async () => {
       const { url } = await dashboard.request('openid', { prompt: 'none' });
       return (await browser.get(url)).url.searchParams;
     };
-    expect((await silent()).get('code')).toEqual(expect.any(String));
+    expect((await silentResponse()).get('code')).toEqual(expect.any(String));
     await server.database.run(
       testStatement(`INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
         SELECT id, '\\x00', now() FROM users WHERE email = $1`),
       [email],
     );
-    expect((await silent()).get('error')).toBe('login_required');
+    expect((await silentResponse()).get('error')).toBe('login_required');
   });
 
   it('shows a new secret each time, so that an earlier one is useless', async () => {
@@ -228,7 +229,7 @@ describe('a global admin, where a second factor is required', () => {
     const { email } = await newUser(server, { role: 'global_admin' });
     const browser = new FormBrowser(server);
     const setup = await submitPassword(server, email, browser);
-    await ageSecondFactorSetup(server, email, 15);
+    await ageSecondFactorSetup(server, email, { minutes: 15 });
     const code = authenticatorOf(setup).generate();
     const expired = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
     expect(expired.status).toBe(401);
@@ -263,7 +264,7 @@ describe('a global admin, where a second factor is required', () => {
     const skipped = await browser.submit({ action: action.replace('/setup', '/done'), hidden });
     expect(skipped.text).toContain('Set up a second factor');
     const other = await browser.submit(formOf(setup, '/start-over'));
-    expect(other.text).toContain('id="password"');
+    expect(other.text).toContain(signInPageField);
   });
 
   it('starts over when the password was changed before the set-up, so that the old password cannot complete it', async () => {
@@ -273,8 +274,8 @@ describe('a global admin, where a second factor is required', () => {
     await movePasswordChangeAfterSignIns(server, email);
     const code = authenticatorOf(setup).generate();
     const rejected = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
-    expect(rejected.text).toContain('id="password"');
+    expect(rejected.text).toContain(signInPageField);
     expect(rejected.text).not.toContain('class="qr"');
-    expect((await browser.get(setup.url.href)).text).toContain('id="password"');
+    expect((await browser.get(setup.url.href)).text).toContain(signInPageField);
   });
 });

@@ -138,7 +138,7 @@ export class SecondFactors {
     return person.global_admin && this.config.SECOND_FACTOR_FOR_GLOBAL_ADMINS;
   }
 
-  /** Text for a person whose code was not accepted. */
+  /** Returns the text for a person whose code was not accepted. */
   async wrongCodeText(userId: string): Promise<string> {
     const { confirmed, setupOpen, totpLocked } = await this.stateOf(userId);
     if (!confirmed && !setupOpen) return setupExpiredText;
@@ -159,7 +159,7 @@ export class SecondFactors {
     const secret = randomBytes(totpSecretBytes).toString('base64');
     await this.database.run(begin, [userId, this.secrets.seal(secret, secondFactorOwner(userId))]);
     // Another page may have replaced the secret since, or confirmed it.
-    const stored = await this.stored(this.database, userId);
+    const stored = await this.readStored(this.database, userId);
     return stored === undefined || stored.confirmed ? undefined : stored.secret;
   }
 
@@ -169,7 +169,7 @@ export class SecondFactors {
    * @param tx transaction that also signs out the other browsers, which have not verified a second factor
    */
   async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {
-    const stored = await this.stored(tx, userId, findAndLock);
+    const stored = await this.readStored(tx, userId, findAndLock);
     if (stored === undefined || stored.confirmed) return undefined;
     const step = findTimeStep(stored.secret, code, this.clock().getTime());
     if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
@@ -181,7 +181,7 @@ export class SecondFactors {
    * the method; undefined for a wrong code.
    */
   async verifyCode(userId: string, typed: string, origin: Origin): Promise<SecondFactorMethod | undefined> {
-    const stored = await this.stored(this.database, userId);
+    const stored = await this.readStored(this.database, userId);
     if (stored?.confirmed !== true) return undefined;
     const method = await this.useCode(userId, stored.secret, typed);
     if (method === undefined) await this.countWrongCode(userId, origin);
@@ -215,7 +215,7 @@ export class SecondFactors {
 
   /** Replaces all recovery codes. Returns undefined without a confirmed second factor. */
   async renewRecoveryCodes(tx: Transaction, userId: string): Promise<string[] | undefined> {
-    const stored = await this.stored(tx, userId, findAndLock);
+    const stored = await this.readStored(tx, userId, findAndLock);
     return stored?.confirmed === true ? this.replaceRecoveryCodes(tx, userId, stored.secret) : undefined;
   }
 
@@ -227,7 +227,7 @@ export class SecondFactors {
     return codes;
   }
 
-  private async stored(
+  private async readStored(
     sql: Sql,
     userId: string,
     lookup = find,

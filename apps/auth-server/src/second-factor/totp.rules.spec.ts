@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { keyUri, setupKey, findTimeStep } from './totp.rules.js';
 
-/** RFC 6238 appendix B, for SHA-1; six digits are the last six of its eight. */
+/** The secret of RFC 6238, appendix B. The codes below are the last six of the eight digits there. */
 const secret = Buffer.from('12345678901234567890');
 
 describe('a time-based code (RFC 6238)', () => {

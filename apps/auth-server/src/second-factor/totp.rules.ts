@@ -37,12 +37,12 @@ export function findTimeStep(secret: Uint8Array, code: string, nowMs: number): n
   return delta === null ? undefined : Math.floor(nowMs / 1000 / periodSeconds) + delta;
 }
 
-/** Content of the QR code: `otpauth://totp/…`. @param account e-mail address of the person */
+/** Returns the content of the QR code: `otpauth://totp/…`. @param account e-mail address of the person */
 export function keyUri(secret: Uint8Array, account: string): string {
   return totp(secret, account).toString();
 }
 
-/** The secret to type: base32 in groups of four. */
+/** Returns the secret to type: base32 in groups of four. */
 export function setupKey(secret: Uint8Array): string {
   return (totp(secret).secret.base32.match(/.{1,4}/g) ?? []).join(' ');
 }

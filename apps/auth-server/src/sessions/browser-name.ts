@@ -1,6 +1,6 @@
 import Bowser from 'bowser';
 
-/** The common name of a browser, such as "Firefox on Linux". */
+/** Returns the common name of a browser, such as "Firefox on Linux". */
 export function browserName(userAgent: string | null): string {
   if (userAgent === null || userAgent === '') return 'Unknown browser';
   const parser = Bowser.getParser(userAgent);

@@ -25,13 +25,13 @@ const isSignedIn = async (browser: FormBrowser) =>
 
 describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
   it('ends the tokens of the session at introspection and on the deny list, and keeps offline access', async () => {
-    const { tokens: bound, browser } = await dashboard.signIn('openid');
+    const { tokens: online, browser } = await dashboard.signIn('openid');
     const { tokens: offline } = await dashboard.signIn('openid offline_access', { browser });
     const done = await signOut(browser);
     expect(done.text).toContain('Signed out');
     const { configuration } = await App.ofClient(server, server.clients.resourceServer);
-    expect(await client.tokenIntrospection(configuration, bound.access_token)).toEqual({ active: false });
-    expect(await isDenied(bound.access_token)).toBe(true);
+    expect(await client.tokenIntrospection(configuration, online.access_token)).toEqual({ active: false });
+    expect(await isDenied(online.access_token)).toBe(true);
     expect(await client.tokenIntrospection(configuration, offline.access_token)).toMatchObject({
       active: true,
     });
@@ -71,7 +71,7 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
     expect(await isSignedIn(browser)).toBe(true);
   });
 
-  it('offers to stay signed in, which only leads to the account, and audits no sign-out then', async () => {
+  it('has a link to stay signed in, and is audited only when the person confirms it', async () => {
     const email = await newUserEmail();
     const { browser } = await openAccountPage(email, '/account');
     const page = await requestLogout(browser);

@@ -12,7 +12,7 @@ export class AbortInteraction {
     await this.audit.write(
       {
         event: interaction.prompt === 'consent' ? 'consent_refused' : 'sign_in_cancelled',
-        userId: interaction.accountId ?? interaction.passwordOf,
+        userId: interaction.accountId ?? interaction.passwordVerifiedFor,
         clientId: interaction.client.clientId,
       },
       interaction.origin,

@@ -26,7 +26,7 @@ describe('an authentication request (OpenID Connect Core §3.1.2.1)', () => {
     });
   });
 
-  it('gets its nonce in the ID token (§3.1.3.6)', async () => {
+  it('gets its nonce in an ID token that expires after an hour (§3.1.3.6)', async () => {
     const { shown, verifier, state } = await app.authorize('openid', { parameters: { nonce: 'the-nonce' } });
     const tokens = await client.authorizationCodeGrant(app.configuration, shown.url, {
       pkceCodeVerifier: verifier,
@@ -68,14 +68,14 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
     expect(withoutConsent.shown.url.searchParams.get('error')).toBe('consent_required');
   });
 
-  it('none with another value is invalid_request', async () => {
+  it('none with another value is rejected with invalid_request', async () => {
     const { shown } = await app.authorize('openid', { parameters: { prompt: 'none login' } });
     expect(shown.url.searchParams.get('error')).toBe('invalid_request');
   });
 
   it('login requires the password, and sets a new auth_time', async () => {
     const { browser } = await app.signIn('openid');
-    await ageSignIns(server, server.users.harbourOwner.user_id, 1000);
+    await ageSignIns(server, server.users.harbourOwner.user_id, { seconds: 1000 });
     const repeated = await app.signIn('openid', { browser, parameters: { prompt: 'login' } });
     expect(repeated.steps).toEqual(['login']);
     expect(Date.now() / 1000 - Number(repeated.tokens.claims()?.auth_time)).toBeLessThan(60);
@@ -106,9 +106,9 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
   it('requires a new sign-in when the last is older, and returns auth_time', async () => {
     const { browser } = await app.signIn('openid');
     const { url } = await app.request('openid', { max_age: '600' });
-    await ageSignIns(server, server.users.harbourOwner.user_id, 500);
+    await ageSignIns(server, server.users.harbourOwner.user_id, { seconds: 500 });
     expect(await requiresPassword(url, browser)).toBe(false);
-    await ageSignIns(server, server.users.harbourOwner.user_id, 500);
+    await ageSignIns(server, server.users.harbourOwner.user_id, { seconds: 500 });
     const repeated = await app.signIn('openid', { browser, parameters: { max_age: '600' } });
     expect(repeated.steps).toEqual(['login']);
     const claims = decodeJwt(repeated.tokens.id_token ?? '');
@@ -117,7 +117,7 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
 
   it('returns the time of the last sign-in as auth_time when none is required', async () => {
     const { browser } = await app.signIn('openid');
-    await ageSignIns(server, server.users.harbourOwner.user_id, 500);
+    await ageSignIns(server, server.users.harbourOwner.user_id, { seconds: 500 });
     const { tokens, steps } = await app.signIn('openid', { browser, parameters: { max_age: '600' } });
     expect(steps).toEqual([]);
     const age = Date.now() / 1000 - Number(decodeJwt(tokens.id_token ?? '')['auth_time']);
@@ -126,14 +126,14 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
 
   it('0 requires a sign-in even if the last was two seconds ago, like prompt=login', async () => {
     const { browser } = await app.signIn('openid');
-    await ageSignIns(server, server.users.harbourOwner.user_id, 2);
+    await ageSignIns(server, server.users.harbourOwner.user_id, { seconds: 2 });
     const { steps } = await app.signIn('openid', { browser, parameters: { max_age: '0' } });
     expect(steps).toEqual(['login']);
   });
 
   it('leads to login_required instead of a page with prompt=none', async () => {
     const { browser } = await app.signIn('openid');
-    await ageSignIns(server, server.users.harbourOwner.user_id, 1000);
+    await ageSignIns(server, server.users.harbourOwner.user_id, { seconds: 1000 });
     const { shown } = await app.authorize('openid', {
       browser,
       parameters: { max_age: '600', prompt: 'none' },
@@ -141,7 +141,7 @@ describe('max_age (OpenID Connect Core §3.1.2.1)', () => {
     expect(shown.url.searchParams.get('error')).toBe('login_required');
   });
 
-  it.each(['-1', 'soon', '1.5'])('%s is invalid_request', async (max_age) => {
+  it.each(['-1', 'soon', '1.5'])('%s is rejected with invalid_request', async (max_age) => {
     const { shown } = await app.authorize('openid', { parameters: { max_age } });
     expect(shown.url.searchParams.get('error')).toBe('invalid_request');
   });

@@ -27,14 +27,14 @@ export class DeviceCookies {
     this.name = this.secure ? '__Host-device' : 'device';
   }
 
-  /** The id of this browser for the account; undefined when it has none. */
+  /** Returns the id of this browser for the account; undefined when it has none. */
   find(cookies: string | undefined, user: Credentials | undefined): string | undefined {
     if (user === undefined) return undefined;
     const entry = this.entries(cookies).find((candidate) => this.isMatch(candidate, user));
     return entry?.slice(0, entry.indexOf('.'));
   }
 
-  /** The cookie for an account that was just signed in to, or whose password was just changed. */
+  /** Returns the cookie for an account that was just signed in to, or whose password was just changed. */
   issue(cookies: string | undefined, user: Credentials): Cookie {
     const entries = this.entries(cookies);
     const known = entries.find((candidate) => this.isMatch(candidate, user));
@@ -65,7 +65,7 @@ export class DeviceCookies {
   }
 }
 
-/** 43 characters. A new password hash makes every earlier signature invalid. */
+/** Returns 43 characters. A new password hash makes every earlier signature invalid. */
 function signature(key: string, id: string, { id: userId, password_hash }: Credentials): string {
   return createHmac('sha256', key).update(`device:${userId}:${id}:${password_hash}`).digest('base64url');
 }

@@ -20,7 +20,7 @@ export class FinishSignIn {
     user: Credentials,
     verified: {
       /** When the password was verified, in seconds since 1970. */
-      readonly passwordAt: number;
+      readonly passwordVerifiedAt: number;
       /** The verified factors (RFC 8176). */
       readonly amr: readonly string[];
       readonly details?: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export class FinishSignIn {
       },
       origin,
     );
-    const login = { accountId: user.id, ts: verified.passwordAt, amr: [...verified.amr] };
+    const login = { accountId: user.id, ts: verified.passwordVerifiedAt, amr: [...verified.amr] };
     return {
       redirect: await interaction.finish({ login }),
       cookie: this.devices.issue(cookies, user),

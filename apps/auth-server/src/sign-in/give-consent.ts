@@ -19,21 +19,21 @@ export class GiveConsent {
   ) {}
 
   async run(interaction: OpenInteraction): Promise<PageResult> {
-    const { accountId, scopes, client, appIdentity, showStep } = interaction;
-    if (interaction.prompt !== 'consent') return showStep;
+    const { accountId, scopes, client, appIdentity, redirectToStep } = interaction;
+    if (interaction.prompt !== 'consent') return redirectToStep;
     if (accountId === undefined) throw new InteractionExpired();
     const { clientId } = client;
 
     const creators = await this.accounts.creators(accountId);
     const creatorId = creators.find(({ id }) => id === interaction.field('creator'))?.id;
     // A person with creators must select one; the page always sends one.
-    if (creatorId === undefined && creators.length > 0) return showStep;
+    if (creatorId === undefined && creators.length > 0) return redirectToStep;
 
     await this.consents.save({ userId: accountId, clientId, appIdentity, creatorId, scopes });
     const authorization = { accountId, clientId, creatorId, scopes };
     const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
     // The app was disconnected, or its identity changed, during the request.
-    if (grant === undefined) return showStep;
+    if (grant === undefined) return redirectToStep;
     await this.audit.write(
       {
         event: 'consent_given',

@@ -11,15 +11,15 @@ import { identityDigest, identityOf } from '../registration/client-identity.rule
 import { formTarget } from '../pages/page.js';
 import type { InteractionContext } from '../pages/sign-in/interaction-context.js';
 
-/** As the routes of Express: in upper or lower case, with or without a slash at the end. */
+/** Matches like the routes of Express: in upper or lower case, with or without a slash at the end. */
 const consentPath = /\/consent\/?$/i;
 
 /** Progress of a sign-in with two factors, stored in the interaction, which only its browser can open. */
 interface SignInProgress {
-  /** User whose password was verified, while the second factor is missing. */
-  readonly passwordOf: string | undefined;
+  /** Id of the user whose password was verified, while the second factor is missing. */
+  readonly passwordVerifiedFor: string | undefined;
   /** When the password was verified, in seconds since 1970. A later new password makes it invalid. */
-  readonly passwordAt: number;
+  readonly passwordVerifiedAt: number;
   /** True once the second factor was verified too, while the recovery codes are shown. */
   readonly secondFactorVerified: boolean;
 }
@@ -40,7 +40,7 @@ export interface OpenInteraction extends BrowserRequest, SignInProgress {
   readonly scopes: readonly string[];
   readonly redirectUri: string;
   /** Redirect to the page of the current step. */
-  readonly showStep: PageResult;
+  readonly redirectToStep: PageResult;
   /** Replaces the progress of this browser; omitted members are cleared. The person is not signed in yet. */
   replaceProgress(progress: Partial<SignInProgress>): Promise<void>;
   /** Completes the interaction. Returns the URL that the browser goes to next. */
@@ -70,13 +70,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
     const { uid } = interaction;
     const redirectUri = text(interaction.params.redirect_uri);
     const target = formTarget(redirectUri);
-    const appIdentity = identityDigest(
-      identityOf({
-        client_name: client.clientName,
-        redirect_uris: client.redirectUris,
-        application_type: client.applicationType,
-      }),
-    );
+    const appIdentity = appIdentityOf(client);
     const browser = browserRequest(request);
     // The consent form is valid only while the client's identity is the one that its page showed.
     const consentForm = `${uid}:${appIdentity}`;
@@ -100,19 +94,37 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       loginHint: text(interaction.params.login_hint).slice(0, 254),
       scopes: splitScope(interaction.params.scope),
       redirectUri,
-      showStep: { redirect: `/interaction/${uid}` },
-      passwordOf: text(interaction.result?.['passwordOf']) || undefined,
-      passwordAt: Number(interaction.result?.['passwordAt'] ?? 0),
-      // Stored under the name that replicas of release 1.0.0 read.
-      secondFactorVerified: interaction.result?.['provedBoth'] === true,
-      replaceProgress: async ({ secondFactorVerified: provedBoth, ...progress }) => {
-        interaction.result = { ...progress, provedBoth };
-        await interaction.persist();
-      },
+      redirectToStep: { redirect: `/interaction/${uid}` },
+      ...progressOf(interaction),
+      replaceProgress: (progress) => storeProgress(interaction, progress),
       finish: (result) =>
         provider.interactionResult(request, response, result, { mergeWithLastSubmission: true }),
     };
   }
+}
+
+function appIdentityOf({ clientName, redirectUris, applicationType }: Client): string {
+  return identityDigest(
+    identityOf({ client_name: clientName, redirect_uris: redirectUris, application_type: applicationType }),
+  );
+}
+
+// The progress is stored under the names that replicas of release 1.0.0 read.
+function progressOf({ result }: Interaction): SignInProgress {
+  return {
+    passwordVerifiedFor: text(result?.['passwordOf']) || undefined,
+    passwordVerifiedAt: Number(result?.['passwordAt'] ?? 0),
+    secondFactorVerified: result?.['provedBoth'] === true,
+  };
+}
+
+async function storeProgress(interaction: Interaction, progress: Partial<SignInProgress>): Promise<void> {
+  interaction.result = {
+    passwordOf: progress.passwordVerifiedFor,
+    passwordAt: progress.passwordVerifiedAt,
+    provedBoth: progress.secondFactorVerified,
+  };
+  await interaction.persist();
 }
 
 async function detailsOf(provider: Provider, request: Request, response: Response): Promise<Interaction> {

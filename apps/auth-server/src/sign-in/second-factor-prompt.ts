@@ -17,12 +17,14 @@ export class SecondFactorPrompt {
   ) {}
 
   /**
-   * The user whose password was verified and has not changed since; undefined when the sign-in must start
-   * with it.
+   * Returns the id of the user whose password was verified and has not changed since; undefined when the
+   * sign-in must start with the password.
    */
-  async userWithVerifiedPassword({ passwordOf, passwordAt }: OpenInteraction): Promise<string | undefined> {
-    if (passwordOf === undefined) return undefined;
-    return (await this.accounts.passwordChangedSince(passwordOf, passwordAt)) ? undefined : passwordOf;
+  async userIdWithVerifiedPassword(interaction: OpenInteraction): Promise<string | undefined> {
+    const { passwordVerifiedFor: userId, passwordVerifiedAt } = interaction;
+    if (userId === undefined) return undefined;
+    const hasChanged = await this.accounts.hasPasswordChangedSince(userId, passwordVerifiedAt);
+    return hasChanged ? undefined : userId;
   }
 
   /** @param userId the user whose password was verified */

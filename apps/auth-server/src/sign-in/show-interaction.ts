@@ -32,7 +32,7 @@ export class ShowInteraction {
 
   async run(interaction: OpenInteraction): Promise<Page> {
     if (interaction.prompt !== 'login') return this.consent(interaction);
-    const userId = await this.secondFactorPrompt.userWithVerifiedPassword(interaction);
+    const userId = await this.secondFactorPrompt.userIdWithVerifiedPassword(interaction);
     return userId === undefined
       ? signInPage({ ...interaction.context, email: interaction.loginHint })
       : this.secondFactorPrompt.show(interaction, userId);

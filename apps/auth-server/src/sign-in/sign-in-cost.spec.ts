@@ -27,7 +27,7 @@ async function signInForm(): Promise<{ browser: FormBrowser; form: Form }> {
 describe('the work of a sign-in', () => {
   it('is similar for an unknown name and for a wrong password (OWASP ASVS 2.2.2)', async () => {
     const { browser, form } = await signInForm();
-    /** Processor time of a sign-in, because its duration also depends on the other processes. */
+    /** Measures processor time, since the duration also depends on other processes. */
     const workOf = async (email: string): Promise<number> => {
       const before = process.cpuUsage();
       const { status } = await browser.submit(form, { email, password: 'wrong' });
@@ -70,7 +70,7 @@ describe('a burst of sign-ins', () => {
     expect(median(times)).toBeLessThan(burstMs / 4);
   });
 
-  it('is 503 with Retry-After while the queue is full', async () => {
+  it('gets 503 with Retry-After while the queue is full', async () => {
     const { browser, form } = await signInForm();
     let isOver = false;
     const fillQueue = async () => {
@@ -80,7 +80,7 @@ describe('a burst of sign-ins', () => {
     try {
       const { headers, text } = await eventually(async () => {
         const shown = await browser.submit(form, { email: 'owner@harbour.example', password: 'wrong' });
-        return shown.status === 503 && shown;
+        return shown.status === 503 ? shown : undefined;
       });
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
       expect(headers.get('content-type')).toContain('text/html');

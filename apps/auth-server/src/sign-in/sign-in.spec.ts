@@ -87,7 +87,7 @@ describe('the sign-in page', () => {
       }),
     );
     expect(responses.map(({ status }) => status).toSorted()).toEqual([401, 401, 401, 401, 429, 429]);
-    // One that has waited ten seconds for the others may try again after a second, and is not recorded.
+    // A sign-in that waited ten seconds for the results of others has Retry-After: 1, and is not recorded.
     const recorded = responses.filter(({ headers }) => Number(headers.get('retry-after')) > 1).length;
     await deleteNetworkFailures(server);
     const shown = await browser.submit(formOf(page, '/login'), { email, password });
@@ -97,13 +97,13 @@ describe('the sign-in page', () => {
     // The server writes counted records too, so this one may be committed a little later.
     const locked = await eventually(async () => {
       const records = await auditRecords(server, { email, event: 'sign_in_locked' });
-      return records.length > 0 && records;
+      return records.length === 0 ? undefined : records;
     });
-    // The rejected ones of the six wrong passwords, and the correct one.
+    // The locked ones of the six wrong passwords, and the correct password.
     expect(locked.map(({ details }) => details['count'])).toEqual([recorded + 1]);
   });
 
-  it('shows the same page for a locked known and unknown name, and only the audit log names the user', async () => {
+  it('shows the same page for a known and an unknown name that are locked, and only the audit log names the user', async () => {
     const responses: (string | null)[][] = [];
     for (const email of ['operator@platform.example', 'stranger@platform.example']) {
       const { browser, page } = await openSignInPage();
@@ -196,9 +196,10 @@ describe('forms', () => {
 
 describe('the audit log after these tests', () => {
   it('contains sign-ins, failures, consents, codes and registrations, with the address of the browser or app', async () => {
-    const rows = await server.database.rows<{ event: string; ip: string }>( // Only events of requests.
-      testStatement(`SELECT DISTINCT event, ip FROM audit_log WHERE details ->> 'actor' IS NULL`),
+    const eventsOfRequests = testStatement(
+      `SELECT DISTINCT event, ip FROM audit_log WHERE details ->> 'actor' IS NULL`,
     );
+    const rows = await server.database.rows<{ event: string; ip: string }>(eventsOfRequests);
     expect(rows.map(({ event }) => event)).toEqual(
       expect.arrayContaining([
         'signed_in',

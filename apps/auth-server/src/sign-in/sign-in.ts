@@ -32,13 +32,13 @@ export class SignIn {
   ) {}
 
   async run(interaction: OpenInteraction): Promise<PageResult> {
-    const { context, origin, cookies, field, showStep } = interaction;
-    if (interaction.prompt !== 'login') return showStep;
+    const { context, origin, cookies, field, redirectToStep } = interaction;
+    if (interaction.prompt !== 'login') return redirectToStep;
     const email = field('email').trim();
     const { clientId } = interaction.client;
 
     // Before the lookup, so that a concurrent change counts as later.
-    const passwordAt = numericDate(this.clock());
+    const passwordVerifiedAt = numericDate(this.clock());
     const lookup = await this.accounts.findByEmail(email);
     const { user } = lookup;
     const account = accountKey(lookup);
@@ -56,9 +56,9 @@ export class SignIn {
       return signInPage({ ...context, email, problem: { status: 401, text } });
     }
     if (await this.factors.isNeeded(guess.result.id)) {
-      await interaction.replaceProgress({ passwordOf: guess.result.id, passwordAt });
-      return showStep;
+      await interaction.replaceProgress({ passwordVerifiedFor: guess.result.id, passwordVerifiedAt });
+      return redirectToStep;
     }
-    return this.finish.run(interaction, guess.result, { passwordAt, amr: passwordOnly });
+    return this.finish.run(interaction, guess.result, { passwordVerifiedAt, amr: passwordOnly });
   }
 }

@@ -36,18 +36,18 @@ export class VerifySecondFactor {
   /** Verifies a code of the app or a recovery code. */
   async run(interaction: OpenInteraction): Promise<PageResult> {
     const user = await this.userOf(interaction);
-    if (user === undefined) return interaction.showStep;
+    if (user === undefined) return interaction.redirectToStep;
     const guess = await this.guess(interaction, user, () =>
       this.factors.verifyCode(user.id, interaction.field('code'), interaction.origin),
     );
-    if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
-    return this.signedIn(interaction, user, guess.result);
+    if (guess.kind !== 'right') return this.auditAndShowRejection(interaction, user.id, guess);
+    return this.completeSignIn(interaction, user, guess.result);
   }
 
   /** Verifies the first code of an app that was just set up, and shows the recovery codes. */
   async setUp(interaction: OpenInteraction): Promise<PageResult> {
     const user = await this.userOf(interaction);
-    if (user === undefined) return interaction.showStep;
+    if (user === undefined) return interaction.redirectToStep;
     const guess = await this.guess(interaction, user, () =>
       confirmSecondFactor(this.unitOfWork, this.factors, {
         userId: user.id,
@@ -59,10 +59,10 @@ export class VerifySecondFactor {
     );
     if (guess.kind === 'wrong' && (await this.factors.stateOf(user.id)).confirmed)
       return this.prompt.show(interaction, user.id, { status: 409, text: alreadyConfirmedText });
-    if (guess.kind !== 'right') return this.rejected(interaction, user.id, guess);
+    if (guess.kind !== 'right') return this.auditAndShowRejection(interaction, user.id, guess);
     await interaction.replaceProgress({
-      passwordOf: user.id,
-      passwordAt: interaction.passwordAt,
+      passwordVerifiedFor: user.id,
+      passwordVerifiedAt: interaction.passwordVerifiedAt,
       secondFactorVerified: true,
     });
     return setupRecoveryCodesPage(interaction.context, guess.result);
@@ -71,19 +71,19 @@ export class VerifySecondFactor {
   /** Signs in after the recovery codes were shown. */
   async finishSetUp(interaction: OpenInteraction): Promise<PageResult> {
     const user = await this.userOf(interaction);
-    if (user === undefined || !interaction.secondFactorVerified) return interaction.showStep;
-    return this.signedIn(interaction, user, 'code');
+    if (user === undefined || !interaction.secondFactorVerified) return interaction.redirectToStep;
+    return this.completeSignIn(interaction, user, 'code');
   }
 
   /** Discards the verified password, so that the sign-in starts again. */
   async startOver(interaction: OpenInteraction): Promise<PageResult> {
     if (interaction.prompt === 'login') await interaction.replaceProgress({});
-    return interaction.showStep;
+    return interaction.redirectToStep;
   }
 
-  /** The user whose password was verified; undefined when the sign-in must start with it. */
+  /** Returns the user whose password was verified; undefined when the sign-in must start with that. */
   private async userOf(interaction: OpenInteraction): Promise<Credentials | undefined> {
-    const userId = await this.prompt.userWithVerifiedPassword(interaction);
+    const userId = await this.prompt.userIdWithVerifiedPassword(interaction);
     return userId === undefined ? undefined : this.accounts.credentials(userId);
   }
 
@@ -98,7 +98,7 @@ export class VerifySecondFactor {
     return this.throttle.guess(target, { origin, auditIfLocked }, check);
   }
 
-  private async rejected(
+  private async auditAndShowRejection(
     interaction: OpenInteraction,
     userId: string,
     guess: RejectedGuess,
@@ -111,13 +111,13 @@ export class VerifySecondFactor {
     return this.prompt.show(interaction, userId, { status: 401, text });
   }
 
-  private signedIn(
+  private completeSignIn(
     interaction: OpenInteraction,
     user: Credentials,
     verifiedBy: SecondFactorMethod,
   ): Promise<PageResult> {
     return this.finish.run(interaction, user, {
-      passwordAt: interaction.passwordAt,
+      passwordVerifiedAt: interaction.passwordVerifiedAt,
       amr: bothFactors,
       details: { second_factor: verifiedBy },
     });

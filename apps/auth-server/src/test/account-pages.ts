@@ -2,6 +2,9 @@ import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser
 import { server } from './server.js';
 import { newUser, password } from './users.js';
 
+/** An attribute of the password field of the sign-in page, which no other page has. */
+export const signInPageField = 'id="password"';
+
 /** Creates a user. Returns the e-mail address. */
 export async function newUserEmail(): Promise<string> {
   return (await newUser(server)).email;

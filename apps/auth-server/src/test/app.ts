@@ -85,12 +85,12 @@ export class App {
     return App.ofClient(server, newClient, redirectUri, metadata);
   }
 
-  /** The first-party app of `server.clients`. */
+  /** Returns the first-party app of `server.clients`. */
   static dashboard(server: RunningServer): Promise<App> {
     return App.ofClient(server, server.clients.dashboard, firstPartyRedirect);
   }
 
-  /** The app of a client that exists already. @param metadata of its registration, for checks of ID tokens */
+  /** Returns the app of an existing client. @param metadata of its registration, for checks of ID tokens */
   static async ofClient(
     server: RunningServer,
     { client_id, client_secret }: { readonly client_id: string; readonly client_secret?: string | undefined },

@@ -14,7 +14,11 @@ export async function expire(server: RunningServer, model: StoredModel, clientId
 }
 
 /** Moves a person's sign-ins in all browsers into the past, and the last change of the password with them. */
-export async function ageSignIns(server: RunningServer, userId: string, seconds: number): Promise<void> {
+export async function ageSignIns(
+  server: RunningServer,
+  userId: string,
+  { seconds }: { readonly seconds: number },
+): Promise<void> {
   await server.database.run(
     testStatement(`UPDATE oidc_model SET payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload ->> 'loginTs')::bigint - $2))
       WHERE model = 'Session' AND account_id = $1`),
@@ -40,7 +44,7 @@ export async function movePasswordChangeAfterSignIns(server: RunningServer, emai
 export async function ageSecondFactorSetup(
   server: RunningServer,
   email: string,
-  minutes: number,
+  { minutes }: { readonly minutes: number },
 ): Promise<void> {
   await server.database.run(
     testStatement(`UPDATE second_factors SET created_at = created_at - $2 * interval '1 minute'
@@ -59,7 +63,7 @@ export async function ageFamilies(server: RunningServer, clientId: string, secon
   );
 }
 
-/** Remaining seconds of a client's newest unused refresh token; 0 without one. */
+/** Returns the remaining lifetime of a client's newest unused refresh token; 0 without one. */
 export async function refreshTokenSecondsLeft(server: RunningServer, clientId: string): Promise<number> {
   const row = await server.database.row<{ left: number }>(
     testStatement(`SELECT extract(epoch FROM expires_at - now())::float8 AS left FROM oidc_model

@@ -45,25 +45,12 @@ export async function startAuthServer(
     testGateway({ AUTH_SERVER_ADDRESS: direct }),
   ]);
   const { url } = gateway;
-  const config: AuthServerSettings = authServerSettings.parse({
-    HOST: '127.0.0.1',
-    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
+  const config = testSettings({
     PORT: port,
-    INTERNAL_PORT: 0,
     DATABASE_URL: throughProxy(scratch.url, proxies.postgres),
-    DATABASE_POOL_SIZE: 10,
     // The prefix separates the quotas and revoked tokens of spec files.
     REDIS_URL: `${throughProxy(storeUrl('TEST_REDIS_URL'), proxies.redis)}?keyPrefix=${uniqueName('auth')}:`,
-    RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
-    BASE_URL: 'https://suite.example',
     AUTH_URL: url,
-    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    COOKIE_KEYS: randomBytes(32).toString('hex'),
-    RATE_LIMIT_TOKEN: '100000/60',
-    RATE_LIMIT_REGISTER: '100000/60',
-    RATE_LIMIT_AUTHORIZATION: '100000/60',
-    SIGN_IN_FAILURES: '1000/60',
-    SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'false',
     ...overrides,
   });
   const app = await startHttp((adapter, options) =>
@@ -103,6 +90,26 @@ export async function startAuthServer(
   };
 }
 
+/** Returns settings with which no test reaches a limit that it does not set itself. */
+function testSettings(settings: Readonly<Record<string, unknown>>): AuthServerSettings {
+  return authServerSettings.parse({
+    HOST: '127.0.0.1',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
+    INTERNAL_PORT: 0,
+    DATABASE_POOL_SIZE: 10,
+    RABBITMQ_URL: storeUrl('TEST_RABBITMQ_URL'),
+    BASE_URL: 'https://suite.example',
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    COOKIE_KEYS: randomBytes(32).toString('hex'),
+    RATE_LIMIT_TOKEN: '100000/60',
+    RATE_LIMIT_REGISTER: '100000/60',
+    RATE_LIMIT_AUTHORIZATION: '100000/60',
+    SIGN_IN_FAILURES: '1000/60',
+    SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'false',
+    ...settings,
+  });
+}
+
 function throughProxy(storeUrl: string, proxy: FlakyProxy | undefined): string {
   const url = new URL(storeUrl);
   if (proxy !== undefined) url.host = new URL(proxy.url).host;
@@ -121,8 +128,8 @@ async function createCreators(database: Database) {
     );
   return {
     harbour: await creator('org_harbour', 'Harbour Lights'),
-    first: await creator('org_meridian', 'First of Meridian'),
-    second: await creator('org_meridian', 'Second of Meridian'),
+    meridianFirst: await creator('org_meridian', 'First of Meridian'),
+    meridianSecond: await creator('org_meridian', 'Second of Meridian'),
   };
 }
 

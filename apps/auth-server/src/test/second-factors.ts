@@ -25,7 +25,7 @@ export function recoveryCodesOf(page: Page): string[] {
   return [...page.text.matchAll(/<code>([0-9A-Z]{5}-[0-9A-Z]{5})<\/code>/g)].map(([, code = '']) => code);
 }
 
-/** A code is accepted once; the next is already valid, half a minute early (RFC 6238 §5.2). */
+/** Returns the next code, which is valid half a minute early (RFC 6238 §5.2). Each code is accepted once. */
 export const nextCode = (totp: TOTP) => totp.generate({ timestamp: Date.now() + halfMinuteMs });
 
 /** Submits the password for a new second factor. Returns the page with its secret. */

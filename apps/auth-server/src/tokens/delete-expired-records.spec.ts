@@ -40,7 +40,7 @@ describe('deleteExpiredRecords', () => {
         ),
         [unused.clientId, [used.clientId, unused.clientId]],
       );
-      return rows.length <= 1 && rows;
+      return rows.length <= 1 ? rows : undefined;
     });
     expect(left).toEqual([{ model: 'Client', id: used.clientId }]);
     expect(Math.max(...batches)).toBeLessThanOrEqual(1000);
@@ -50,8 +50,14 @@ describe('deleteExpiredRecords', () => {
     const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const models = [
-      ...['AccessToken', 'AuthorizationCode', 'Grant', 'Interaction', 'PushedAuthorizationRequest'],
-      ...['RefreshToken', 'ReplayDetection', 'Session'],
+      'AccessToken',
+      'AuthorizationCode',
+      'Grant',
+      'Interaction',
+      'PushedAuthorizationRequest',
+      'RefreshToken',
+      'ReplayDetection',
+      'Session',
     ];
     await run(
       `INSERT INTO oidc_model (model, id, payload, consumed_at, expires_at)

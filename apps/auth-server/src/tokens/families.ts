@@ -192,20 +192,20 @@ export async function endAccessTokensOfUser(tx: Transaction, userId: string): Pr
   return tx.rows<RevokedToken>(deleteAccessTokensOfFamilies, [grantIds]);
 }
 
-/** Ends the families that a statement locks. @param owner its parameters */
+/** Ends the families whose Grants the statement locks. Returns the access tokens to publish as revoked. */
 async function endFamilies(
   tx: Transaction,
   lockGrants: Statement,
-  ...owner: readonly unknown[]
+  ...values: readonly unknown[]
 ): Promise<RevokedToken[]> {
-  return tx.rows<RevokedToken>(deleteFamilies, [await lockFamilies(tx, lockGrants, ...owner)]);
+  return tx.rows<RevokedToken>(deleteFamilies, [await lockFamilies(tx, lockGrants, ...values)]);
 }
 
-/** Returns the ids of the locked families. */
+/** Returns the ids of the locked Grants. */
 async function lockFamilies(
   tx: Transaction,
   lockGrants: Statement,
-  ...owner: readonly unknown[]
+  ...values: readonly unknown[]
 ): Promise<string[]> {
-  return (await tx.rows<{ id: string }>(lockGrants, owner)).map(({ id }) => id);
+  return (await tx.rows<{ id: string }>(lockGrants, values)).map(({ id }) => id);
 }

@@ -89,7 +89,7 @@ describe('the lifetime of a refresh token (RFC 9700 §4.14.2)', () => {
     expect(Math.abs((await refreshTokenSecondsLeft(server, app.clientId)) - 5 * daySeconds)).toBeLessThan(60);
   });
 
-  it('makes a refresh invalid_grant when it is over', async () => {
+  it('makes a refresh fail with invalid_grant when it is over', async () => {
     const { app, refreshToken } = await signedIn('offline_access orders:read');
     await expire(server, 'RefreshToken', app.clientId);
     await expect(app.refresh(refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });

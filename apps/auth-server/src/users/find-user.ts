@@ -17,7 +17,12 @@ const findByEmail = statement(
 );
 const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1 FOR UPDATE`);
 
-/** @param user UUID or e-mail address, case-insensitive @throws Error for an unknown user */
+/**
+ * Finds a user.
+ *
+ * @param user UUID or e-mail address, case-insensitive
+ * @throws Error for an unknown user
+ */
 export async function findUser(sql: Sql, user: string): Promise<UserRow> {
   const id = user.trim().toLowerCase();
   const row = await sql.row<UserRow>(isUuid(id) ? findById : findByEmail, [isUuid(id) ? id : user.trim()]);

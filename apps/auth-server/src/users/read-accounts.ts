@@ -120,7 +120,10 @@ export class ReadAccounts {
     this.personLoader = new BatchLoader({ run: (keys) => readPeople(database, keys) });
   }
 
-  /** @param tx an open transaction of the request, so that it uses no second connection */
+  /**
+   * Returns a person; undefined for an unknown or disabled one.
+   * @param tx an open transaction of the request, so that it uses no second connection
+   */
   async person(userId: string, creatorId: string | undefined, tx?: Sql): Promise<Person | undefined> {
     const key = { userId, creatorId };
     if (tx === undefined) return this.personLoader.load(key);
@@ -139,7 +142,7 @@ export class ReadAccounts {
   }
 
   /** @param signedInAt in seconds since 1970 */
-  async passwordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
+  async hasPasswordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
     return (await this.database.row(findPasswordChange, [userId, signedInAt])) !== undefined;
   }
 

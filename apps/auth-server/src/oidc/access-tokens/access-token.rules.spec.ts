@@ -11,7 +11,7 @@ describe('the claims of an access token', () => {
     });
   });
 
-  it('do not exist for a person without an organisation and a creator, and are empty without a creator', () => {
+  it('of a person without an organisation are undefined with a creator, and empty without one', () => {
     const withoutOrganisation = { global_admin: false, organisation_id: null, role: null };
     expect(organisationClaims(withoutOrganisation, 'a-creator')).toBeUndefined();
     expect(organisationClaims(withoutOrganisation, undefined)).toEqual({});

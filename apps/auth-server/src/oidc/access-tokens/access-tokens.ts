@@ -8,8 +8,8 @@ import { audienceOf } from './access-token.rules.js';
 import { LocalSigningKey } from './signing-key.js';
 
 /**
- * Prefix of handles, random for each process, so that clients cannot make a handle. It has no dots, because
- * oidc-provider would try to decode a value with dots as a JWT, which is expensive.
+ * Prefix of handles, random for each process, so that clients cannot make a handle. A handle has no dots,
+ * because oidc-provider would try to decode a value with dots as a JWT, which is expensive.
  */
 const handlePrefix = `${randomBytes(32).toString('base64url')}~`;
 
@@ -118,7 +118,8 @@ export function useSignedAccessTokens(provider: Provider, signer: AccessTokenSig
       if (presented === undefined) return undefined;
       const found = await find(presented.claims.jti, options);
       if (!(found instanceof model) || !digestsMatch(found.digest, presented.digest)) return undefined;
-      if (isHandle) found.aud = presented.claims.aud; // for introspection; UserInfo rejects a token with it
+      // Introspection returns the audience. UserInfo, which gets no handles, rejects a token that has one.
+      if (isHandle) found.aud = presented.claims.aud;
       return found;
     },
   });

@@ -139,16 +139,22 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     expect(response.headers.get('www-authenticate')).toMatch(/^DPoP /);
   });
 
-  it('is rejected with another key or type, with a private, missing or wrong key in its header, and as other text', async () => {
-    const proofs = [
-      await proof(userInfoProofClaims(), { by: otherKeys }),
-      await proof(userInfoProofClaims(), { header: { typ: 'JWT' } }),
-      await proof(userInfoProofClaims(), { header: { jwk: await exportJWK(keys.privateKey) } }),
-      await proof(userInfoProofClaims(), { header: { jwk: undefined } }),
-      await proof(userInfoProofClaims(), { header: { jwk: await exportJWK(otherKeys.publicKey) } }),
-      'nonsense',
-    ];
-    for (const dpop of proofs) expect((await userInfo(token, dpop)).status).toBe(401);
+  it.each([
+    ['of another key than the token’s', () => ({ by: otherKeys })],
+    ['of another type', () => ({ header: { typ: 'JWT' } })],
+    ['with a private key in its header', async () => ({ header: { jwk: await exportJWK(keys.privateKey) } })],
+    ['without a key in its header', () => ({ header: { jwk: undefined } })],
+    [
+      'with another key in its header than the one that signed it',
+      async () => ({ header: { jwk: await exportJWK(otherKeys.publicKey) } }),
+    ],
+  ])('%s is rejected', async (_, options) => {
+    const dpop = await proof(userInfoProofClaims(), await options());
+    expect((await userInfo(token, dpop)).status).toBe(401);
+  });
+
+  it('that is no JWT is rejected', async () => {
+    expect((await userInfo(token, 'nonsense')).status).toBe(401);
   });
 
   it('signed with the public key as secret, or unsigned, is rejected (§11.6)', async () => {

@@ -8,9 +8,9 @@ describe('an ES256 signature', () => {
     const key = new LocalSigningKey(jwk);
     const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
     const seen = { short: false, high: false };
-    // About one signature in 128 has a number of 31 bytes, and most have a number with the highest bit set.
-    for (let turn = 0; turn < 20_000 && !(seen.short && seen.high); turn += 1) {
-      const data = Buffer.from(`message ${turn}`);
+    // About one signature in 128 has a number of 31 bytes. In one of four, both have the highest bit set.
+    for (let count = 0; count < 20_000 && !(seen.short && seen.high); count += 1) {
+      const data = Buffer.from(`message ${count}`);
       const signature = key.signSync(data);
       expect(signature).toHaveLength(64);
       expect(verify('sha256', data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);

@@ -8,6 +8,7 @@ beforeAll(async () => {
   app = await App.register(server);
 });
 
+/** The example of RFC 7636, appendix B. */
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 /** A list sends a parameter repeatedly; undefined omits it. */
 type Parameters = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -59,7 +60,7 @@ describe('a scope', () => {
     ['missing', undefined],
     ['empty', ''],
     ['in another case', 'Orders:read'],
-  ])('that is %s is invalid_scope (RFC 6749 §4.1.2.1)', async (_, scope) => {
+  ])('that is %s is rejected with invalid_scope (RFC 6749 §4.1.2.1)', async (_, scope) => {
     const { searchParams } = (await authorize({ scope })).url;
     expect(searchParams.get('error')).toBe('invalid_scope');
     expect(searchParams.get('state')).toBe('the-state');
@@ -68,7 +69,7 @@ describe('a scope', () => {
 
 describe('an invalid authorization request', () => {
   it.each(['token', 'id_token', 'code id_token', 'code token', 'none', 'nonsense'])(
-    'with response_type %s is unsupported_response_type (RFC 9700 §2.1.2)',
+    'with response_type %s is rejected with unsupported_response_type (RFC 9700 §2.1.2)',
     async (response_type) => {
       const shown = await authorize({ response_type, nonce: 'n' });
       expect(authorizationResponse(shown).get('error')).toBe('unsupported_response_type');
@@ -200,7 +201,7 @@ describe('a redirect URI on a loopback address', () => {
 });
 
 describe('the authorization endpoint', () => {
-  it('accepts no request object, by value or by reference (JAR is off)', async () => {
+  it('accepts no request object (RFC 9101), neither by value nor by reference', async () => {
     const byValue = await authorize({ request: 'e30.e30.' });
     expect(byValue.url.searchParams.get('error')).toBe('request_not_supported');
     const byReference = await authorize({ request_uri: 'https://evil.example/request' });

@@ -38,7 +38,7 @@ describe('the session of a browser during a rotation of COOKIE_KEYS', () => {
     const app = await App.register(server); // a new app, which needs consent if the person is known
     const { url } = await app.request('orders:read', { prompt: 'none' });
     const cookie = `__Host-session=${session}`;
-    const signature = createHmac('sha1', key).update(cookie).digest('base64url');
+    const signature = createHmac('sha1', key).update(cookie).digest('base64url'); // as oidc-provider signs it
     const response = await server.fetch(url, {
       redirect: 'manual',
       headers: { cookie: `${cookie}; __Host-session.sig=${signature}` },

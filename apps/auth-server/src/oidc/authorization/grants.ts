@@ -15,7 +15,7 @@ import { parseCreatorId } from '../../creators/parse-creator-id.js';
  * Makes oidc-provider store the connected creator and the role version in a Grant. Call before the first
  * Grant is created.
  */
-export function connectGrantsToCreators(provider: Provider): void {
+export function extendGrantPayload(provider: Provider): void {
   const fields = [...provider.Grant.IN_PAYLOAD, 'creatorId', 'roleVersion'];
   Object.defineProperty(provider.Grant, 'IN_PAYLOAD', { get: () => fields });
 }
@@ -39,7 +39,7 @@ async function startGrant(provider: Provider, authorization: Authorization): Pro
 
 /**
  * Creates a Grant that depends on a stored consent. A concurrent disconnection of the app may miss the new
- * Grant, so the consent is checked after it is saved. Returns undefined when the consent was deleted.
+ * Grant, so the consent is checked after the Grant is saved. Returns undefined when the consent was deleted.
  */
 export async function startConsentedGrant(
   provider: Provider,
@@ -58,7 +58,7 @@ export async function startConsentedGrant(
  * `loadExistingGrant`).
  */
 @Injectable()
-export class ExistingGrants {
+export class GrantLoader {
   constructor(
     private readonly accounts: ReadAccounts,
     private readonly consents: Consents,
@@ -73,7 +73,7 @@ export class ExistingGrants {
     const { accountId } = account;
     const { clientId } = client;
     if (isFirstParty(client)) {
-      const creatorId = await this.namedOrOldest(accountId, ctx.oidc.params?.creator);
+      const creatorId = await this.namedOrFirst(accountId, ctx.oidc.params?.creator);
       return startGrant(provider, { accountId, clientId, creatorId, scopes });
     }
     if (client.applicationType === 'native') return undefined; // consent page each time (RFC 8252 §8.6)
@@ -84,7 +84,7 @@ export class ExistingGrants {
   }
 
   /** First-party clients may name the creator; the default is the first of `ReadAccounts.creators`. */
-  private async namedOrOldest(userId: string, named: unknown): Promise<string | undefined> {
+  private async namedOrFirst(userId: string, named: unknown): Promise<string | undefined> {
     if (typeof named !== 'string') return (await this.accounts.creators(userId))[0]?.id;
     const creatorId = parseCreatorId(named);
     if (creatorId === undefined || !(await this.accounts.seesCreator(userId, creatorId)))

@@ -8,8 +8,8 @@ import { isFirstParty } from './grants.js';
 const nativePrompt = 'native_client_prompt';
 
 /**
- * When a page is shown: sign-in without a valid session, consent without a Grant. Native apps need consent
- * each time (RFC 8252 §8.6), first-party apps never.
+ * Decides when a page is shown: sign-in without a valid session, consent without a Grant. Native apps need
+ * consent each time (RFC 8252 §8.6), first-party apps only for `prompt=consent`.
  */
 export function buildInteractionPolicy(
   accounts: ReadAccounts,

@@ -11,6 +11,7 @@ beforeAll(async () => {
 });
 
 const verifier = client.randomPKCECodeVerifier();
+/** Pushes a request with other parameters; undefined omits one. */
 const push = async (parameters: Readonly<Record<string, string | undefined>> = {}, by = app) => {
   const form: Record<string, string | undefined> = {
     response_type: 'code',
@@ -47,16 +48,16 @@ describe('pushed authorization requests (RFC 9126)', () => {
 
   it('are rejected when a parameter, or their total, is too large (§2.3)', async () => {
     expect((await push({ state: 'x'.repeat(2_048) })).status).toBe(201);
-    const long = await push({ state: 'x'.repeat(2_049) });
-    expect([long.status, long.body]).toEqual([
+    const withLongState = await push({ state: 'x'.repeat(2_049) });
+    expect([withLongState.status, withLongState.body]).toEqual([
       400,
       { error: 'invalid_request', error_description: 'state must be at most 2048 characters' },
     ]);
-    const hints = Object.fromEntries(
+    const fiveLongParameters = Object.fromEntries(
       ['state', 'nonce', 'login_hint', 'acr_values', 'ui_locales'].map((name) => [name, 'x'.repeat(2_000)]),
     );
-    const much = await push({ ...hints, scope: 'openid orders:read' });
-    expect([much.status, much.body]).toEqual([
+    const withLongTotal = await push({ ...fiveLongParameters, scope: 'openid orders:read' });
+    expect([withLongTotal.status, withLongTotal.body]).toEqual([
       400,
       { error: 'invalid_request', error_description: 'parameters must be at most 8192 characters in total' },
     ]);
@@ -69,7 +70,7 @@ describe('pushed authorization requests (RFC 9126)', () => {
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     });
-    const { browser, shown } = await app.authorize('openid');
+    const { browser, shown } = await app.authorize('openid'); // signs the browser in
     expect(shown.url.searchParams.has('code')).toBe(true);
     const consent = await browser.get(url.href);
     const [form] = consent.forms;

@@ -21,7 +21,8 @@ export function recordClientAuthentication(audit: RejectionAudit) {
   };
 }
 
-// oidc-provider rejects these headers as invalid_request, in part before it checks the secret of the client.
+// With one of these headers, oidc-provider may reject a request before it verifies the client's secret. An
+// error other than `invalid_client` then does not show that the secret is correct.
 function hasAttestation({ headers }: KoaContextWithOIDC): boolean {
   return (
     headers['oauth-client-attestation'] !== undefined || headers['oauth-client-attestation-pop'] !== undefined

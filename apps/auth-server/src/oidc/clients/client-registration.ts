@@ -19,7 +19,7 @@ export function validateClientMetadata(
 ): void {
   if (ctx === undefined) return;
   const problem = sizeProblem(ctx.oidc.body) ?? registrationProblem(metadata);
-  // For redirect URIs its code is `invalid_redirect_uri` (RFC 7591 §3.2.2).
+  // If the text starts with `redirect_uris`, the error code is `invalid_redirect_uri` (RFC 7591 §3.2.2).
   if (problem !== undefined) throw new errors.InvalidClientMetadata(`${problem.member} ${problem.reason}`);
   if (metadata.client_name !== undefined) metadata.client_name = displayableName(metadata.client_name);
   if (metadata.redirect_uris !== undefined)

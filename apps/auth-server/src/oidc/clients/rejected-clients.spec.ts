@@ -21,7 +21,7 @@ const send = (endpoint: string, form: Readonly<Record<string, string>>) =>
     method: 'POST',
     body: new URLSearchParams(form),
   });
-const authenticate = async (endpoint: string, client_id: string, client_secret: string) => {
+const expectAuthenticationFailure = async (endpoint: string, client_id: string, client_secret: string) => {
   const grant = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' };
   const response = await send(endpoint, { client_id, client_secret, ...grant });
   expect([response.status, await response.json()]).toEqual([
@@ -38,8 +38,9 @@ describe('failed client authentication', () => {
   it('is one audit record for each client and window, with a count over all endpoints', async () => {
     const [one, other] = [await confidential(), await confidential()];
     for (const endpoint of endpoints)
-      for (const secret of ['wrong', 'also wrong']) await authenticate(endpoint, one.client_id, secret);
-    await authenticate('token', other.client_id, 'wrong');
+      for (const secret of ['wrong', 'also wrong'])
+        await expectAuthenticationFailure(endpoint, one.client_id, secret);
+    await expectAuthenticationFailure('token', other.client_id, 'wrong');
     expect(await auditRecords(server, { event })).toEqual([]); // the window has not ended
     const writtenBefore = await recordsWritten();
     await endGuessWindows(server);
@@ -52,7 +53,7 @@ describe('failed client authentication', () => {
         { event, email: null, details: { count, since } },
       ]);
     expect(await recordsWritten()).toBe(writtenBefore + 2);
-    await authenticate('token', one.client_id, 'wrong again');
+    await expectAuthenticationFailure('token', one.client_id, 'wrong again');
     await endGuessWindows(server);
     const records = await auditRecords(server, { event, clientId: one.client_id });
     expect(records.map(({ details }) => details['count'])).toEqual([8, 1]);
@@ -61,7 +62,7 @@ describe('failed client authentication', () => {
   it('is one audit record for all unknown clients of a network, whatever their names', async () => {
     const before = (await auditRecords(server, { event })).length;
     const names = Array.from({ length: 5 }, () => randomUUID());
-    for (const name of names) await authenticate('introspect', name, 'guess');
+    for (const name of names) await expectAuthenticationFailure('introspect', name, 'guess');
     await endGuessWindows(server);
     const records = (await auditRecords(server, { event })).slice(before);
     expect(records).toEqual([{ event, email: null, details: { count: 5, since } }]);

@@ -22,9 +22,9 @@ const printable = /^[\x20-\x7e]+$/;
 const unsupportedHeaders = ['origin', 'oauth-client-attestation', 'oauth-client-attestation-pop'];
 
 /**
- * Responds to the introspection of an active access token by a client that sends its secret with HTTP Basic,
- * in about half of oidc-provider's processor time (ADR 67). Returns undefined for every other request: only
- * oidc-provider rejects requests and reports tokens as inactive.
+ * Returns the response to the introspection of an active access token by a client that sends its secret with
+ * HTTP Basic, in about half of oidc-provider's processor time (ADR 67). Returns undefined for every other
+ * request: only oidc-provider rejects requests and reports tokens as inactive.
  */
 export async function describeActiveToken(
   oidc: OidcServer,
@@ -62,7 +62,7 @@ async function authorizedClient(
   if (client.resource_server !== true && client.clientId !== claims.client_id) return undefined;
   // The digest proves that we issued the token, so its claims are those of its row.
   if (stored === undefined || !digestsMatch(stored.token['digest'], digest)) return undefined;
-  if (!isActive(stored.token) || !isActive(stored.grant)) return undefined;
+  if (!isUnexpired(stored.token) || !isUnexpired(stored.grant)) return undefined;
   if (stored.grant?.clientId !== claims.client_id || stored.grant.accountId !== claims.sub) return undefined;
   return client;
 }
@@ -117,6 +117,6 @@ async function isSecretOf(client: Client, secret: string): Promise<boolean> {
   return client.compareClientSecret(secret);
 }
 
-function isActive(payload: AdapterPayload | null): boolean {
+function isUnexpired(payload: AdapterPayload | null): boolean {
   return payload?.exp !== undefined && payload.exp * 1000 > Date.now();
 }

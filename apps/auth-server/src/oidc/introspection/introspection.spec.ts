@@ -183,7 +183,7 @@ describe('introspection (RFC 7662)', () => {
       ['an access token', () => tokens.access_token],
       ['a refresh token', () => tokens.refresh_token ?? ''],
       ['an access token with another signature', () => `${tokens.access_token.slice(0, -8)}AAAAAAAA`],
-    ])('responds to a resource server for %s like to a posted secret', async (_, token) => {
+    ])('responds to a resource server for %s as with a posted secret', async (_, token) => {
       const { client_id, client_secret = '' } = server.clients.resourceServer;
       const [basic, posted] = await responses(client_id, client_secret, token());
       expect(basic).toEqual(posted);

@@ -16,9 +16,7 @@ export async function respondToUnknownPaths(ctx: Context, next: Next): Promise<v
   ctx.status = 404;
 }
 
-/**
- * RFC 6749 §5.1, RFC 7009, RFC 7662, RFC 7591: no response of these endpoints may be stored, errors included.
- */
+/** Forbids storing any response, errors included (RFC 6749 §5.1, RFC 7009, RFC 7662, RFC 7591). */
 export function forbidStoring(ctx: Context, next: Next): Promise<unknown> {
   ctx.set('Cache-Control', 'no-store');
   return next();
@@ -32,8 +30,8 @@ export async function cachePublicDocuments(ctx: Context, next: Next): Promise<vo
 }
 
 /**
- * The metadata lists the supported response modes (RFC 8414 §2); oidc-provider's own list cannot be
- * configured.
+ * Replaces the response modes in the metadata by the supported ones (RFC 8414 §2). oidc-provider's own list
+ * cannot be configured.
  */
 export async function advertiseResponseModes(ctx: Context, next: Next): Promise<void> {
   await next();

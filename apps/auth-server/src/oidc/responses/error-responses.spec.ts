@@ -2,13 +2,13 @@ import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { errorResponseAt } from './error-responses.js';
 
 describe('the response while the signing keys are not loaded', () => {
-  it('is a page with Retry-After where a person opens the route in a browser', () => {
+  it('is a page with Retry-After on a route that people open in a browser', () => {
     const { status, headers, body } = errorResponseAt('/api/auth/oauth2/authorize', new ServiceUnavailable());
     expect([status, headers['Retry-After']]).toEqual([503, '2']);
     expect(body).toContain('<h1>This page is temporarily unavailable</h1>');
   });
 
-  it('is JSON for programs', () => {
+  it('is JSON at the endpoints for clients', () => {
     const { status, body } = errorResponseAt('/api/auth/oauth2/token', new ServiceUnavailable());
     expect([status, JSON.parse(body)]).toMatchObject([503, { error: 'temporarily_unavailable' }]);
   });

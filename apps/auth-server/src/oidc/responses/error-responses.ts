@@ -20,8 +20,8 @@ const oauthErrors: Readonly<Record<string, string>> = {
 export const noSuchPath = new NotFound('path or method');
 
 /**
- * Response to an error before oidc-provider handles the request. On browser routes 429, 413 and 503 are
- * pages; all else is JSON for programs.
+ * Returns the response to an error before oidc-provider handles the request. On browser routes 429, 413 and
+ * 503 are pages; all else is JSON.
  * @param path full path
  */
 export function errorResponseAt(path: string, error: unknown): RenderedResponse {
@@ -35,8 +35,8 @@ export function errorResponseAt(path: string, error: unknown): RenderedResponse 
 }
 
 /**
- * Response to a malformed URL: a page on browser routes, RFC 6749 JSON below the mount path, else the error
- * envelope.
+ * Returns the response to a malformed URL: a page on browser routes, RFC 6749 JSON below the mount path, else
+ * the error envelope.
  * @param path full path
  */
 export function malformedUrlResponse(path: string, error: unknown): RenderedResponse {
@@ -58,7 +58,7 @@ const forAnyOrigin = {
   'Access-Control-Expose-Headers': 'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id',
 };
 
-/** One body with the members of RFC 6749 §5.2 and of the error envelope, for both kinds of client. */
+/** Returns one body with the members of RFC 6749 §5.2 and of the error envelope, for both kinds of client. */
 function oauthErrorResponse(error: unknown): RenderedResponse {
   const { status, headers, body } = toErrorResponse(error);
   return jsonResponse(

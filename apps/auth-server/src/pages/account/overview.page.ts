@@ -7,9 +7,9 @@ export interface OverviewView {
   /** Description of organisation and role; undefined without an organisation. */
   readonly belongsTo: string | undefined;
   readonly creators: readonly string[];
-  readonly apps: number;
-  readonly browsers: number;
-  readonly secondFactor: boolean;
+  readonly appCount: number;
+  readonly browserCount: number;
+  readonly hasSecondFactor: boolean;
 }
 
 export function overviewPage(account: AccountContext, view: OverviewView, notice?: Notice): Page {
@@ -30,11 +30,11 @@ export function overviewPage(account: AccountContext, view: OverviewView, notice
                 <dd>${view.creators.join(', ')}</dd>`
         }
         <dt>Connected apps</dt>
-        <dd><a href="/account/apps">${counted(view.apps, 'app', 'apps')}</a></dd>
+        <dd><a href="/account/apps">${counted(view.appCount, 'app', 'apps')}</a></dd>
         <dt>Signed in</dt>
-        <dd><a href="/account/browsers">in ${counted(view.browsers, 'browser', 'browsers')}</a></dd>
+        <dd><a href="/account/browsers">in ${counted(view.browserCount, 'browser', 'browsers')}</a></dd>
         <dt>Second factor</dt>
-        <dd><a href="/account/security">${view.secondFactor ? 'on' : 'off'}</a></dd>
+        <dd><a href="/account/security">${view.hasSecondFactor ? 'on' : 'off'}</a></dd>
       </dl>
       <form method="post" action="/account/name">
         ${csrfField(account)}

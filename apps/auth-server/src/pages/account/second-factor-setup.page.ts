@@ -27,7 +27,10 @@ export function beginSecondFactorPage(account: AccountContext, notice?: Notice):
   });
 }
 
-/** Page for the first code: with the new secret, or without it after a wrong code, when the app has it. */
+/**
+ * Page for the first code.
+ * @param parts `setup`: undefined after a wrong code, since a secret is shown once
+ */
 export function confirmSecondFactorPage(
   account: AccountContext,
   { setup, notice }: { readonly setup?: SecondFactorSetup; readonly notice?: Notice },
@@ -39,7 +42,7 @@ export function confirmSecondFactorPage(
     notice,
     content: html`${setup === undefined ? undefined : setupSteps(setup)}
       <form method="post" action="/account/security/second-factor">
-        ${csrfField(account)} ${codeField({ wrong: notice !== undefined, recovery: false })}
+        ${csrfField(account)} ${codeField({ isWrong: notice !== undefined, allowsRecoveryCode: false })}
         <div class="actions"><button type="submit">Turn on</button></div>
       </form>
       <p>

@@ -11,12 +11,12 @@ import type { Page } from '../page.js';
 import { codeField } from '../second-factor-parts.js';
 
 export interface SecurityView {
-  readonly secondFactor: boolean;
+  readonly hasSecondFactor: boolean;
   readonly recoveryCodesLeft: number;
   /** Whether the person's role requires a second factor. */
-  readonly secondFactorRequired: boolean;
+  readonly isSecondFactorRequired: boolean;
   /** Number of connected third-party apps. */
-  readonly thirdPartyApps: number;
+  readonly thirdPartyAppCount: number;
 }
 
 export function securityPage(account: AccountContext, view: SecurityView, notice?: Notice): Page {
@@ -57,23 +57,23 @@ export function securityPage(account: AccountContext, view: SecurityView, notice
               required
             />
           </div>
-          ${view.thirdPartyApps === 0 ? undefined : disconnectApps(view.thirdPartyApps)}
+          ${view.thirdPartyAppCount === 0 ? undefined : disconnectAppsBox(view.thirdPartyAppCount)}
           <div class="actions"><button type="submit">Change password</button></div>
         </form>
       </section>
       <section aria-labelledby="factor-title">
         <h2 id="factor-title">
-          Second factor ${view.secondFactor ? html`<span class="tag">on</span>` : undefined}
+          Second factor ${view.hasSecondFactor ? html`<span class="tag">on</span>` : undefined}
         </h2>
-        ${view.secondFactor ? factorOn(account, view) : factorOff()}
+        ${view.hasSecondFactor ? secondFactorForms(account, view) : setUpLink()}
       </section>`,
   });
 }
 
-function disconnectApps(apps: number): Html {
+function disconnectAppsBox(appCount: number): Html {
   return html`<label class="choice"
     ><input type="checkbox" name="disconnect_apps" value="yes" checked /><span
-      >Also disconnect ${apps === 1 ? 'the 1 connected app' : `all ${String(apps)} connected apps`}<br /><span
+      >Also disconnect ${appCount === 1 ? 'the 1 connected app' : `all ${String(appCount)} connected apps`}<br /><span
         class="soft small"
         >Recommended if someone else may know your password. The apps lose access and their webhooks stop
         immediately. To use an app again, allow it again.</span
@@ -82,7 +82,7 @@ function disconnectApps(apps: number): Html {
   >`;
 }
 
-function factorOff(): Html {
+function setUpLink(): Html {
   return html`<p class="soft">
       With a second factor, you sign in with your password and a code from an authenticator app on your phone.
       A guessed or stolen password alone is then not enough.
@@ -90,7 +90,7 @@ function factorOff(): Html {
     <p><a class="button narrow" href="/account/security/second-factor">Set up a second factor</a></p>`;
 }
 
-function factorOn(account: AccountContext, view: SecurityView): Html {
+function secondFactorForms(account: AccountContext, view: SecurityView): Html {
   return html`<p class="soft">
       You sign in with your password and a code from your authenticator app. You have
       ${view.recoveryCodesLeft === 1 ? '1 recovery code' : `${String(view.recoveryCodesLeft)} recovery codes`}
@@ -102,18 +102,18 @@ function factorOn(account: AccountContext, view: SecurityView): Html {
         ${csrfField(account)}
         <p class="soft">New codes replace all your current recovery codes.</p>
         ${currentPasswordField(account, 'codes-current')}
-        ${codeField({ wrong: false, recovery: true, id: 'codes-code' })}
+        ${codeField({ isWrong: false, allowsRecoveryCode: true, id: 'codes-code' })}
         <div class="actions"><button type="submit">Create new codes</button></div>
       </form>
     </details>
     ${
-      view.secondFactorRequired
+      view.isSecondFactorRequired
         ? html`<p class="soft small">Your role requires a second factor, so you cannot turn it off.</p>`
         : html`<details>
             <summary>Turn off the second factor</summary>
             <form method="post" action="/account/security/second-factor/remove">
               ${csrfField(account)} ${currentPasswordField(account, 'remove-current')}
-              ${codeField({ wrong: false, recovery: true, id: 'remove-code' })}
+              ${codeField({ isWrong: false, allowsRecoveryCode: true, id: 'remove-code' })}
               <div class="actions">
                 <button type="submit" class="grave">Turn off the second factor</button>
               </div>

@@ -18,7 +18,7 @@ export function secondFactorPage(view: SecondFactorView): Page {
       <form method="post" action="/interaction/${view.uid}/second-factor">
         <input type="hidden" name="csrf" value="${view.csrf}" />
         <p>Enter the six-digit code from your authenticator app, or one of your recovery codes.</p>
-        ${codeField({ wrong: view.problem !== undefined, recovery: true })}
+        ${codeField({ isWrong: view.problem !== undefined, allowsRecoveryCode: true })}
         <div class="actions"><button type="submit">Continue</button></div>
       </form>
       ${startOver(view)}`,
@@ -27,7 +27,7 @@ export function secondFactorPage(view: SecondFactorView): Page {
 
 /**
  * Set-up of a required second factor during a sign-in.
- * @param setup undefined after a wrong code: a secret is shown once
+ * @param setup undefined after a wrong code, since a secret is shown once
  */
 export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSetup | undefined): Page {
   return stepPage(view, {
@@ -36,7 +36,7 @@ export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSet
       ${problemNotice(view.problem)} ${setup === undefined ? undefined : setupSteps(setup)}
       <form method="post" action="/interaction/${view.uid}/second-factor/setup">
         <input type="hidden" name="csrf" value="${view.csrf}" />
-        ${codeField({ wrong: view.problem !== undefined, recovery: false })}
+        ${codeField({ isWrong: view.problem !== undefined, allowsRecoveryCode: false })}
         <div class="actions"><button type="submit">Turn on</button></div>
       </form>
       ${startOver(view)}`,

@@ -11,8 +11,7 @@ const batchSize = 1000;
 /** Maximum number of accounts that raise the limit of a network; more would make the limit meaningless. */
 const maxCountedAccounts = 1000;
 
-// Callers lock subjects in alphabetical order, as the end of a guess does, so that two guesses never wait for
-// each other.
+// Callers lock subjects in alphabetical order, as the end of a guess does, so that guesses cannot deadlock.
 const lockCount = statement(
   'guess-counts.lock',
   `INSERT INTO guess_counts AS count (subject) VALUES ($1)
@@ -85,7 +84,7 @@ export class GuessCounts {
     return this.database.transaction(work);
   }
 
-  /** Locks the row of a subject until the transaction ends. */
+  /** Locks the row of a subject until the transaction ends, and returns its counts. */
   async lock(tx: Transaction, subject: string): Promise<GuessCount> {
     const count = await tx.row<GuessCount>(lockCount, [subject]);
     if (count === undefined) throw new Error('The count was not stored.');
@@ -108,7 +107,7 @@ export class GuessCounts {
     await this.database.run(endGuess, { subjects, own, outcome, window_seconds: windowSeconds });
   }
 
-  /** Distinct accounts that signed in from a network within a day. */
+  /** Returns how many accounts signed in from a network within a day, at most `maxCountedAccounts`. */
   async accountsOf(tx: Transaction, network: string): Promise<number> {
     return (await tx.row<{ accounts: number }>(countAccounts, [network]))?.accounts ?? 0;
   }

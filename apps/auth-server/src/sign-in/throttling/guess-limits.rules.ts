@@ -43,7 +43,7 @@ export function delayDecision(count: GuessCount, { requests, windowSeconds }: Qu
   return trying > 0 ? wait : free;
 }
 
-/** Whether a decision is stricter than another: a longer lock, or a lock than a wait, or a wait than free. */
+/** Whether a decision is stricter than another: a wait than free, a lock than a wait, a longer lock. */
 export function isStricter(decision: GuessDecision, other: GuessDecision): boolean {
   return strictness(decision) > strictness(other);
 }
@@ -54,8 +54,8 @@ function strictness(decision: GuessDecision): number {
 }
 
 /**
- * Failures allowed for one network: its quota once, and once more for each account that signed in from it
- * within a day, since a network with several accounts is an office.
+ * Returns the failures allowed for one network: its quota once, and once more for each account that signed in
+ * from it within a day, since a network with several accounts is an office.
  * @param network `factor`: 1, or more for a wider network (guess-target.rules.ts)
  */
 export function networkLimit(

@@ -79,7 +79,7 @@ describe('a browser that signed in before', () => {
       testStatement(
         `UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = $2) WHERE email = $1`,
       ),
-      [email, other],
+      [email, other], // the same password with another salt
     );
     expect(await attempt(email, password, own)).toBe(429);
   });

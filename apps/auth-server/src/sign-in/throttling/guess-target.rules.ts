@@ -11,7 +11,7 @@ export interface CountedNetwork {
 
 /**
  * The subjects that a guess counts for. They are locked in the order of these members, which is alphabetical
- * (`address:`, `everywhere:`, `pair:`), so that two guesses never wait for each other.
+ * (`address:`, `everywhere:`, `pair:`), so that two guesses cannot deadlock.
  */
 export interface GuessTarget {
   /** Empty for a browser that has a limit of its own. */
@@ -34,7 +34,7 @@ export function accountKey(lookup: {
 }
 
 /**
- * A guess at a password on the sign-in page.
+ * Returns the target of a guess at a password on the sign-in page.
  * @param device id of a browser that signed in before (device-cookies.ts)
  */
 export function passwordGuess(guess: {
@@ -52,8 +52,8 @@ export function passwordGuess(guess: {
 }
 
 /**
- * A guess at a code of the second factor, after the right password. Counted apart, so the password gives no
- * further guesses.
+ * Returns the target of a guess at a code of the second factor, after the right password. Counted apart, so
+ * the password gives no further guesses.
  */
 export function codeGuess(guess: {
   readonly userId: string;
@@ -68,12 +68,15 @@ export function codeGuess(guess: {
   };
 }
 
-/** A guess at the password in a browser that is signed in: attackers must not use up the owner's guesses. */
+/**
+ * Returns the target of a guess at the password in a browser that is signed in: attackers elsewhere must not
+ * use up the owner's guesses.
+ */
 export function confirmationGuess(sessionUid: string): GuessTarget {
   return { limitedNetworks: [], own: `session:${sessionUid}`, everywhere: undefined };
 }
 
-/** A guess at a code in a browser that is signed in. Counted apart, as in `codeGuess`. */
+/** Returns the target of a guess at a code in a signed-in browser. Counted apart, as in `codeGuess`. */
 export function confirmationCodeGuess(sessionUid: string): GuessTarget {
   return confirmationGuess(`codes-${sessionUid}`);
 }

@@ -48,7 +48,7 @@ async function newUserId(): Promise<string> {
 }
 
 describe('an account guessed at from one network', () => {
-  it('gets no more checks than may fail when 12 replicas get a guess concurrently, and then a time to wait', async () => {
+  it('gets only as many checks as may fail when 12 replicas receive guesses concurrently, and then a time to wait', async () => {
     const target = signInGuess(randomUUID(), randomAddress());
     const kinds = await kindsOf(Array.from({ length: 12 }, () => guess(target, wrong)));
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);
@@ -94,7 +94,7 @@ describe('an account guessed at from many networks', () => {
     const seconds = (performance.now() - startedAtMs) / 1_000;
     const checks = kinds.filter((kind) => kind === 'wrong').length;
     expect(checks).toBeGreaterThanOrEqual(requests);
-    // The delays of 1, 2, 4 … seconds that may have passed.
+    // The delays are 1, 2, 4 … seconds: after n of them, 2 ** n - 1 seconds have passed.
     expect(checks).toBeLessThanOrEqual(requests + Math.floor(Math.log2(seconds + 1)));
   });
 

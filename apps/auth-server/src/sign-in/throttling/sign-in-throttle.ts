@@ -102,10 +102,12 @@ export class SignInThrottle {
 
   private async pollUntilFree(target: GuessTarget, context: GuessContext): Promise<FinalDecision> {
     const endsAtMs = performance.now() + waitTimeoutMs;
-    for (let pollMs = firstPollMs; performance.now() < endsAtMs; pollMs = Math.min(2 * pollMs, maxPollMs)) {
+    let pollMs = firstPollMs;
+    while (performance.now() < endsAtMs) {
       await sleep(pollMs);
       const decision = await this.beginIfFree(target, context);
       if (decision.kind !== 'wait') return decision;
+      pollMs = Math.min(2 * pollMs, maxPollMs);
     }
     return { kind: 'locked', waitSeconds: 1 }; // the other guesses are still in progress
   }
@@ -132,6 +134,7 @@ export class SignInThrottle {
     const count = await this.counts.lock(tx, subject);
     const decisionWith = (recentAccounts: number) =>
       limitDecision(count, networkLimit(this.failures, { factor, recentAccounts }));
+    // Recent accounts only raise the limit, so they are not read if the guess is free without them.
     const decision = decisionWith(0);
     return decision.kind === 'free' ? decision : decisionWith(await this.counts.accountsOf(tx, network));
   }

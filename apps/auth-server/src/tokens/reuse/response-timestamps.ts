@@ -8,7 +8,7 @@ import { storedId } from '../stored-models.rules.js';
 /** ARGV: lifetime of the keys in ms, then the times of each key. */
 const setAll = `for index, key in ipairs(KEYS) do redis.call('SET', key, ARGV[index + 1], 'PX', ARGV[1]) end`;
 const batchDelayMs = 3;
-/** How long `find` waits for the timestamps of a response that is being sent: longer than that takes. */
+/** How long `find` waits for the timestamps of a response that is being sent; sending takes less. */
 const waitTimeoutMs = 500;
 const pollIntervalMs = 4;
 
@@ -67,7 +67,7 @@ export class ResponseTimestampStore {
   }
 }
 
-/** The prefix is part of the Redis permissions; it is older than the class's name. */
+/** The prefix `answered:` is part of the Redis permissions (libs/contracts/src/permissions.ts). */
 function keyOf(model: string, token: string): string {
   return `answered:${model}:${storedId(model, token)}`;
 }

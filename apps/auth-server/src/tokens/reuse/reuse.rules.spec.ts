@@ -31,8 +31,9 @@ describe('the second use of a token', () => {
     expect(isRace(at(1_019), response)).toBe(true);
     expect(isRace(at(1_020), response)).toBe(false);
     expect(isRace(at(1_019), undefined)).toBe(false);
+    // Decided 43 ms before the arrival, with a clock error of 2 ms: at 1009 at the latest.
     expect(isRace(computeArrival(1_050, '0.043'), response)).toBe(true);
-    // The client may have read the response by then.
+    // At 1010 at the latest: the client may have read the start of the response.
     expect(isRace(computeArrival(1_050, '0.042'), response)).toBe(false);
   });
 });

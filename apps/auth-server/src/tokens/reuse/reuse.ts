@@ -10,8 +10,8 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.js';
  * - when a token is revoked: an access token ends without its family;
  * - at a sign-out: the family ends;
  * - when the right client uses a code or refresh token again: a replay ends the family (RFC 9700 §4.14.2). A
- *   request that was sent before the winner's response is a race: it is rejected, and the winner keeps its
- *   tokens.
+ *   request that was sent before the winner's response is a race: it is rejected and audited, and the winner
+ *   keeps its tokens.
  */
 export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWork: UnitOfWork) {
   return async (ctx: KoaContextWithOIDC): Promise<boolean> => {

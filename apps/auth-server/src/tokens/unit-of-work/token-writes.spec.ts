@@ -33,7 +33,7 @@ function databaseWith(results: readonly (() => Promise<ReturnType<typeof JSON.pa
 }
 
 describe('the writer of tokens', () => {
-  it('reports a write as stored whose connection was lost at its repetition after the failure of its batch', async () => {
+  it('reports a write as stored if its batch was rejected, and its connection was lost when it was repeated alone', async () => {
     const rejected = Object.assign(new DatabaseError('rejected', 0, 'error'), { severity: 'ERROR' });
     const { database, remaining } = databaseWith([
       () => Promise.reject(rejected),

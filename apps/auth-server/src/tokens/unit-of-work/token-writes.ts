@@ -144,7 +144,7 @@ export class TokenWriter {
    * since a token is consumed only once: if it is consumed and the successor is stored, the first attempt
    * succeeded.
    */
-  private async resolve(write: TokenWrite, lost: unknown): Promise<TokenWriteResult | undefined> {
+  private async resolve(write: TokenWrite, connectionError: unknown): Promise<TokenWriteResult | undefined> {
     const endsAtMs = performance.now() + resolveTimeoutMs;
     for (;;) {
       try {
@@ -153,7 +153,7 @@ export class TokenWriter {
           ? { family_exists: true, role_current: true, consumed: true }
           : written;
       } catch (error) {
-        if (!(error instanceof DependencyUnavailable) || performance.now() > endsAtMs) throw lost;
+        if (!(error instanceof DependencyUnavailable) || performance.now() > endsAtMs) throw connectionError;
         await delay(retryDelayMs);
       }
     }

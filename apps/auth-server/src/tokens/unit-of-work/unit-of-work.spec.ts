@@ -12,7 +12,7 @@ startServer();
 const lockRefreshToken = testStatement(
   `SELECT 1 FROM oidc_model WHERE model = 'RefreshToken' AND client_id = $1 FOR UPDATE`,
 );
-const events = (clientId: string) => auditEventsOf(server, { clientId });
+const eventsOf = (clientId: string) => auditEventsOf(server, { clientId });
 
 /** Makes audit records of an event fail while the work runs. */
 const rejectRecordsOf = (event: string, work: () => Promise<void>) =>
@@ -26,9 +26,9 @@ describe('audit records', () => {
     await rejectRecordsOf('token_issued', async () => {
       expect((await exchange()).status).toBe(500);
     });
-    expect(await events(app.clientId)).not.toContain('token_issued');
+    expect(await eventsOf(app.clientId)).not.toContain('token_issued');
     expect((await exchange()).status).toBe(200);
-    expect(await events(app.clientId)).toContain('token_issued');
+    expect(await eventsOf(app.clientId)).toContain('token_issued');
   });
 
   it('of a lost race and an ended family are written before the response', async () => {
@@ -59,7 +59,7 @@ describe('audit records', () => {
     const winner = responses.find(({ status }) => status === 200);
     expect(winner === undefined ? undefined : await json(winner)).toHaveProperty('refresh_token');
     expect((await app.post('token', form)).status).toBe(400);
-    expect((await events(app.clientId)).at(-1)).toBe('token_family_ended');
+    expect((await eventsOf(app.clientId)).at(-1)).toBe('token_family_ended');
   });
 
   it('outside a unit of work do not fail the request, and a lost one is counted', async () => {

@@ -44,8 +44,8 @@ export class UnitOfWork {
   }
 
   /**
-   * Connection for reads: the unit's transaction if a write has opened it, since a request holds at most one
-   * connection; otherwise undefined, and the read uses the pool.
+   * Returns the connection for reads: the unit's transaction if a write has opened it, since a request holds
+   * at most one connection; otherwise undefined, and the read uses the pool.
    */
   async currentTransaction(): Promise<Sql | undefined> {
     return (await this.current.getStore()?.opening)?.tx;
@@ -56,7 +56,7 @@ export class UnitOfWork {
     return this.current.getStore()?.tokens;
   }
 
-  /** Writes an audit record in the unit's commit, not after a rollback; immediately outside a unit. */
+  /** Writes an audit record: in the unit's commit, unless that is rolled back; immediately outside a unit. */
   async writeAudit(entry: AuditEntry, origin: Origin): Promise<void> {
     const unit = this.current.getStore();
     if (unit === undefined) await this.audit.write(entry, origin);
