@@ -14,7 +14,7 @@ const readBilling = statement(
   'SELECT payment_method AS "paymentMethod", payment_terms_accepted AS "termsAccepted", test FROM creators WHERE id = $1',
 );
 
-/** @throws as `requireChargeable` */
+/** Returns the payment method of a creator. @throws as `requireChargeable` */
 export async function requirePaymentMethod(sql: Sql, creatorId: string): Promise<string> {
   return requireChargeable(await sql.row<Billing>(readBilling, [creatorId])).paymentMethod;
 }
