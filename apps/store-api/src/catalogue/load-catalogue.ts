@@ -99,8 +99,8 @@ const insertTracks = statement(
 );
 
 /**
- * Updates the product types, and adds missing releases, products and tracks, in one transaction. Existing
- * releases, products and tracks stay as they are.
+ * Adds or updates the product types, and adds missing releases, products and tracks, in one transaction.
+ * Existing releases, products and tracks stay as they are.
  * @returns the numbers of releases and product types in the file
  * @throws Error for a product of a type that is neither in the file nor loaded earlier
  */

@@ -57,7 +57,7 @@ export class HandleFulfilmentEvents {
     return transitions;
   }
 
-  /** Applies transitions, and records those by an operator. Returns the messages to publish. */
+  /** Applies transitions, and records those of an operator for the audit. Returns the messages to publish. */
   private async apply(tx: Transaction, transitions: readonly Transition[]): Promise<Message[]> {
     const outgoing = await this.transitionOrders.apply(tx, transitions);
     for (const { cause } of transitions) await recordOperatorMessage(tx, cause);

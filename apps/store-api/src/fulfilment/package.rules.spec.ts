@@ -8,6 +8,7 @@ const tracking = (tracking_number: string) => ({
   tracking_number,
   tracking_url: `https://track.example/${tracking_number}`,
 });
+/** @param minute time of the event; `handedOverMinute` is its `shipped_at` */
 const shipped = (number: string, minute: number, handedOverMinute = minute): PackageEvent => ({
   kind: 'shipped',
   ...tracking(number),
@@ -27,12 +28,14 @@ const delivered = (number: string | null, minute: number): PackageEvent => ({
   occurred_at: timeAt(minute),
 });
 
+/** The events that an order stores after these events. */
 const knownAfter = (...events: PackageEvent[]) =>
   events.reduce<readonly PackageEvent[]>((known, event) => withEvent(known, event), []);
 const numbers = (...events: PackageEvent[]) =>
   packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.tracking_number);
 const arrivals = (...events: PackageEvent[]) =>
   packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.delivered_at);
+/** Why an event is not applied, if it arrives after the earlier ones. */
 const problemOf = (event: PackageEvent, earlier: readonly PackageEvent[] = []) =>
   packagesOf(knownAfter(...earlier, event)).notApplied.get(event);
 
@@ -42,7 +45,7 @@ describe('the packages of an order', () => {
     expect(numbers(shipped('A', 1), shipped('B', 2, 0))).toEqual(['B', 'A']);
   });
 
-  it('do not increase by an event with a former tracking number', () => {
+  it('do not include a further package after an event with a former tracking number', () => {
     const corrections = [shipped('X', 0), corrected('Y', 1, 'X')];
     expect(numbers(...corrections, shipped('X', 2), shipped('Y', 3))).toEqual(['Y']);
     expect(numbers(...corrections, shipped('Z', 2))).toEqual(['Y', 'Z']);
@@ -82,8 +85,8 @@ describe('the packages of an order', () => {
   });
 
   it('arrive with the earliest delivery event', () => {
-    const reports = [delivered('A', 3), delivered('A', 2)];
-    expect(arrivals(shipped('A', 0), shipped('B', 5), ...reports)).toEqual([timeAt(2), null]);
+    const deliveries = [delivered('A', 3), delivered('A', 2)];
+    expect(arrivals(shipped('A', 0), shipped('B', 5), ...deliveries)).toEqual([timeAt(2), null]);
   });
 
   it('arrive with a delivery event without a number if they were handed over by then, or else the first', () => {
@@ -150,10 +153,11 @@ function applyInOrderOfArrival(events: readonly PackageEvent[]) {
   };
   for (const event of events) {
     waiting.push(event);
-    for (let before = -1; before !== waiting.length;) {
-      before = waiting.length;
+    let countBefore: number;
+    do {
+      countBefore = waiting.length;
       waiting = waiting.filter((deferred) => !applyOrReject(deferred));
-    }
+    } while (waiting.length < countBefore);
   }
   return { known, rejected };
 }

@@ -49,7 +49,7 @@ const anyStep = fc.oneof(
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Events of the shop and the warehouse, with the time of arrival of the warehouse's events. */
+/** Sales, and events of the warehouse, which arrive later than they occur. */
 class History {
   readonly sales: Sale[] = [];
   readonly arrived: WarehouseEvent[] = [];
@@ -107,8 +107,8 @@ class History {
     expect(oversold >= 0 && (oversold === 0 || quantity === 0)).toBe(true);
   }
 
-  /** The expected balance, from the times of the events only. */
-  balance(initial: number | null): number | undefined {
+  /** Returns the balance that follows from the times of the events; undefined for an unlimited product. */
+  expectedBalance(initial: number | null): number | undefined {
     const counts = this.arrived.filter(({ kind }) => kind === 'count');
     const newest = counts.toSorted((one, other) => (one.occurredAt < other.occurredAt ? 1 : -1))[0];
     const countedAt = newest?.occurredAt ?? '';
@@ -163,7 +163,7 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
           const history = new History(product);
           await run(history, steps);
           const { quantity, oversold } = await product.read();
-          expect(quantity === null ? undefined : quantity - oversold).toBe(history.balance(initial));
+          expect(quantity === null ? undefined : quantity - oversold).toBe(history.expectedBalance(initial));
         },
       ),
       { numRuns },
