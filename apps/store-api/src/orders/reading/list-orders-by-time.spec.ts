@@ -72,7 +72,7 @@ describe('GET /v1/orders with times', () => {
     expect(await times(both, 'created_at')).toEqual(['01-01T00:10', '01-01T00:09']);
   });
 
-  it('returns an order once more, or later, when it changes while the pages are read', async () => {
+  it('returns an order that changes while the pages are read at the end, even if it was returned before', async () => {
     const owner = await store.creator();
     await copyOrders(owner, 10);
     const seen: string[] = [];

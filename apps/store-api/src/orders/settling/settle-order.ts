@@ -64,8 +64,8 @@ const markLateChargeRefundDue = statement(
   'charges.mark-late-refund-due',
   "UPDATE charges SET status = 'refund_due' WHERE id = $1 AND status = 'succeeded'",
 );
-// The charge was settled as declined, but a concurrent caller received a success, as when the creator
-// corrects the card in between. The money is refunded.
+// The charge was settled as declined, but a concurrent caller has received a success, for example because the
+// creator corrected the card in between. The money is refunded.
 const markContradictedRefundDue = statement(
   'charges.mark-contradicted-refund-due',
   `UPDATE charges SET status = 'refund_due', provider_reference = coalesce($2, provider_reference)
@@ -95,10 +95,10 @@ export class SettleOrder {
   ) {}
 
   /**
-   * Never throws: the order exists, so the client gets its id. Without an outcome the order stays as it is,
-   * and the result is `pending`.
+   * Never throws: the order exists, so the client gets its id. Without an outcome, or after an error, the
+   * result is `pending`, and the order stays as it is.
    * @param database the pool of requests, or the background pool of the completer (docs/adr/0022)
-   * @param newOrder the order as this request has written it, so that it need not be read
+   * @param newOrder the order as this request has written it; saves reading it
    */
   async run(
     database: Database,
@@ -116,7 +116,10 @@ export class SettleOrder {
       if (outcome !== undefined) return await this.settle(database, charge, outcome);
       await this.keys.savePendingResponse(database, orderId, pending);
     } catch (error) {
-      this.logger.error({ error, order_id: orderId }, 'Order could not be settled; will be resumed.');
+      this.logger.error(
+        { error, order_id: orderId },
+        'An order could not be settled; the completer will retry.',
+      );
     }
     return pending;
   }
@@ -181,7 +184,7 @@ export class SettleOrder {
         return readCurrentResponse(tx, orderId);
       }
       const orderKeepsStatus = row.id === null;
-      // Also locks the order, since every transaction locks an order before its products.
+      // Also locks the order. Transactions that return stock lock an order before its products.
       if (orderKeepsStatus) await tx.run(cancelResume, [orderId]);
       if (!paid) await this.stock.returnStock(tx, orderId);
       if (orderKeepsStatus) {
