@@ -44,8 +44,8 @@ const readPayment = statement(
 
 /**
  * A provider that moves no money. The payment method decides the outcome: `pm_declined` is declined;
- * `pm_timeout` is charged, but its first request gets no response; everything else succeeds. Its charges are
- * in `sandbox_charges`, committed apart from the order as a provider's would be.
+ * `pm_timeout` is charged, but the first request of each charge gets no response; everything else succeeds.
+ * The charges are in `sandbox_charges`, and committed separately from the order, as a provider's would be.
  */
 export class SandboxPaymentGateway extends PaymentGateway {
   constructor(private readonly database: Database) {
@@ -53,7 +53,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 
   checkKey(): Promise<void> {
-    return Promise.resolve(); // it has none
+    return Promise.resolve(); // the sandbox has no key
   }
 
   async charge(
@@ -93,7 +93,8 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 
   async *listPayments({ from, to }: TimeRange): AsyncGenerator<ProviderPayment[]> {
-    for (let after: string | undefined = ''; after !== undefined;) {
+    let after: string | undefined = '';
+    while (after !== undefined) {
       const page: ProviderPayment[] = await this.database.rows(readPayments, [from, to, after]);
       yield page;
       after = page.length < pageSize ? undefined : page.at(-1)?.chargeId;
@@ -105,7 +106,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 }
 
-/** Rejects when the client gives up. */
+/** Rejects when the signal aborts. */
 async function neverRespond(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw new Error('The provider did not respond in time.');
