@@ -55,8 +55,9 @@ export class PaymentCircuitBreaker {
    */
   enter(user: CircuitUser): Permit | undefined {
     if (this.capacity(user, 1) === 0) return undefined;
-    this.trialIsRunning = this.isOpen;
-    return { grantedAtMs: this.settings.now(), isTrial: this.trialIsRunning };
+    const isTrial = this.isOpen;
+    this.trialIsRunning = isTrial;
+    return { grantedAtMs: this.settings.now(), isTrial };
   }
 
   /** Ends a permit after the provider responded with a result. Closes an open circuit. */

@@ -143,18 +143,19 @@ export class DeferredEvents extends BackgroundLoop {
     orderId: string,
     apply: (message: Message) => Promise<unknown>,
   ): Promise<void> {
-    for (let progress = true; progress;) {
-      progress = false;
+    let isAnyApplied: boolean;
+    do {
+      isAnyApplied = false;
       for (const { message_id: id, body } of await tx.rows<DeferredRow>(readDeferred, [orderId])) {
-        const outcome = await attempt(() => apply(parseMessage(body)));
+        const outcome = await tryApply(() => apply(parseMessage(body)));
         // The next round publishes the event, so that its rejection does not roll back this transaction.
         if (outcome === 'invalid') await tx.run(retryNow, [id]);
         if (outcome !== 'applied') continue;
         await tx.run(deleteDeferred, [id]);
         await recordOutcome(tx, queue, id, 'applied');
-        progress = true;
+        isAnyApplied = true;
       }
-    }
+    } while (isAnyApplied);
   }
 
   /** Deletes a deferred event that was published again and applied. */
@@ -197,7 +198,7 @@ export class DeferredEvents extends BackgroundLoop {
   }
 }
 
-async function attempt(apply: () => Promise<unknown>): Promise<'applied' | 'out-of-order' | 'invalid'> {
+async function tryApply(apply: () => Promise<unknown>): Promise<'applied' | 'out-of-order' | 'invalid'> {
   try {
     await apply();
     return 'applied';

@@ -40,8 +40,8 @@ const claimLeaseMs = 5_000;
 /** SQL condition: the 24 hours of a key are over. @param key alias of a row of `idempotency_keys` */
 const expiredSql = (key: string): string => `${key}.created_at < now() - interval '24 hours'`;
 /**
- * SQL condition: another request may claim the key, since the key is expired or its request died. If the
- * request had written its order, only a request with the same fingerprint may.
+ * SQL condition: another request may claim the key. Any request may if the key is expired, or if its request
+ * died before it wrote an order; after that, only one with the same fingerprint, which continues the order.
  */
 const claimableSql = (key: string, fingerprint: string): string =>
   `(${expiredSql(key)}
@@ -60,6 +60,7 @@ const claimNew = statement(
    ON CONFLICT DO NOTHING
    RETURNING claimed_by`,
 );
+// Claims a key that is free or claimable. Returns the order that an earlier request with the key has written.
 const claimIfAllowed = statement(
   'idempotency.claim',
   `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
@@ -74,7 +75,7 @@ const claimIfAllowed = statement(
    WHERE ${claimableSql('existing', 'excluded.fingerprint')}
    RETURNING order_id`,
 );
-// The key is stored with its response, so no request may attach an order to it: `claimed_by` is a random id.
+// The key gets its response at once, so no request may attach an order to it: `claimed_by` is a random id.
 const storeWithResponse = statement(
   'idempotency.store',
   `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, fingerprint, claimed_by, lease_until, response)

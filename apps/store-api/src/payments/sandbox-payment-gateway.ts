@@ -15,14 +15,14 @@ import {
 
 const pageSize = 500;
 
-// The no-op update returns the row of an earlier request. `first`: there was no earlier one; `same`: the row
-// is for the same charge.
+// The no-op update returns the row of an earlier request. `isFirst`: there was no earlier one; `isSame`: the
+// row is for the same charge.
 const insertCharge = statement(
   'sandbox.insert-charge',
   `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome, order_id) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (idempotency_key) DO UPDATE SET idempotency_key = excluded.idempotency_key
-   RETURNING outcome, charged_at, (xmax = 0) AS first,
-             (amount, currency, payment_method) = ($2::bigint, $3::text, $4::text) AS same`,
+   RETURNING outcome, charged_at, (xmax = 0) AS "isFirst",
+             (amount, currency, payment_method) = ($2::bigint, $3::text, $4::text) AS "isSame"`,
 );
 const markRefunded = statement(
   'sandbox.refund',
@@ -63,8 +63,8 @@ export class SandboxPaymentGateway extends PaymentGateway {
     const charge = await this.database.row<{
       outcome: string;
       charged_at: Date;
-      first: boolean;
-      same: boolean;
+      isFirst: boolean;
+      isSame: boolean;
     }>(insertCharge, [
       id,
       amount.amount,
@@ -75,8 +75,8 @@ export class SandboxPaymentGateway extends PaymentGateway {
     ]);
     if (charge === undefined) throw new Error('The sandbox did not record the charge.');
     // As Stripe does: https://docs.stripe.com/api/idempotent_requests
-    if (!charge.same) throw new Error('This idempotency key was used for another charge.');
-    if (paymentMethod === 'pm_timeout' && charge.first) await neverRespond(signal);
+    if (!charge.isSame) throw new Error('This idempotency key was used for another charge.');
+    if (paymentMethod === 'pm_timeout' && charge.isFirst) await neverRespond(signal);
     if (charge.outcome === 'declined')
       return { status: 'declined', reason: 'card_declined', reference: null };
     return { status: 'succeeded', chargedAt: charge.charged_at, reference: null };

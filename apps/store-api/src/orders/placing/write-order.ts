@@ -54,8 +54,8 @@ const insertOrder = statement(
    ), event AS (
      INSERT INTO outbox (message_id, type, body) SELECT :message_id, :routing_key, :message_body::jsonb FROM inserted
    )
-   SELECT EXISTS (SELECT FROM inserted) AS inserted,
-          (SELECT count(*) FROM unlimited) = cardinality(:unlimited_products::uuid[]) AS unlimited`,
+   SELECT EXISTS (SELECT FROM inserted) AS "isInserted",
+          (SELECT count(*) FROM unlimited) = cardinality(:unlimited_products::uuid[]) AS "areUnlimited"`,
 );
 
 const findOrder = statement('orders.find', 'SELECT id FROM orders WHERE id = $1');
@@ -133,7 +133,7 @@ export class WriteOrder {
       { order: orderSnapshot(row, items) },
       { occurredAt: this.clock() },
     );
-    const outcome = await sql.row<{ inserted: boolean; unlimited: boolean }>(insertOrder, {
+    const outcome = await sql.row<{ isInserted: boolean; areUnlimited: boolean }>(insertOrder, {
       ...row,
       metadata: JSON.stringify(row.metadata),
       rate_id: order.shipping_rate_id,
@@ -148,8 +148,8 @@ export class WriteOrder {
       ...outboxRow(created),
     });
     if (outcome === undefined) throw new Error('PostgreSQL returned no row for a new order.');
-    if (!outcome.unlimited) throw new BecameLimited();
-    if (!outcome.inserted) throw keyInUse();
+    if (!outcome.areUnlimited) throw new BecameLimited();
+    if (!outcome.isInserted) throw keyInUse();
   }
 
   /**

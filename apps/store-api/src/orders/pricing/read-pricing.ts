@@ -35,7 +35,7 @@ interface PricingKey {
 const readPricing = statement(
   'orders.pricing',
   `SELECT requested.index, now() AS "readAt",
-          (SELECT json_build_object('paymentMethod', payment_method, 'termsAccepted', payment_terms_accepted, 'test', test)
+          (SELECT json_build_object('paymentMethod', payment_method, 'termsAccepted', payment_terms_accepted, 'isTest', test)
            FROM creators WHERE id = requested.creator_id) AS billing,
           (SELECT json_agg(product) FROM (
              SELECT ${sellableColumns('requested.currency')} FROM ${sellableTables}

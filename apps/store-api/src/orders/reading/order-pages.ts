@@ -52,16 +52,16 @@ export function pageQuery(
   const filters = valueFilters.filter((name) => query[name] !== undefined);
   const hasCreationBounds = query.created_after !== undefined || query.created_before !== undefined;
   const sortsByUpdate = updated_since !== undefined;
-  const { position, direction, isAfter } = sortsByUpdate
-    ? { position: 'updated_at', direction: 'ASC', isAfter: '>' }
-    : { position: 'created_at', direction: 'DESC', isAfter: '<' };
+  const { position, direction, afterOperator } = sortsByUpdate
+    ? { position: 'updated_at', direction: 'ASC', afterOperator: '>' }
+    : { position: 'created_at', direction: 'DESC', afterOperator: '<' };
   const conditions = ['creator_id = :creator_id', ...filters.map((name) => `${name} = :${name}`)];
   if (hasCreationBounds)
     conditions.push('created_at > :created_after::timestamptz', 'created_at < :created_before::timestamptz');
   if (sortsByUpdate) conditions.push('updated_at >= :updated_since::timestamptz');
   if (after !== undefined)
     conditions.push(
-      `(${position}, id) ${isAfter} ('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', :id::uuid)`,
+      `(${position}, id) ${afterOperator} ('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', :id::uuid)`,
     );
   const filterNames = [
     ...filters.map((name) => shortNames[name]),

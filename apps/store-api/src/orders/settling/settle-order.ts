@@ -21,10 +21,10 @@ const settle = statement(
      WHERE id = :charge_id AND status = 'pending' RETURNING order_id, created_at AS started_at
    ),
    -- No row if the status of the order does not allow the new one: after a cancellation, or when a recharge is
-   -- declined. Providers report whole seconds by their own clock, so their time may be before the charge row
-   -- was written.
+   -- declined.
    settled AS (
      UPDATE orders SET status = :status, payment_status = :payment_status, reason = :reason, resume_at = NULL,
+                       -- Providers report whole seconds by their own clock, so their time may be too early.
                        charged_at = CASE WHEN :charged_at::timestamptz IS NOT NULL THEN greatest(:charged_at, charge.started_at) END,
                        version = version + 1, updated_at = ${nextUpdateTimeSql}
      FROM charge WHERE orders.id = charge.order_id
@@ -135,7 +135,7 @@ export class SettleOrder {
     { chargedAt, reference }: PaidOutcome,
   ): Promise<PlacedOrder | undefined> {
     const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMonotonicMs));
-    const paid: OrderRow = {
+    const paidRow: OrderRow = {
       ...row,
       version: row.version + 1,
       status: 'processing',
@@ -143,15 +143,15 @@ export class SettleOrder {
       charged_at: chargedAt > row.created_at ? chargedAt : row.created_at,
       updated_at: new Date(row.updated_at.getTime() + elapsedMs), // by PostgreSQL's clock
     };
-    const settled: PlacedOrder = { id: publicId('ord', row.id), status: paid.status };
+    const settled: PlacedOrder = { id: publicId('ord', row.id), status: paidRow.status };
     const written = await database.run(settleUnchanged, {
-      ...paid,
+      ...paidRow,
       charge_id: charge.id,
       version_before: row.version,
-      statuses_before: statusesBefore(paid.status),
+      statuses_before: statusesBefore(paidRow.status),
       reference,
       response: settled,
-      ...outboxRow(this.messageOf(paid, items)),
+      ...outboxRow(this.messageOf(paidRow, items)),
     });
     if (written === 0) return undefined;
     this.outbox.wakeRelay();
@@ -165,31 +165,31 @@ export class SettleOrder {
     outcome: ChargeOutcome,
   ): Promise<PlacedOrder> {
     const placed = await database.transaction(async (tx) => {
-      const paid = outcome.status === 'succeeded';
-      const status = paid ? 'processing' : 'payment_failed';
+      const isPaid = outcome.status === 'succeeded';
+      const status = isPaid ? 'processing' : 'payment_failed';
       const settling: Promise<SettledRow> = tx.row(settle, {
         charge_id: chargeId,
         charge_status: outcome.status,
         reference: outcome.reference,
         status,
-        payment_status: paid ? 'paid' : 'failed',
-        charged_at: paid ? outcome.chargedAt : null,
-        reason: paid ? null : outcome.reason,
+        payment_status: isPaid ? 'paid' : 'failed',
+        charged_at: isPaid ? outcome.chargedAt : null,
+        reason: isPaid ? null : outcome.reason,
         statuses_before: statusesBefore(status),
       });
       const [row, items] = await pipelined([settling, itemsOf(tx, orderId)]);
       const chargeWasSettled = row === undefined;
       if (chargeWasSettled) {
-        if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
+        if (isPaid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
         return readCurrentResponse(tx, orderId);
       }
       const orderKeepsStatus = row.id === null;
       // Also locks the order. Transactions that return stock lock an order before its products.
       if (orderKeepsStatus) await tx.run(cancelResume, [orderId]);
-      if (!paid) await this.stock.returnStock(tx, orderId);
+      if (!isPaid) await this.stock.returnStock(tx, orderId);
       if (orderKeepsStatus) {
         // Either the order was cancelled, so its money is refunded, or a recharge was declined.
-        if (paid) await tx.run(markLateChargeRefundDue, [chargeId]);
+        if (isPaid) await tx.run(markLateChargeRefundDue, [chargeId]);
         return readCurrentResponse(tx, orderId);
       }
       const settled: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
