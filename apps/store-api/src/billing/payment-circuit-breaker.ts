@@ -77,7 +77,7 @@ export class PaymentCircuitBreaker {
   recordFailure(permit: Permit, source: string): void {
     this.release(permit);
     if (permit.grantedAtMs < this.closedAtMs) return; // a late failure of the previous outage
-    if (permit.isTrial) this.openedAtMs = this.settings.now();
+    if (permit.isTrial) this.openedAtMs = this.settings.now(); // the wait restarts
     if (this.isOpen) return;
     this.failedSources.add(source);
     if (this.failedSources.size < this.settings.failures) return;

@@ -20,7 +20,7 @@ export interface SellableProduct {
   readonly limitedEdition: boolean;
   /** Pieces of a limited edition at the time of reading, else null. */
   readonly stock: number | null;
-  /** Catalogue price in the order's currency, minor units; null until the product is approved. */
+  /** Catalogue price in minor units of the requested currency; null until the product is approved. */
   readonly price: number | null;
 }
 

@@ -91,7 +91,7 @@ const readExisting = statement(
    FROM idempotency_keys AS existing WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
 );
 const deleteClaim = statement(
-  'idempotency.release',
+  'idempotency.delete-claim',
   `DELETE FROM idempotency_keys
    WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND claimed_by = $4 AND order_id IS NULL`,
 );

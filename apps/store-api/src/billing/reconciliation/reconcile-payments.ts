@@ -33,11 +33,11 @@ const maxRefundFailureDelayMs = 30 * 86_400_000;
 const pageSize = 500;
 
 const readCharges = statement(
-  'reconcile.known',
+  'reconcile.charges',
   'SELECT id, status, provider_reference AS reference, test AS "isTest" FROM charges WHERE id = ANY($1::uuid[])',
 );
 const readSettledAsPaid = statement(
-  'reconcile.paid',
+  'reconcile.settled-as-paid',
   `SELECT id, provider_reference AS reference, test AS "isTest" FROM charges
    WHERE settled_at >= $1 AND settled_at < $2 AND status IN ('succeeded', 'refund_due', 'refunded') AND id > $3
    ORDER BY id LIMIT ${pageSize}`,

@@ -3,11 +3,11 @@ import { searchText } from '../search.rules.js';
 
 const readCreatorName = statement('edition.read-creator-name', 'SELECT name FROM creators WHERE id = $1');
 const lockEditionsWithoutArtist = statement(
-  'edition.read-nameless',
+  'edition.lock-without-artist',
   "SELECT id, name FROM releases WHERE creator_id = $1 AND artist_name = '' AND release_type_id IS NOT NULL ORDER BY id FOR UPDATE",
 );
 const setArtist = statement(
-  'edition.add-creator-name',
+  'edition.set-artist',
   `UPDATE releases r SET artist_name = $2, search_text = named.search_text
    FROM unnest($1::uuid[], $3::text[]) AS named (id, search_text) WHERE r.id = named.id`,
 );

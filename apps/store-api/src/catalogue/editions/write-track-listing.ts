@@ -33,11 +33,11 @@ const readProducts = statement(
    WHERE p.release_id = $1 GROUP BY p.id ORDER BY p.id`,
 );
 const deleteUploaded = statement(
-  'tracks.delete-listed',
+  'tracks.delete-uploaded',
   'DELETE FROM tracks WHERE product_id = ANY($1::uuid[]) AND track_id IS NOT NULL',
 );
 const insertUploaded = statement(
-  'tracks.insert',
+  'tracks.insert-uploaded',
   `INSERT INTO tracks (product_id, track_id, position, title, duration_seconds, side)
    SELECT product_id, track_id, position, title, duration_seconds, NULL
    FROM json_to_recordset($1::json) AS t(product_id uuid, track_id uuid, position int, title text, duration_seconds int)`,

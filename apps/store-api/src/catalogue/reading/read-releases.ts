@@ -72,7 +72,7 @@ export class ReadReleases {
     return releaseView(row, await readProductsOf(this.database, [uuid], currency), currency);
   }
 
-  /** Reads one row more than the page has. */
+  /** Reads one row more than the page has, which shows whether there is a next page. */
   private async pageRows(
     creatorId: string | undefined,
     { currency, limit, cursor, search, created_after, created_before }: ListReleasesDto,
@@ -107,7 +107,7 @@ export class ReadReleases {
         requestedPages.values(requests),
       ),
     );
-    // The row of a key is a whole page here.
+    // A key of this loader is the request for a page, and its `row` is the whole page.
     return [...Map.groupBy(rows, ({ index }) => index)].map(([index, page]) => ({ index, row: page }));
   }
 

@@ -65,7 +65,7 @@ const insertAdjustments = statement(
    SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::int[]) ON CONFLICT DO NOTHING RETURNING message_id`,
 );
 const setStockLevels = statement(
-  'stock.set-balances',
+  'stock.set-levels',
   `UPDATE products SET quantity = new.quantity, oversold = new.oversold, version = version + 1, updated_at = ${nextUpdateTimeSql}
    FROM unnest($1::uuid[], $2::int[], $3::int[]) AS new (product_id, quantity, oversold)
    WHERE products.id = new.product_id RETURNING ${columnsOfProducts}`,

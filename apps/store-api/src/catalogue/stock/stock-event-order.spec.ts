@@ -83,16 +83,18 @@ class History {
 
   /** Ends a step: delivers the events that are due. */
   async endStep(): Promise<void> {
-    await this.deliver(this.underWay.filter(({ arrivesAfterStep }) => arrivesAfterStep <= this.stepNumber));
+    await this.deliverAndCheck(
+      this.underWay.filter(({ arrivesAfterStep }) => arrivesAfterStep <= this.stepNumber),
+    );
     this.stepNumber += 1;
   }
 
   async deliverAll(): Promise<void> {
-    await this.deliver(this.underWay);
+    await this.deliverAndCheck(this.underWay);
   }
 
-  /** Delivers each event twice. */
-  private async deliver(events: readonly WarehouseEvent[]): Promise<void> {
+  /** Delivers each event twice, and expects a stock that is possible. */
+  private async deliverAndCheck(events: readonly WarehouseEvent[]): Promise<void> {
     this.underWay = this.underWay.filter((event) => !events.includes(event));
     for (const event of events.toSorted((one, other) => one.arrivesAfterStep - other.arrivesAfterStep)) {
       const { kind, pieces, occurredAt, messageId } = event;

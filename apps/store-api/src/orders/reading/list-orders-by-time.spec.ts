@@ -22,7 +22,7 @@ const change = statement(
   'test.change',
   `UPDATE orders SET status = 'shipped', updated_at = '2026-03-01T00:00:00Z' WHERE creator_id = $1 AND external_order_id = $2`,
 );
-const analyze = statement('test.analyze-orders', 'ANALYZE orders');
+const analyse = statement('test.analyse-orders', 'ANALYZE orders');
 
 interface Listed {
   readonly id: string;
@@ -156,7 +156,7 @@ describe('GET /v1/orders with times', () => {
   ])('reads only the rows of a page of a list with %s', async (_, query, after) => {
     const owner = await store.creator();
     await copyOrders(owner, 5000);
-    await store.database.run(analyze);
+    await store.database.run(analyse);
     const page = pageQuery(owner.id, { limit: 25, ...query }, after);
     const nodes = await executedPlan(store.database, page.statement, page.values);
     const rowsOfPage = 25 + 1; // one more shows whether there is a next page

@@ -38,10 +38,11 @@ export function cursorContext(
 }
 
 /**
- * Returns the statement of a page with its values. It reads one row more than the page has. There is one
- * prepared statement per combination of filters. In the order of creation, an index serves each filter by
- * value, each pair of status, platform and store, and the bounds of `created_at`; further filters are applied
- * to its rows. In the order of updates, one index serves every list, and all filters are applied to its rows.
+ * Returns the statement of a page with its values. It reads one row more than the page has, which shows
+ * whether there is a next page. There is one prepared statement per combination of filters. In the order of
+ * creation, an index serves each filter by value, each pair of status, platform and store, and the bounds of
+ * `created_at`; further filters are applied to its rows. In the order of updates, one index serves every
+ * list, and all filters are applied to its rows.
  */
 export function pageQuery(
   creatorId: string | undefined,
