@@ -68,7 +68,7 @@ describe('the circuit breaker of the payment provider', () => {
     expect(circuit.enter('request')).toBeDefined();
   });
 
-  it('stays open for the same time after a failed trial', () => {
+  it('waits the same time for the next trial after a failed one', () => {
     const { circuit, changes, enter, fail, advanceClock } = circuitUnderTest();
     fail('a', 'b', 'c');
     advanceClock(1_000);

@@ -96,7 +96,7 @@ describe('cancelled orders that were charged by Stripe', () => {
     expect(refunds().map((refund) => refund.status)).toEqual(['failed', 'failed', 'succeeded']);
   });
 
-  it('keep the refund of their last attempt when an earlier one ends during it', async () => {
+  it('keep the refund of the last attempt when an earlier attempt fails during it', async () => {
     const { creator } = await placeAndCancel();
     const earlier = await startRefund();
     const last = await startRefund();

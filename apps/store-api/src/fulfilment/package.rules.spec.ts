@@ -75,7 +75,7 @@ describe('the packages of an order', () => {
     expect(numbers(shipped('X', 0), corrected('Y', 1, 'X'), corrected('X', 2))).toEqual(['X']);
   });
 
-  it('do not change by an event about an unknown package, or with the number of another package', () => {
+  it('stay the same after an event about an unknown package, or with the number of another package', () => {
     const two = [shipped('A', 0), shipped('B', 1)];
     expect(problemOf(corrected('A', 1))).toBe('unknown_package');
     expect(problemOf(corrected('C', 2, 'D'), two)).toBe('unknown_package');
@@ -89,14 +89,14 @@ describe('the packages of an order', () => {
     expect(arrivals(shipped('A', 0), shipped('B', 5), ...deliveries)).toEqual([timeAt(2), null]);
   });
 
-  it('arrive with a delivery event without a number if they were handed over by then, or else the first', () => {
+  it('arrive with a delivery event without a number: all that were handed over by then, else the first', () => {
     const two = [shipped('A', 0), shipped('B', 5)];
     expect(arrivals(...two, delivered(null, 3))).toEqual([timeAt(3), null]);
     expect(arrivals(...two, delivered(null, 3), delivered(null, 6))).toEqual([timeAt(3), timeAt(6)]);
     expect(arrivals(shipped('A', 1), shipped('B', 5), delivered(null, 0))).toEqual([timeAt(0), null]);
   });
 
-  it('do not change by repeated events', () => {
+  it('stay the same after repeated events', () => {
     const known = knownAfter(shipped('A', 0), corrected('A2', 1, 'A'), delivered('A', 2), delivered(null, 3));
     for (const event of known) expect(withEvent(known, { ...event })).toBe(known);
     expect(withEvent(known, delivered('A', 9))).toBe(known);

@@ -52,7 +52,7 @@ describe('GET /v1/orders with times', () => {
   const times = async (query: string, member: 'created_at' | 'updated_at', token?: string) =>
     (await list(query, token)).body.data.map((order: Listed) => order[member].slice(5, 16));
 
-  it('returns the orders between two times without those at the times, the newest first', async () => {
+  it('returns the orders between two times, both exclusive, newest first', async () => {
     expect(
       await times('created_after=2026-01-01T00:03:00Z&created_before=2026-01-01T00:06:00Z', 'created_at'),
     ).toEqual(['01-01T00:05', '01-01T00:04']);
@@ -116,7 +116,7 @@ describe('GET /v1/orders with times', () => {
     }
   });
 
-  it('adds no absent time to the context of a cursor, so that cursors of earlier releases stay valid', () => {
+  it('binds a cursor to no times if the list has none, so that cursors from before these filters stay valid', () => {
     expect(cursorContext('creator', { limit: 25, platform: 'shopify' })).toEqual([
       'orders',
       'creator',

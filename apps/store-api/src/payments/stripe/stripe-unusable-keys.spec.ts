@@ -86,7 +86,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     ['charges under the next key', 'before', 'broken-before', 2],
     ['finds the charge', 'after', 'broken-after', 1],
   ] as const)(
-    'searches, after the delay of the search, when the list is too long, and %s when Stripe failed %s charging',
+    'searches after an hour when the list is too long, and %s when Stripe failed %s charging',
     async (_result, _moment, fault, keysUsed) => {
       const openCharge = await withUnusableKey(fault);
       for (let others = 0; others < tooMany; others += 1) await stripe.charge(newCharge());
@@ -106,7 +106,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     expect(await stripe.charge(openCharge)).toMatchObject({ reference: stripe.api.intents().at(-1)?.id });
   });
 
-  it('finds a decline', async () => {
+  it('returns the decline that the lookup finds', async () => {
     const openCharge = await withUnusableKey('broken-after', { paymentMethod: 'pm_card_insufficientFunds' });
     expect(await stripe.charge(openCharge)).toMatchObject({
       status: 'declined',
