@@ -111,7 +111,11 @@ export class DeferredEvents extends BackgroundLoop {
     return ids;
   }
 
-  /** @throws RejectedMessage when the event has waited long enough, or too many events of the order wait */
+  /**
+   * Stores an event until the event that it needs arrives.
+   * @throws RejectedMessage when the event has waited for REPORT_HELD_MS, or too many events of the order
+   * wait
+   */
   async defer(tx: Transaction, message: Message, cause: EventOutOfOrderError): Promise<void> {
     const ttlMs = this.config.REPORT_HELD_MS;
     const waiting = await tx.row<{ others: number; overdue: boolean | null }>(readWaiting, [

@@ -65,7 +65,7 @@ export class PlaceOrder {
       // A product became a limited edition after the order was priced. That happens at most once per product,
       // so the recursion ends.
       if (error instanceof BecameLimited) return this.priceAndWrite(placement);
-      // No order was written, so a repeated request may claim the key at once.
+      // A repeated request may then claim the key at once. Has no effect if the order was written after all.
       await this.keys.release(placement.keyScope, placement.orderId);
       throw error;
     }

@@ -1,6 +1,6 @@
 import type { Money } from '@fulfilment/contracts';
 
-/** One attempt at charging an order, from its charge row. */
+/** One attempt to charge an order, as its charge row describes it. */
 export interface Charge {
   /** Id of the charge row. The provider charges once per id. */
   readonly id: string;

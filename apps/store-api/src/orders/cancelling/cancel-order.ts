@@ -38,8 +38,9 @@ export class CancelOrder {
   ) {}
 
   /**
+   * Returns the order as it is after the cancellation.
    * @throws NotFound; Conflict when the order has shipped, or the key was used with another body or by a
-   * request in progress
+   *   request in progress
    */
   async run(
     caller: Caller,

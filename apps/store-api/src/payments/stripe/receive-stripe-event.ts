@@ -39,6 +39,7 @@ export class ReceiveStripeEvent {
   }
 
   /**
+   * Verifies the signature, and makes the charge or refund of the event due.
    * @throws ValidationFailed without a valid signature; RateLimited when the network sent too many requests
    *   without valid credentials
    */

@@ -37,7 +37,7 @@ const useNextForRefund = statement(
    ON CONFLICT (charge_id) DO UPDATE SET refund_key_number = k.refund_key_number + 1 WHERE k.refund_key_number = $2`,
 );
 
-/** State of the idempotency keys of a charge at Stripe. Times are those of PostgreSQL's clock. */
+/** State of the idempotency keys of a charge at Stripe. Durations are by PostgreSQL's clock. */
 export interface ChargeKeys {
   /** Number of the current key, from 1. The next one follows if nothing was charged under an unusable key. */
   readonly keyNumber: number;
@@ -72,7 +72,7 @@ export class StripeIdempotencyKeys {
     await this.database.run(saveIntent, [id, paymentIntent]);
   }
 
-  /** Returns whether this process may use the next key. */
+  /** Makes the next key the current one. Returns whether this process may use it. */
   async useNext({ id }: Charge, keyNumber: number): Promise<boolean> {
     return (await this.database.run(useNext, [id, keyNumber])) === 1;
   }

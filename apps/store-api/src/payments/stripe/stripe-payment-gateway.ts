@@ -36,7 +36,7 @@ import { untilAborted } from './until-aborted.js';
 export interface StripeSettings {
   readonly secretKey: string;
   readonly apiUrl: URL;
-  /** Timeout without data from Stripe. */
+  /** Time without data from Stripe after which its library ends a request. */
   readonly timeoutMs: number;
 }
 
