@@ -106,8 +106,10 @@ export class DeferredEvents extends BackgroundLoop {
   async idsByOrder(tx: Transaction, orderIds: readonly string[]): Promise<Map<string, Set<string>>> {
     const ids = new Map<string, Set<string>>();
     const rows = await tx.rows<{ order_id: string; message_id: string }>(readIds, [orderIds]);
-    for (const { order_id: orderId, message_id: id } of rows)
-      ids.set(orderId, (ids.get(orderId) ?? new Set()).add(id));
+    for (const { order_id: orderId, message_id: id } of rows) {
+      const idsOfOrder = ids.get(orderId) ?? new Set();
+      ids.set(orderId, idsOfOrder.add(id));
+    }
     return ids;
   }
 

@@ -38,7 +38,7 @@ export class CancelOrder {
   ) {}
 
   /**
-   * Returns the order as it is after the cancellation.
+   * Returns the cancelled order, also to a repeated request.
    * @throws NotFound; Conflict when the order has shipped, or the key was used with another body or by a
    *   request in progress
    */
