@@ -2,26 +2,26 @@ import type { Database } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { readConfig, serviceSettings, systemClock } from '@fulfilment/runtime';
 import {
+  type CommandContext,
   deadLetterCommands,
+  defineCommand,
+  publishReplay,
+  runServiceCli,
   textArgument,
   timeArgument,
-  runServiceCli,
-  defineCommand,
-  type CommandContext,
-  publishReplay,
 } from '@fulfilment/service-host/operator';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
-import { Stock } from './catalogue/stock/stock.js';
-import { warehouseCommands } from './operator/warehouse-commands.js';
-import { migrations } from './migrations/index.js';
-import { replayOrders } from './orders/maintenance/replay-orders.js';
 import { RechargeOrder } from './billing/recharging/recharge-order.js';
 import { rechargeOptions, rechargeOrders } from './billing/recharging/recharge-orders.js';
-import { redactOrder } from './orders/maintenance/redact-orders.js';
-import type { TimeRange } from './payments/payment-gateway.js';
 import { reconcilePayments } from './billing/reconciliation/reconcile-payments.js';
+import { catalogueFile, loadCatalogue } from './catalogue/load-catalogue.js';
+import { Stock } from './catalogue/stock/stock.js';
+import { migrations } from './migrations/index.js';
+import { warehouseCommands } from './operator/warehouse-commands.js';
+import { redactOrder } from './orders/maintenance/redact-orders.js';
+import { replayOrders } from './orders/maintenance/replay-orders.js';
+import type { TimeRange } from './payments/payment-gateway.js';
 import { loadShipping, shippingFile } from './shipping/load-shipping.js';
 
 type Context = CommandContext<Pick<z.output<typeof serviceSettings>, 'RABBITMQ_URL' | 'RABBITMQ_NAMESPACE'>>;
@@ -31,7 +31,7 @@ const rechargeTimeoutMs = 20_000;
 const pollIntervalMs = 200;
 
 const dayMs = 86_400_000;
-/** Ends a command that waits for the provider in vain. */
+/** Limits the whole comparison, which reads every payment of the time range from the provider. */
 const reconcileTimeoutMs = 3_600_000;
 
 /** Defines an idempotent command that loads JSON from standard input. */
@@ -58,9 +58,9 @@ function newRechargeOrder(database: Database): RechargeOrder {
 async function rechargeAndWait(database: Database, order: string) {
   const rechargeOrder = newRechargeOrder(database);
   await rechargeOrder.run(order);
-  const endsAtMs = performance.now() + rechargeTimeoutMs;
+  const deadlineMs = performance.now() + rechargeTimeoutMs;
   let recharge = await rechargeOrder.newestCharge(order);
-  while (recharge.charge === 'pending' && performance.now() < endsAtMs) {
+  while (recharge.charge === 'pending' && performance.now() < deadlineMs) {
     await delay(pollIntervalMs);
     recharge = await rechargeOrder.newestCharge(order);
   }
@@ -99,6 +99,7 @@ await runServiceCli({
       operands: ['ORDER'],
       options: ['--since <TIME>', '--until <TIME>'],
       arguments: rechargeOptions,
+      // `rechargeOptions` requires either ORDER or --since.
       run: ({ database }: Context, { ORDER = '', since, until = new Date() }) =>
         since === undefined
           ? rechargeAndWait(database, ORDER)

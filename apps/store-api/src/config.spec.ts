@@ -14,13 +14,15 @@ const required = {
   PAYMENT_PROVIDER: 'sandbox',
 };
 const stripe = { PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_live_example' };
-const rejected = (given: Readonly<Record<string, string | undefined>>) =>
+const rejectedSettings = (given: Readonly<Record<string, string | undefined>>) =>
   storeApiSettings.safeParse({ ...required, ...given }).error?.issues.map(({ path }) => path.join('.'));
 
 describe('the settings of the store-api', () => {
   it('require the payment provider, so that orders do not count as paid by accident', () => {
-    expect(rejected({ PAYMENT_PROVIDER: undefined })).toEqual(['PAYMENT_PROVIDER']);
-    expect(rejected({ PAYMENT_PROVIDER: undefined, NODE_ENV: 'development' })).toEqual(['PAYMENT_PROVIDER']);
+    expect(rejectedSettings({ PAYMENT_PROVIDER: undefined })).toEqual(['PAYMENT_PROVIDER']);
+    expect(rejectedSettings({ PAYMENT_PROVIDER: undefined, NODE_ENV: 'development' })).toEqual([
+      'PAYMENT_PROVIDER',
+    ]);
   });
 
   it('report NODE_ENV=test and sandbox payments as relaxed, but not Stripe in production', () => {
@@ -34,17 +36,19 @@ describe('the settings of the store-api', () => {
   });
 
   it("require Stripe's secret key when Stripe is the provider", () => {
-    expect(rejected({ PAYMENT_PROVIDER: 'stripe' })).toEqual(['STRIPE_SECRET_KEY']);
-    expect(rejected({ ...stripe, STRIPE_SECRET_KEY: 'pk_test_public' })).toEqual(['STRIPE_SECRET_KEY']);
-    expect(rejected(stripe)).toBeUndefined();
+    expect(rejectedSettings({ PAYMENT_PROVIDER: 'stripe' })).toEqual(['STRIPE_SECRET_KEY']);
+    expect(rejectedSettings({ ...stripe, STRIPE_SECRET_KEY: 'pk_test_public' })).toEqual([
+      'STRIPE_SECRET_KEY',
+    ]);
+    expect(rejectedSettings(stripe)).toBeUndefined();
   });
 
   it.each(['sk_test_example', 'rk_test_example'])(
     'reject the test key %s unless it is allowed, which is reported as relaxed',
     (key) => {
       const testKey = { ...stripe, STRIPE_SECRET_KEY: key };
-      expect(rejected(testKey)).toEqual(['STRIPE_SECRET_KEY']);
-      expect(rejected({ ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' })).toBeUndefined();
+      expect(rejectedSettings(testKey)).toEqual(['STRIPE_SECRET_KEY']);
+      expect(rejectedSettings({ ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' })).toBeUndefined();
       const relaxed = relaxedStoreApiSettings(
         storeApiSettings.parse({ ...required, ...testKey, STRIPE_ALLOW_TEST_KEY: 'true' }),
       );
@@ -53,25 +57,25 @@ describe('the settings of the store-api', () => {
   );
 
   it("accept several signing secrets of Stripe's webhooks, for rotation, and nothing else", () => {
-    const secrets = (value: string) => rejected({ ...stripe, STRIPE_WEBHOOK_SECRET: value });
-    expect(secrets('whsec_example_new')).toBeUndefined();
-    expect(secrets('whsec_example_new,whsec_example_old')).toBeUndefined();
+    const rejectedWith = (value: string) => rejectedSettings({ ...stripe, STRIPE_WEBHOOK_SECRET: value });
+    expect(rejectedWith('whsec_example_new')).toBeUndefined();
+    expect(rejectedWith('whsec_example_new,whsec_example_old')).toBeUndefined();
     for (const value of ['', 'sk_live_example', 'whsec_example_new,', 'whsec_example_new whsec_example_old'])
-      expect(secrets(value)).toEqual(['STRIPE_WEBHOOK_SECRET']);
+      expect(rejectedWith(value)).toEqual(['STRIPE_WEBHOOK_SECRET']);
   });
 
   it('limit the payment timeout to 15 s, so that a waiting request ends before the process has to stop', () => {
-    expect(rejected({ PAYMENT_TIMEOUT_MS: '15000' })).toBeUndefined();
-    expect(rejected({ PAYMENT_TIMEOUT_MS: '15001' })).toEqual(['PAYMENT_TIMEOUT_MS']);
+    expect(rejectedSettings({ PAYMENT_TIMEOUT_MS: '15000' })).toBeUndefined();
+    expect(rejectedSettings({ PAYMENT_TIMEOUT_MS: '15001' })).toEqual(['PAYMENT_TIMEOUT_MS']);
   });
 
   it.each([{}, { NODE_ENV: 'production' }, { NODE_ENV: 'development' }])(
     'accept settings for tests only in tests (%j)',
     (environment) => {
       const plain = { ...stripe, STRIPE_API_URL: 'http://127.0.0.1:1' };
-      expect(rejected({ ...environment, FAULT_POINT: 'charged' })).toEqual(['FAULT_POINT']);
-      expect(rejected({ ...environment, ...plain })).toEqual(['STRIPE_API_URL']);
-      expect(rejected({ ...plain, NODE_ENV: 'test', FAULT_POINT: 'charged' })).toBeUndefined();
+      expect(rejectedSettings({ ...environment, FAULT_POINT: 'charged' })).toEqual(['FAULT_POINT']);
+      expect(rejectedSettings({ ...environment, ...plain })).toEqual(['STRIPE_API_URL']);
+      expect(rejectedSettings({ ...plain, NODE_ENV: 'test', FAULT_POINT: 'charged' })).toBeUndefined();
     },
   );
 });

@@ -1,10 +1,10 @@
-/** The points in the life of an order at which a crash leaves a different state. */
+/** Points in the life of an order. A crash at each of them leaves a different state. */
 export const faultPoints = [
   'key-claimed',
   'order-written', // not committed
   'order-placed', // committed, not yet charged
   'charged',
-  'next-key-taken', // the next key of the payment provider is stored, not yet sent
+  'next-key-taken', // the next idempotency key for Stripe is stored, but no request has used it
   'order-settled-uncommitted',
   'order-settled', // the client has no response yet
   'order-cancelled-uncommitted',
@@ -13,12 +13,13 @@ export const faultPoints = [
 ] as const;
 export type FaultPoint = (typeof faultPoints)[number];
 
-/** Kills the process at a point, so that a test can show that another process continues its work. */
+/** Kills the process at one point, so that a test can show that another process continues its work. */
 export class FaultPoints {
-  constructor(private readonly fatal: FaultPoint | undefined) {}
+  /** @param fatalPoint undefined outside of tests */
+  constructor(private readonly fatalPoint: FaultPoint | undefined) {}
 
-  /** Kills the process at the configured point, as a power cut would: no handler runs. */
+  /** Called at each point. At the fatal one, ends the process like a power cut: no shutdown handler runs. */
   pass(point: FaultPoint): void {
-    if (point === this.fatal) process.kill(process.pid, 'SIGKILL');
+    if (point === this.fatalPoint) process.kill(process.pid, 'SIGKILL');
   }
 }

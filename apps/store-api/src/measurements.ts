@@ -6,7 +6,7 @@ import { measureOrders } from './orders/maintenance/measure-orders.js';
 const intervalMs = 10_000;
 
 /** Returns the loop that sets the gauges of stock and orders from the database. */
-export function measurements(database: Database, logger: Logger): BackgroundLoop {
+export function measurementLoop(database: Database, logger: Logger): BackgroundLoop {
   return new BackgroundLoop({
     name: 'measurements',
     intervalMs,
@@ -14,7 +14,6 @@ export function measurements(database: Database, logger: Logger): BackgroundLoop
     round: async () => {
       await measureOversold(database);
       await measureOrders(database);
-      return false;
     },
   });
 }

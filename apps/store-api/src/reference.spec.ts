@@ -93,7 +93,7 @@ describe('the API reference of the Store API', () => {
   });
 
   it.each(['/store/openapi.json', '/store/docs'])(
-    'is served at %s with an ETag that leads to 304, and to scripts of other origins, for reading only',
+    'is served at %s with an ETag for conditional requests, and with CORS for reads only',
     async (path) => {
       const first = await request(store.server).head(path).expect(200);
       const etag = first.get('etag') ?? '';

@@ -5,7 +5,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { cleanupJobs } from './cleanup-jobs.js';
-import { measurements } from './measurements.js';
+import { measurementLoop } from './measurements.js';
 import { CONFIG, type StoreApiSettings } from './config.js';
 import { features } from './features.js';
 import { migrations } from './migrations/index.js';
@@ -13,8 +13,8 @@ import { PaymentsModule } from './payments/payments.module.js';
 
 @Module({
   providers: [
-    // The factory is the token too: nothing injects the loop, which ServiceLifecycle finds and starts.
-    { provide: measurements, inject: [BACKGROUND_DATABASE, LOGGER], useFactory: measurements },
+    // No class injects this loop, so its factory serves as the token. ServiceLifecycle finds and starts it.
+    { provide: measurementLoop, inject: [BACKGROUND_DATABASE, LOGGER], useFactory: measurementLoop },
     {
       provide: Cleanup,
       inject: [BACKGROUND_DATABASE, CONFIG, LOGGER],

@@ -26,8 +26,8 @@ const readOpenCharge = statement(
   `SELECT ${openChargeColumns('c')} FROM charges c JOIN orders o ON o.id = c.order_id
    WHERE o.creator_id = $1 AND c.status = 'pending'`,
 );
-const dueNow = statement('test.due-now', 'UPDATE orders SET resume_at = now() WHERE creator_id = $1');
-const keysOf = statement(
+const makeDueNow = statement('test.due-now', 'UPDATE orders SET resume_at = now() WHERE creator_id = $1');
+const readKeys = statement(
   'test.keys-of',
   `SELECT k.key_number AS "keyNumber", k.unusable_since IS NOT NULL AS unusable
    FROM stripe_keys k JOIN charges c ON c.id = k.charge_id JOIN orders o ON o.id = c.order_id WHERE o.creator_id = $1`,
@@ -77,7 +77,7 @@ describe('orders that are charged by Stripe', () => {
   it('are payment_failed when the card is declined', async () => {
     const { creator, order } = await place('pm_card_insufficientFunds');
     expect(order.status).toBe('payment_failed');
-    expect(await helpers.stock(creator)).toEqual([4]);
+    expect(await helpers.stock(creator)).toEqual([4]); // as before the order
     await helpers.events(creator, 'order.');
     const failed = store
       .published('order.payment_failed')
@@ -104,12 +104,12 @@ describe('orders that are charged by Stripe', () => {
   });
 
   describe('whose request Stripe fails with 500, and repeats the response under the key,', () => {
-    /** A pending order whose key has been unusable for long enough for the lookup. */
+    /** Places an order that stays pending, and whose key has been unusable for long enough for the lookup. */
     const placeWithUnusableKey = async () => {
       stripe.fail(intentsPath, 'broken-before');
       const placed = await place('pm_card_visa');
       await helpers.runCompleter(placed.creator);
-      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
+      expect(await store.database.rows(readKeys, [placed.creator.id])).toEqual([
         { keyNumber: 1, unusable: true },
       ]);
       await store.database.run(ageUnusableKeys);
@@ -121,9 +121,9 @@ describe('orders that are charged by Stripe', () => {
     it.each(['next-key-taken', 'charged'])('are charged once when the process dies at %s', async (point) => {
       const placed = await placeWithUnusableKey();
       const dying = await startStoreProcess(store, { ...orders.settings, FAULT_POINT: point });
-      await store.database.run(dueNow, [placed.creator.id]);
+      await store.database.run(makeDueNow, [placed.creator.id]);
       expect(await dying.ended).toBe('SIGKILL');
-      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
+      expect(await store.database.rows(readKeys, [placed.creator.id])).toEqual([
         { keyNumber: 2, unusable: false },
       ]);
       expect(placed.intents()).toHaveLength(point === 'charged' ? 1 : 0);
@@ -138,7 +138,7 @@ describe('orders that are charged by Stripe', () => {
       await helpers.runCompleter(placed.creator);
       jest.useFakeTimers({ doNotFake: [...timers], now: Date.now() + 5 * 60_000 });
       await helpers.runCompleter(placed.creator).finally(() => jest.useRealTimers());
-      expect(await store.database.rows(keysOf, [placed.creator.id])).toEqual([
+      expect(await store.database.rows(readKeys, [placed.creator.id])).toEqual([
         { keyNumber: 1, unusable: true },
       ]);
       expect(placed.intents()).toEqual([]);

@@ -15,7 +15,7 @@ const saveReference = statement(
 /** The longest pause between two attempts for an order. */
 const maxRetryDelayMs = 300_000;
 // Each pause is twice the one before; 20 limits the exponent, so that the power cannot overflow. Does nothing
-// when the order was settled or has a newer charge.
+// once the charge is settled.
 const scheduleRetry = statement(
   'orders.schedule-retry',
   `UPDATE orders SET resume_tries = resume_tries + 1,
@@ -38,10 +38,10 @@ export class ChargeOrder {
   ) {}
 
   /**
-   * Never throws: an order that exists is charged now or later. Returns undefined without an outcome.
+   * Never throws: after an error the completer retries. Returns undefined without an outcome.
    * @param sql the pool of requests, or the background pool of the completer (docs/adr/0022)
-   * @param stopping aborts when the completer stops; the order is then left to another replica. Undefined for
-   *   the charge of a request
+   * @param stopping only for charges of the completer: aborts when the completer stops. The order is then
+   *   left to another replica
    */
   async run(sql: Sql, charge: OpenCharge, stopping?: AbortSignal): Promise<ChargeOutcome | undefined> {
     try {
@@ -55,7 +55,7 @@ export class ChargeOrder {
     } catch (error) {
       this.logger.error(
         { error, order_id: charge.orderId },
-        'An order could not be charged; it will be resumed.',
+        'An order could not be charged; the completer will retry.',
       );
     }
     return undefined;

@@ -12,7 +12,8 @@ describe('the count of charges', () => {
 });
 
 describe('the circuit of the payment provider', () => {
-  const charge = (isTest: boolean) => newCharge({ isTest });
+  const live = () => newCharge();
+  const test = () => newCharge({ isTest: true });
   const paid = { status: 'succeeded', chargedAt: new Date(), reference: null } as const;
   const failWith = (failure: PaymentFailure) => () => Promise.reject(new PaymentProviderError(failure, 'x'));
   const newSender = () =>
@@ -25,25 +26,25 @@ describe('the circuit of the payment provider', () => {
     'is opened by a charge that fails as %s',
     async (failure) => {
       const sender = newSender();
-      expect(await sender.run(charge(false), failWith(failure))).toEqual({ status: 'unknown' });
-      expect(await sender.run(charge(false), () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
+      expect(await sender.run(live(), failWith(failure))).toEqual({ status: 'unknown' });
+      expect(await sender.run(live(), () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
     },
   );
 
   it('stays closed when the outcome of a charge is unknown', async () => {
     const sender = newSender();
     const unknown = () => Promise.reject(new Error('The key is in use.'));
-    expect(await sender.run(charge(false), unknown)).toEqual({ status: 'unknown' });
-    expect(await sender.run(charge(false), () => Promise.resolve(paid))).toEqual(paid);
+    expect(await sender.run(live(), unknown)).toEqual({ status: 'unknown' });
+    expect(await sender.run(live(), () => Promise.resolve(paid))).toEqual(paid);
   });
 
   it('is neither opened nor closed by charges of test orders, which are sent while it is open', async () => {
     const sender = newSender();
-    await sender.run(charge(true), failWith('unavailable'));
-    await sender.run(charge(true), failWith('unavailable'));
-    expect(await sender.run(charge(false), () => Promise.resolve(paid))).toEqual(paid);
-    await sender.run(charge(false), failWith('unavailable'));
-    expect(await sender.run(charge(true), () => Promise.resolve(paid))).toEqual(paid);
-    expect(await sender.run(charge(false), () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
+    await sender.run(test(), failWith('unavailable'));
+    await sender.run(test(), failWith('unavailable'));
+    expect(await sender.run(live(), () => Promise.resolve(paid))).toEqual(paid);
+    await sender.run(live(), failWith('unavailable'));
+    expect(await sender.run(test(), () => Promise.resolve(paid))).toEqual(paid);
+    expect(await sender.run(live(), () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
   });
 });

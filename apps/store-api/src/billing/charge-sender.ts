@@ -20,6 +20,27 @@ const circuitOpen = new Gauge({
   help: '1 while the payment circuit of this replica is open and its new orders stay pending',
 });
 
+/** How failed charges are logged. */
+const failures = {
+  unavailable: {
+    level: 'warn',
+    sentence: 'The payment provider did not respond to a charge; will retry.',
+  },
+  rejected: {
+    level: 'error',
+    sentence: 'The payment provider rejected our key, account or request; the order stays pending.',
+  },
+  payment_method_unusable: {
+    level: 'error',
+    sentence:
+      'The payment method does not exist at the payment provider under our key; the order stays pending.',
+  },
+  unknown: { level: 'warn', sentence: 'The outcome of a charge is not known yet.' },
+} as const satisfies Record<PaymentFailure | 'unknown', object>;
+
+// The counts of failures start at 0, so that alerts see the first failure as an increase.
+for (const outcome of Object.keys(failures)) chargeRequests.inc({ outcome }, 0);
+
 /** The provider's result for a charge, or why there is none yet. */
 export type ChargeResult = ChargeOutcome | UnderWay | { readonly status: 'unknown' | 'suspended' };
 
@@ -58,8 +79,8 @@ export class ChargeSender {
   /**
    * Never throws.
    * @param send sends the charge to the provider
-   * @param stopping only for charges of the completer, which have priority: aborts when the completer stops.
-   *   A charge that fails after that does not count as a failure of the provider
+   * @param stopping only for charges of the completer: aborts when the completer stops. A charge that fails
+   *   after that does not count as a failure of the provider
    */
   async run(
     charge: OpenCharge,
@@ -74,12 +95,12 @@ export class ChargeSender {
     }
     try {
       const result = await send();
-      this.circuit.responded(permit);
+      this.circuit.recordResponse(permit);
       chargeRequests.inc({ outcome: result.status });
       return result;
     } catch (error) {
-      if (stopping?.aborted) this.circuit.end(permit);
-      else this.fail(permit, charge, error);
+      if (stopping?.aborted) this.circuit.release(permit);
+      else this.recordFailure(permit, charge, error);
       return { status: 'unknown' };
     }
   }
@@ -97,35 +118,14 @@ export class ChargeSender {
     }
   }
 
-  private fail(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
+  private recordFailure(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
     const outcome = error instanceof PaymentProviderError ? error.failure : 'unknown';
-    // The circuit counts a source once: a charge without a response, however often it is retried, or a
-    // payment method, however many of its charges are rejected.
-    const source = outcome === 'unavailable' ? id : paymentMethod;
-    if (outcome === 'unknown') this.circuit.end(permit);
-    else this.circuit.failed(permit, source);
+    // The circuit counts a charge without a response once, however often it is retried, and a payment method
+    // once, however many of its charges are rejected.
+    if (outcome === 'unknown') this.circuit.release(permit);
+    else this.circuit.recordFailure(permit, outcome === 'unavailable' ? id : paymentMethod);
     chargeRequests.inc({ outcome });
     const { level, sentence } = failures[outcome];
     this.logger[level]({ error, charge_id: id }, sentence);
   }
 }
-
-const failures = {
-  unavailable: {
-    level: 'warn',
-    sentence: 'The payment provider did not respond to a charge; will retry.',
-  },
-  rejected: {
-    level: 'error',
-    sentence: 'The payment provider rejected our key, account or request; the order stays pending.',
-  },
-  payment_method_unusable: {
-    level: 'error',
-    sentence:
-      'The payment method does not exist at the payment provider under our key; the order stays pending.',
-  },
-  unknown: { level: 'warn', sentence: 'The outcome of a charge is not known yet.' },
-} as const satisfies Record<PaymentFailure | 'unknown', object>;
-
-// Each count exists from the start with 0, so that alerts see the first failure as an increase.
-for (const outcome of Object.keys(failures)) chargeRequests.inc({ outcome }, 0);

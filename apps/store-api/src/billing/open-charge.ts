@@ -2,8 +2,8 @@
 export type ChargeStatus = 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
 
 /**
- * Columns of an `OpenCharge`. `isFirstRequest` is false, since a request may have been sent for a stored
- * charge.
+ * SQL for the members of an `OpenCharge`. `isFirstRequest` is false, since an earlier request may have been
+ * sent for a charge that is read from the table.
  * @param charge the alias of the table `charges`
  */
 export function openChargeColumns(charge: string): string {

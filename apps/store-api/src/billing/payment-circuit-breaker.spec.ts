@@ -16,19 +16,19 @@ function circuitUnderTest() {
     return permit;
   };
   const fail = (...sources: readonly string[]) => {
-    for (const source of sources) circuit.failed(enter(), source);
+    for (const source of sources) circuit.recordFailure(enter(), source);
   };
-  const pass = (ms: number) => {
+  const advanceClock = (ms: number) => {
     nowMs += ms;
   };
-  return { circuit, changes, enter, fail, pass };
+  return { circuit, changes, enter, fail, advanceClock };
 }
 
 describe('the circuit breaker of the payment provider', () => {
-  it('opens after the configured number of sources failed without a response in between', () => {
+  it('opens after three sources have failed without a response in between', () => {
     const { circuit, changes, enter, fail } = circuitUnderTest();
     fail('a', 'b');
-    circuit.responded(enter());
+    circuit.recordResponse(enter());
     fail('a', 'b');
     expect(circuit.isOpen).toBe(false);
     fail('c');
@@ -38,63 +38,63 @@ describe('the circuit breaker of the payment provider', () => {
     expect(changes).toEqual([true]);
   });
 
-  it('counts a source once, so that one creator cannot stop the others', () => {
+  it('stays closed while two sources fail often, so that a few creators cannot stop the others', () => {
     const { circuit, fail } = circuitUnderTest();
     fail('a', 'a', 'a', 'a', 'b', 'b');
     expect(circuit.isOpen).toBe(false);
   });
 
   it('allows one charge of the completer as a trial, and closes when the provider responds', () => {
-    const { circuit, changes, enter, fail, pass } = circuitUnderTest();
+    const { circuit, changes, enter, fail, advanceClock } = circuitUnderTest();
     fail('a', 'b', 'c');
-    pass(999);
+    advanceClock(999);
     expect(circuit.capacity('completer', 20)).toBe(0);
-    pass(1);
+    advanceClock(1);
     expect(circuit.capacity('completer', 20)).toBe(1);
     const trial = enter('completer');
     expect(circuit.capacity('completer', 20)).toBe(0);
     expect(circuit.enter('completer')).toBeUndefined();
-    circuit.responded(trial);
+    circuit.recordResponse(trial);
     expect(circuit.capacity('completer', 20)).toBe(20);
     expect(changes).toEqual([true, false]);
   });
 
-  it('allows a request as a trial after twice the time, when the completer had no charge', () => {
-    const { circuit, fail, pass } = circuitUnderTest();
+  it('allows a request as a trial after twice the time, if the completer has started none', () => {
+    const { circuit, fail, advanceClock } = circuitUnderTest();
     fail('a', 'b', 'c');
-    pass(1_999);
+    advanceClock(1_999);
     expect(circuit.enter('request')).toBeUndefined();
-    pass(1);
+    advanceClock(1);
     expect(circuit.enter('request')).toBeDefined();
   });
 
-  it('stays open for the same time after a failed trial', () => {
-    const { circuit, changes, enter, fail, pass } = circuitUnderTest();
+  it('waits the same time for the next trial after a failed one', () => {
+    const { circuit, changes, enter, fail, advanceClock } = circuitUnderTest();
     fail('a', 'b', 'c');
-    pass(1_000);
-    circuit.failed(enter('completer'), 'a');
+    advanceClock(1_000);
+    circuit.recordFailure(enter('completer'), 'a');
     expect(circuit.capacity('completer', 20)).toBe(0);
-    pass(1_000);
+    advanceClock(1_000);
     expect(circuit.capacity('completer', 20)).toBe(1);
     expect(changes).toEqual([true]);
   });
 
   it('allows another trial when the first one was inconclusive', () => {
-    const { circuit, enter, fail, pass } = circuitUnderTest();
+    const { circuit, enter, fail, advanceClock } = circuitUnderTest();
     fail('a', 'b', 'c');
-    pass(1_000);
-    circuit.end(enter('completer'));
+    advanceClock(1_000);
+    circuit.release(enter('completer'));
     expect(circuit.capacity('completer', 20)).toBe(1);
   });
 
-  it('does not reopen by late failures of an outage that is over', () => {
-    const { circuit, enter, fail, pass } = circuitUnderTest();
+  it('stays closed after late failures of charges that were sent before the outage ended', () => {
+    const { circuit, enter, fail, advanceClock } = circuitUnderTest();
     const late = ['d', 'e', 'f'].map((source) => ({ source, permit: enter() }));
     fail('a', 'b', 'c');
-    pass(1_000);
-    circuit.responded(enter('completer'));
-    pass(1);
-    for (const { source, permit } of late) circuit.failed(permit, source);
+    advanceClock(1_000);
+    circuit.recordResponse(enter('completer'));
+    advanceClock(1);
+    for (const { source, permit } of late) circuit.recordFailure(permit, source);
     expect(circuit.isOpen).toBe(false);
   });
 });

@@ -1,12 +1,12 @@
-/** The sender of a charge. The completer has priority for the trial of an open circuit. */
+/** Who sends a charge. The completer has priority for the trial of an open circuit. */
 export type CircuitUser = 'request' | 'completer';
 
 /** Permission for one charge. */
 export interface Permit {
-  /** When it was given. */
-  readonly sinceMs: number;
+  /** By the clock `now` of the settings. */
+  readonly grantedAtMs: number;
   /** Whether the charge tests an open circuit. */
-  readonly trial: boolean;
+  readonly isTrial: boolean;
 }
 
 export interface CircuitSettings {
@@ -26,8 +26,8 @@ export interface CircuitSettings {
  * method, count once.
  */
 export class PaymentCircuitBreaker {
-  /** Sources that have failed since the last response. */
-  private readonly sources = new Set<string>();
+  /** While the circuit is closed: the sources that have failed since the last response. */
+  private readonly failedSources = new Set<string>();
   /** When the circuit opened, or the last trial failed; undefined while it is closed. */
   private openedAtMs: number | undefined;
   /** When the last outage ended. */
@@ -50,40 +50,44 @@ export class PaymentCircuitBreaker {
   }
 
   /**
-   * Returns undefined while the circuit is open and no trial is due. Every permit ends with `responded`,
-   * `failed` or `end`.
+   * Returns undefined while the circuit is open and no trial is due. The caller ends each permit with
+   * `recordResponse`, `recordFailure` or `release`.
    */
   enter(user: CircuitUser): Permit | undefined {
     if (this.capacity(user, 1) === 0) return undefined;
-    this.trialIsRunning = this.isOpen;
-    return { sinceMs: this.settings.now(), trial: this.trialIsRunning };
+    const isTrial = this.isOpen;
+    this.trialIsRunning = isTrial;
+    return { grantedAtMs: this.settings.now(), isTrial };
   }
 
-  /** The provider responded with a result. */
-  responded(permit: Permit): void {
-    this.end(permit);
-    this.sources.clear();
+  /** Ends a permit after the provider responded with a result. Closes an open circuit. */
+  recordResponse(permit: Permit): void {
+    this.release(permit);
+    this.failedSources.clear();
     if (this.openedAtMs === undefined) return;
     this.openedAtMs = undefined;
     this.closedAtMs = this.settings.now();
     this.settings.onChange(false);
   }
 
-  /** The provider failed. @param source counts once until the next response */
-  failed(permit: Permit, source: string): void {
-    this.end(permit);
-    if (permit.sinceMs < this.closedAtMs) return; // a late failure of the previous outage
-    if (permit.trial) this.openedAtMs = this.settings.now();
+  /**
+   * Ends a permit after the provider failed. Opens the circuit after failures of enough sources.
+   * @param source counts once until the next response
+   */
+  recordFailure(permit: Permit, source: string): void {
+    this.release(permit);
+    if (permit.grantedAtMs < this.closedAtMs) return; // a late failure of the previous outage
+    if (permit.isTrial) this.openedAtMs = this.settings.now(); // the wait restarts
     if (this.isOpen) return;
-    this.sources.add(source);
-    if (this.sources.size < this.settings.failures) return;
+    this.failedSources.add(source);
+    if (this.failedSources.size < this.settings.failures) return;
     this.openedAtMs = this.settings.now();
-    this.sources.clear();
+    this.failedSources.clear();
     this.settings.onChange(true);
   }
 
-  /** Ends a permit without information about the provider. */
-  end({ trial }: Permit): void {
-    if (trial) this.trialIsRunning = false;
+  /** Ends a permit whose charge says nothing about the provider. */
+  release({ isTrial }: Permit): void {
+    if (isTrial) this.trialIsRunning = false;
   }
 }

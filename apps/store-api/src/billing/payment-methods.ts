@@ -1,26 +1,26 @@
 import { type Sql, statement } from '@fulfilment/database';
 import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 
-/** Payment details of a creator. */
+/** How a creator pays. */
 export interface Billing {
   readonly paymentMethod: string | null;
   readonly termsAccepted: boolean;
   /** Whether the creator is a test creator, whose charges move no money. */
-  readonly test: boolean;
+  readonly isTest: boolean;
 }
 
 const readBilling = statement(
   'creators.billing',
-  'SELECT payment_method AS "paymentMethod", payment_terms_accepted AS "termsAccepted", test FROM creators WHERE id = $1',
+  'SELECT payment_method AS "paymentMethod", payment_terms_accepted AS "termsAccepted", test AS "isTest" FROM creators WHERE id = $1',
 );
 
-/** @throws as `requireChargeable` */
+/** Returns the payment method of a creator. @throws as `requireChargeable` */
 export async function requirePaymentMethod(sql: Sql, creatorId: string): Promise<string> {
   return requireChargeable(await sql.row<Billing>(readBilling, [creatorId])).paymentMethod;
 }
 
 /**
- * Returns the payment details of a creator who can be charged.
+ * Returns how a creator is charged.
  * @throws Unprocessable while the creator cannot be charged; NotFound for an unknown creator
  */
 export function requireChargeable(

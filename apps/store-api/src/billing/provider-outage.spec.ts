@@ -14,7 +14,7 @@ const attemptsOf = statement(
   'test.attempts-of',
   'SELECT resume_tries AS attempts FROM orders WHERE creator_id = $1',
 );
-// Before all other orders.
+// An hour ago, so that the completer claims it before all other orders.
 const makeDue = statement(
   'test.make-due',
   "UPDATE orders SET resume_at = now() - interval '1 hour' WHERE creator_id = $1",
@@ -63,8 +63,8 @@ describe('while the payment provider fails for all creators,', () => {
     await eventually(() => charges() === expected); // Stripe may receive a request after its timeout
     return placed;
   };
-  /** Moves the clock to the time at which an open circuit tries a charge of the completer. */
-  const untilTrial = () => {
+  /** Advances the clock to the time at which an open circuit allows a charge of the completer as a trial. */
+  const advanceClockToTrial = () => {
     const now = performance.now.bind(performance);
     jest.spyOn(performance, 'now').mockImplementation(() => now() + circuitOpenMs);
   };
@@ -80,7 +80,7 @@ describe('while the payment provider fails for all creators,', () => {
       placed.push(...(await placeAll(2)));
       expect(stripe.requests).toHaveLength(requestsBefore);
       expect(placed.map(({ order }) => order.status)).toEqual(placed.map(() => 'pending'));
-      untilTrial();
+      advanceClockToTrial();
       expect(await untilSettled(placed)).toEqual(placed.map(() => 'processing'));
       expect(placed.map(({ intents }) => intents().length)).toEqual(placed.map(() => 1));
     },
@@ -108,7 +108,7 @@ describe('while the payment provider fails for all creators,', () => {
     const [live] = await openCircuit();
     if (live === undefined) throw new Error('No order was placed.');
     const readTestOrder = await placeDueTestOrder();
-    untilTrial();
+    advanceClockToTrial();
     await orders.helpers.runCompleter(live.creator);
     expect([await statusOf(live), await readTestOrder()]).toEqual(['processing', 'processing']);
   });

@@ -8,7 +8,7 @@ const refundsDueNow = statement(
   'test.refunds-due-now',
   "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
 );
-/** After the fourth attempt, the pause is eight minutes. */
+/** So that the next attempt is the fourth, after which the pause is eight minutes. */
 const countThreeAttempts = statement(
   'test.count-three-attempts',
   "UPDATE charges SET refund_tries = 3 WHERE status = 'refund_due'",
@@ -37,7 +37,7 @@ describe('cancelled orders that were charged by Stripe', () => {
     };
   };
   const status = async (creator: Creator) => (await charge(creator))?.status;
-  const billing = async (creator: Creator, order: { id: string }) =>
+  const paymentStatus = async (creator: Creator, order: { id: string }) =>
     (await store.readOrder(creator, order.id)).billing.payment_status;
   /** Makes refunds due and runs a round. */
   const retryRefunds = async () => {
@@ -76,10 +76,10 @@ describe('cancelled orders that were charged by Stripe', () => {
     stripe.refundWith('pending');
     await store.resumeOrders();
     await retryRefunds();
-    expect([await status(creator), await billing(creator, order)]).toEqual(['refund_due', 'refunded']);
+    expect([await status(creator), await paymentStatus(creator, order)]).toEqual(['refund_due', 'refunded']);
     for (const refund of refunds()) refund.status = 'succeeded';
     await retryRefunds();
-    expect([await status(creator), await billing(creator, order)]).toEqual(['refunded', 'refunded']);
+    expect([await status(creator), await paymentStatus(creator, order)]).toEqual(['refunded', 'refunded']);
     expect(refunds()).toHaveLength(1);
   });
 
@@ -96,7 +96,7 @@ describe('cancelled orders that were charged by Stripe', () => {
     expect(refunds().map((refund) => refund.status)).toEqual(['failed', 'failed', 'succeeded']);
   });
 
-  it('keep the refund of their last attempt when an earlier one ends during it', async () => {
+  it('keep the refund of the last attempt when an earlier attempt fails during it', async () => {
     const { creator } = await placeAndCancel();
     const earlier = await startRefund();
     const last = await startRefund();

@@ -9,7 +9,7 @@ import { inProviderSpan } from './provider-span.js';
 const pollIntervalMs = 2_000;
 /** Concurrent refunds of this process. */
 const slots = 10;
-/** Time to write the result after the provider's timeout, before another replica may claim the refund. */
+/** Time for writing the result after the provider's timeout. Then another replica may claim the refund. */
 const leaseMarginMs = 5_000;
 
 // A refund without `refund_at` is due at once. The attempt is counted when it is claimed, so that no two
@@ -23,8 +23,8 @@ const claimRefunds = statement(
    RETURNING c.id, c.provider_reference AS reference, c.refund_reference AS "refundReference", c.refund_tries AS attempt, c.test AS "isTest"`,
 );
 // Retries after 1, 2, 4 and so on up to 64 minutes, so that a refund that fails or takes days does not delay
-// others. A late result of an earlier attempt schedules no retry; a late confirmation still marks the charge
-// as refunded.
+// others. A late result of an earlier attempt schedules no retry. A late confirmation still marks the charge
+// as refunded (`markRefunded`).
 const scheduleRefundRetry = statement(
   'charges.schedule-refund-retry',
   `UPDATE charges SET refund_at = now() + interval '1 minute' * 2 ^ least(refund_tries - 1, 6), refund_reference = $3
@@ -87,12 +87,15 @@ export class RefundCharges extends SlotLoop<DueRefund> {
           await retryLater(result.reference);
           break;
         case 'failed':
-          this.logger.error({ charge_id: id, reason: result.reason }, 'Refund failed; will retry.');
+          this.logger.error(
+            { charge_id: id, reason: result.reason },
+            'The payment provider reported a failed refund; will retry.',
+          );
           await retryLater(null);
       }
     } catch (error) {
       if (stopping.aborted) return;
-      this.logger.error({ error, charge_id: id }, 'Refund could not be made yet; will retry.');
+      this.logger.error({ error, charge_id: id }, 'A refund could not be confirmed; will retry.');
       await retryLater(refundReference);
     }
   }

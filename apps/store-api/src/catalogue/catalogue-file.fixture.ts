@@ -1,6 +1,9 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import type { CatalogueFile } from './load-catalogue.js';
 
+/** Catalogue prices of the products of `catalogueOf`, and list prices of an LP, in minor units. */
+export const cataloguePrices = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
+
 export const productTypes = [
   {
     product_type: 'vinyl_12_lp',
@@ -8,7 +11,7 @@ export const productTypes = [
     weight_grams: 520,
     lead_time_days: 10,
     royalty_rate: 1500,
-    prices: { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 },
+    prices: cataloguePrices,
   },
   {
     product_type: 'vinyl_7_single',
@@ -19,9 +22,6 @@ export const productTypes = [
     prices: { GBP: 1199, USD: 1399, EUR: 1299, JPY: 2200 },
   },
 ];
-
-/** Catalogue prices of the products of `catalogueOf`, in minor units. */
-export const cataloguePrices = { GBP: 2499, USD: 2999, EUR: 2899, JPY: 4800 };
 
 export type ProductOptions = Partial<CatalogueFile['releases'][number]['products'][number]>;
 

@@ -56,6 +56,7 @@ export const catalogueFile = z.object({
   ),
 });
 export type CatalogueFile = z.infer<typeof catalogueFile>;
+type Release = CatalogueFile['releases'][number];
 
 const upsertType = statement(
   'load.product-type',
@@ -99,8 +100,8 @@ const insertTracks = statement(
 );
 
 /**
- * Updates the product types, and adds missing releases, products and tracks, in one transaction. Existing
- * releases, products and tracks stay as they are.
+ * Adds or updates the product types, and adds missing releases, products and tracks, in one transaction.
+ * Existing releases, products and tracks stay as they are.
  * @returns the numbers of releases and product types in the file
  * @throws Error for a product of a type that is neither in the file nor loaded earlier
  */
@@ -108,47 +109,41 @@ export async function loadCatalogue(
   database: Database,
   file: CatalogueFile,
 ): Promise<{ releases: number; product_types: number }> {
-  const products = file.releases.flatMap((release) =>
-    release.products.map((product, index) => ({
-      ...product,
-      position: index + 1,
-      release_id: release.id,
-      creator_id: release.creator_id,
-      created_at: release.created_at,
-    })),
-  );
+  const products = file.releases.flatMap((release) => release.products);
   await database.transaction(async (tx) => {
     for (const { prices: listPrices, ...type } of file.product_types)
       await tx.run(upsertType, { ...type, ...listPrices });
     await requireKnownTypes(tx, products);
-    await tx.run(insertReleases, [
-      JSON.stringify(
-        file.releases.map(({ products: _products, ...release }) => ({
-          ...release,
-          search_text: searchText(release.name, release.artist_name, ...release.additional_artists),
-        })),
-      ),
-    ]);
-    await tx.run(insertProducts, [
-      JSON.stringify(
-        products.map(({ prices: productPrices, tracks: _tracks, ...product }) => ({
-          ...product,
-          gbp: productPrices?.GBP,
-          usd: productPrices?.USD,
-          eur: productPrices?.EUR,
-          jpy: productPrices?.JPY,
-        })),
-      ),
-    ]);
-    await tx.run(insertTracks, [
-      JSON.stringify(
-        products.flatMap(({ id, tracks }) =>
-          tracks.map((track, index) => ({ ...track, product_id: id, position: index + 1 })),
-        ),
-      ),
-    ]);
+    await tx.run(insertReleases, [JSON.stringify(file.releases.map(releaseRow))]);
+    await tx.run(insertProducts, [JSON.stringify(file.releases.flatMap(productRows))]);
+    await tx.run(insertTracks, [JSON.stringify(products.flatMap(trackRows))]);
   });
   return { releases: file.releases.length, product_types: file.product_types.length };
+}
+
+function releaseRow({ products: _products, ...release }: Release) {
+  return {
+    ...release,
+    search_text: searchText(release.name, release.artist_name, ...release.additional_artists),
+  };
+}
+
+function productRows({ id, creator_id, created_at, products }: Release) {
+  return products.map(({ prices: productPrices, tracks: _tracks, ...product }, index) => ({
+    ...product,
+    position: index + 1,
+    release_id: id,
+    creator_id,
+    created_at,
+    gbp: productPrices?.GBP,
+    usd: productPrices?.USD,
+    eur: productPrices?.EUR,
+    jpy: productPrices?.JPY,
+  }));
+}
+
+function trackRows({ id, tracks }: Release['products'][number]) {
+  return tracks.map((track, index) => ({ ...track, product_id: id, position: index + 1 }));
 }
 
 async function requireKnownTypes(

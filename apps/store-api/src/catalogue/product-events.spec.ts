@@ -21,7 +21,8 @@ const makeLimited = statement(
   'UPDATE products SET limited_edition = true, quantity = $2 WHERE id = (SELECT id FROM products WHERE id = $1 FOR UPDATE)',
 );
 
-const lockSale = statement('test.lock-sale', 'SELECT id FROM products WHERE id = $1 FOR KEY SHARE');
+/** Locks a product as an order of an unlimited product does. */
+const lockAsOrder = statement('test.lock-sale', 'SELECT id FROM products WHERE id = $1 FOR KEY SHARE');
 
 const stockChange = z.object({
   product: z.object({ quantity: z.number(), updated_at: z.string() }),
@@ -103,7 +104,7 @@ describe('events of the plant and the warehouse about a product', () => {
       messages.fulfilmentStockAdjusted.make({ sku, delta: 1 }, { occurredAt: new Date() }),
     );
     const selling = await store.database.begin();
-    await selling.tx.run(lockSale, [parsePublicId('prod', unlimited)]);
+    await selling.tx.run(lockAsOrder, [parsePublicId('prod', unlimited)]);
     const adjusting = store.database.transaction((tx) =>
       store.app.get(FulfilmentConsumer).handle(tx, adjustments),
     );
@@ -183,7 +184,7 @@ describe('events of the plant and the warehouse about a product', () => {
     const previous = productEvents()
       .filter(({ type }) => type === 'product.inventory_changed')
       .map(({ data }) => stockChange.parse(data).previous_quantity);
-    expect(previous).toEqual([null, 5, 0]); // it was unlimited before
+    expect(previous).toEqual([null, 5, 0]); // null: it was unlimited before the first count
   });
 
   it('withdraw and release a product, and approve a pending release', async () => {

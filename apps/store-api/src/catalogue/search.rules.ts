@@ -14,8 +14,9 @@ export function hasTrigram(term: string): boolean {
 }
 
 /**
- * Upper case turns ß into SS and the ligature ﬁ into FI, so both spellings match; lower case first, as the
- * capital ẞ has no such form. The final sigma ς is a positional form of σ. The result may be decomposed.
+ * Returns one form of all spellings. Upper case turns ß into SS and the ligature ﬁ into FI, but keeps the
+ * capital ẞ, which lower case turns into ß first. The final sigma ς is a positional form of σ. The result may
+ * be decomposed.
  */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');

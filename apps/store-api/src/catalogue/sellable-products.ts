@@ -4,7 +4,7 @@ import { type ErrorDetail, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 import { productPriceSql } from './product-row.js';
 
-/** The data of a product that orders and quotes need. */
+/** What orders and quotes need to know about a product. */
 export interface SellableProduct {
   readonly id: string;
   readonly releaseId: string;
@@ -20,7 +20,7 @@ export interface SellableProduct {
   readonly limitedEdition: boolean;
   /** Pieces of a limited edition at the time of reading, else null. */
   readonly stock: number | null;
-  /** Catalogue price in the order's currency, minor units; null until the product is approved. */
+  /** Catalogue price in minor units of the requested currency; null until the product is approved. */
   readonly price: number | null;
 }
 
@@ -95,8 +95,8 @@ export class SellableProducts {
 
 /**
  * Returns each line with its product.
- * @param checkStock whether a line with too few pieces is rejected. The stock may be gone before the order
- * takes it, so this is only for a complete error response
+ * @param checkStock whether a line with too few pieces is rejected. The order takes its stock later, and
+ * checks it then; this check is for an error response that names all lines
  * @throws Unprocessable with one detail per line that cannot be sold
  */
 export function requireSellableLines<Item extends RequestedItem>(
@@ -104,8 +104,8 @@ export function requireSellableLines<Item extends RequestedItem>(
   products: ReadonlyMap<string, SellableProduct>,
   { checkStock }: { readonly checkStock: boolean },
 ): SellableLine<Item>[] {
-  const requested = new Map<string, number>();
-  for (const { sku, quantity } of items) requested.set(sku, (requested.get(sku) ?? 0) + quantity);
+  const piecesBySku = new Map<string, number>();
+  for (const { sku, quantity } of items) piecesBySku.set(sku, (piecesBySku.get(sku) ?? 0) + quantity);
   const lines: SellableLine<Item>[] = [];
   const details: ErrorDetail[] = [];
   for (const [index, item] of items.entries()) {
@@ -114,7 +114,7 @@ export function requireSellableLines<Item extends RequestedItem>(
     if (product === undefined) details.push({ field, reason: 'unknown_sku' });
     else if (product.status !== 'available' || product.price === null)
       details.push({ field, reason: 'not_available' });
-    else if (checkStock && (product.stock ?? Infinity) < (requested.get(item.sku) ?? 0))
+    else if (checkStock && product.stock !== null && product.stock < (piecesBySku.get(item.sku) ?? 0))
       details.push({ field, reason: 'insufficient_stock' });
     else lines.push({ ...product, ...item, price: product.price });
   }

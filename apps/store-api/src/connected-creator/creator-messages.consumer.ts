@@ -8,10 +8,10 @@ import { rewriteTrackListing, storeTrack } from '../catalogue/editions/write-tra
 import { ApproveRelease } from '../catalogue/publishing/approve-release.js';
 import { recordCreator } from './record-creator.js';
 
-// Several replicas may handle messages of one release, its tracks and its creator concurrently, and do not
-// see each other's uncommitted rows. So each release and creator is locked. A batch takes all its locks
-// first, in the order of their keys, to avoid deadlocks. The prefix keeps the keys apart from those of other
-// locks; it never changes, since replicas of two releases may run concurrently.
+// Replicas that handle messages about one release, its tracks and its creator concurrently do not see each
+// other's uncommitted rows. So each release and creator is locked. A batch takes all its locks first, in the
+// order of their keys, to avoid deadlocks. The prefix separates the keys from those of other locks. It never
+// changes, since replicas of two versions of store-api may run concurrently.
 const lockSubjects = statement(
   'creators.lock-subjects',
   `SELECT pg_advisory_xact_lock(key) FROM (

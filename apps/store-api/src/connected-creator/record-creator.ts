@@ -13,7 +13,9 @@ const upsertCreator = statement(
    WHERE known.version < excluded.version`,
 );
 
-/** Stores the newest version of a creator, in any order of arrival. */
+/**
+ * Stores a creator, unless a newer version is stored already. `test` never changes after the first version.
+ */
 export async function recordCreator(tx: Transaction, creator: CreatorSnapshot): Promise<void> {
   await tx.run(upsertCreator, { ...creator, test: creator.test ?? false });
 }

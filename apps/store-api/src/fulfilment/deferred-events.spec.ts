@@ -104,7 +104,7 @@ describe('fulfilment events of an order', () => {
     expect(publishedCount(id, 'order.shipped')).toBe(1);
   });
 
-  it('are retried on their own when the order changed without an event', async () => {
+  it('are retried by the background loop when the order changed without an event', async () => {
     const id = await placeOrder();
     await setup.store.database.run(setStatus, [uuidOf(id), 'pending']); // its charge has no outcome yet
     const cancellation = cancelled(id);

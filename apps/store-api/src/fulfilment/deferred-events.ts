@@ -21,7 +21,7 @@ export class EventOutOfOrderError extends Error {
 }
 
 const queue = 'store-api.fulfilment';
-/** Maximum of events of one order that wait; further ones are rejected. */
+/** Maximum number of deferred events of one order; further ones are rejected. */
 const maxPerOrder = 100;
 const pollIntervalMs = 2_000;
 const batchSize = 50;
@@ -106,12 +106,18 @@ export class DeferredEvents extends BackgroundLoop {
   async idsByOrder(tx: Transaction, orderIds: readonly string[]): Promise<Map<string, Set<string>>> {
     const ids = new Map<string, Set<string>>();
     const rows = await tx.rows<{ order_id: string; message_id: string }>(readIds, [orderIds]);
-    for (const { order_id: orderId, message_id: id } of rows)
-      ids.set(orderId, (ids.get(orderId) ?? new Set()).add(id));
+    for (const { order_id: orderId, message_id: id } of rows) {
+      const idsOfOrder = ids.get(orderId) ?? new Set();
+      ids.set(orderId, idsOfOrder.add(id));
+    }
     return ids;
   }
 
-  /** @throws RejectedMessage when the event has waited long enough, or too many events of the order wait */
+  /**
+   * Stores an event until the event that it needs arrives.
+   * @throws RejectedMessage when the event has waited for REPORT_HELD_MS, or too many events of the order
+   * wait
+   */
   async defer(tx: Transaction, message: Message, cause: EventOutOfOrderError): Promise<void> {
     const ttlMs = this.config.REPORT_HELD_MS;
     const waiting = await tx.row<{ others: number; overdue: boolean | null }>(readWaiting, [
@@ -134,27 +140,28 @@ export class DeferredEvents extends BackgroundLoop {
   }
 
   /**
-   * Applies the deferred events of an order, by time, until no more can be applied: one event may enable
-   * another.
-   * @param apply must throw before it writes anything
+   * Applies the deferred events of an order, by time. Repeats that until no event can be applied, since one
+   * may enable another.
+   * @param apply writes nothing if it throws
    */
   async applyDeferred(
     tx: Transaction,
     orderId: string,
     apply: (message: Message) => Promise<unknown>,
   ): Promise<void> {
-    for (let progress = true; progress;) {
-      progress = false;
+    let isAnyApplied: boolean;
+    do {
+      isAnyApplied = false;
       for (const { message_id: id, body } of await tx.rows<DeferredRow>(readDeferred, [orderId])) {
-        const outcome = await attempt(() => apply(parseMessage(body)));
-        // The next round publishes it, so that it is rejected without a rollback of this transaction.
+        const outcome = await tryApply(() => apply(parseMessage(body)));
+        // The next round publishes the event, so that its rejection does not roll back this transaction.
         if (outcome === 'invalid') await tx.run(retryNow, [id]);
         if (outcome !== 'applied') continue;
         await tx.run(deleteDeferred, [id]);
         await recordOutcome(tx, queue, id, 'applied');
-        progress = true;
+        isAnyApplied = true;
       }
-    }
+    } while (isAnyApplied);
   }
 
   /** Deletes a deferred event that was published again and applied. */
@@ -183,21 +190,21 @@ export class DeferredEvents extends BackgroundLoop {
    * so that it reaches the dead-letter queue, and its row is deleted.
    */
   private async republish(tx: Transaction, { message_id: id, body }: DeferredRow): Promise<void> {
-    const message = tryRead(() => parseMessage(body));
+    const message = tryParse(() => parseMessage(body));
     if (message instanceof InvalidMessage) {
       this.logger.error(
         { message_id: id, reason: message.message },
-        'A stored out-of-order fulfilment event is no longer valid.',
+        'A deferred fulfilment event is no longer valid; it goes to the dead-letter queue.',
       );
       await tx.run(deleteDeferred, [id]);
       await recordOutcome(tx, queue, id, 'refused', message.message);
     }
-    const envelope = tryRead(() => parseEnvelope(body));
+    const envelope = tryParse(() => parseEnvelope(body));
     if (!(envelope instanceof InvalidMessage)) await this.outbox.add(tx, envelope);
   }
 }
 
-async function attempt(apply: () => Promise<unknown>): Promise<'applied' | 'out-of-order' | 'invalid'> {
+async function tryApply(apply: () => Promise<unknown>): Promise<'applied' | 'out-of-order' | 'invalid'> {
   try {
     await apply();
     return 'applied';
@@ -208,9 +215,10 @@ async function attempt(apply: () => Promise<unknown>): Promise<'applied' | 'out-
   }
 }
 
-function tryRead(read: () => Message): Message | InvalidMessage {
+/** Returns the result of parsing a message, or the error of an invalid one. */
+function tryParse(parse: () => Message): Message | InvalidMessage {
   try {
-    return read();
+    return parse();
   } catch (error) {
     if (error instanceof InvalidMessage) return error;
     throw error;

@@ -29,19 +29,19 @@ export class FulfilmentConsumer extends MessageConsumer {
    * could deadlock with another transaction.
    */
   override joinsBatch(message: Message): boolean {
-    return isPackageEvent(message) || stockEvent(message) !== undefined;
+    return isPackageEvent(message) || stockEventOf(message) !== undefined;
   }
 
   async handle(tx: Transaction, batch: readonly Message[]): Promise<void> {
     const packageEvents = batch.filter(isPackageEvent);
-    const stockEvents = batch.flatMap((message) => stockEvent(message) ?? []);
+    const stockEvents = batch.flatMap((message) => stockEventOf(message) ?? []);
     if (packageEvents.length > 0) await this.handleFulfilmentEvents.run(tx, packageEvents);
     if (stockEvents.length > 0) await this.applyStockEvents.run(tx, stockEvents);
     await this.handleOthers(
       tx,
       batch.filter((message) => !this.joinsBatch(message)),
     );
-    // HandleFulfilmentEvents records the events of orders, since it may defer them.
+    // HandleFulfilmentEvents records the operator's events of orders itself, when it applies them.
     for (const message of batch.filter((handled) => !isOrderEvent(handled)))
       await recordOperatorMessage(tx, message);
   }
@@ -70,7 +70,8 @@ function isOrderEvent(message: Message): boolean {
   return isPackageEvent(message) || messages.fulfilmentCancelled.is(message);
 }
 
-function stockEvent(message: Message): StockEvent | undefined {
+/** Returns undefined for a message about anything else than stock. */
+function stockEventOf(message: Message): StockEvent | undefined {
   const { id: messageId, traceparent, occurred_at: occurredAt } = message;
   if (messages.fulfilmentStockSet.is(message)) {
     const { sku, quantity: pieces } = message.data;

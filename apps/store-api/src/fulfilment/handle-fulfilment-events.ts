@@ -23,25 +23,29 @@ export class HandleFulfilmentEvents {
   async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
     const events = messages.map(orderEvent);
     const ids = [...new Set(events.map(({ orderId }) => orderId))];
-    const [orders, deferred] = await pipelined([
+    const [orders, deferredIds] = await pipelined([
       this.transitionOrders.lock(tx, ids),
       this.deferredEvents.idsByOrder(tx, ids),
     ]);
     const outgoing: Message[] = [];
     for (const round of inRounds(events, ({ orderId }) => orderId)) {
-      const transitions = await this.planTransitions(tx, orders, deferred, round);
+      const transitions = await this.planTransitions(tx, orders, deferredIds, round);
       outgoing.push(...(await this.apply(tx, transitions)));
       for (const { order, cause } of transitions)
-        outgoing.push(...(await this.applyEnabled(tx, order, cause, deferred.get(order.row.id))));
+        outgoing.push(...(await this.applyEnabled(tx, order, cause, deferredIds.get(order.row.id))));
     }
     await this.outbox.add(tx, ...outgoing);
   }
 
-  /** Returns the transitions of a round, and defers its out-of-order events. @throws RejectedMessage */
+  /**
+   * Returns the transitions of a round, and defers its out-of-order events.
+   * @param deferredIds ids of the deferred events by order; the newly deferred ones are added
+   * @throws RejectedMessage
+   */
   private async planTransitions(
     tx: Transaction,
     orders: ReadonlyMap<string, LockedOrder>,
-    deferred: Map<string, Set<string>>,
+    deferredIds: Map<string, Set<string>>,
     events: readonly OrderEvent[],
   ): Promise<Transition[]> {
     const transitions: Transition[] = [];
@@ -51,13 +55,14 @@ export class HandleFulfilmentEvents {
       } catch (error) {
         if (!(error instanceof EventOutOfOrderError)) throw error;
         await this.deferredEvents.defer(tx, event.message, error);
-        deferred.set(event.orderId, (deferred.get(event.orderId) ?? new Set()).add(event.message.id));
+        const idsOfOrder = deferredIds.get(event.orderId) ?? new Set();
+        deferredIds.set(event.orderId, idsOfOrder.add(event.message.id));
       }
     }
     return transitions;
   }
 
-  /** Applies transitions, and records those by an operator. Returns the messages to publish. */
+  /** Applies transitions, and records those of an operator for the audit. Returns the messages to publish. */
   private async apply(tx: Transaction, transitions: readonly Transition[]): Promise<Message[]> {
     const outgoing = await this.transitionOrders.apply(tx, transitions);
     for (const { cause } of transitions) await recordOperatorMessage(tx, cause);

@@ -3,6 +3,7 @@ import { RejectedMessage } from '@fulfilment/messaging';
 import { isDeepStrictEqual } from 'node:util';
 import type { ItemRow, OrderRow, PackageRow, PackedItem } from '../orders/order-row.js';
 import { type FulfilmentAction, statusesByAction } from '../orders/order.rules.js';
+import { shortenId } from '../shorten-id.js';
 import { EventOutOfOrderError } from './deferred-events.js';
 import { isPartialShipment, type PackageEvent, packagesOf, piecesOf, withEvent } from './package.rules.js';
 
@@ -21,7 +22,7 @@ export interface OrderEvent {
   readonly message: Message;
   /** UUID of the order. */
   readonly orderId: string;
-  /** The public id of the order, as written in the event. */
+  /** The public id of the order, as the event contains it. */
   readonly publicOrderId: string;
   readonly action: FulfilmentAction;
   readonly content:
@@ -37,7 +38,7 @@ export interface OrderState {
   readonly items: readonly Pick<ItemRow, 'product_id' | 'quantity'>[];
 }
 
-/** The change of an order by an event. */
+/** What an event changes in an order. */
 export type OrderChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'cancel'; readonly reason: string }
@@ -122,7 +123,7 @@ export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
   return status === 'cancelled' ? { kind: 'none' } : { kind: 'cancel', reason: content.reason };
 }
 
-/** The first package ships the order, the last arrival delivers it. */
+/** Returns the change by a package event. The first package makes the order `shipped`. */
 function packagesChange({ row, history: before, items }: OrderState, event: PackageEvent): OrderChange {
   const ordered = packedItems(
     items.map(({ product_id, quantity }) => ({ sku: publicId('prod', product_id), quantity })),
@@ -156,7 +157,7 @@ function packagesChange({ row, history: before, items }: OrderState, event: Pack
 }
 
 export function unknownOrder(publicOrderId: string): RejectedMessage {
-  return new RejectedMessage(`order ${publicOrderId.slice(0, 40)} does not exist`);
+  return new RejectedMessage(`order ${shortenId(publicOrderId)} does not exist`);
 }
 
 function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Tracking {
@@ -177,17 +178,17 @@ function packedItems(items: readonly PackedItem[]): PackedItem[] {
 function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedItem[]): void {
   for (const { sku, quantity } of packed) {
     const pieces = piecesOf(sku, ordered);
-    if (pieces === 0) throw new RejectedMessage(`the order has no product ${sku.slice(0, 40)}`);
+    if (pieces === 0) throw new RejectedMessage(`the order has no product ${shortenId(sku)}`);
     if (quantity > pieces)
-      throw new RejectedMessage(`the order has only ${pieces} pieces of ${sku.slice(0, 40)}`);
+      throw new RejectedMessage(`the order has only ${pieces} pieces of ${shortenId(sku)}`);
   }
 }
 
 /** Returns `delivered` when all pieces were shipped and have arrived. A delivered order stays delivered. */
 function nextStatus(packages: readonly PackageRow[], isComplete: boolean, before: OrderStatus): OrderStatus {
   if (before === 'delivered') return before;
-  const haveArrived = packages.every(({ delivered_at }) => delivered_at !== null);
-  return isComplete && haveArrived ? 'delivered' : 'shipped';
+  const allHaveArrived = packages.every(({ delivered_at }) => delivered_at !== null);
+  return isComplete && allHaveArrived ? 'delivered' : 'shipped';
 }
 
 /** Returns the time of the latest arrival, or null before the first one. */
@@ -197,9 +198,9 @@ function lastArrival(packages: readonly PackageRow[]): string | null {
 }
 
 /**
- * The arrival of some packages of a shipped order publishes no message. A change of the packages of a
- * delivered order always does: its status does not change, so `order.tracking_updated` is the only way to
- * report it.
+ * Returns the type of the message that reports a change of the packages; undefined if none does. The arrival
+ * of some packages of a shipped order is not reported. A change of the packages of a delivered order always
+ * is: its status stays the same, so only `order.tracking_updated` can report the change.
  */
 function messageTypeFor(before: OrderStatus, after: OrderStatus, trackingChanged: boolean) {
   if (before === 'processing') return messages.orderShipped;

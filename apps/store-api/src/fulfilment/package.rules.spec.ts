@@ -8,6 +8,7 @@ const tracking = (tracking_number: string) => ({
   tracking_number,
   tracking_url: `https://track.example/${tracking_number}`,
 });
+/** @param minute time of the event; `handedOverMinute` is its `shipped_at` */
 const shipped = (number: string, minute: number, handedOverMinute = minute): PackageEvent => ({
   kind: 'shipped',
   ...tracking(number),
@@ -27,12 +28,14 @@ const delivered = (number: string | null, minute: number): PackageEvent => ({
   occurred_at: timeAt(minute),
 });
 
+/** The events that an order stores after these events. */
 const knownAfter = (...events: PackageEvent[]) =>
   events.reduce<readonly PackageEvent[]>((known, event) => withEvent(known, event), []);
 const numbers = (...events: PackageEvent[]) =>
   packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.tracking_number);
 const arrivals = (...events: PackageEvent[]) =>
   packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.delivered_at);
+/** Why an event is not applied, if it arrives after the earlier ones. */
 const problemOf = (event: PackageEvent, earlier: readonly PackageEvent[] = []) =>
   packagesOf(knownAfter(...earlier, event)).notApplied.get(event);
 
@@ -42,7 +45,7 @@ describe('the packages of an order', () => {
     expect(numbers(shipped('A', 1), shipped('B', 2, 0))).toEqual(['B', 'A']);
   });
 
-  it('do not increase by an event with a former tracking number', () => {
+  it('do not include a further package after an event with a former tracking number', () => {
     const corrections = [shipped('X', 0), corrected('Y', 1, 'X')];
     expect(numbers(...corrections, shipped('X', 2), shipped('Y', 3))).toEqual(['Y']);
     expect(numbers(...corrections, shipped('Z', 2))).toEqual(['Y', 'Z']);
@@ -72,7 +75,7 @@ describe('the packages of an order', () => {
     expect(numbers(shipped('X', 0), corrected('Y', 1, 'X'), corrected('X', 2))).toEqual(['X']);
   });
 
-  it('do not change by an event about an unknown package, or with the number of another package', () => {
+  it('stay the same after an event about an unknown package, or with the number of another package', () => {
     const two = [shipped('A', 0), shipped('B', 1)];
     expect(problemOf(corrected('A', 1))).toBe('unknown_package');
     expect(problemOf(corrected('C', 2, 'D'), two)).toBe('unknown_package');
@@ -82,18 +85,18 @@ describe('the packages of an order', () => {
   });
 
   it('arrive with the earliest delivery event', () => {
-    const reports = [delivered('A', 3), delivered('A', 2)];
-    expect(arrivals(shipped('A', 0), shipped('B', 5), ...reports)).toEqual([timeAt(2), null]);
+    const deliveries = [delivered('A', 3), delivered('A', 2)];
+    expect(arrivals(shipped('A', 0), shipped('B', 5), ...deliveries)).toEqual([timeAt(2), null]);
   });
 
-  it('arrive with a delivery event without a number if they were handed over by then, or else the first', () => {
+  it('arrive with a delivery event without a number: all that were handed over by then, else the first', () => {
     const two = [shipped('A', 0), shipped('B', 5)];
     expect(arrivals(...two, delivered(null, 3))).toEqual([timeAt(3), null]);
     expect(arrivals(...two, delivered(null, 3), delivered(null, 6))).toEqual([timeAt(3), timeAt(6)]);
     expect(arrivals(shipped('A', 1), shipped('B', 5), delivered(null, 0))).toEqual([timeAt(0), null]);
   });
 
-  it('do not change by repeated events', () => {
+  it('stay the same after repeated events', () => {
     const known = knownAfter(shipped('A', 0), corrected('A2', 1, 'A'), delivered('A', 2), delivered(null, 3));
     for (const event of known) expect(withEvent(known, { ...event })).toBe(known);
     expect(withEvent(known, delivered('A', 9))).toBe(known);
@@ -150,10 +153,11 @@ function applyInOrderOfArrival(events: readonly PackageEvent[]) {
   };
   for (const event of events) {
     waiting.push(event);
-    for (let before = -1; before !== waiting.length;) {
-      before = waiting.length;
+    let countBefore: number;
+    do {
+      countBefore = waiting.length;
       waiting = waiting.filter((deferred) => !applyOrReject(deferred));
-    }
+    } while (waiting.length < countBefore);
   }
   return { known, rejected };
 }

@@ -47,8 +47,8 @@ interface Package {
 }
 
 /**
- * Returns the events and one more, by time; the same array if the event changes nothing. Of repeated events
- * about one number, the earliest applies.
+ * Returns the events and one more, by time. Of repeated events about one number, the earliest is kept; if
+ * that is not the new one, returns `events` itself.
  */
 export function withEvent(events: readonly PackageEvent[], event: PackageEvent): readonly PackageEvent[] {
   const duplicate = events.find((known) => isRepetition(known, event));

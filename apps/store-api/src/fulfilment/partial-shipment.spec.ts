@@ -105,7 +105,7 @@ describe('an order whose packages are reported with their items', () => {
     expect((await readOrder(id)).status).toBe('processing');
   });
 
-  it('is never partly shipped again after a further package, so that no order of arrival changes the result', () => {
+  it('stays completely shipped after a further package, so that the order of arrival makes no difference', () => {
     const items = fc.array(
       fc.record({ sku: fc.constantFrom('a', 'b'), quantity: fc.integer({ min: 1, max: 3 }) }),
     );

@@ -30,7 +30,7 @@ const setPackages = statement(
 );
 const saveHistory = statement('orders.save-history', 'UPDATE orders SET package_history = $2 WHERE id = $1');
 
-/** An order whose row the transaction has locked. `row` and `history` are updated with each change. */
+/** An order whose row the transaction has locked. `apply` keeps `row` and `history` up to date. */
 export interface LockedOrder {
   row: OrderRow;
   history: readonly PackageEvent[];
@@ -55,7 +55,7 @@ export class TransitionOrders {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Locks the existing orders, in the order of their ids. Returns them by id. */
+  /** Locks the orders that exist, in the order of their ids. Returns them by id. */
   async lock(tx: Transaction, ids: readonly string[]): Promise<Map<string, LockedOrder>> {
     const [rows, items] = await pipelined([
       tx.rows<OrderRow & { package_history: readonly PackageEvent[] }>(lockOrders, [ids]),

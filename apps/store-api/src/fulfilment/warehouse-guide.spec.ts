@@ -99,7 +99,7 @@ describe('the program of docs/warehouses.md', () => {
       ),
     );
 
-  it('ships paid orders, also after it was killed, once each, and no cancelled one', async () => {
+  it('ships each paid order once, even after it was killed, and ships no cancelled order', async () => {
     start();
     await eventually(async () => await isConsuming()); // orders from before are not in its queue
     const first = await place();

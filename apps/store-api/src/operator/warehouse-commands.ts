@@ -14,7 +14,7 @@ type Context = Pick<CommandContext<BrokerSettings>, 'database' | 'settings'>;
 
 const outcomeTimeoutMs = 30_000;
 const pollIntervalMs = 50;
-/** Nine digits, as the expressions below accept; less than the maximum of the stock. */
+/** The largest number of nine digits, which the expressions below accept. It is below `maxStock`. */
 const maxPieces = 999_999_999;
 
 const pieces = z
@@ -132,7 +132,7 @@ export const warehouseCommands = {
   }),
 };
 
-/** The metadata of an event that occurs now. */
+/** Options of a message about an event that occurs now. */
 function occurredNow() {
   return { occurredAt: new Date() };
 }
@@ -156,9 +156,9 @@ async function report({ database, settings }: Context, message: Message): Promis
     { url: settings.RABBITMQ_URL, namespace: settings.RABBITMQ_NAMESPACE },
     { ...message, ...(operator !== undefined && { operator }) },
   );
-  const endsAtMs = performance.now() + outcomeTimeoutMs;
+  const deadlineMs = performance.now() + outcomeTimeoutMs;
   let handled = await findOutcome(database, message.id);
-  while (handled === undefined && performance.now() < endsAtMs) {
+  while (handled === undefined && performance.now() < deadlineMs) {
     await delay(pollIntervalMs);
     handled = await findOutcome(database, message.id);
   }

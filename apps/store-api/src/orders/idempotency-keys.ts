@@ -25,9 +25,10 @@ interface NewKey {
 
 interface ExistingKey {
   readonly hasSameBody: boolean;
+  /** Null while its request is in progress, or after it died. */
   readonly response: PlacedOrder | null;
-  /** Whether another request may claim the key: its request died, or its 24 hours are over. */
-  readonly claimable: boolean;
+  /** Whether the current request may claim the key: the earlier one died, or its 24 hours are over. */
+  readonly isClaimable: boolean;
 }
 
 /**
@@ -39,8 +40,8 @@ const claimLeaseMs = 5_000;
 /** SQL condition: the 24 hours of a key are over. @param key alias of a row of `idempotency_keys` */
 const expiredSql = (key: string): string => `${key}.created_at < now() - interval '24 hours'`;
 /**
- * SQL condition: another request may claim the key, since the key is expired or its request died. If the
- * request had written its order, only a request with the same fingerprint may.
+ * SQL condition: another request may claim the key. Any request may if the key is expired, or if its request
+ * died before it wrote an order; after that, only one with the same fingerprint, which continues the order.
  */
 const claimableSql = (key: string, fingerprint: string): string =>
   `(${expiredSql(key)}
@@ -59,7 +60,8 @@ const claimNew = statement(
    ON CONFLICT DO NOTHING
    RETURNING claimed_by`,
 );
-const claim = statement(
+// Claims a key that is free or claimable. Returns the order that an earlier request with the key has written.
+const claimIfAllowed = statement(
   'idempotency.claim',
   `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
    VALUES ($1, $2, $3, $4, $5, now() + $6::int * interval '1 millisecond')
@@ -73,8 +75,8 @@ const claim = statement(
    WHERE ${claimableSql('existing', 'excluded.fingerprint')}
    RETURNING order_id`,
 );
-// The stored key has its response, so no request may attach an order: `claimed_by` is a random id.
-const store = statement(
+// The key gets its response at once, so no request may attach an order to it: `claimed_by` is a random id.
+const storeWithResponse = statement(
   'idempotency.store',
   `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, fingerprint, claimed_by, lease_until, response)
    VALUES ($1, $2, $3, $4, gen_random_uuid(), now(), $5)
@@ -85,11 +87,11 @@ const store = statement(
 );
 const readExisting = statement(
   'idempotency.read',
-  `SELECT fingerprint = $4 AS "hasSameBody", response, ${claimableSql('existing', '$4')} AS claimable
+  `SELECT fingerprint = $4 AS "hasSameBody", response, ${claimableSql('existing', '$4')} AS "isClaimable"
    FROM idempotency_keys AS existing WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
 );
-const release = statement(
-  'idempotency.release',
+const deleteClaim = statement(
+  'idempotency.delete-claim',
   `DELETE FROM idempotency_keys
    WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND claimed_by = $4 AND order_id IS NULL`,
 );
@@ -115,7 +117,7 @@ const deleteExpired = statement(
  */
 @Injectable()
 export class IdempotencyKeys {
-  /** Claims keys that are not stored yet, and returns true for each claimed one. */
+  /** Claims keys that are not stored yet; returns true for each claimed one. */
   private readonly newKeys: BatchLoader<NewKey, true>;
 
   constructor(private readonly database: Database) {
@@ -128,8 +130,8 @@ export class IdempotencyKeys {
     const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
     // A plain read waits for no lock. Only an abandoned, expired or released key is claimed below.
     const existing = await this.database.row<ExistingKey>(readExisting, lookup);
-    if (existing?.claimable === false) return { state: 'replayed', response: requireResponse(existing) };
-    const claimed = await this.database.row<{ order_id: string | null }>(claim, [
+    if (existing?.isClaimable === false) return { state: 'replayed', response: requireResponse(existing) };
+    const claimed = await this.database.row<{ order_id: string | null }>(claimIfAllowed, [
       ...lookup,
       orderId,
       claimLeaseMs,
@@ -159,13 +161,13 @@ export class IdempotencyKeys {
    * order to the key; has no effect once the key has an order.
    */
   async release(scope: KeyScope, orderId: string): Promise<void> {
-    await this.database.run(release, [scope.creatorId, scope.clientId, scope.key, orderId]);
+    await this.database.run(deleteClaim, [scope.creatorId, scope.clientId, scope.key, orderId]);
   }
 
   /**
-   * For cancellations and test events: stores the key of a request, if it has one, with its response in the
-   * transaction that the response is about. Returns false for the key of an earlier request with the same
-   * body. A concurrent request with the key waits for the transaction.
+   * For cancellations and test events: stores the key of a request with its response, in the transaction of
+   * the change. Returns whether the request is new: true also without a key, false if an earlier request with
+   * the same body has used the key. A concurrent request with the key waits for the transaction.
    * @throws Conflict when the key was used with another body, or its request is still in progress
    */
   async store(
@@ -176,7 +178,8 @@ export class IdempotencyKeys {
   ): Promise<boolean> {
     if (key === undefined) return true;
     const lookup = [creatorId, clientId, key, fingerprint];
-    if ((await tx.run(store, [...lookup, response])) > 0) return true;
+    const isStored = (await tx.run(storeWithResponse, [...lookup, response])) > 0;
+    if (isStored) return true;
     requireResponse(await tx.row<ExistingKey>(readExisting, lookup));
     return false;
   }
@@ -186,7 +189,7 @@ export class IdempotencyKeys {
     await sql.run(saveFinalResponse, [orderId, response]);
   }
 
-  /** Stores the response until the order settles. */
+  /** Stores the response for repeated requests that arrive before the order settles. */
   async savePendingResponse(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
     await sql.run(savePendingResponse, [orderId, response]);
   }

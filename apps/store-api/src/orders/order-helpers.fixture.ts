@@ -56,9 +56,13 @@ const dueNow = statement(
 );
 const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM outbox');
 
+/** What `prepareOrder` prepares. */
 export interface OrderOptions {
+  /** By default one whose charges succeed. */
   readonly paymentMethod?: string | undefined;
+  /** Pieces of a limited edition; by default null, for an unlimited product. */
   readonly stock?: number | null;
+  /** Pieces in the order; by default one. */
   readonly pieces?: number;
 }
 
@@ -73,17 +77,14 @@ export function orderHelpers(store: StoreApiUnderTest) {
       { release_id: uuidv7(), track_id: uuidv7(), title: null, position: null, duration_seconds: 0 },
       { occurredAt: new Date() },
     ); // about no order and no product of the creator
-    await store.broker.publish(last); // the test's queue is first in, first out
+    await store.broker.publish(last); // arrives last, since the test's queue is first in, first out
     await eventually(() => store.broker.published.some(({ id }) => id === last.id));
   };
   const charges = (creator: Creator) => store.database.rows<StoredCharge>(readCharges, [creator.id]);
   const openChargeCount = async (creator: Creator) =>
     (await charges(creator)).filter(({ status }) => status === 'pending' || status === 'refund_due').length;
   return {
-    /**
-     * Creates a creator with one product, and the body of an order of some pieces of it.
-     * @param options `stock`: pieces of a limited edition; by default the product is unlimited
-     */
+    /** Creates a creator with one product, and the body of an order of it. */
     prepareOrder: async ({ paymentMethod, stock = null, pieces = 1 }: OrderOptions = {}) => {
       const creator = await store.creator(paymentMethod);
       const { sku } = await store.release(creator.id, [{ quantity: stock }]);

@@ -10,7 +10,7 @@ import {
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 import { redactOrder } from './maintenance/redact-orders.js';
 
-const keys = (count: number) =>
+const metadataWithKeys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`key ${n}`, 'x']));
 
 describe('the metadata of an order', () => {
@@ -57,7 +57,7 @@ describe('the metadata of an order', () => {
   });
 
   it.each([
-    ['50 keys', keys(50)],
+    ['50 keys', metadataWithKeys(50)],
     ['a key of 40 characters', { ['\u{1F382}'.repeat(40)]: 'x' }],
     ['a value of 500 characters', { note: '\u{1F382}'.repeat(500) }],
     ['keys that every object inherits', { toString: 'a', valueOf: 'b', hasOwnProperty: 'c' }],
@@ -68,7 +68,7 @@ describe('the metadata of an order', () => {
   });
 
   it.each([
-    ['51 keys', keys(51), 'must have at most 50 keys'],
+    ['51 keys', metadataWithKeys(51), 'must have at most 50 keys'],
     ['an empty key', { '': 'x' }, 'has a key that must not be empty'],
     ['a key of 41 characters', { ['k'.repeat(41)]: 'x' }, 'has a key that must be at most 40 characters'],
     ['a line break in a key', { 'a\nb': 'x' }, 'has a key that must not contain control characters'],

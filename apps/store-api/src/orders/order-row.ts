@@ -85,7 +85,7 @@ const readItemsOfOrders = statement(
   `SELECT order_id, ${itemColumns} FROM order_items WHERE order_id = ANY ($1::uuid[]) ORDER BY order_id, position`,
 );
 
-/** The items of several orders, by the order's UUID. */
+/** Reads the items of several orders, by the order's UUID. */
 export async function itemsOfOrders(sql: Sql, orderIds: readonly string[]): Promise<Map<string, ItemRow[]>> {
   const rows = await sql.rows<ItemRow & { order_id: string }>(readItemsOfOrders, [orderIds]);
   const items = new Map<string, ItemRow[]>(orderIds.map((id) => [id, []]));
@@ -138,8 +138,8 @@ export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSn
 }
 
 /**
- * Returns when tracking last changed, or the packages of the delivered order. An order with packages always
- * has the time, so the fallback is only for the type.
+ * Returns when the tracking of a package last changed or, after the delivery, anything in the packages. An
+ * order with packages has `tracking_updated_at`, so `updated_at` only satisfies the type.
  */
 export function trackingTime({
   tracking_updated_at,

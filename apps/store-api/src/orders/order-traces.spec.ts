@@ -25,18 +25,18 @@ describe('the trace of an order', () => {
     await eventually(() => recorded.named('send order.processing').length > 0);
     const [request] = recorded.named('POST /store/v1/orders');
     const requestId = request?.spanContext().spanId;
-    const below = (name: string) =>
+    const parentIdsOf = (name: string) =>
       recorded.named(name).map(({ parentSpanContext }) => parentSpanContext?.spanId);
     const [charge] = recorded.named('charge payment');
     expect(charge).toMatchObject({
       parentSpanContext: { spanId: requestId },
       attributes: { 'order.id': order.id, 'payment.provider': 'sandbox', 'payment.outcome': 'succeeded' },
     });
-    expect(below('sandbox.insert-charge')).toEqual([charge?.spanContext().spanId]);
+    expect(parentIdsOf('sandbox.insert-charge')).toEqual([charge?.spanContext().spanId]);
     for (const name of ['orders.pricing', 'orders.insert', 'create order.created', 'orders.settle-unchanged'])
-      expect(below(name)).toEqual([requestId]);
+      expect(parentIdsOf(name)).toEqual([requestId]);
     const created = recorded.named('create order.processing').map((span) => span.spanContext().spanId);
-    expect(below('send order.processing')).toEqual(created);
+    expect(parentIdsOf('send order.processing')).toEqual(created);
     const { spans } = recorded;
     expect(new Set(spans.map((span) => span.spanContext().traceId))).toEqual(new Set([traceId]));
     const text = JSON.stringify(spans.map(({ name, attributes }) => ({ name, attributes })));

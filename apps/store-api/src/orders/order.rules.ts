@@ -37,7 +37,7 @@ export const statusesByAction: Readonly<
   cancel: { applied: ['processing', 'payment_failed', 'cancelled'], deferred: ['pending'] },
 };
 
-/** Σ price × quantity + shipping in minor units, or undefined above the largest exact amount. */
+/** Returns Σ price × quantity + shipping in minor units, or undefined if that exceeds `maxAmount`. */
 export function orderTotal(
   lines: readonly { readonly price: number; readonly quantity: number }[],
   shippingAmount: number,

@@ -43,8 +43,8 @@ export const placeOrder = {
   summary: 'Place an order',
   description: [
     'Send an `idempotency-key` with every order, and retry only with the same key: repeated requests then place one order and make one charge.',
-    'Do not retry without a key: the order may have been placed. So a 429 or 503 has no `Retry-After` if the request had no key.\n\nThe operation orders products of the connected creator and ships them to an address with a quoted rate. The creator is charged the catalogue prices and the shipping. `unit_price` is',
-    'the price that the merchant charged the customer; it is stored but never charged.',
+    'Do not retry without a key: the order may have been placed. So a 429 or 503 has no `Retry-After` if the request had no key.\n\nThe operation orders products of the connected creator and ships them to an address with a quoted rate.',
+    'The creator is charged the catalogue prices and the shipping. `unit_price` is the price that the merchant charged the customer; it is stored but never charged.',
     'If the payment is declined, the order exists as `payment_failed`. If the outcome is unknown after 10 s, the order is `pending`, and an event reports the outcome. While the payment provider fails for all orders, an order is `pending` at once.',
   ].join(' '),
   body: {
@@ -109,10 +109,11 @@ export const listOrders = {
   tag,
   summary: 'List orders',
   description:
-    'Returns the orders of the connected creator, newest first. A placed order is listed immediately. Orders that are placed concurrently may become visible in a different ' +
-    'sequence than their `created_at`. To poll for new orders, read back until every order of one whole minute was seen before, or subscribe to `order.created` instead.\n\n' +
-    'To keep a copy of all orders, poll with `updated_since`: read to the last page, keep the newest `updated_at`, and begin the next poll one minute before it. An order that changes ' +
-    'during a poll is returned once more. Of two versions of an order, keep the one with the later `updated_at`.',
+    'Returns the orders of the connected creator, newest first. A placed order is listed immediately. ' +
+    'Orders that are placed concurrently may become visible in a different sequence than their `created_at`. ' +
+    'To poll for new orders, read back until every order of one whole minute was seen before, or subscribe to `order.created` instead.\n\n' +
+    'To keep a copy of all orders, poll with `updated_since`: read to the last page, keep the newest `updated_at`, and begin the next poll one minute before it. ' +
+    'An order that changes during a poll is returned once more. Of two versions of an order, keep the one with the later `updated_at`.',
   response: { description: 'A page of orders.', shape: page },
 } as const satisfies OperationDoc<typeof page>;
 
@@ -132,8 +133,9 @@ export const cancelOrder = {
   tag,
   summary: 'Cancel an order',
   description: [
-    'Cancels an order of any status before `shipped`: `pending`, `processing` or `payment_failed`. A charge that succeeded is refunded in full, pieces of limited editions return to the stock, and',
-    '`order.cancelled` notifies the warehouse. `billing.payment_status` of a paid order is `refunded` at once; the provider may need some days for the refund.',
+    'Cancels an order of any status before `shipped`: `pending`, `processing` or `payment_failed`.',
+    'A charge that succeeded is refunded in full, pieces of limited editions return to the stock, and `order.cancelled` notifies the warehouse.',
+    '`billing.payment_status` of a paid order is `refunded` at once; the provider may need some days for the refund.',
     '\n\nThe request may be repeated, with or without an `idempotency-key`: an order that is cancelled already is returned without a change.',
     'A payment that is still being processed is refunded if it succeeds.',
   ].join(' '),

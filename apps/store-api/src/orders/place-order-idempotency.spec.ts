@@ -132,7 +132,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     await helpers.place(creator, orderBody(sku, rate)); // stores a key with the client's id
     expect(await store.database.run(insertAbandonedKey, [creator.id, idempotencyKey])).toBe(1);
     const first = await place();
-    await store.database.run(makeOlder, [idempotencyKey]);
+    await store.database.run(makeOlder, [idempotencyKey]); // 25 hours after the abandoned request
     const replay = await place();
     expect([replay.status, replay.body.id]).toEqual([201, first.body.id]);
   });

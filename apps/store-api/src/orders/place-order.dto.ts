@@ -2,7 +2,7 @@ import { Description } from '@fulfilment/api-reference';
 import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
 import { IntegerField, ObjectField, ObjectList, TextField, TextMapField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
-import { countriesWithProvince } from './placing/address.rules.js';
+import { countriesRequiringProvince } from './placing/address.rules.js';
 import { IsCountryCode, UpperCaseCode } from '../shipping/country-code.js';
 
 const list = new Intl.ListFormat('en-GB');
@@ -56,7 +56,7 @@ class AddressDto {
   @TextField({ min: 0, max: 20 })
   postal_code?: string;
 
-  @Description(`State, province or prefecture; required in ${list.format(countriesWithProvince)}`)
+  @Description(`State, province or prefecture; required in ${list.format(countriesRequiringProvince)}`)
   @IsOptional()
   @TextField({ min: 0, max: 100 })
   province_code?: string;

@@ -49,7 +49,7 @@ export class PlaceOrder {
     const placement = newPlacement(caller, order, key);
     const claim = await this.keys.claim(placement.keyScope, fingerprint(order), placement.orderId);
     if (claim.state === 'replayed') return this.respond(claim.response, replayHeaders);
-    // The key was used before, so the response is a replay, although this request settles the order.
+    // An earlier request has used the key, so this is a replay, even if this request settles the order.
     if (claim.state === 'resumed') return this.respond(await this.resume(claim.orderId), replayHeaders);
     this.faultPoints.pass('key-claimed');
     const newOrder = await this.priceAndWrite(placement);
@@ -65,7 +65,7 @@ export class PlaceOrder {
       // A product became a limited edition after the order was priced. That happens at most once per product,
       // so the recursion ends.
       if (error instanceof BecameLimited) return this.priceAndWrite(placement);
-      // Only outcomes with an order are stored under the key.
+      // A repeated request may then claim the key at once. Has no effect if the order was written after all.
       await this.keys.release(placement.keyScope, placement.orderId);
       throw error;
     }
@@ -78,7 +78,7 @@ export class PlaceOrder {
     return placed;
   }
 
-  /** Continues with an order whose first request died before it settled. */
+  /** Charges and settles an order whose first request died before that. */
   private async resume(orderId: string): Promise<PlacedOrder> {
     const charge = await this.database.row<OpenCharge>(readOpenCharge, [orderId]);
     return charge === undefined ? readCurrentResponse(this.database, orderId) : this.chargeAndSettle(charge);

@@ -19,6 +19,7 @@ describe('POST /v1/orders without an idempotency-key', () => {
     const unavailable = await place().expect(503);
     expect(unavailable.headers['retry-after']).toBeUndefined();
     expect((await place(newKey()).expect(503)).headers['retry-after']).toBe('1');
+    // The two requests have used the quota of this hour.
     const limited = await place().expect(429);
     expect(limited.headers['retry-after']).toBeUndefined();
     expect(limited.headers['ratelimit']).toMatch(/^"orders-create";r=0;t=\d+$/);

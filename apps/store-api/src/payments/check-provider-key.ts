@@ -20,7 +20,7 @@ export class CheckProviderKey extends BackgroundTask {
       else
         this.logger.warn(
           { error },
-          'The key could not be checked at the payment provider; charges check it.',
+          'The key could not be checked at the payment provider; the next charge will check it.',
         );
     });
   }

@@ -9,6 +9,7 @@ import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
 
 /**
  * Creates the gateway of the configured provider. Test orders are always charged by the sandbox.
+ * @param database pool for the charges of the sandbox
  * @param background pool for the idempotency keys of Stripe requests, which only retries and refunds use
  */
 export function choosePaymentGateway(

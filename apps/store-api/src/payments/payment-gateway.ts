@@ -1,12 +1,12 @@
 import type { Money } from '@fulfilment/contracts';
 
-/** One attempt at charging an order, from its charge row. */
+/** One attempt to charge an order, as its charge row describes it. */
 export interface Charge {
   /** Id of the charge row. The provider charges once per id. */
   readonly id: string;
   /** The provider's id of the charge, once known. The sandbox has none. */
   readonly reference: string | null;
-  /** Whether it is a charge of a test order, for which no money moves, whatever the provider. */
+  /** Whether it is a charge of a test order: it moves no money, whatever the provider. */
   readonly isTest: boolean;
 }
 
@@ -17,13 +17,13 @@ export interface OpenCharge extends Charge {
   readonly paymentMethod: string;
   /** When the charge row was written, by PostgreSQL's clock. */
   readonly createdAt: Date;
-  /** True until the provider may have got a request for this charge. */
+  /** False once a request for this charge may have reached the provider. */
   readonly isFirstRequest: boolean;
 }
 
 export type ChargeOutcome =
   | { readonly status: 'succeeded'; readonly chargedAt: Date; readonly reference: string | null }
-  /** @param reason the provider's code: `card_declined`, `insufficient_funds`, `amount_too_large` */
+  /** `reason` is the provider's code, such as `card_declined` or `amount_too_large`. */
   | { readonly status: 'declined'; readonly reason: string; readonly reference: string | null };
 
 /** The provider is processing the request, for seconds or days; the outcome follows later. */
@@ -103,10 +103,10 @@ export abstract class PaymentGateway {
    * @throws when nothing was charged, or the outcome is not known in time
    */
   abstract refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome | UnderWay>;
-  /** Finds the provider's successful payment of a charge. */
+  /** Returns the provider's successful payment of a charge, or undefined if there is none. */
   abstract find(charge: Charge, signal: AbortSignal): Promise<ProviderPayment | undefined>;
-  /** Pages of our successful payments, by the time of their start. */
+  /** Yields pages of our successful payments that were started in the range. */
   abstract listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]>;
-  /** Pages of failed refunds, by the time of their start. */
+  /** Yields pages of refunds that were started in the range and have failed. */
   abstract listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]>;
 }

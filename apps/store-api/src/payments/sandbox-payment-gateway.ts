@@ -15,14 +15,14 @@ import {
 
 const pageSize = 500;
 
-// The no-op update returns the row of an earlier request. `first`: there was no earlier one; `same`: the row
-// is for the same charge.
+// The no-op update returns the row of an earlier request. `isFirst`: there was no earlier one; `isSame`: the
+// row is for the same charge.
 const insertCharge = statement(
   'sandbox.insert-charge',
   `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome, order_id) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (idempotency_key) DO UPDATE SET idempotency_key = excluded.idempotency_key
-   RETURNING outcome, charged_at, (xmax = 0) AS first,
-             (amount, currency, payment_method) = ($2::bigint, $3::text, $4::text) AS same`,
+   RETURNING outcome, charged_at, (xmax = 0) AS "isFirst",
+             (amount, currency, payment_method) = ($2::bigint, $3::text, $4::text) AS "isSame"`,
 );
 const markRefunded = statement(
   'sandbox.refund',
@@ -44,8 +44,8 @@ const readPayment = statement(
 
 /**
  * A provider that moves no money. The payment method decides the outcome: `pm_declined` is declined;
- * `pm_timeout` is charged, but its first request gets no response; everything else succeeds. Its charges are
- * in `sandbox_charges`, committed apart from the order as a provider's would be.
+ * `pm_timeout` is charged, but the first request of each charge gets no response; everything else succeeds.
+ * The charges are in `sandbox_charges`, and committed separately from the order, as a provider's would be.
  */
 export class SandboxPaymentGateway extends PaymentGateway {
   constructor(private readonly database: Database) {
@@ -53,7 +53,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 
   checkKey(): Promise<void> {
-    return Promise.resolve(); // it has none
+    return Promise.resolve(); // the sandbox has no key
   }
 
   async charge(
@@ -63,8 +63,8 @@ export class SandboxPaymentGateway extends PaymentGateway {
     const charge = await this.database.row<{
       outcome: string;
       charged_at: Date;
-      first: boolean;
-      same: boolean;
+      isFirst: boolean;
+      isSame: boolean;
     }>(insertCharge, [
       id,
       amount.amount,
@@ -75,8 +75,8 @@ export class SandboxPaymentGateway extends PaymentGateway {
     ]);
     if (charge === undefined) throw new Error('The sandbox did not record the charge.');
     // As Stripe does: https://docs.stripe.com/api/idempotent_requests
-    if (!charge.same) throw new Error('This idempotency key was used for another charge.');
-    if (paymentMethod === 'pm_timeout' && charge.first) await neverRespond(signal);
+    if (!charge.isSame) throw new Error('This idempotency key was used for another charge.');
+    if (paymentMethod === 'pm_timeout' && charge.isFirst) await neverRespond(signal);
     if (charge.outcome === 'declined')
       return { status: 'declined', reason: 'card_declined', reference: null };
     return { status: 'succeeded', chargedAt: charge.charged_at, reference: null };
@@ -93,7 +93,8 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 
   async *listPayments({ from, to }: TimeRange): AsyncGenerator<ProviderPayment[]> {
-    for (let after: string | undefined = ''; after !== undefined;) {
+    let after: string | undefined = '';
+    while (after !== undefined) {
       const page: ProviderPayment[] = await this.database.rows(readPayments, [from, to, after]);
       yield page;
       after = page.length < pageSize ? undefined : page.at(-1)?.chargeId;
@@ -105,7 +106,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
   }
 }
 
-/** Rejects when the client gives up. */
+/** Rejects when the signal aborts. */
 async function neverRespond(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw new Error('The provider did not respond in time.');

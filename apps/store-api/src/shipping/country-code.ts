@@ -11,7 +11,7 @@ export const countryCodes: readonly string[] = Object.keys(countries.getAlpha2Co
 );
 const assigned: ReadonlySet<string> = new Set(countryCodes);
 
-/** Use with `UpperCaseCode`: the schema allows both cases. */
+/** Accepts the code in upper case. Use with `UpperCaseCode`, since the schema allows both cases. */
 export function IsCountryCode(): PropertyDecorator {
   return Field({
     name: 'isCountryCode',
@@ -22,8 +22,8 @@ export function IsCountryCode(): PropertyDecorator {
 }
 
 /**
- * Converts two ASCII letters to upper case. Any other value stays as it is and is rejected later: the upper
- * case of some other letters is ASCII.
+ * Converts two ASCII letters to upper case. Any other value stays as it is, so that it is rejected: the upper
+ * case of the letter ı, for example, is an ASCII letter.
  */
 export function UpperCaseCode(): PropertyDecorator {
   return Transform(({ value }: { value: unknown }) =>

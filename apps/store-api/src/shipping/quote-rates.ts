@@ -10,7 +10,7 @@ import { SealedQuotes } from './sealed-quotes.js';
 import type { QuoteItemDto, QuoteRatesDto } from './shipping.dto.js';
 import type { ShippingRateView } from './shipping.shapes.js';
 
-/** 100 t, as 100 lines of 1000 pieces of 1 kg have. A quote stores the weight in four bytes. */
+/** 100 t: the weight of 100 lines of 1000 pieces of 1 kg. It fits into the four bytes of a quote. */
 const maxParcelGrams = 100_000_000;
 
 const validityMs = 24 * 3_600_000;

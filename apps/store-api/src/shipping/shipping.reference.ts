@@ -9,8 +9,9 @@ export const quoteRates = {
   tag,
   summary: 'Quote shipping rates',
   description:
-    'Quotes a parcel to a country with every shipping service that accepts it. Each price is valid for 24 hours, even if rate cards change during that time. If the parcel of an order has ' +
-    'another weight than that of its rate, the order is priced again with the same service. Without items, `data` is empty for a country that no service ships to.',
+    'Quotes a parcel to a country with every shipping service that accepts it. Each price is valid for 24 hours, even if rate cards change during that time. ' +
+    'If the parcel of an order has another weight than that of its rate, the order is priced again with the same service. ' +
+    'Without items, `data` is empty for a country that no service ships to.',
   body: {
     parcel: {
       summary: 'Two records to the United Kingdom',

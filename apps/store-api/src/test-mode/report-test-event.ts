@@ -30,8 +30,9 @@ export class ReportTestEvent {
   ) {}
 
   /**
+   * Returns the order as it is now, also to a repeated request.
    * @throws NotFound; Conflict for a live order, when its status or the number of its events does not allow
-   * the event, or when the key was used with another body or by a request in progress
+   *   the event, or when the key was used with another body or by a request in progress
    */
   async run(
     caller: Caller,

@@ -10,8 +10,9 @@ import { simulatedEvent } from './simulated-events.rules.js';
 const pollIntervalMs = 2_000;
 const batchSize = 20;
 
-// Orders that another transaction has locked are left to the next round. Orders whose packages an operator
-// reports with items, or that store no further event, are left alone: an event might not change their status.
+// Orders that another transaction has locked are left to the next round. Two kinds of orders are left out,
+// since an event might not change their status: those whose packages an operator has reported with items, and
+// those that can store no more events.
 const lockDueOrders = statement(
   'test-orders.lock-due',
   `SELECT id, status FROM orders

@@ -2,7 +2,7 @@ import type { Database } from '@fulfilment/database';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../migrations/index.js';
 
-/** Registers hooks for a migrated database per file. */
+/** Registers hooks that create a migrated database for the tests of a file, and drop it. */
 export function setUpDatabase(): { readonly database: Database } {
   let scratch: ScratchDatabase | undefined;
   beforeAll(async () => {

@@ -21,7 +21,7 @@ import request from 'supertest';
 import { z } from 'zod';
 import { loadCatalogue } from '../catalogue/load-catalogue.js';
 import { catalogueOf, type ProductOptions } from '../catalogue/catalogue-file.fixture.js';
-import { storeApiSettings } from '../config.js';
+import { type StoreApiSettings, storeApiSettings } from '../config.js';
 import { creatorSnapshot } from '../connected-creator/snapshots.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { RefundCharges } from '../billing/refund-charges.js';
@@ -82,8 +82,57 @@ export const shipping = {
 const documented = new DocumentedResponses(readDocument('store'), '/store');
 
 export const quoteSigningKey = randomBytes(32);
-/** Connections of the pool that requests have with `connectTo`. */
+/** Number of connections in the pool that `startStoreApi` creates for requests if `connectTo` is given. */
 export const requestPoolSize = 5;
+
+/** Settings of a store-api with the stores and tokens of a test. */
+function settingsOfTest(
+  databaseUrl: string,
+  broker: { readonly url: string; readonly namespace: string },
+  tokens: { readonly baseUrl: string; readonly authUrl: string; readonly jwksUrl: string },
+  environment: Readonly<Record<string, string>>,
+): StoreApiSettings {
+  return storeApiSettings.parse({
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: storeUrl('TEST_REDIS_URL'),
+    RABBITMQ_URL: broker.url,
+    RABBITMQ_NAMESPACE: broker.namespace,
+    BASE_URL: tokens.baseUrl,
+    AUTH_URL: tokens.authUrl,
+    JWKS_URL: tokens.jwksUrl,
+    PAYMENT_PROVIDER: 'sandbox',
+    CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
+    QUOTE_SIGNING_KEY: quoteSigningKey.toString('base64'),
+    ...environment,
+  });
+}
+
+/**
+ * Starts the HTTP server and the consumers. Background loops stay stopped: tests run the rounds they need.
+ */
+async function startApp(config: StoreApiSettings, database: Database, requestDatabase: Database) {
+  const testingModule = await Test.createTestingModule({ imports: [StoreApiModule.forRoot(config)] })
+    .overrideProvider(DatabasePools)
+    .useValue({
+      open: () => database,
+      openReplica: () => absentReplica(database),
+      close: () => undefined,
+    })
+    .overrideProvider(Database)
+    .useValue(requestDatabase)
+    .compile();
+  const app = await startHttp((...args) => testingModule.createNestApplication(...args));
+  // A request continues without Redis when it does not respond in time; a busy machine may take longer.
+  const { client: redis } = app.get(RedisConnection);
+  redis.options.commandTimeout = 60_000;
+  await eventually(() => redis.status === 'ready');
+  app.get(ServiceLifecycle).startMessaging();
+  return app;
+}
 
 /**
  * Starts a store-api of the test's own, with real PostgreSQL, Redis and RabbitMQ and its own tokens.
@@ -107,41 +156,9 @@ export async function startStoreApi(
   await proxied?.initialize();
   const broker = await scratchBroker([...queuesOf('store-api'), 'creator-api.replay']);
   const tokens = await tokenMaker();
-  const config = storeApiSettings.parse({
-    PORT: '0',
-    INTERNAL_PORT: '0',
-    HOST: '127.0.0.1',
-    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
-    DATABASE_URL: scratch.url,
-    REDIS_URL: storeUrl('TEST_REDIS_URL'),
-    RABBITMQ_URL: broker.url,
-    RABBITMQ_NAMESPACE: broker.namespace,
-    BASE_URL: tokens.baseUrl,
-    AUTH_URL: tokens.authUrl,
-    JWKS_URL: tokens.jwksUrl,
-    PAYMENT_PROVIDER: 'sandbox',
-    CURSOR_SECRET: 'test-cursor-secret-of-32-characters',
-    QUOTE_SIGNING_KEY: quoteSigningKey.toString('base64'),
-    ...environment,
-  });
+  const config = settingsOfTest(scratch.url, broker, tokens, environment);
   const requestDatabase = proxied === undefined ? scratch.database : new Database(proxied);
-  const testingModule = await Test.createTestingModule({ imports: [StoreApiModule.forRoot(config)] })
-    .overrideProvider(DatabasePools)
-    .useValue({
-      open: () => scratch.database,
-      openReplica: () => absentReplica(scratch.database),
-      close: () => undefined,
-    })
-    .overrideProvider(Database)
-    .useValue(requestDatabase)
-    .compile();
-  const app = await startHttp((...args) => testingModule.createNestApplication(...args));
-  // A request continues without Redis when it does not respond in time; a busy machine may take longer.
-  const { client: redis } = app.get(RedisConnection);
-  redis.options.commandTimeout = 60_000;
-  await eventually(() => redis.status === 'ready');
-  // Background loops stay stopped: tests run the rounds that they need.
-  app.get(ServiceLifecycle).startMessaging();
+  const app = await startApp(config, scratch.database, requestDatabase);
   await loadShipping(scratch.database, shipping);
   const server = app.getHttpServer();
   const get = (path: string, token: string) =>
@@ -206,7 +223,7 @@ export async function startStoreApi(
     get,
     readOrder: async ({ token }: Creator, id: string) => (await get(`/store/v1/orders/${id}`, token)).body,
     post,
-    /** Returns the id of the cheapest rate for the lightest parcel. */
+    /** Quotes the lightest parcel. Returns the id of the cheapest rate. */
     quote: async (token: string, country = 'GB', currency = 'GBP'): Promise<string> => {
       const path = `/store/v1/shipping-rates?currency=${currency}`;
       return (await post(path, token, { country_code: country })).body.data[0].id;

@@ -14,7 +14,7 @@ describe('a service behind a connection pooler', () => {
     await store.stop();
   });
 
-  it('exits with status 78 when the pooler silently drops its statement_timeout', async () => {
+  it('exits with status 78 (EX_CONFIG) when the pooler silently drops its statement_timeout', async () => {
     const service = await startStoreProcess(store, { DATABASE_URL: pooler.url });
     expect(await service.ended).toBe(78);
   });

@@ -30,7 +30,7 @@ describe('a recharge', () => {
   });
   afterAll(() => store.stop());
 
-  /** An order of two of ten pieces whose charge was declined. */
+  /** Places an order of two of ten pieces, whose charge is declined. */
   beforeEach(async () => {
     const prepared = await helpers.prepareOrder({ paymentMethod: 'pm_declined', stock: 10, pieces: 2 });
     const { body } = prepared;
@@ -135,7 +135,7 @@ describe('a recharge', () => {
     expect(await helpers.stock(creator)).toEqual(stock);
   });
 
-  it('is rejected for an unknown order', async () => {
+  it('is rejected for a malformed and for an unknown id of an order', async () => {
     await expect(recharge.run('nonsense')).rejects.toThrow(/order/);
     await expect(recharge.run(`ord_${'0'.repeat(26)}`)).rejects.toThrow(/order/);
   });
@@ -153,7 +153,7 @@ describe('a recharge', () => {
     expect(await helpers.stock(creator)).toEqual([10]);
   });
 
-  it('loses neither pieces nor money when many run while their orders are cancelled', async () => {
+  it('loses neither pieces nor money when the orders of 20 recharges are cancelled concurrently', async () => {
     creator = await store.creator('pm_declined');
     const { skus } = await store.release(creator.id, [{ quantity: 500 }, { quantity: 500 }]);
     const rate = await store.quote(creator.token);
@@ -191,6 +191,6 @@ describe('a recharge', () => {
     await transition.tx.run(setStock, [creator.id, 100]);
     await transition.commit();
     expect(await settled).toEqual({ id: order, status: 'payment_failed' });
-    expect(await helpers.stock(creator)).toEqual([100 + 2]); // the declined order has returned its two
+    expect(await helpers.stock(creator)).toEqual([100 + 2]); // the declined recharge has returned its two
   });
 });

@@ -15,9 +15,9 @@ const lockOrder = statement(
   'recharge.lock',
   `SELECT id, creator_id AS "creatorId", status, redacted_at IS NOT NULL AS redacted FROM orders WHERE id = $1 FOR UPDATE`,
 );
-// Runs before the order is locked, because a stock count that makes a product a limited edition locks the
-// product, then its orders. KEY SHARE conflicts with the locks of stock events, which are taken in the same
-// order, and not with sales and returns.
+// Runs before the order is locked, because the first stock count of a product locks the product before its
+// orders. Stock events lock products in the same order. KEY SHARE waits for stock events, but not for sales
+// and returns.
 const lockProducts = statement(
   'recharge.lock-products',
   `SELECT id FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1)
@@ -25,7 +25,7 @@ const lockProducts = statement(
 );
 const readAttempts = statement(
   'recharge.attempts',
-  `SELECT max(attempt) AS last, bool_or(status = 'pending') AS open FROM charges WHERE order_id = $1`,
+  `SELECT max(attempt) AS last, bool_or(status = 'pending') AS "isPending" FROM charges WHERE order_id = $1`,
 );
 const readLines = statement(
   'recharge.lines',
@@ -83,6 +83,7 @@ export class RechargeOrder {
     await this.database.transaction((tx) => this.begin(tx, uuidOf(order)));
   }
 
+  /** @param order the public id. @throws NotFound */
   async newestCharge(order: string): Promise<NewestCharge> {
     return (
       (await this.database.row<NewestCharge>(readNewestCharge, [uuidOf(order)])) ?? throwNotFound('order')
@@ -103,8 +104,9 @@ export class RechargeOrder {
       throw new Conflict('The address of the order was redacted, so the order cannot be shipped.', [
         { field: 'shipping_address', reason: 'address_redacted' },
       ]);
-    const attempts = await tx.row<{ last: number; open: boolean }>(readAttempts, [orderId]);
-    if (attempts === undefined || attempts.open) throw new Conflict('A charge of the order is in progress.');
+    const attempts = await tx.row<{ last: number; isPending: boolean }>(readAttempts, [orderId]);
+    if (attempts === undefined || attempts.isPending)
+      throw new Conflict('A charge of the order is in progress.');
     const attempt = attempts.last + 1;
     const paymentMethod = await requirePaymentMethod(tx, order.creatorId);
     await this.takeStock(tx, orderId, attempt);

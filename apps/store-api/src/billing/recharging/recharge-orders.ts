@@ -31,24 +31,24 @@ export const rechargeOptions = z
     if (until !== undefined && since === undefined) reject('until', 'needs --since');
     if (since !== undefined && since >= (until ?? new Date()))
       reject('since', 'must be before --until, which is by default the current time');
-    // Otherwise a recharge that is declined during the run would be within the range.
+    // A recharge that is declined during the run must not be within the range.
     if (until !== undefined && until > new Date()) reject('until', 'must not be in the future');
   });
 
-/** The result of a run. */
+/** The result of `rechargeOrders`. */
 export interface RechargedOrders {
   readonly since: string;
   readonly until: string;
-  /** Orders that were recharged; the completer settles them. */
+  /** Number of recharges that were begun; the completer settles them. */
   readonly begun: number;
-  /** Orders that cannot be recharged now, by reason. */
+  /** Number of orders that cannot be recharged now, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
 }
 
 /**
- * Recharges every order whose last charge was declined within the time range, which has ended. Each order is
- * one transaction, so an interrupted run can be repeated with the same range: the repetition leaves out the
- * orders that were recharged.
+ * Recharges every order whose newest charge was declined within the time range, which has ended. Each order
+ * is one transaction, so an interrupted run can be repeated with the same range: the repetition leaves out
+ * the orders that were recharged.
  */
 export async function rechargeOrders(
   database: Database,
@@ -57,7 +57,8 @@ export async function rechargeOrders(
 ): Promise<RechargedOrders> {
   const skipped: Record<string, number> = {};
   let begun = 0;
-  for (let after = nilUuid; ;) {
+  let after = nilUuid;
+  for (;;) {
     const page = await database.rows<{ id: string; orderId: string }>(readPage, [since, until, after]);
     for (const { orderId } of page) {
       const problem = await tryRecharge(rechargeOrder, publicId('ord', orderId));

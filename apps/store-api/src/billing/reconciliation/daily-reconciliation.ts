@@ -8,8 +8,8 @@ const pollIntervalMs = 600_000;
 /** Time after which another replica may take over the day of a replica that died. */
 const leaseMs = 3_600_000;
 
-// The oldest unfinished day: one of the last seven, at least an hour after it ended, since late outcomes are
-// settled by then; or an earlier one that failed.
+// Claims the oldest unfinished day without a lease. The last seven days are due, each from an hour after its
+// end, when late outcomes are settled. An earlier day is due if it was claimed but not finished.
 const claimDay = statement(
   'reconciliation.claim-day',
   `INSERT INTO payment_reconciliations AS claimed (day, lease_until)
@@ -62,16 +62,17 @@ export class DailyReconciliation extends BackgroundLoop {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super({ name: 'reconciliation', intervalMs: pollIntervalMs, logger, round: () => this.round() });
-    for (const kind of kinds) findingCounter.inc({ kind }, 0); // so that the first finding is an increase
+    // The counts start at 0, so that alerts see the first finding as an increase.
+    for (const kind of kinds) findingCounter.inc({ kind }, 0);
   }
 
-  /** An unfinished day is left to another replica. */
+  /** Ends the current reconciliation and leaves its day to another replica. */
   override async stop(): Promise<void> {
     this.stopping.abort();
     await super.stop();
   }
 
-  /** Reconciles one day. Returns whether there may be another. */
+  /** Reconciles at most one day. Returns whether another may be due. */
   async round(): Promise<boolean> {
     const claimed = await this.database.row<{ from: Date; to: Date; day: string }>(claimDay, [leaseMs]);
     if (claimed !== undefined) await this.reconcile(claimed);

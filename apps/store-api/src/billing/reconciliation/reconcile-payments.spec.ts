@@ -35,11 +35,17 @@ const failedDays = statement(
   'SELECT day FROM payment_reconciliations WHERE finished_at IS NULL',
 );
 
-/** The number of days that are due (an hour after their end) and not reconciled, by the metric. */
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/**
+ * Returns the number of due days after `payment_reconciled_until_seconds`. Days are due an hour after they
+ * end.
+ */
 async function unreconciledDays(): Promise<number> {
   const [, seconds] = /^payment_reconciled_until_seconds (\d+)$/m.exec(await metrics.metrics()) ?? [];
-  const endOfLastDueDay = Math.floor((Date.now() - 3_600_000) / 86_400_000);
-  return endOfLastDueDay - Number(seconds) / 86_400;
+  const endOfLastDueDay = Math.floor((Date.now() - hourMs) / dayMs); // in days since 1970
+  return endOfLastDueDay - (Number(seconds) * 1000) / dayMs;
 }
 
 describe('the reconciliation with Stripe', () => {
@@ -60,11 +66,10 @@ describe('the reconciliation with Stripe', () => {
     if (intent === undefined) throw new Error('Nothing was charged.');
     return intent;
   };
-  const failList = () => {
+  const failNextList = () => {
     const error = { type: 'api_error', message: 'Unavailable.' };
     orders.stripe.fail('/v1/payment_intents', { status: 500, error });
   };
-  const hourMs = 3_600_000;
   const reconcile = () =>
     reconcilePayments({
       database: orders.store.database,
@@ -74,7 +79,7 @@ describe('the reconciliation with Stripe', () => {
     });
 
   it('finds no difference when each payment has its charge, over several pages', async () => {
-    for (let index = 0; index < 11; index += 1) await placePaid();
+    for (let index = 0; index < 11; index += 1) await placePaid(); // the fake has pages of 10
     expect(await reconcile()).toEqual({ payments: 11, charges: 11, findings: [] });
   });
 
@@ -149,9 +154,9 @@ describe('the reconciliation with Stripe', () => {
     expect(orders.stripe.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
   });
 
-  it('is retried later when Stripe responds with 500', async () => {
+  it('of a day is retried later when Stripe responds with 500, also when the day is two weeks ago', async () => {
     const reconciliation = orders.store.app.get(DailyReconciliation);
-    failList();
+    failNextList();
     expect(await reconciliation.round()).toBe(true);
     expect(await orders.store.database.rows(finishedDays)).toEqual([]);
     while (await reconciliation.round());
@@ -167,7 +172,7 @@ describe('the reconciliation with Stripe', () => {
     const { database, app } = orders.store;
     const lines: string[] = [];
     const logger = createLogger('test', 'error', { write: (line) => lines.push(line) });
-    failList();
+    failNextList();
     const run = jest.spyOn(database, 'run').mockRejectedValue(new Error('The database is down.'));
     const reconciliation = new DailyReconciliation(database, app.get(PaymentGateway), logger);
     await expect(reconciliation.round()).rejects.toThrow('The database is down.');

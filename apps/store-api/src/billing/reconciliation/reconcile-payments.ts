@@ -4,11 +4,13 @@ import type { ChargeStatus } from '../open-charge.js';
 import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../../payments/payment-gateway.js';
 
 export type FindingKind =
-  /** The provider has a payment without a paid charge of ours. */
+  /**
+   * A payment at the provider that is not refunded and is not that of a charge that is pending or was paid.
+   */
   | 'unknown_payment'
-  /** A charge is paid here, and the provider has no payment. */
+  /** A charge that is paid here and has no payment at the provider. */
   | 'missing_payment'
-  /** A charge is refunded here, and the provider's refund failed later. */
+  /** A charge that is refunded here, although the provider's refund has failed since. */
   | 'failed_refund';
 
 export interface Finding {
@@ -26,16 +28,16 @@ export interface Reconciliation {
   readonly findings: readonly Finding[];
 }
 
-/** A refund may fail this long after it was made (https://docs.stripe.com/refunds#failed-refunds). */
+/** A refund may fail up to this long after it was made (https://docs.stripe.com/refunds#failed-refunds). */
 const maxRefundFailureDelayMs = 30 * 86_400_000;
 const pageSize = 500;
 
-const readKnown = statement(
-  'reconcile.known',
+const readCharges = statement(
+  'reconcile.charges',
   'SELECT id, status, provider_reference AS reference, test AS "isTest" FROM charges WHERE id = ANY($1::uuid[])',
 );
-const readPaid = statement(
-  'reconcile.paid',
+const readSettledAsPaid = statement(
+  'reconcile.settled-as-paid',
   `SELECT id, provider_reference AS reference, test AS "isTest" FROM charges
    WHERE settled_at >= $1 AND settled_at < $2 AND status IN ('succeeded', 'refund_due', 'refunded') AND id > $3
    ORDER BY id LIMIT ${pageSize}`,
@@ -45,10 +47,11 @@ export const readRefunded = statement(
   `SELECT id, refund_reference AS reference FROM charges WHERE status = 'refunded' AND refund_reference = ANY($1::text[])`,
 );
 
-interface KnownCharge extends Charge {
+interface ChargeWithStatus extends Charge {
   readonly status: ChargeStatus;
 }
 
+/** Parameters of `reconcilePayments`. */
 interface Comparison {
   readonly database: Database;
   readonly gateway: PaymentGateway;
@@ -67,10 +70,10 @@ export async function reconcilePayments(comparison: Comparison): Promise<Reconci
     const ours = page.filter(({ chargeId }) => isUuid(chargeId));
     for (const { chargeId } of ours) paidAtProvider.add(chargeId);
     payments += ours.length;
-    findings.push(...(await unknownPayments(database, ours)));
+    findings.push(...(await findUnknownPayments(database, ours)));
   }
   let charges = 0;
-  for await (const page of paidCharges(database, range)) {
+  for await (const page of readPaidCharges(database, range)) {
     charges += page.length;
     // A charge that was settled in this time range may have been paid in an earlier one.
     for (const charge of page.filter(({ id }) => !paidAtProvider.has(id))) {
@@ -78,12 +81,16 @@ export async function reconcilePayments(comparison: Comparison): Promise<Reconci
         findings.push({ kind: 'missing_payment', reference: charge.reference, chargeId: charge.id });
     }
   }
-  findings.push(...(await failedRefunds(comparison)));
+  findings.push(...(await findFailedRefunds(comparison)));
   return { payments, charges, findings };
 }
 
-async function unknownPayments(database: Database, payments: readonly ProviderPayment[]): Promise<Finding[]> {
-  const rows = await database.rows<KnownCharge>(readKnown, [payments.map(({ chargeId }) => chargeId)]);
+async function findUnknownPayments(
+  database: Database,
+  payments: readonly ProviderPayment[],
+): Promise<Finding[]> {
+  const ids = payments.map(({ chargeId }) => chargeId);
+  const rows = await database.rows<ChargeWithStatus>(readCharges, [ids]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return payments
     .filter((payment) => !payment.refunded && !matchesPayment(byId.get(payment.chargeId), payment))
@@ -94,21 +101,22 @@ async function unknownPayments(database: Database, payments: readonly ProviderPa
  * Whether the payment is that of the charge. A second payment of the charge is not: its id differs from the
  * one in the charge row. A pending charge matches, since the completer will settle it.
  */
-function matchesPayment(charge: KnownCharge | undefined, { reference }: ProviderPayment): boolean {
+function matchesPayment(charge: ChargeWithStatus | undefined, { reference }: ProviderPayment): boolean {
   if (charge === undefined || charge.status === 'declined') return false;
   return charge.reference === null || reference === null || charge.reference === reference;
 }
 
-/** Pages of our charges that were settled as paid in the time range. */
-async function* paidCharges(database: Database, { from, to }: TimeRange): AsyncGenerator<Charge[]> {
-  for (let after: string | undefined = nilUuid; after !== undefined;) {
-    const page: Charge[] = await database.rows<Charge>(readPaid, [from, to, after]);
+/** Yields pages of our charges that were settled as paid in the time range. */
+async function* readPaidCharges(database: Database, { from, to }: TimeRange): AsyncGenerator<Charge[]> {
+  let after: string | undefined = nilUuid;
+  while (after !== undefined) {
+    const page: Charge[] = await database.rows<Charge>(readSettledAsPaid, [from, to, after]);
     yield page;
     after = page.length < pageSize ? undefined : page.at(-1)?.id;
   }
 }
 
-async function failedRefunds({ database, gateway, range, signal }: Comparison): Promise<Finding[]> {
+async function findFailedRefunds({ database, gateway, range, signal }: Comparison): Promise<Finding[]> {
   const findings: Finding[] = [];
   const from = new Date(range.from.getTime() - maxRefundFailureDelayMs);
   for await (const page of gateway.listFailedRefunds({ from, to: range.to }, signal)) {

@@ -3,9 +3,8 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { findCreatorName } from './creator-names.js';
 import { searchText } from '../search.rules.js';
 
-/** Product types by the id of the release type in the Creator API. */
-const productTypeOfEdition: Readonly<Record<number, string>> = { 2: 'vinyl_7_single' };
-const defaultProductType = 'vinyl_12_lp';
+/** Release type of singles in the Creator API. */
+const singleTypeId = 2;
 
 const insertRelease = statement(
   'edition.insert-release',
@@ -21,8 +20,8 @@ const insertProduct = statement(
 );
 
 /**
- * Adds an edition of the Creator API to the catalogue: pending, with one pending product. While the creator's
- * name is unknown, the artist is empty (`nameEditions`). A repeated edition changes nothing.
+ * Adds an edition of the Creator API to the catalogue, with one pending product. While the creator's name is
+ * unknown, the artist is empty; `nameEditions` sets it later. A repeated edition changes nothing.
  */
 export async function createEdition(tx: Transaction, edition: EditionSnapshot): Promise<void> {
   const artistName = await findCreatorName(tx, edition.creator_id);
@@ -31,8 +30,8 @@ export async function createEdition(tx: Transaction, edition: EditionSnapshot): 
     artist_name: artistName,
     search_text: searchText(edition.title, artistName),
   });
-  if (inserted === 0) return;
-  const productType = productTypeOfEdition[edition.release_type_id] ?? defaultProductType;
+  if (inserted === 0) return; // a repetition
+  const productType = edition.release_type_id === singleTypeId ? 'vinyl_7_single' : 'vinyl_12_lp';
   const product = { product_id: uuidv7(), product_type: productType };
   const products = await tx.run(insertProduct, { ...edition, ...product });
   // The message is retried, then dead-lettered: a release without a product could never be approved.

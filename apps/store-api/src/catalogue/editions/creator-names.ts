@@ -2,12 +2,12 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { searchText } from '../search.rules.js';
 
 const readCreatorName = statement('edition.read-creator-name', 'SELECT name FROM creators WHERE id = $1');
-const readNameless = statement(
-  'edition.read-nameless',
+const lockEditionsWithoutArtist = statement(
+  'edition.lock-without-artist',
   "SELECT id, name FROM releases WHERE creator_id = $1 AND artist_name = '' AND release_type_id IS NOT NULL ORDER BY id FOR UPDATE",
 );
-const addName = statement(
-  'edition.add-creator-name',
+const setArtist = statement(
+  'edition.set-artist',
   `UPDATE releases r SET artist_name = $2, search_text = named.search_text
    FROM unnest($1::uuid[], $3::text[]) AS named (id, search_text) WHERE r.id = named.id`,
 );
@@ -19,15 +19,15 @@ export async function findCreatorName(tx: Transaction, creatorId: string): Promi
 }
 
 /**
- * Sets the artist of editions that were created before the creator's name was known. Call it after the
- * creator is written, with the creator locked.
+ * Sets the artist of editions that were created before the creator's name was known. The caller holds the
+ * lock of the creator, and has written the creator before.
  */
 export async function nameEditions(tx: Transaction, creatorId: string): Promise<void> {
   const artistName = await findCreatorName(tx, creatorId);
   if (artistName === '') return;
-  const editions = await tx.rows<{ id: string; name: string }>(readNameless, [creatorId]);
+  const editions = await tx.rows<{ id: string; name: string }>(lockEditionsWithoutArtist, [creatorId]);
   if (editions.length === 0) return;
-  await tx.run(addName, [
+  await tx.run(setArtist, [
     editions.map(({ id }) => id),
     artistName,
     editions.map(({ name }) => searchText(name, artistName)),

@@ -1,27 +1,30 @@
 import fc from 'fast-check';
 import { type ProcessedTrack, trackListing } from './track-listing.rules.js';
 
-let count = 0;
-/** @param minute when it was first processed */
-const aTrack = (
+let trackCount = 0;
+/** @param minute time of its first registration */
+const newTrack = (
   minute: number,
   { position = null, title = null }: Partial<Pick<ProcessedTrack, 'position' | 'title'>> = {},
-): ProcessedTrack => ({
-  track_id: `track-${String((count += 1)).padStart(4, '0')}`,
-  title,
-  position,
-  duration_seconds: 200,
-  first_processed_at: new Date(Date.UTC(2026, 0, 1, 0, minute)),
-});
-const places = (taken: readonly number[], tracks: readonly ProcessedTrack[]) =>
-  trackListing(taken, tracks).map(({ track_id, position }) => [position, track_id]);
+): ProcessedTrack => {
+  trackCount += 1;
+  return {
+    track_id: `track-${trackCount}`,
+    title,
+    position,
+    duration_seconds: 200,
+    first_processed_at: new Date(Date.UTC(2026, 0, 1, 0, minute)),
+  };
+};
+const positions = (cataloguePositions: readonly number[], tracks: readonly ProcessedTrack[]) =>
+  trackListing(cataloguePositions, tracks).map(({ track_id, position }) => [position, track_id]);
 
 describe('trackListing', () => {
   it('uses the positions of the tags', () => {
-    const one = aTrack(3, { position: 1 });
-    const two = aTrack(1, { position: 2 });
-    const nine = aTrack(2, { position: 9 });
-    expect(places([], [nine, one, two])).toEqual([
+    const one = newTrack(3, { position: 1 });
+    const two = newTrack(1, { position: 2 });
+    const nine = newTrack(2, { position: 9 });
+    expect(positions([], [nine, one, two])).toEqual([
       [1, one.track_id],
       [2, two.track_id],
       [9, nine.track_id],
@@ -29,11 +32,11 @@ describe('trackListing', () => {
   });
 
   it('adds the other tracks after the last position, oldest first', () => {
-    const first = aTrack(0, { position: 2 });
-    const early = aTrack(5, { position: 2 });
-    const withoutPosition = aTrack(7);
-    const late = aTrack(9, { position: 2 });
-    expect(places([1, 4], [late, withoutPosition, early, first])).toEqual([
+    const first = newTrack(0, { position: 2 });
+    const early = newTrack(5, { position: 2 });
+    const withoutPosition = newTrack(7);
+    const late = newTrack(9, { position: 2 });
+    expect(positions([1, 4], [late, withoutPosition, early, first])).toEqual([
       [2, first.track_id],
       [5, early.track_id],
       [6, withoutPosition.track_id],
@@ -42,12 +45,12 @@ describe('trackListing', () => {
   });
 
   it('keeps the positions of tracks that were loaded with the catalogue', () => {
-    const track = aTrack(0, { position: 1 });
-    expect(places([1, 2], [track])).toEqual([[3, track.track_id]]);
+    const track = newTrack(0, { position: 1 });
+    expect(positions([1, 2], [track])).toEqual([[3, track.track_id]]);
   });
 
   it('titles a track without a title by its position', () => {
-    expect(trackListing([], [aTrack(0), aTrack(1, { title: 'Low Water' })])).toMatchObject([
+    expect(trackListing([], [newTrack(0), newTrack(1, { title: 'Low Water' })])).toMatchObject([
       { position: 1, title: 'Track 1' },
       { position: 2, title: 'Low Water' },
     ]);
@@ -66,14 +69,14 @@ describe('trackListing', () => {
       .chain((tracks) =>
         fc.tuple(fc.constant(tracks), fc.shuffledSubarray(tracks, { minLength: tracks.length })),
       );
-    const takenPositions = fc.uniqueArray(fc.integer({ min: 1, max: 6 }));
+    const anyPositions = fc.uniqueArray(fc.integer({ min: 1, max: 6 }));
     fc.assert(
-      fc.property(inTwoOrders, takenPositions, ([tracks, shuffled], taken) => {
-        const listed = trackListing(taken, tracks);
-        const positions = listed.map(({ position }) => position);
-        expect(new Set([...positions, ...taken]).size).toBe(tracks.length + taken.length);
+      fc.property(inTwoOrders, anyPositions, ([tracks, shuffled], cataloguePositions) => {
+        const listed = trackListing(cataloguePositions, tracks);
+        const allPositions = [...listed.map(({ position }) => position), ...cataloguePositions];
+        expect(new Set(allPositions).size).toBe(tracks.length + cataloguePositions.length);
         expect(new Set(listed.map(({ track_id }) => track_id)).size).toBe(tracks.length);
-        expect(trackListing(taken, shuffled)).toEqual(listed);
+        expect(trackListing(cataloguePositions, shuffled)).toEqual(listed);
       }),
     );
   });

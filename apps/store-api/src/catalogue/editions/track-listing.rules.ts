@@ -16,25 +16,27 @@ export interface ListedTrack {
 }
 
 /**
- * Assigns a position to each track: the one of its tags if it is free, else after the last, in the order of
- * first registration. The result does not depend on the order in which messages arrive.
- * @param taken positions of tracks that were loaded with the catalogue
+ * Assigns a position to each track, in the order of first registration: the one of its tags if that is free,
+ * else one after all others. The result does not depend on the order in which messages arrive.
+ * @param cataloguePositions positions of tracks that were loaded with the catalogue
  */
 export function trackListing(
-  taken: readonly number[],
+  cataloguePositions: readonly number[],
   tracks: readonly ProcessedTrack[],
 ): readonly ListedTrack[] {
-  const catalogued = new Set(taken);
   const byPosition = new Map<number, ProcessedTrack>();
   const unplaced: ProcessedTrack[] = [];
   for (const track of tracks.toSorted(byAge)) {
     const { position } = track;
-    const isFree = position !== null && !catalogued.has(position) && !byPosition.has(position);
+    const isFree = position !== null && !cataloguePositions.includes(position) && !byPosition.has(position);
     if (isFree) byPosition.set(position, track);
     else unplaced.push(track);
   }
-  let last = Math.max(0, ...taken, ...byPosition.keys());
-  for (const track of unplaced) byPosition.set(++last, track);
+  let last = Math.max(0, ...cataloguePositions, ...byPosition.keys());
+  for (const track of unplaced) {
+    last += 1;
+    byPosition.set(last, track);
+  }
   return [...byPosition]
     .toSorted(([a], [b]) => a - b)
     .map(([position, { track_id, title, duration_seconds }]) => ({
@@ -45,6 +47,7 @@ export function trackListing(
     }));
 }
 
+/** Compares the times of first registration; of equal ones, the ids. */
 function byAge(a: ProcessedTrack, b: ProcessedTrack): number {
   const difference = a.first_processed_at.getTime() - b.first_processed_at.getTime();
   if (difference !== 0) return difference;

@@ -37,7 +37,7 @@ describe('processed tracks of the Creator API', () => {
   };
   const listing = async (releaseId: string) => (await products(releaseId))[0].track_listing;
 
-  it('are listed by position, one without position and title last, with its position as title', async () => {
+  it('are listed by position; one without position and title is last, and titled by its position', async () => {
     const id = uuidv7();
     await store.publishAndWait(
       created(id),

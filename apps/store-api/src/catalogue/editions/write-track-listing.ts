@@ -6,8 +6,8 @@ import { type ProcessedTrack, trackListing } from './track-listing.rules.js';
 /** The data of `track.processed`. */
 export type ProcessedTrackData = z.output<(typeof messages.trackProcessed)['schema']>;
 
-// Of two uploads of one track, the one that was registered later counts, however long each was processed. So
-// processed_at is the time of registration, or of the message, since older messages do not contain it.
+// Of two uploads of one track, the one that was registered later applies, however long each was processed. So
+// `processed_at` is the time of registration; for older messages, which lack it, the time of the message.
 const upsertProcessed = statement(
   'tracks.upsert-processed',
   `INSERT INTO processed_tracks AS known
@@ -25,28 +25,28 @@ const readProcessed = statement(
   'tracks.processed-of-release',
   'SELECT track_id, title, position, duration_seconds, first_processed_at FROM processed_tracks WHERE release_id = $1',
 );
-// Tracks without a track_id come from the catalogue and are kept; listed ones come from uploads.
+// Tracks without a `track_id` were loaded with the catalogue. They keep their positions.
 const readProducts = statement(
   'tracks.products-of-release',
   `SELECT p.id, coalesce(array_agg(t.position) FILTER (WHERE t.position IS NOT NULL), '{}') AS catalogue_positions
    FROM products p LEFT JOIN tracks t ON t.product_id = p.id AND t.track_id IS NULL
    WHERE p.release_id = $1 GROUP BY p.id ORDER BY p.id`,
 );
-const deleteListed = statement(
-  'tracks.delete-listed',
+const deleteUploaded = statement(
+  'tracks.delete-uploaded',
   'DELETE FROM tracks WHERE product_id = ANY($1::uuid[]) AND track_id IS NOT NULL',
 );
-const insertListed = statement(
-  'tracks.insert',
+const insertUploaded = statement(
+  'tracks.insert-uploaded',
   `INSERT INTO tracks (product_id, track_id, position, title, duration_seconds, side)
    SELECT product_id, track_id, position, title, duration_seconds, NULL
    FROM json_to_recordset($1::json) AS t(product_id uuid, track_id uuid, position int, title text, duration_seconds int)`,
 );
 
 /**
- * Stores the newest version of a track, in any order of arrival, and writes the track listing with it. The
- * caller holds the release's lock.
- * @param messageTime replaces a missing `registered_at`
+ * Stores the newest version of a track, in any order of arrival, and rewrites the track listing of its
+ * release. The caller holds the lock of the release.
+ * @param messageTime time of the message, used if `registered_at` is missing
  */
 export async function storeTrack(
   tx: Transaction,
@@ -58,16 +58,16 @@ export async function storeTrack(
 }
 
 /**
- * Replaces the listed tracks of a release's products. Tracks may be processed before the release is known, so
- * call it after its products are written, with the release locked.
+ * Replaces the uploaded tracks in the products of a release. Tracks may be processed before the release is
+ * known, so this is also called after its products are written. The caller holds the lock of the release.
  */
 export async function rewriteTrackListing(tx: Transaction, releaseId: string): Promise<void> {
   const products = await tx.rows<{ id: string; catalogue_positions: number[] }>(readProducts, [releaseId]);
   const tracks = await tx.rows<ProcessedTrack>(readProcessed, [releaseId]);
   if (products.length === 0 || tracks.length === 0) return;
-  await tx.run(deleteListed, [products.map(({ id }) => id)]);
+  await tx.run(deleteUploaded, [products.map(({ id }) => id)]);
   const listed = products.flatMap(({ id, catalogue_positions }) =>
     trackListing(catalogue_positions, tracks).map((track) => ({ product_id: id, ...track })),
   );
-  await tx.run(insertListed, [JSON.stringify(listed)]);
+  await tx.run(insertUploaded, [JSON.stringify(listed)]);
 }

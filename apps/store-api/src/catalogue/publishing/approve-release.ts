@@ -6,6 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
+import { shortenId } from '../../shorten-id.js';
 
 /** The data of `catalogue.release_approved`. */
 type Approval = z.output<(typeof messages.catalogueReleaseApproved)['schema']>;
@@ -47,7 +48,7 @@ export class ApproveRelease {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws RejectedMessage */
+  /** @throws RejectedMessage for an unknown release or product type */
   async run(
     tx: Transaction,
     { release_id: releaseId, prices, product_type: productType }: Approval,
@@ -55,7 +56,7 @@ export class ApproveRelease {
   ): Promise<void> {
     const uuid = isUuid(releaseId) ? releaseId : parsePublicId('prod', releaseId);
     if (uuid === undefined || (await tx.row(lockRelease, [uuid])) === undefined) {
-      throw new RejectedMessage(`release ${releaseId.slice(0, 40)} does not exist`);
+      throw new RejectedMessage(`release ${shortenId(releaseId)} does not exist`);
     }
     if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
       throw new RejectedMessage('the product type does not exist');
@@ -79,8 +80,8 @@ export class ApproveRelease {
   }
 
   /**
-   * Approves a test creator's pending releases at list prices, without an operator. Call it after the creator
-   * or a release of it is written. Does nothing for a live creator.
+   * Approves a test creator's pending releases at list prices, without an operator. Does nothing for a live
+   * creator. Call it after the creator or one of the creator's releases is written.
    */
   async approveTestReleases(tx: Transaction, creatorId: string, occurredAt: string): Promise<void> {
     const releases = await tx.rows<{ id: string }>(readPendingReleases, [creatorId]);

@@ -5,6 +5,7 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
+import { shortenId } from '../../shorten-id.js';
 
 const lockProduct = statement(
   'product.lock',
@@ -29,7 +30,7 @@ interface LockedProduct extends ProductRow {
 
 const messageTypes = { available: messages.productAvailable, unavailable: messages.productUnavailable };
 
-/** Releases a product for sale or withdraws it. */
+/** Releases products for sale and withdraws them. */
 @Injectable()
 export class ChangeProducts {
   constructor(
@@ -38,7 +39,8 @@ export class ChangeProducts {
   ) {}
 
   /**
-   * A repeated event, or one older than the newest, does not change the status.
+   * Applies an event about a product. A repeated event, or one older than the newest, does not change the
+   * status.
    * @throws RejectedMessage
    */
   async setStatus(
@@ -49,10 +51,11 @@ export class ChangeProducts {
   ): Promise<void> {
     const id = parsePublicId('prod', sku);
     const before = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
-    if (before === undefined) throw new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
+    if (before === undefined) throw new RejectedMessage(`product ${shortenId(sku)} does not exist`);
     if (before.statusSetLater) return;
     const after = await tx.row<ProductRow>(setStatus, [before.id, status, occurredAt]);
-    if (after === undefined) {
+    const isUnchanged = after === undefined;
+    if (isUnchanged) {
       if (before.status !== status) throw new RejectedMessage(`${sku} has no prices yet`);
       await tx.run(saveStatusTime, [before.id, occurredAt]);
       return;

@@ -12,7 +12,7 @@ const insertMany = statement(
           lower(:name::text) || n || ' harbour lights', :created_at::timestamptz
    FROM generate_series(:first::int, :last::int) AS n`,
 );
-const analyze = statement('test.analyze', 'ANALYZE releases');
+const analyse = statement('test.analyse', 'ANALYZE releases');
 const readIds = statement('test.release-ids', 'SELECT id FROM releases WHERE creator_id = $1');
 
 describe('a catalogue of many releases', () => {
@@ -56,7 +56,7 @@ describe('a catalogue of many releases', () => {
     beforeAll(async () => {
       await insert('Common ', 90_000, new Date('2025-06-01'));
       await insert('Rare Bird ', 30, new Date('2020-01-01'));
-      await store.database.run(analyze);
+      await store.database.run(analyse);
     });
 
     const planFor = (term: string): Promise<readonly PlanNode[]> =>

@@ -16,7 +16,7 @@ describe('GET /v1/releases', () => {
   it.each([
     ['a page', '', 1],
     ['a search', '?search=view', 1],
-    ['a page in full and its products', '?format=detailed', 2],
+    ['a page and its details', '?format=detailed', 2],
   ])('reads %s from a read replica', async (_, query, count) => {
     // The replica is absent, so each read of it is counted as `lagging` and runs on the primary.
     const { lagging = 0 } = await countReplicaReads();
@@ -70,7 +70,8 @@ describe('GET /v1/releases', () => {
     for (;;) {
       const { body } = await list(query, owner.token);
       seen.push(...body.data.map(({ name }: { name: string }) => name));
-      if (seen.length === 2) await store.release(owner.id, [{}], 'Late'); // before the first page
+      // The new release is before the first page, which was read already.
+      if (seen.length === 2) await store.release(owner.id, [{}], 'Late');
       expect(body.pagination.has_more).toBe(body.pagination.next_cursor !== null);
       if (!body.pagination.has_more) break;
       query = `?limit=3&format=detailed&currency=USD&cursor=${body.pagination.next_cursor}`;
@@ -78,7 +79,7 @@ describe('GET /v1/releases', () => {
     expect(seen.sort()).toEqual(Array.from({ length: 7 }, (_, index) => `Walk ${index}`));
   });
 
-  it('searches name and artist, with % and _ as literal characters; text that shows nothing is no search', async () => {
+  it('searches name and artist, with % and _ as literal characters, and lists all for invisible text', async () => {
     const owner = await store.creator();
     await store.release(owner.id, [{}], '100% Salt_Water');
     await store.release(owner.id, [{}], 'Plain');

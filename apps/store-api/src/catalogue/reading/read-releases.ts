@@ -48,7 +48,7 @@ export class ReadReleases {
     const { limit, currency, format } = query;
     const times = [query.created_after, query.created_before];
     const boundTo = ['releases', caller.creatorId, query.search];
-    // Without filters by time, `boundTo` is as it was before these filters existed, so earlier cursors stay
+    // Without filters by time, they are left out, so that cursors from before these filters existed stay
     // valid.
     if (times.some((time) => time !== undefined)) boundTo.push(...times);
     const rows = await this.pageRows(caller.creatorId, query, boundTo);
@@ -60,7 +60,7 @@ export class ReadReleases {
       data:
         format === 'summary'
           ? page.map((row) => releaseSummary(row, currency))
-          : await this.detailed(page, currency),
+          : await this.withDetails(page, currency),
       pagination,
     };
   }
@@ -72,7 +72,7 @@ export class ReadReleases {
     return releaseView(row, await readProductsOf(this.database, [uuid], currency), currency);
   }
 
-  /** Reads one row more than the page has. */
+  /** Reads one row more than the page has, which shows whether there is a next page. */
   private async pageRows(
     creatorId: string | undefined,
     { currency, limit, cursor, search, created_after, created_before }: ListReleasesDto,
@@ -107,11 +107,11 @@ export class ReadReleases {
         requestedPages.values(requests),
       ),
     );
-    // The row of a key is a whole page here.
+    // A key of this loader is the request for a page, and its `row` is the whole page.
     return [...Map.groupBy(rows, ({ index }) => index)].map(([index, page]) => ({ index, row: page }));
   }
 
-  private async detailed(
+  private async withDetails(
     page: readonly ReleaseSummaryRow[],
     currency: Currency,
   ): Promise<(ReleaseSummary & ReleaseDetails)[]> {
@@ -126,8 +126,8 @@ export class ReadReleases {
     const productsById = Map.groupBy(products, (product) => product.release_id);
     return page.flatMap((row) => {
       const whole = wholeById.get(row.id);
-      // The page came from the read replica, which may show a commit shortly before the primary does, and the
-      // details from the primary.
+      // If the page came from the read replica and the details from the primary, a new release may be
+      // missing: the replica may show a commit shortly before the primary does.
       if (whole === undefined) return [];
       return {
         ...releaseSummary(row, currency),

@@ -14,12 +14,14 @@ const productSummarySql = (currency: string): string => `
 
 const newestFirst = 'ORDER BY created_at DESC, id DESC';
 
-/** SQL condition for rows after the last row of the previous page; without a previous page, for all rows. */
+/**
+ * SQL condition for rows after the last row of the previous page; for all rows if the parameters are null.
+ */
 const afterCursorSql = (micros: string, id: string): string =>
   `(created_at, id) < (coalesce('epoch'::timestamptz + ${micros} * interval '1 microsecond', 'infinity'),
                        coalesce(${id}, '${maxUuid}'))`;
 
-/** SQL condition for rows created between two times, exclusive. A missing time is no limit. */
+/** SQL condition for rows created between two times, exclusive. A time that is null is no limit. */
 const createdBetweenSql = (after: string, before: string): string =>
   `created_at > coalesce(${after}, '-infinity') AND created_at < coalesce(${before}, 'infinity')`;
 
@@ -64,7 +66,7 @@ const searchSql = (matches: string): string => `
   FROM (${matches}) AS r
   LEFT JOIN LATERAL (${productSummarySql(':currency')}) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
-/** SQL of the end of a query, from within its WHERE clause: selects the rows of the page, newest first. */
+/** SQL that ends the WHERE clause and the query of a search: only the rows of the page, newest first. */
 const restOfPageSql = `${afterCursorSql(':after_micros::bigint', ':after_id::uuid')}
    AND ${createdBetweenSql(':created_after::timestamptz', ':created_before::timestamptz')} ${newestFirst} LIMIT :max_rows`;
 const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern AND ${restOfPageSql}`;
@@ -101,7 +103,7 @@ export const readRelease = statement(
   'releases.read',
   `SELECT ${wholeColumns} FROM releases WHERE creator_id = $1 AND id = $2`,
 );
-/** The ids come from a page of the creator. */
+/** Without a condition for the creator, because the ids come from a page of the creator. */
 export const readReleases = statement(
   'releases.read-many',
   `SELECT ${wholeColumns} FROM releases WHERE id = ANY($1::uuid[])`,

@@ -74,7 +74,7 @@ export function releaseView(
   return { ...identity(row), ...releaseDetails(row, products, currency) };
 }
 
-/** Available if any product is, else pending if any is. */
+/** Returns `available` if any product is, else `pending` if any is, else `unavailable`. */
 function releaseStatus(products: readonly CatalogueStatus[]): CatalogueStatus {
   if (products.includes('available')) return 'available';
   return products.includes('pending') ? 'pending' : 'unavailable';

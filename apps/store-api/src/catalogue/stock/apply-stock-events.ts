@@ -5,8 +5,9 @@ import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { inRounds } from '../../in-rounds.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
+import { shortenId } from '../../shorten-id.js';
 import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
-import { type Balance, balanceAfterCount, maxStock, stockOf } from './stock-balance.rules.js';
+import { balanceAfterCount, maxStock, type StockLevel, stockLevelOf } from './stock-balance.rules.js';
 import { Stock } from './stock.js';
 
 const columnsOfProducts = ofTable('products', productColumns);
@@ -31,8 +32,8 @@ const lockUnlimitedSales = statement(
    ORDER BY o.id FOR SHARE`,
 );
 // Records the pieces of orders that were placed while the product was not limited. An order with a failed
-// payment takes pieces only while it is being recharged. A separate statement from the lock, because a
-// statement that waits for a row re-reads only that row, and no charges.
+// payment takes pieces only while it is being recharged. Separate from the statement that locks the orders:
+// after its wait, that one would see the newest version of an order, but not of its charges.
 const recordUnlimitedSales = statement(
   'stock.record-unlimited-sales',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity, moved_at)
@@ -63,8 +64,8 @@ const insertAdjustments = statement(
   `INSERT INTO stock_adjustments (product_id, occurred_at, message_id, delta)
    SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::int[]) ON CONFLICT DO NOTHING RETURNING message_id`,
 );
-const setBalances = statement(
-  'stock.set-balances',
+const setStockLevels = statement(
+  'stock.set-levels',
   `UPDATE products SET quantity = new.quantity, oversold = new.oversold, version = version + 1, updated_at = ${nextUpdateTimeSql}
    FROM unnest($1::uuid[], $2::int[], $3::int[]) AS new (product_id, quantity, oversold)
    WHERE products.id = new.product_id RETURNING ${columnsOfProducts}`,
@@ -72,7 +73,7 @@ const setBalances = statement(
 
 interface LockedProduct extends ProductRow {
   readonly oversold: number;
-  /** Time at which the event applies, as PostgreSQL writes it. */
+  /** Time of the event, or now if that is in the future; in PostgreSQL's text form, with microseconds. */
   readonly effectiveAt: string;
   /** Whether a later count was applied. */
   readonly countedLater: boolean;
@@ -97,9 +98,9 @@ interface StockEventOfProduct {
   readonly product: LockedProduct;
 }
 
-/** The new balance of a product. */
-interface BalanceChange extends StockEventOfProduct {
-  readonly balance: Balance;
+/** An event with the new stock of its product. */
+interface StockLevelChange extends StockEventOfProduct {
+  readonly level: StockLevel;
 }
 
 /**
@@ -122,12 +123,15 @@ export class ApplyStockEvents {
       const locked = await this.lock(tx, round);
       const [counts, adjustments] = [ofKind(locked, 'count'), ofKind(locked, 'adjustment')];
       await this.recordEarlierSales(tx, counts, { isOnlyEvent: events.length === 1 });
-      const changes = [...(await this.count(tx, counts)), ...(await this.adjust(tx, adjustments))];
+      const changes = [
+        ...(await this.applyCounts(tx, counts)),
+        ...(await this.applyAdjustments(tx, adjustments)),
+      ];
       await this.write(tx, changes);
     }
   }
 
-  /** Locks the products of one round, which has one event of each. @throws RejectedMessage */
+  /** Locks the products of one round, which has at most one event of each. @throws RejectedMessage */
   private async lock(tx: Transaction, events: readonly StockEvent[]): Promise<StockEventOfProduct[]> {
     const ids = events.map(({ sku }) => productId(sku));
     const rows = await tx.rows<LockedProduct>(lockProducts, [
@@ -143,7 +147,7 @@ export class ApplyStockEvents {
   }
 
   /**
-   * Records the sales of products that are counted for the first time. That locks orders after a product, so
+   * Records the sales of products that are counted for the first time. This locks orders after a product. So
    * the transaction may lock no other product: a cancellation of one of the orders could wait for it.
    * @throws NeedsOwnTransaction
    */
@@ -162,10 +166,13 @@ export class ApplyStockEvents {
   }
 
   /**
-   * Returns the balances after the counts, and saves the times of the counts. Makes the products limited
-   * editions if necessary. A count older than the newest one changes nothing.
+   * Returns the stock after the counts, and saves the times of the counts. Makes the products limited
+   * editions if they are not. A count older than the newest one changes nothing.
    */
-  private async count(tx: Transaction, counts: readonly StockEventOfProduct[]): Promise<BalanceChange[]> {
+  private async applyCounts(
+    tx: Transaction,
+    counts: readonly StockEventOfProduct[],
+  ): Promise<StockLevelChange[]> {
     const newest = counts.filter(({ product }) => !product.countedLater);
     if (newest.length === 0) return [];
     const ids = newest.map(({ product }) => product.id);
@@ -177,19 +184,19 @@ export class ApplyStockEvents {
     const changes = new Map(rows.map((row) => [row.product_id, row.changes]));
     return newest.map(({ event, product }) => {
       const counted = event.pieces + (changes.get(product.id) ?? 0);
-      return { event, product, balance: balanceOf(event.sku, balanceAfterCount(counted, product)) };
+      return { event, product, level: requireStorable(event.sku, balanceAfterCount(counted, product)) };
     });
   }
 
   /**
-   * Returns the balances after the adjustments, and stores the adjustments. An adjustment changes the balance
-   * once per message id, unless the product is not counted yet, or a count with the same or a later time
-   * includes the change.
+   * Returns the stock after the adjustments, and stores the adjustments. Three kinds of adjustments change no
+   * stock: a repeated one, one of a product that is not counted yet, and one that a count with the same or a
+   * later time includes.
    */
-  private async adjust(
+  private async applyAdjustments(
     tx: Transaction,
     adjustments: readonly StockEventOfProduct[],
-  ): Promise<BalanceChange[]> {
+  ): Promise<StockLevelChange[]> {
     if (adjustments.length === 0) return [];
     const rows = await tx.rows<{ message_id: string }>(insertAdjustments, [
       adjustments.map(({ product }) => product.id),
@@ -200,38 +207,39 @@ export class ApplyStockEvents {
     const inserted = new Set(rows.map((row) => row.message_id));
     return adjustments.flatMap(({ event, product }) => {
       const { quantity, oversold, countedLater, countedAtSameTime } = product;
-      const isCounted = countedLater || countedAtSameTime;
-      if (!inserted.has(event.messageId) || isCounted || quantity === null) return [];
-      return [{ event, product, balance: balanceOf(event.sku, quantity - oversold + event.pieces) }];
+      const isRepeated = !inserted.has(event.messageId);
+      const isIncludedInCount = countedLater || countedAtSameTime;
+      if (isRepeated || isIncludedInCount || quantity === null) return [];
+      return [{ event, product, level: requireStorable(event.sku, quantity - oversold + event.pieces) }];
     });
   }
 
-  /** Writes the balances that differ from the stored ones, and publishes them. */
-  private async write(tx: Transaction, balances: readonly BalanceChange[]): Promise<void> {
-    const changed = balances.filter(
-      ({ product, balance: { quantity, oversold } }) =>
+  /** Writes the stock that differs from the stored one, and publishes it. */
+  private async write(tx: Transaction, changes: readonly StockLevelChange[]): Promise<void> {
+    const changed = changes.filter(
+      ({ product, level: { quantity, oversold } }) =>
         !product.limited_edition || product.quantity !== quantity || product.oversold !== oversold,
     );
     if (changed.length === 0) return;
-    const rows = await tx.rows<ProductRow>(setBalances, [
+    const rows = await tx.rows<ProductRow>(setStockLevels, [
       changed.map(({ product }) => product.id),
-      changed.map(({ balance }) => balance.quantity),
-      changed.map(({ balance }) => balance.oversold),
+      changed.map(({ level }) => level.quantity),
+      changed.map(({ level }) => level.oversold),
     ]);
     const after = new Map(rows.map((row) => [row.id, row]));
-    const changes = changed.map(({ event, product }) => {
+    const published = changed.map(({ event, product }) => {
       const row = after.get(product.id);
       if (row === undefined) throw new Error('A locked product no longer exists.');
       const traceparent = traceparentOfEffect(event.traceparent, event.messageId);
       return { product: productSnapshot(row), previous: product.quantity, traceparent };
     });
-    await this.stock.publishChanges(tx, changes);
+    await this.stock.publishChanges(tx, published);
     this.logOversold(tx, changed);
   }
 
-  private logOversold(tx: Transaction, changes: readonly BalanceChange[]): void {
-    for (const { event, product, balance } of changes) {
-      const { oversold } = balance;
+  private logOversold(tx: Transaction, changes: readonly StockLevelChange[]): void {
+    for (const { event, product, level } of changes) {
+      const { oversold } = level;
       if (oversold <= product.oversold) continue;
       const fields = { sku: event.sku, oversold, message_id: event.messageId };
       tx.afterCommit(() =>
@@ -253,12 +261,12 @@ function productId(sku: string): string {
 }
 
 function unknownProduct(sku: string): RejectedMessage {
-  return new RejectedMessage(`product ${sku.slice(0, 40)} does not exist`);
+  return new RejectedMessage(`product ${shortenId(sku)} does not exist`);
 }
 
-/** @throws RejectedMessage */
-function balanceOf(sku: string, pieces: number): Balance {
-  if (Math.abs(pieces) > maxStock)
-    throw new RejectedMessage(`${sku} would have more than ${maxStock} pieces`);
-  return stockOf(pieces);
+/** Returns the stock for a balance. @throws RejectedMessage if it exceeds the maximum */
+function requireStorable(sku: string, balance: number): StockLevel {
+  if (Math.abs(balance) > maxStock)
+    throw new RejectedMessage(`${sku} would have more than ${maxStock} pieces in stock or oversold`);
+  return stockLevelOf(balance);
 }

@@ -1,4 +1,4 @@
-import { balanceAfterCount, stockOf } from './stock-balance.rules.js';
+import { balanceAfterCount, stockLevelOf } from './stock-balance.rules.js';
 
 describe('the balance of a limited edition', () => {
   it.each([
@@ -6,7 +6,7 @@ describe('the balance of a limited edition', () => {
     [0, { quantity: 0, oversold: 0 }],
     [-2, { quantity: 0, oversold: 2 }],
   ])('%d is stored as the stock %j', (balance, stock) => {
-    expect(stockOf(balance)).toEqual(stock);
+    expect(stockLevelOf(balance)).toEqual(stock);
   });
 
   it('becomes that of a later stock count, higher or lower', () => {

@@ -1,5 +1,5 @@
-/** The stock of a limited edition. At most one of the members is above zero. */
-export interface Balance {
+/** The stock of a limited edition as it is stored. At most one of the members is above zero. */
+export interface StockLevel {
   /** Pieces left to sell. */
   readonly quantity: number;
   /** Pieces that were sold but do not exist, by the warehouse's count. */
@@ -9,8 +9,8 @@ export interface Balance {
 /** Maximum of pieces in stock, and of oversold pieces. */
 export const maxStock = 2_000_000_000;
 
-/** @param balance existing pieces minus sold pieces */
-export function stockOf(balance: number): Balance {
+/** Returns the stock to store. @param balance existing pieces minus sold pieces */
+export function stockLevelOf(balance: number): StockLevel {
   return { quantity: Math.max(0, balance), oversold: Math.max(0, -balance) };
 }
 

@@ -49,7 +49,7 @@ const anyStep = fc.oneof(
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Events of the shop and the warehouse, with the time of arrival of the warehouse's events. */
+/** Sales, and events of the warehouse, which arrive later than they occur. */
 class History {
   readonly sales: Sale[] = [];
   readonly arrived: WarehouseEvent[] = [];
@@ -83,16 +83,18 @@ class History {
 
   /** Ends a step: delivers the events that are due. */
   async endStep(): Promise<void> {
-    await this.deliver(this.underWay.filter(({ arrivesAfterStep }) => arrivesAfterStep <= this.stepNumber));
+    await this.deliverAndCheck(
+      this.underWay.filter(({ arrivesAfterStep }) => arrivesAfterStep <= this.stepNumber),
+    );
     this.stepNumber += 1;
   }
 
   async deliverAll(): Promise<void> {
-    await this.deliver(this.underWay);
+    await this.deliverAndCheck(this.underWay);
   }
 
-  /** Delivers each event twice. */
-  private async deliver(events: readonly WarehouseEvent[]): Promise<void> {
+  /** Delivers each event twice, and expects a stock that is possible. */
+  private async deliverAndCheck(events: readonly WarehouseEvent[]): Promise<void> {
     this.underWay = this.underWay.filter((event) => !events.includes(event));
     for (const event of events.toSorted((one, other) => one.arrivesAfterStep - other.arrivesAfterStep)) {
       const { kind, pieces, occurredAt, messageId } = event;
@@ -107,8 +109,8 @@ class History {
     expect(oversold >= 0 && (oversold === 0 || quantity === 0)).toBe(true);
   }
 
-  /** The expected balance, from the times of the events only. */
-  balance(initial: number | null): number | undefined {
+  /** Returns the balance that follows from the times of the events; undefined for an unlimited product. */
+  expectedBalance(initial: number | null): number | undefined {
     const counts = this.arrived.filter(({ kind }) => kind === 'count');
     const newest = counts.toSorted((one, other) => (one.occurredAt < other.occurredAt ? 1 : -1))[0];
     const countedAt = newest?.occurredAt ?? '';
@@ -163,7 +165,7 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
           const history = new History(product);
           await run(history, steps);
           const { quantity, oversold } = await product.read();
-          expect(quantity === null ? undefined : quantity - oversold).toBe(history.balance(initial));
+          expect(quantity === null ? undefined : quantity - oversold).toBe(history.expectedBalance(initial));
         },
       ),
       { numRuns },

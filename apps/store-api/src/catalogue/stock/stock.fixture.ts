@@ -44,7 +44,7 @@ const declineOrder = statement(
   `WITH charge AS (UPDATE charges SET status = 'declined' WHERE order_id = $1)
    UPDATE orders SET status = 'payment_failed', payment_status = 'failed' WHERE id = $1`,
 );
-const changesSince = statement(
+const readChangesSince = statement(
   'test.changes-since',
   `SELECT (SELECT count(*)::int FROM orders o JOIN order_items i ON i.order_id = o.id
            WHERE i.product_id = $1 AND o.created_at > $2 AND o.status <> 'cancelled'
@@ -114,7 +114,8 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
     /** PostgreSQL's time in microseconds, as a text that sorts by time. */
     now: nowInDatabase,
     /** Makes the charge of an order pending, as after a request without a response of the provider. */
-    awaitCharge: (orderId: string) => database.run(setChargePending, [orderId]),
+    makeChargePending: (orderId: string) => database.run(setChargePending, [orderId]),
+    /** Cancels an order, and returns its pieces. */
     cancel: (orderId: string) =>
       database.transaction(async (tx) => {
         await tx.run(cancelOrder, [orderId]);
@@ -138,9 +139,9 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
       apply({ kind: 'count', pieces: counted, occurredAt: countedAt, messageId: uuidv7() }),
     adjust: (delta: number, occurredAt: string, messageId = uuidv7()) =>
       apply({ kind: 'adjustment', pieces: delta, occurredAt, messageId }),
-    /** Number of orders after a time for which no pieces were taken, and the changes of stock since. */
-    since: (time: string) =>
-      database.row<{ untaken: number; changes: number }>(changesSince, [productId, time]),
+    /** Number of orders after a time for which no pieces were taken, and the sum of the movements since. */
+    changesSince: (time: string) =>
+      database.row<{ untaken: number; changes: number }>(readChangesSince, [productId, time]),
     /** Messages about the product, by version. */
     events: () =>
       database.rows<{ type: string; previous: number | null; quantity: number | null }>(productMessages, [

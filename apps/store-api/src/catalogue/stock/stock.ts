@@ -6,6 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
 
+/** Pieces of a product to take or return. */
 export interface StockLine {
   readonly productId: string;
   readonly quantity: number;
@@ -15,11 +16,11 @@ export interface StockChange {
   /** The product after the change. */
   readonly product: ProductSnapshot;
   /**
-   * Pieces before the change; null for a product that was not counted before. Such a product was not sold
-   * out, so in_stock is not published.
+   * Pieces before the change; null for a product that was not counted before. Its first count does not
+   * publish `in_stock`, since the product was not sold out.
    */
   readonly previous: number | null;
-  /** By default that of the current context. */
+  /** By default that of the current work context. */
   readonly traceparent?: string;
 }
 
@@ -59,7 +60,7 @@ export function lockUnlimitedSql(ids: string): string {
   return `SELECT id FROM products WHERE id = ANY(${ids}::uuid[]) AND NOT limited_edition ORDER BY id FOR KEY SHARE`;
 }
 
-/** A product became a limited edition after it was read as unlimited. The order has to be priced again. */
+/** Thrown when a product became a limited edition after it was read. The order has to be priced again. */
 export class BecameLimited extends Error {
   override readonly name = 'BecameLimited';
 }
@@ -118,7 +119,8 @@ export class Stock {
   }
 
   /**
-   * Publishes inventory_changed for each changed number, and in_stock or out_of_stock when it crosses zero.
+   * Publishes `inventory_changed` for each product whose number of pieces has changed; also `out_of_stock` if
+   * it is zero now, and `in_stock` if it was zero before.
    */
   async publishChanges(tx: Transaction, changes: readonly StockChange[]): Promise<void> {
     const occurredAt = this.clock();

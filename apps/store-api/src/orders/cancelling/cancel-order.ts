@@ -38,8 +38,9 @@ export class CancelOrder {
   ) {}
 
   /**
+   * Returns the cancelled order, also to a repeated request.
    * @throws NotFound; Conflict when the order has shipped, or the key was used with another body or by a
-   * request in progress
+   *   request in progress
    */
   async run(
     caller: Caller,
@@ -50,7 +51,7 @@ export class CancelOrder {
     const orderId = parsePublicId('ord', id) ?? throwNotFound('order');
     const creatorId = caller.creatorId ?? throwNotFound('order');
     const isReplay = await this.database.transaction(async (tx) => {
-      // The order before the key, as `ReportTestEvent` does, so that the two cannot deadlock.
+      // Locks the order before the key, as `ReportTestEvent` does, so that the two cannot deadlock.
       const order = await tx.row<{ status: OrderStatus }>(lockOrder, [orderId, creatorId]);
       if (order === undefined) return throwNotFound('order');
       const scope = { creatorId, clientId: caller.clientId, key };

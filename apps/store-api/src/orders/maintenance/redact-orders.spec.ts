@@ -106,7 +106,7 @@ describe('redacting orders', () => {
     await expect(recharge.run(order)).rejects.toThrow(Conflict);
   });
 
-  it('redacts an order after the retention, not a day earlier, and none in progress; 0 days keeps all', async () => {
+  it('starts after the retention, and leaves out orders in progress; a retention of 0 days redacts none', async () => {
     const placeDaysAgo = async (paymentMethod: string, days: number) => {
       const placed = await place(paymentMethod);
       await store.database.run(age, [placed.creator.id, days]);

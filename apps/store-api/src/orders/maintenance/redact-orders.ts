@@ -7,13 +7,12 @@ const redactedText = 'redacted';
 
 const batchSize = 500;
 
-// Redacts each text that is not empty, except the country, which statistics need. Keeps the members of the
-// address.
+// Redacts the text of each member that is not empty, except the country, which statistics need.
 const redactedAddress = `(
   SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
                                          ELSE to_jsonb('${redactedText}'::text) END)
   FROM jsonb_each(o.shipping_address) AS part)`;
-// An order that is not yet shipped needs its address, and so does one that is being recharged.
+// A pending or processing order needs its address, and so does one that is being recharged.
 const needsNoAddress = `status NOT IN ('pending', 'processing') AND (status <> 'payment_failed' OR resume_at IS NULL)`;
 const redactOne = statement(
   'orders.redact',
@@ -38,6 +37,7 @@ const redactOld = statement(
 
 /**
  * Redacts the address of one order, and deletes its metadata. Idempotent.
+ * @param order the public id
  * @throws NotFound; Conflict while the address is still needed to send the order
  */
 export async function redactOrder(database: Database, order: string): Promise<{ redacted_at: string }> {
@@ -46,15 +46,15 @@ export async function redactOrder(database: Database, order: string): Promise<{ 
   const state = await database.row<{ status: OrderStatus; redactedAt: Date | null }>(readState, [orderId]);
   if (state === undefined) return throwNotFound('order');
   if (state.redactedAt === null) {
-    const reason = state.status === 'payment_failed' ? 'being charged again' : state.status;
-    throw new Conflict(`The order is ${reason} and needs its address. Cancel the order first.`);
+    const phase = state.status === 'payment_failed' ? 'being charged again' : state.status;
+    throw new Conflict(`The order is ${phase} and needs its address. Cancel the order first.`);
   }
   return { redacted_at: state.redactedAt.toISOString() };
 }
 
 /**
- * Redacts a batch of addresses after their retention, and returns the number of redacted ones; 0 days keeps
- * all addresses. Any number of replicas may run.
+ * Redacts a batch of addresses after their retention, and returns their number. Several replicas may run it.
+ * @param retentionDays 0 keeps all addresses
  */
 export async function redactOldAddresses(database: Database, retentionDays: number): Promise<number> {
   return retentionDays === 0 ? 0 : database.run(redactOld, [retentionDays]);

@@ -17,7 +17,8 @@ export async function* replayOrders(
   clock: Clock,
   pageSize = 500,
 ): AsyncGenerator<Message[]> {
-  for (let after = nilUuid; ;) {
+  let after = nilUuid;
+  for (;;) {
     const orders = await database.rows<OrderRow>(readPage, [after, pageSize]);
     const items = await itemsOfOrders(
       database,

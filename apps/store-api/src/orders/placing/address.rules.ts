@@ -10,7 +10,7 @@ export interface AddressParts {
 }
 
 // libaddressinput requires a province in 36 countries; only in these is a parcel delayed without it.
-export const countriesWithProvince: readonly string[] = ['US', 'CA', 'AU', 'JP', 'BR', 'MX'];
+export const countriesRequiringProvince: readonly string[] = ['US', 'CA', 'AU', 'JP', 'BR', 'MX'];
 
 /**
  * Returns a detail for each missing member of an address. A value without visible characters counts as empty.
@@ -21,7 +21,7 @@ export function missingAddressParts(address: AddressParts, requiredFields: strin
   const isRequired = {
     city: requiredFields.includes('C'),
     postal_code: requiredFields.includes('Z'),
-    province_code: countriesWithProvince.includes(country),
+    province_code: countriesRequiringProvince.includes(country),
   };
   return (['city', 'postal_code', 'province_code'] as const)
     .filter((member) => isRequired[member] && !visibleCharacter.test(address[member] ?? ''))

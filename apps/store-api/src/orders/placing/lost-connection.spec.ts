@@ -11,7 +11,7 @@ const readBusyConnections = statement(
 /** More packets than placing an order sends. */
 const packets = Array.from({ length: 12 }, (_, index) => index + 1);
 
-describe('placing an order whose connection to PostgreSQL is lost', () => {
+describe('POST /v1/orders whose connection to PostgreSQL is lost', () => {
   let store: StoreApiUnderTest;
   let helpers: OrderHelpers;
   let proxy: FlakyProxy;
@@ -30,9 +30,9 @@ describe('placing an order whose connection to PostgreSQL is lost', () => {
     ['a limited edition without a key', 100, undefined],
     ['an unlimited product with a key', null, 'key'],
     ['an unlimited product without a key', null, undefined],
-  ])('of %s', (_, stock, idempotencyKey) => {
+  ])('for %s', (_, stock, idempotencyKey) => {
     it.each(packets)(
-      'after %i packets returns 201 exactly when there is an order, which is charged once',
+      'after %i packets: returns 201 exactly when there is an order, which is charged once',
       async (count) => {
         const { creator, body } = await helpers.prepareOrder({ stock });
         proxy.severAfter(count);

@@ -7,7 +7,7 @@ import type { OrderItemDto } from '../place-order.dto.js';
 import type { PricedOrder } from '../pricing/price-order.js';
 import type { Placement } from './placement.js';
 
-/** An order that is about to be written, with its first charge. */
+/** The rows of an order to write, with its first charge. */
 export interface NewOrder {
   readonly row: OrderRow;
   readonly items: readonly ItemRow[];
@@ -45,7 +45,7 @@ export function newOrder({ caller, creatorId, order, orderId }: Placement, price
     delivered_at: null,
     reason: null,
     metadata: order.metadata ?? {},
-    test: priced.test,
+    test: priced.isTest,
     created_at: priced.placedAt,
     updated_at: priced.placedAt,
   };
@@ -60,7 +60,7 @@ export function newOrder({ caller, creatorId, order, orderId }: Placement, price
       reference: null,
       createdAt: priced.placedAt,
       isFirstRequest: true,
-      isTest: priced.test,
+      isTest: priced.isTest,
     },
     createdAtMonotonicMs: performance.now(),
   };

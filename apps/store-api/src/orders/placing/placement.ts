@@ -15,7 +15,10 @@ export interface Placement {
   readonly keyScope: KeyScope;
 }
 
-/** @throws ValidationFailed for an incomplete address; NotFound without a connected creator */
+/**
+ * Checks the address, and assigns the id of the order.
+ * @throws ValidationFailed for an incomplete address; NotFound without a connected creator
+ */
 export function newPlacement(caller: Caller, order: PlaceOrderDto, key: string | undefined): Placement {
   const { shipping_address: address } = order;
   const missing = missingAddressParts(address, requiredFieldsOf(address.country_code));

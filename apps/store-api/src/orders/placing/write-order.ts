@@ -17,12 +17,12 @@ import type { PricedOrder } from '../pricing/price-order.js';
 
 /** Time for the request to settle the order, after the provider's timeout. */
 const settleTimeoutMs = 2_000;
-/** Time for finding the order after a lost connection. A crashed PostgreSQL has usually restarted by then. */
+/** Time for finding the order after a lost connection: a crashed PostgreSQL has usually restarted by then. */
 const findOrderTimeoutMs = 8_000;
 const retryDelayMs = 50;
 
-// One statement, so that it needs one round trip. It writes nothing unless all products of
-// `unlimited_products` are still unlimited and the claimed key could be attached to the order.
+// One statement, so that it needs one round trip. It writes the order only if all products of
+// `unlimited_products` are still unlimited and this request still holds the claim of the key.
 const insertOrder = statement(
   'orders.insert',
   `WITH unlimited AS (
@@ -54,8 +54,8 @@ const insertOrder = statement(
    ), event AS (
      INSERT INTO outbox (message_id, type, body) SELECT :message_id, :routing_key, :message_body::jsonb FROM inserted
    )
-   SELECT EXISTS (SELECT FROM inserted) AS inserted,
-          (SELECT count(*) FROM unlimited) = cardinality(:unlimited_products::uuid[]) AS unlimited`,
+   SELECT EXISTS (SELECT FROM inserted) AS "isInserted",
+          (SELECT count(*) FROM unlimited) = cardinality(:unlimited_products::uuid[]) AS "areUnlimited"`,
 );
 
 const findOrder = statement('orders.find', 'SELECT id FROM orders WHERE id = $1');
@@ -80,9 +80,7 @@ export class WriteOrder {
     const order = newOrder(placement, priced);
     const takesStock = priced.lines.some(({ limitedEdition }) => limitedEdition);
     try {
-      // The insert is one statement: only stock to take needs a transaction.
-      if (!takesStock) await this.insert(this.database, order, placement, priced);
-      else {
+      if (takesStock) {
         await this.database.transaction(async (tx) => {
           await pipelined([
             this.insert(tx, order, placement, priced),
@@ -90,6 +88,9 @@ export class WriteOrder {
           ]);
           this.faultPoints.pass('order-written');
         });
+      } else {
+        // The insert is one statement, so it needs no transaction.
+        await this.insert(this.database, order, placement, priced);
       }
     } catch (error) {
       if (!(error instanceof DependencyUnavailable)) throw error;
@@ -101,25 +102,25 @@ export class WriteOrder {
   }
 
   /**
-   * Returns whether the order is committed. If not, it never will be, since its statement needs the key.
-   * Retries both steps until they succeed.
+   * Returns whether the order is committed. If not, it never will be: its statement needs the claim of the
+   * key, which is released here. Retries both steps until they succeed.
    * @throws the last error after `findOrderTimeoutMs`
    */
   private async releaseKeyAndFindOrder({ keyScope, orderId }: Placement): Promise<boolean> {
-    const endsAtMs = performance.now() + findOrderTimeoutMs;
+    const deadlineMs = performance.now() + findOrderTimeoutMs;
     for (;;) {
       try {
         // Waits for a commit in progress. Does not release the key of an order that is committed.
         await this.keys.release(keyScope, orderId);
         return (await this.database.row(findOrder, [orderId])) !== undefined;
       } catch (error) {
-        if (performance.now() > endsAtMs) throw error;
+        if (performance.now() > deadlineMs) throw error;
         await delay(retryDelayMs);
       }
     }
   }
 
-  /** @throws BecameLimited; Conflict when another request has claimed the key */
+  /** Runs `insertOrder`. @throws BecameLimited; Conflict when another request has claimed the key */
   private async insert(
     sql: Sql,
     { row, items, charge }: NewOrder,
@@ -132,7 +133,7 @@ export class WriteOrder {
       { order: orderSnapshot(row, items) },
       { occurredAt: this.clock() },
     );
-    const outcome = await sql.row<{ inserted: boolean; unlimited: boolean }>(insertOrder, {
+    const outcome = await sql.row<{ isInserted: boolean; areUnlimited: boolean }>(insertOrder, {
       ...row,
       metadata: JSON.stringify(row.metadata),
       rate_id: order.shipping_rate_id,
@@ -147,11 +148,14 @@ export class WriteOrder {
       ...outboxRow(created),
     });
     if (outcome === undefined) throw new Error('PostgreSQL returned no row for a new order.');
-    if (!outcome.unlimited) throw new BecameLimited();
-    if (!outcome.inserted) throw keyInUse();
+    if (!outcome.areUnlimited) throw new BecameLimited();
+    if (!outcome.isInserted) throw keyInUse();
   }
 
-  /** @throws Unprocessable with one detail per line with too few pieces in stock */
+  /**
+   * Takes the pieces of the limited editions.
+   * @throws Unprocessable with a detail for each line with too few pieces in stock
+   */
   private async takeStock(tx: Transaction, orderId: string, lines: PricedOrder['lines']): Promise<void> {
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
     const outOfStock = await this.stock.take(

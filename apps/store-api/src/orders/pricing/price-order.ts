@@ -22,7 +22,7 @@ export interface OrderCost<Item extends RequestedItem> {
   readonly cost: number;
   readonly paymentMethod: string;
   /** Whether it is an order of a test creator. */
-  readonly test: boolean;
+  readonly isTest: boolean;
   /** When the data were read, by PostgreSQL's clock. It becomes the time of placement. */
   readonly placedAt: Date;
 }
@@ -72,7 +72,7 @@ export class PriceOrder {
     const { currency } = quote;
     const skus = order.items.map(({ sku }) => sku);
     const { billing, products, bands, readAt: placedAt } = await this.readPricing.run(creatorId, skus, quote);
-    const { paymentMethod, test } = requireChargeable(billing);
+    const { paymentMethod, isTest } = requireChargeable(billing);
     requireUsableQuote(quote, order.shipping_address.country_code, placedAt);
     const mismatches = currencyMismatchDetails(order.items, currency);
     if (mismatches.length > 0)
@@ -80,7 +80,15 @@ export class PriceOrder {
     const lines = requireSellableLines(order.items, products, { checkStock: true });
     const shippingAmount = shippingPrice(quote, bands, lines);
     const cost = orderTotal(lines, shippingAmount);
-    return { lines, currency, shippingAmount, cost: cost ?? throwTooLarge(), paymentMethod, test, placedAt };
+    return {
+      lines,
+      currency,
+      shippingAmount,
+      cost: cost ?? throwTooLarge(),
+      paymentMethod,
+      isTest,
+      placedAt,
+    };
   }
 }
 

@@ -23,7 +23,7 @@ interface PricingRow extends Omit<Pricing, 'products'> {
   readonly products: readonly SellableProduct[] | null;
 }
 
-/** A row of `requested` in the statement. */
+/** The request for the data of an order: a row of `requested` in the statement. */
 interface PricingKey {
   readonly creator_id: string;
   readonly product_ids: readonly string[];
@@ -35,7 +35,7 @@ interface PricingKey {
 const readPricing = statement(
   'orders.pricing',
   `SELECT requested.index, now() AS "readAt",
-          (SELECT json_build_object('paymentMethod', payment_method, 'termsAccepted', payment_terms_accepted, 'test', test)
+          (SELECT json_build_object('paymentMethod', payment_method, 'termsAccepted', payment_terms_accepted, 'isTest', test)
            FROM creators WHERE id = requested.creator_id) AS billing,
           (SELECT json_agg(product) FROM (
              SELECT ${sellableColumns('requested.currency')} FROM ${sellableTables}
@@ -46,8 +46,8 @@ const readPricing = statement(
 );
 
 /**
- * Reads the data that an order is priced by. Concurrent orders share a round trip; those with the same
- * creator, products and quote share a row.
+ * Reads the data that an order is priced by. Concurrent orders share a round trip; those that need the same
+ * data share a row.
  */
 @Injectable()
 export class ReadPricing {

@@ -22,7 +22,7 @@ const change = statement(
   'test.change',
   `UPDATE orders SET status = 'shipped', updated_at = '2026-03-01T00:00:00Z' WHERE creator_id = $1 AND external_order_id = $2`,
 );
-const analyze = statement('test.analyze-orders', 'ANALYZE orders');
+const analyse = statement('test.analyse-orders', 'ANALYZE orders');
 
 interface Listed {
   readonly id: string;
@@ -52,7 +52,7 @@ describe('GET /v1/orders with times', () => {
   const times = async (query: string, member: 'created_at' | 'updated_at', token?: string) =>
     (await list(query, token)).body.data.map((order: Listed) => order[member].slice(5, 16));
 
-  it('returns the orders between two times without those at the times, the newest first', async () => {
+  it('returns the orders between two times, both exclusive, newest first', async () => {
     expect(
       await times('created_after=2026-01-01T00:03:00Z&created_before=2026-01-01T00:06:00Z', 'created_at'),
     ).toEqual(['01-01T00:05', '01-01T00:04']);
@@ -72,7 +72,7 @@ describe('GET /v1/orders with times', () => {
     expect(await times(both, 'created_at')).toEqual(['01-01T00:10', '01-01T00:09']);
   });
 
-  it('returns an order once more, or later, when it changes while the pages are read', async () => {
+  it('returns an order that changes while the pages are read at the end, even if it was returned before', async () => {
     const owner = await store.creator();
     await copyOrders(owner, 10);
     const seen: string[] = [];
@@ -116,7 +116,7 @@ describe('GET /v1/orders with times', () => {
     }
   });
 
-  it('adds no absent time to the context of a cursor, so that cursors of earlier releases stay valid', () => {
+  it('binds a cursor to no times if the list has none, so that cursors from before these filters stay valid', () => {
     expect(cursorContext('creator', { limit: 25, platform: 'shopify' })).toEqual([
       'orders',
       'creator',
@@ -156,7 +156,7 @@ describe('GET /v1/orders with times', () => {
   ])('reads only the rows of a page of a list with %s', async (_, query, after) => {
     const owner = await store.creator();
     await copyOrders(owner, 5000);
-    await store.database.run(analyze);
+    await store.database.run(analyse);
     const page = pageQuery(owner.id, { limit: 25, ...query }, after);
     const nodes = await executedPlan(store.database, page.statement, page.values);
     const rowsOfPage = 25 + 1; // one more shows whether there is a next page

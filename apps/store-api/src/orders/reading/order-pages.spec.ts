@@ -14,14 +14,14 @@ const filters: Partial<ListOrdersDto> = {
 
 /** Every selection of the filters. */
 function selections(): ListOrdersDto[] {
-  return Object.entries(filters).reduce<ListOrdersDto[]>(
-    (selected, [name, value]) => selected.flatMap((query) => [query, { ...query, [name]: value }]),
-    [{ limit: 25 }],
-  );
+  let queries: ListOrdersDto[] = [{ limit: 25 }];
+  for (const [name, value] of Object.entries(filters))
+    queries = queries.flatMap((query) => [query, { ...query, [name]: value }]);
+  return queries;
 }
 
 describe('the statement of a page of orders', () => {
-  it('has a name of its own for each text, of at most 63 bytes, as PostgreSQL cuts longer names off', () => {
+  it('has a different name for each text, of at most 63 bytes, since PostgreSQL truncates longer names', () => {
     const texts = new Map<string, string>();
     for (const query of selections())
       for (const after of [undefined, { micros: 0, id: '' }]) {

@@ -6,7 +6,7 @@ import type { OrderSummaryRow } from './order.view.js';
 const valueFilters = ['status', 'platform', 'store_id', 'external_order_id'] as const;
 const timeFilters = ['created_after', 'created_before', 'updated_since'] as const;
 
-/** Names of the value filters in names of statements, which are limited to 63 bytes. */
+/** Short forms of the value filters, because the name of a statement is limited to 63 bytes. */
 const shortNames = {
   status: 'status',
   platform: 'platform',
@@ -21,8 +21,8 @@ export interface OrderPageRow extends OrderSummaryRow {
 }
 
 /**
- * Returns what a cursor of the list is bound to. Without filters by time, it is the same as before these were
- * added, so cursors of earlier releases stay valid.
+ * Returns the values that a cursor is bound to: it is valid only for the same creator and filters. Without
+ * filters by time, they are left out, so that cursors from before these filters existed stay valid.
  */
 export function cursorContext(
   creatorId: string | undefined,
@@ -38,10 +38,11 @@ export function cursorContext(
 }
 
 /**
- * Returns the statement of a page with its values. It reads one row more than the page has. There is one
- * prepared statement per combination of filters. In the order of creation, an index serves one or two filters
- * by value and the bounds of `created_at`; a further filter is applied to its rows. In the order of updates,
- * one index serves every list, and all filters are applied to its rows.
+ * Returns the statement of a page with its values. It reads one row more than the page has, which shows
+ * whether there is a next page. There is one prepared statement per combination of filters. In the order of
+ * creation, an index serves each filter by value, each pair of status, platform and store, and the bounds of
+ * `created_at`; further filters are applied to its rows. In the order of updates, one index serves every
+ * list, and all filters are applied to its rows.
  */
 export function pageQuery(
   creatorId: string | undefined,
@@ -50,23 +51,23 @@ export function pageQuery(
 ): { readonly statement: Statement; readonly values: Values } {
   const { created_after = '-infinity', created_before = 'infinity', updated_since, limit } = query;
   const filters = valueFilters.filter((name) => query[name] !== undefined);
-  const byCreation = query.created_after !== undefined || query.created_before !== undefined;
-  const byUpdate = updated_since !== undefined;
-  const [position, direction, beyond] = byUpdate
-    ? (['updated_at', 'ASC', '>'] as const)
-    : (['created_at', 'DESC', '<'] as const);
+  const hasCreationBounds = query.created_after !== undefined || query.created_before !== undefined;
+  const sortsByUpdate = updated_since !== undefined;
+  const { position, direction, afterOperator } = sortsByUpdate
+    ? { position: 'updated_at', direction: 'ASC', afterOperator: '>' }
+    : { position: 'created_at', direction: 'DESC', afterOperator: '<' };
   const conditions = ['creator_id = :creator_id', ...filters.map((name) => `${name} = :${name}`)];
-  if (byCreation)
+  if (hasCreationBounds)
     conditions.push('created_at > :created_after::timestamptz', 'created_at < :created_before::timestamptz');
-  if (byUpdate) conditions.push('updated_at >= :updated_since::timestamptz');
+  if (sortsByUpdate) conditions.push('updated_at >= :updated_since::timestamptz');
   if (after !== undefined)
     conditions.push(
-      `(${position}, id) ${beyond} ('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', :id::uuid)`,
+      `(${position}, id) ${afterOperator} ('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', :id::uuid)`,
     );
   const filterNames = [
     ...filters.map((name) => shortNames[name]),
-    ...(byCreation ? ['created'] : []),
-    ...(byUpdate ? ['updated'] : []),
+    ...(hasCreationBounds ? ['created'] : []),
+    ...(sortsByUpdate ? ['updated'] : []),
   ];
   return {
     statement: statement(

@@ -24,7 +24,7 @@ const filterValues =
   'SELECT status, platform, store_id FROM orders WHERE creator_id = $1 ORDER BY created_at';
 const newestValues = statement('test.newest-values', `${filterValues} DESC LIMIT 1`);
 const oldestValues = statement('test.oldest-values', `${filterValues} LIMIT 1`);
-const analyze = statement('test.analyze-orders', 'ANALYZE orders');
+const analyse = statement('test.analyse-orders', 'ANALYZE orders');
 type FilterValues = Pick<ListOrdersDto, 'status' | 'platform' | 'store_id'>;
 
 describe('GET /v1/orders', () => {
@@ -104,7 +104,7 @@ describe('GET /v1/orders', () => {
     await copyOrders(owner, 5000, '2025-01-01T00:00:00Z');
     await store.database.run(changeFilterValues, [owner.id]);
     await copyOrders(owner, 5000, '2025-02-01T00:00:00Z');
-    await store.database.run(analyze);
+    await store.database.run(analyse);
     const newest = await store.database.row<FilterValues>(newestValues, [owner.id]);
     const oldest = await store.database.row<FilterValues>(oldestValues, [owner.id]);
     const filters = { [filter]: newest?.[filter], [secondFilter]: oldest?.[secondFilter] };

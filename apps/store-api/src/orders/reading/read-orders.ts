@@ -8,7 +8,7 @@ import type { OrderSummary, OrderView } from '../order.shapes.js';
 import { cursorContext, type OrderPageRow, pageQuery } from './order-pages.js';
 import { orderSummary, orderView, type OrderViewRow } from './order.view.js';
 
-/** Returns the order of each pair of an order and a creator, unless it is another creator's. */
+// Reads an order for each pair of an order and a creator; no row if it is another creator's order.
 const readOrders = statement(
   'orders.read',
   `SELECT (requested.index - 1)::int AS index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
@@ -29,7 +29,7 @@ interface OrderKey {
 /** Reads the orders of the connected creator. */
 @Injectable()
 export class ReadOrders {
-  /** Concurrent reads share a round trip, which costs more than their rows. */
+  /** Concurrent reads share a round trip, which takes longer than reading their rows. */
   private readonly orders: BatchLoader<OrderKey, OrderViewRow>;
 
   constructor(
@@ -46,14 +46,6 @@ export class ReadOrders {
     return row === undefined ? throwNotFound('order') : orderView(row);
   }
 
-  private async loadBatch(keys: readonly OrderKey[]): Promise<{ index: number; row: OrderViewRow }[]> {
-    const rows = await this.database.rows<OrderViewRow & { index: number }>(readOrders, [
-      keys.map(({ orderId }) => orderId),
-      keys.map(({ creatorId }) => creatorId),
-    ]);
-    return rows.map((row) => ({ index: row.index, row }));
-  }
-
   async list(caller: Caller, query: ListOrdersDto): Promise<CursorPage<OrderSummary>> {
     const boundTo = cursorContext(caller.creatorId, query);
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
@@ -64,5 +56,13 @@ export class ReadOrders {
       id: row.id,
     }));
     return { data: page.map(orderSummary), pagination };
+  }
+
+  private async loadBatch(keys: readonly OrderKey[]): Promise<{ index: number; row: OrderViewRow }[]> {
+    const rows = await this.database.rows<OrderViewRow & { index: number }>(readOrders, [
+      keys.map(({ orderId }) => orderId),
+      keys.map(({ creatorId }) => creatorId),
+    ]);
+    return rows.map((row) => ({ index: row.index, row }));
   }
 }

@@ -46,7 +46,8 @@ describe('a killed store-api', () => {
     running = await startStoreProcess(store, { FAULT_POINT: point });
     return running;
   };
-  const untilKilledAndLeasesEnd = async (dying: { readonly ended: Promise<unknown> }, creator: Creator) => {
+  /** Expects that the process kills itself, and ends its leases. */
+  const expectKilledAndEndLeases = async (dying: { readonly ended: Promise<unknown> }, creator: Creator) => {
     expect(await dying.ended).toBe('SIGKILL');
     await store.database.run(endLeases, [creator.id]);
   };
@@ -95,7 +96,7 @@ describe('a killed store-api', () => {
       const dying = await startDyingAt(point);
       await dying.untilReady();
       await expect(dying.place(creator, body, idempotencyKey)).rejects.toThrow();
-      await untilKilledAndLeasesEnd(dying, creator);
+      await expectKilledAndEndLeases(dying, creator);
 
       const countedBefore = await placedOrdersWith(status);
       const response = await helpers.place(creator, body, idempotencyKey);
@@ -120,7 +121,7 @@ describe('a killed store-api', () => {
       const dying = await startDyingAt(point);
       await dying.untilReady();
       await expect(dying.place(creator, body, newKey())).rejects.toThrow();
-      await untilKilledAndLeasesEnd(dying, creator);
+      await expectKilledAndEndLeases(dying, creator);
 
       await helpers.completeAll(creator);
       await expectEvents(creator, ['order.created', 'order.processing']);
@@ -135,7 +136,7 @@ describe('a killed store-api', () => {
     await helpers.setPaymentMethod(creator, 'pm_ok');
     await new RechargeOrder(store.database, store.app.get(Stock)).run(order.id);
     // The completer of the process makes the charge.
-    await untilKilledAndLeasesEnd(await startDyingAt('charged'), creator);
+    await expectKilledAndEndLeases(await startDyingAt('charged'), creator);
     expect(await statusOf(creator, order.id)).toBe('payment_failed');
 
     await helpers.completeAll(creator);
@@ -157,7 +158,7 @@ describe('a killed store-api', () => {
     const dying = await startDyingAt(point);
     await dying.untilReady();
     await expect(dying.cancel(creator, order.id, idempotencyKey)).rejects.toThrow();
-    await untilKilledAndLeasesEnd(dying, creator);
+    await expectKilledAndEndLeases(dying, creator);
 
     const path = `/store/v1/orders/${order.id}/cancel`;
     const repeated = await store.post(path, creator.token, {}, idempotencyKey);
@@ -171,7 +172,7 @@ describe('a killed store-api', () => {
     const { body: order } = await helpers.place(creator, body);
     await store.publishAndWait(cancelled(order.id));
     // The background loop of the process makes the refund.
-    await untilKilledAndLeasesEnd(await startDyingAt('refunded'), creator);
+    await expectKilledAndEndLeases(await startDyingAt('refunded'), creator);
 
     await expectOneRefund(creator);
   });

@@ -10,8 +10,8 @@ import { SettleOrder } from './settle-order.js';
 
 const pollIntervalMs = 2_000;
 /**
- * Concurrent charges of a loop. They hold no connection while they wait for the provider, so this limits only
- * the settlements that wait for one.
+ * Concurrent charges of a loop. A charge holds no connection while it waits for the provider, so the limit
+ * matters for the settlements, which share the background pool.
  */
 const slots = 20;
 /** Time to settle after the provider's timeout, before another replica may claim the order. */
@@ -52,8 +52,8 @@ export const claimRetries = claimStatements('orders.claim-again', 'resume_tries 
 
 /**
  * Continues orders with a pending charge: after a crash, without a response of the provider, after an open
- * circuit, and when a recharge began. Orders without an attempt have slots of their own, so that they do not
- * wait for retries to a silent provider. Any number of replicas may run.
+ * circuit, and when a recharge began. Orders without an attempt have a loop with its own slots, so that they
+ * do not wait for retries to a silent provider. Any number of replicas may run.
  */
 @Injectable()
 export class OrderCompleter extends BackgroundTask {
@@ -104,8 +104,8 @@ export class OrderCompleter extends BackgroundTask {
   /** An open circuit limits only the live orders, since the sandbox charges the test orders. */
   private async claim(max: number, { all, live, test }: ClaimStatements): Promise<OpenCharge[]> {
     const leaseMs = this.config.PAYMENT_TIMEOUT_MS + leaseMarginMs;
-    const claim = (statementOfKind: Statement, limit: number): Promise<OpenCharge[]> =>
-      this.database.rows<OpenCharge>(statementOfKind, [leaseMs, limit]);
+    const claim = (claimDue: Statement, limit: number): Promise<OpenCharge[]> =>
+      this.database.rows<OpenCharge>(claimDue, [leaseMs, limit]);
     const maxLive = this.chargeSender.completerCapacity(max);
     if (maxLive === max) return claim(all, max);
     const liveCharges = maxLive === 0 ? [] : await claim(live, maxLive);

@@ -21,10 +21,10 @@ const settle = statement(
      WHERE id = :charge_id AND status = 'pending' RETURNING order_id, created_at AS started_at
    ),
    -- No row if the status of the order does not allow the new one: after a cancellation, or when a recharge is
-   -- declined. Providers report whole seconds by their own clock, so their time may be before the charge row
-   -- was written.
+   -- declined.
    settled AS (
      UPDATE orders SET status = :status, payment_status = :payment_status, reason = :reason, resume_at = NULL,
+                       -- Providers report whole seconds by their own clock, so their time may be too early.
                        charged_at = CASE WHEN :charged_at::timestamptz IS NOT NULL THEN greatest(:charged_at, charge.started_at) END,
                        version = version + 1, updated_at = ${nextUpdateTimeSql}
      FROM charge WHERE orders.id = charge.order_id
@@ -64,8 +64,8 @@ const markLateChargeRefundDue = statement(
   'charges.mark-late-refund-due',
   "UPDATE charges SET status = 'refund_due' WHERE id = $1 AND status = 'succeeded'",
 );
-// The charge was settled as declined, but a concurrent caller received a success, as when the creator
-// corrects the card in between. The money is refunded.
+// The charge was settled as declined, but a concurrent caller has received a success, for example because the
+// creator corrected the card in between. The money is refunded.
 const markContradictedRefundDue = statement(
   'charges.mark-contradicted-refund-due',
   `UPDATE charges SET status = 'refund_due', provider_reference = coalesce($2, provider_reference)
@@ -95,10 +95,10 @@ export class SettleOrder {
   ) {}
 
   /**
-   * Never throws: the order exists, so the client gets its id. Without an outcome the order stays as it is,
-   * and the result is `pending`.
+   * Never throws: the order exists, so the client gets its id. Without an outcome, or after an error, the
+   * result is `pending`, and the order stays as it is.
    * @param database the pool of requests, or the background pool of the completer (docs/adr/0022)
-   * @param newOrder the order as this request has written it, so that it need not be read
+   * @param newOrder the order as this request has written it; saves reading it
    */
   async run(
     database: Database,
@@ -116,7 +116,10 @@ export class SettleOrder {
       if (outcome !== undefined) return await this.settle(database, charge, outcome);
       await this.keys.savePendingResponse(database, orderId, pending);
     } catch (error) {
-      this.logger.error({ error, order_id: orderId }, 'Order could not be settled; will be resumed.');
+      this.logger.error(
+        { error, order_id: orderId },
+        'An order could not be settled; the completer will retry.',
+      );
     }
     return pending;
   }
@@ -132,7 +135,7 @@ export class SettleOrder {
     { chargedAt, reference }: PaidOutcome,
   ): Promise<PlacedOrder | undefined> {
     const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMonotonicMs));
-    const paid: OrderRow = {
+    const paidRow: OrderRow = {
       ...row,
       version: row.version + 1,
       status: 'processing',
@@ -140,15 +143,15 @@ export class SettleOrder {
       charged_at: chargedAt > row.created_at ? chargedAt : row.created_at,
       updated_at: new Date(row.updated_at.getTime() + elapsedMs), // by PostgreSQL's clock
     };
-    const settled: PlacedOrder = { id: publicId('ord', row.id), status: paid.status };
+    const settled: PlacedOrder = { id: publicId('ord', row.id), status: paidRow.status };
     const written = await database.run(settleUnchanged, {
-      ...paid,
+      ...paidRow,
       charge_id: charge.id,
       version_before: row.version,
-      statuses_before: statusesBefore(paid.status),
+      statuses_before: statusesBefore(paidRow.status),
       reference,
       response: settled,
-      ...outboxRow(this.messageOf(paid, items)),
+      ...outboxRow(this.messageOf(paidRow, items)),
     });
     if (written === 0) return undefined;
     this.outbox.wakeRelay();
@@ -162,31 +165,31 @@ export class SettleOrder {
     outcome: ChargeOutcome,
   ): Promise<PlacedOrder> {
     const placed = await database.transaction(async (tx) => {
-      const paid = outcome.status === 'succeeded';
-      const status = paid ? 'processing' : 'payment_failed';
+      const isPaid = outcome.status === 'succeeded';
+      const status = isPaid ? 'processing' : 'payment_failed';
       const settling: Promise<SettledRow> = tx.row(settle, {
         charge_id: chargeId,
         charge_status: outcome.status,
         reference: outcome.reference,
         status,
-        payment_status: paid ? 'paid' : 'failed',
-        charged_at: paid ? outcome.chargedAt : null,
-        reason: paid ? null : outcome.reason,
+        payment_status: isPaid ? 'paid' : 'failed',
+        charged_at: isPaid ? outcome.chargedAt : null,
+        reason: isPaid ? null : outcome.reason,
         statuses_before: statusesBefore(status),
       });
       const [row, items] = await pipelined([settling, itemsOf(tx, orderId)]);
       const chargeWasSettled = row === undefined;
       if (chargeWasSettled) {
-        if (paid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
+        if (isPaid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
         return readCurrentResponse(tx, orderId);
       }
       const orderKeepsStatus = row.id === null;
-      // Also locks the order, since every transaction locks an order before its products.
+      // Also locks the order. Transactions that return stock lock an order before its products.
       if (orderKeepsStatus) await tx.run(cancelResume, [orderId]);
-      if (!paid) await this.stock.returnStock(tx, orderId);
+      if (!isPaid) await this.stock.returnStock(tx, orderId);
       if (orderKeepsStatus) {
         // Either the order was cancelled, so its money is refunded, or a recharge was declined.
-        if (paid) await tx.run(markLateChargeRefundDue, [chargeId]);
+        if (isPaid) await tx.run(markLateChargeRefundDue, [chargeId]);
         return readCurrentResponse(tx, orderId);
       }
       const settled: PlacedOrder = { id: publicId('ord', orderId), status: row.status };

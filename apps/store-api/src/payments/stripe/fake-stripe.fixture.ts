@@ -126,6 +126,7 @@ export async function fakeStripe() {
     return fault === 'broken-after' ? broken() : { status: 200, body: { ...refund } };
   };
 
+  /** Responds to a GET of `/v1/<kind>` or `/v1/<kind>/<name>`. */
   const read = (path: string, query: URLSearchParams): FakeResponse => {
     const [, , kind, name = ''] = path.split('/');
     if (kind === 'payment_methods')
@@ -174,6 +175,7 @@ export async function fakeStripe() {
     return { status: 200, body: { object: 'list', data, has_more: rest.length > data.length } };
   };
 
+  /** Responds to a POST to `/v1/<kind>` or `/v1/payment_intents/<name>/confirm`. */
   const write = (path: string, form: URLSearchParams, fault?: FakeStripeFault): FakeResponse => {
     const [, , kind, name = '', action] = path.split('/');
     if (kind === 'refunds') return createRefund(form, fault);
@@ -245,7 +247,9 @@ export async function fakeStripe() {
     /** Adds faults for the next requests to the path, one each. */
     fail: (path: string, ...next: readonly FakeStripeFault[]) =>
       void faults.push(...next.map((fault) => ({ path, fault }))),
+    /** Sets the statuses of the next refunds; further ones succeed. */
     refundWith: (...statuses: readonly string[]) => void nextRefundStatuses.push(...statuses),
+    /** Sets the statuses of the next charges whose card is not declined; further ones succeed. */
     confirmWith: (...statuses: readonly string[]) => void nextIntentStatuses.push(...statuses),
     /** New PaymentIntents are not found by searching, as in Stripe's outages. */
     delaySearch: () => {

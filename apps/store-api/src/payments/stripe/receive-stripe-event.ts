@@ -13,8 +13,8 @@ const chargeDueNow = statement(
   `UPDATE orders SET resume_at = now()
    WHERE id = (SELECT order_id FROM charges WHERE id = $1 AND status = 'pending') AND resume_tries > 0 AND resume_at > now()`,
 );
-// $2: whether Stripe reports a failure. The refund becomes due; the job reads it from Stripe first, and
-// restores `refunded` if it did not fail.
+// Makes a refund due that waits for its retry, and, if Stripe reports a failure ($2), one that is marked as
+// refunded. `RefundCharges` reads the refund from Stripe first, and restores `refunded` if it did not fail.
 const refundDueNow = statement(
   'charges.refund-due-now',
   `UPDATE charges SET status = 'refund_due', refund_at = now()
@@ -22,8 +22,8 @@ const refundDueNow = statement(
 );
 
 /**
- * Treats an event of Stripe's as a hint to read the object from Stripe. The content of the event is never
- * used as the outcome.
+ * Treats an event of Stripe as a hint: the charge or refund that it names is read from Stripe soon. The event
+ * itself is never used as the outcome.
  */
 @Injectable()
 export class ReceiveStripeEvent {
@@ -39,22 +39,23 @@ export class ReceiveStripeEvent {
   }
 
   /**
+   * Verifies the signature, and makes the charge or refund of the event due.
    * @throws ValidationFailed without a valid signature; RateLimited when the network sent too many requests
    *   without valid credentials
    */
   async run(body: Buffer, signature: string | undefined, address: string): Promise<{ received: true }> {
     if (!isSignedByStripe(body, signature ?? '', this.secrets, this.clock())) return this.reject(address);
     const hint = hintOf(body);
-    if (hint !== undefined) await this.follow(hint);
+    if (hint !== undefined) await this.makeDue(hint);
     return { received: true };
   }
 
-  private follow(hint: StripeHint): Promise<number> {
-    if (hint.about === 'charge') return this.database.run(chargeDueNow, [hint.chargeId]);
-    return this.database.run(refundDueNow, [hint.reference, hint.isFailure]);
+  private async makeDue(hint: StripeHint): Promise<void> {
+    if (hint.about === 'charge') await this.database.run(chargeDueNow, [hint.chargeId]);
+    else await this.database.run(refundDueNow, [hint.reference, hint.isFailure]);
   }
 
-  /** Counts against the quota of the client network, like every request without valid credentials. */
+  /** Counts the request in the quota of its client network, like other requests without valid credentials. */
   private async reject(address: string): Promise<never> {
     const decision = await this.limiter.takeByAddress('anonymous', address);
     if (decision?.allowed === false)

@@ -4,12 +4,12 @@ import type { ChargeKeys } from './stripe-idempotency-keys.js';
 import { pickMostAdvanced } from './stripe-outcome.rules.js';
 
 /**
- * A search finds a charge after a minute, during outages after up to an hour
- * (https://docs.stripe.com/api/payment_intents/search); a list contains it at once.
+ * Stripe's search finds a charge after a minute, during outages after up to an hour
+ * (https://docs.stripe.com/api/payment_intents/search); its list contains the charge at once.
  */
 const searchDelayMs = 3_600_000;
 
-/** Stripe's maximum. */
+/** Stripe's maximum for lists and searches. */
 const pageSize = 100;
 
 /** Maximum number of pages of Stripe's list that are read for one charge: 500 PaymentIntents. */
@@ -18,7 +18,7 @@ const maxPages = 5;
 /** Maximum by which Stripe's clock may be behind PostgreSQL's. */
 const maxClockSkewMs = 300_000;
 
-/** Includes the charge of each PaymentIntent, not only its id. */
+/** Makes Stripe return the whole charge of each PaymentIntent, not only its id. */
 const expand = ['data.latest_charge'];
 
 /** Finds the PaymentIntent of a charge while its id is not known. */
@@ -42,8 +42,8 @@ export class StripeChargeLookup {
   }
 
   /**
-   * Finds a charge by the search, which may lack charges of the last hour. So without a result, a caller may
-   * charge only under the same key, or when the charge is older.
+   * Finds a charge by Stripe's search, which may lack charges of the last hour. So a caller that gets no
+   * result may charge only under the same key, or if the charge row is older than an hour.
    */
   async search({ id }: Charge): Promise<Stripe.PaymentIntent | undefined> {
     const query = `metadata['charge_id']:'${id}'`;
@@ -66,8 +66,8 @@ export class StripeChargeLookup {
     let last: string | undefined;
     for (let pages = 0; pages < maxPages; pages += 1) {
       signal.throwIfAborted();
-      const from = last === undefined ? {} : { starting_after: last };
-      const { data, has_more } = await this.stripe.paymentIntents.list({ ...filter, ...from });
+      const start = last === undefined ? {} : { starting_after: last };
+      const { data, has_more } = await this.stripe.paymentIntents.list({ ...filter, ...start });
       intents.push(...data.filter(({ metadata }) => metadata['charge_id'] === id));
       last = data.at(-1)?.id;
       const isPaid = intents.some(({ status }) => status === 'succeeded');

@@ -47,7 +47,10 @@ const declineCodes = new Set([
 /** Declines caused by a test key with a real card (https://docs.stripe.com/declines/codes). */
 const keyModeDeclineCodes = new Set(['test_mode_live_card']);
 
-/** @param payment whether the payment method had a customer before the charge; by default, yes */
+/**
+ * Returns the meaning of an error for the charge that it ended.
+ * @param payment whether the payment method had a customer before the charge; by default, yes
+ */
 export function classifyStripeError(
   error: unknown,
   payment: { readonly methodHasCustomer: boolean } = { methodHasCustomer: true },
@@ -73,12 +76,12 @@ function isDecline(error: Stripe.errors.StripeError): boolean {
   return error.statusCode === 400 && declineCodes.has(error.code ?? '');
 }
 
-/** Maps an error of Stripe's library to an error of the port. */
+/** Maps an error of Stripe's library to an error of `PaymentGateway`. Returns other errors unchanged. */
 export function paymentError(error: unknown): unknown {
   switch (classifyStripeError(error)) {
     case 'unavailable':
       return new PaymentProviderError('unavailable', codeOf(error), { cause: error });
-    case 'declined': // only of requests that charge no card
+    case 'declined': // by a request other than a charge, whose declines are outcomes
     case 'payment_method':
     case 'rejected':
       return new PaymentProviderError('rejected', codeOf(error), { cause: error });

@@ -1,9 +1,10 @@
 import Stripe from 'stripe';
 import { z } from 'zod';
 
-/** The object of Stripe's event, which is then read from Stripe. The event itself is no outcome. */
+/** The charge or refund that an event of Stripe is about. */
 export type StripeHint =
   | { readonly about: 'charge'; readonly chargeId: string }
+  /** `reference` is Stripe's id of the refund. */
   | { readonly about: 'refund'; readonly reference: string; readonly isFailure: boolean };
 
 /** Maximum age of a signature (https://docs.stripe.com/webhooks#replay-attacks). */

@@ -20,7 +20,7 @@ const saveIntent = statement(
   'stripe-keys.save-intent',
   'UPDATE stripe_keys SET payment_intent = $2 WHERE charge_id = $1',
 );
-// Of several processes that found that nothing was charged, one gets the next key; none does after another
+// If several processes find that nothing was charged, one of them gets the next key. None gets it once a
 // process has found a payment.
 const useNext = statement(
   'stripe-keys.use-next',
@@ -37,9 +37,9 @@ const useNextForRefund = statement(
    ON CONFLICT (charge_id) DO UPDATE SET refund_key_number = k.refund_key_number + 1 WHERE k.refund_key_number = $2`,
 );
 
-/** State of the idempotency keys of a charge at Stripe. Times are those of PostgreSQL's clock. */
+/** State of the idempotency keys of a charge at Stripe. Durations are by PostgreSQL's clock. */
 export interface ChargeKeys {
-  /** Starts at 1; incremented when a key became unusable without a charge. */
+  /** Number of the current key, from 1. The next one follows if nothing was charged under an unusable key. */
   readonly keyNumber: number;
   /** Time since the current key was found to be unusable; null while it is usable. */
   readonly unusableForMs: number | null;
@@ -60,7 +60,7 @@ export class StripeIdempotencyKeys {
 
   async read({ id, createdAt }: OpenCharge): Promise<ChargeKeys> {
     const keys = await this.database.row<ChargeKeys>(readState, [id, createdAt]);
-    if (keys === undefined) throw new Error('PostgreSQL returned no row.');
+    if (keys === undefined) throw new Error('PostgreSQL returned no row for the keys of a charge.');
     return keys;
   }
 
@@ -72,7 +72,7 @@ export class StripeIdempotencyKeys {
     await this.database.run(saveIntent, [id, paymentIntent]);
   }
 
-  /** Returns whether this process may use the next key. */
+  /** Makes the next key the current one. Returns whether this process may use it. */
   async useNext({ id }: Charge, keyNumber: number): Promise<boolean> {
     return (await this.database.run(useNext, [id, keyNumber])) === 1;
   }

@@ -2,10 +2,12 @@ import Stripe from 'stripe';
 import { PaymentProviderError } from '../payment-gateway.js';
 import { isTestKey } from './stripe-key.rules.js';
 
-/** Checks that Stripe's mode is that of the key's prefix. After a success the mode is not read again. */
+/**
+ * Checks that Stripe's mode (test or live) is that of the key's prefix. A successful check is not repeated.
+ */
 export class StripeMode {
   /** The check that is running or has succeeded. */
-  private checking: Promise<void> | undefined;
+  private currentCheck: Promise<void> | undefined;
 
   constructor(
     private readonly stripe: Stripe,
@@ -17,14 +19,14 @@ export class StripeMode {
    * call then repeats the check
    */
   check(): Promise<void> {
-    this.checking ??= this.compare().catch((error: unknown) => {
-      this.checking = undefined;
+    this.currentCheck ??= this.compareModes().catch((error: unknown) => {
+      this.currentCheck = undefined;
       throw error;
     });
-    return this.checking;
+    return this.currentCheck;
   }
 
-  private async compare(): Promise<void> {
+  private async compareModes(): Promise<void> {
     const expectedLivemode = !isTestKey(this.secretKey);
     const livemode = await this.readLivemode();
     if (livemode !== undefined && livemode !== expectedLivemode)

@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import type { ChargeOutcome, OpenCharge, RefundOutcome, UnderWay } from '../payment-gateway.js';
 
-/** @throws when the PaymentIntent is of another amount */
+/** Returns the outcome that a PaymentIntent shows. @throws when it has another amount than the charge */
 export function outcomeOf({ amount }: OpenCharge, intent: Stripe.PaymentIntent): ChargeOutcome | UnderWay {
   if (intent.amount !== amount.amount || intent.currency !== amount.currency.toLowerCase())
     throw new Error('This idempotency key was used for another charge.');
@@ -18,7 +18,7 @@ export function outcomeOf({ amount }: OpenCharge, intent: Stripe.PaymentIntent):
   }
 }
 
-/** Time of the charge in whole seconds. A PaymentIntent may be older than its charge. */
+/** Returns the time of the charge, else of the PaymentIntent, which may be older; both in whole seconds. */
 function chargeTime({ latest_charge: charge, created }: Stripe.PaymentIntent): Date {
   return new Date((charge !== null && typeof charge === 'object' ? charge.created : created) * 1000);
 }
@@ -41,7 +41,7 @@ export function pickMostAdvanced(intents: readonly Stripe.PaymentIntent[]): Stri
   );
 }
 
-/** @param error a decline, or an unusable payment method */
+/** Returns the outcome for an error of Stripe. @param error a decline, or an unusable payment method */
 export function declineOf(error: unknown): ChargeOutcome {
   const known = error instanceof Stripe.errors.StripeError ? error : null;
   return {
@@ -52,8 +52,9 @@ export function declineOf(error: unknown): ChargeOutcome {
 }
 
 /**
- * Stripe stores its response under an idempotency key, its own errors too, and marks a repeated response
- * (https://docs.stripe.com/error-low-level#sending-idempotency-keys). A server error that is not repeated is
+ * Whether Stripe repeats a server error under an idempotency key. It stores its response under the key, a
+ * server error too, and marks a repeated response
+ * (https://docs.stripe.com/error-low-level#sending-idempotency-keys). A server error that is not marked is
  * inconclusive: a proxy of Stripe may have given up on a request that still runs, and a retry under the same
  * key gets its response.
  */
@@ -65,7 +66,7 @@ export function isUnusableKeyError(error: unknown): boolean {
   );
 }
 
-/** https://docs.stripe.com/api/refunds/object#refund_object-status */
+/** Returns the outcome by the status (https://docs.stripe.com/api/refunds/object#refund_object-status). */
 export function refundOutcomeOf({ id, status, failure_reason }: Stripe.Refund): RefundOutcome | UnderWay {
   if (status === 'succeeded') return { status: 'refunded', reference: id };
   if (status === 'failed' || status === 'canceled')
@@ -78,7 +79,7 @@ export function isAlreadyRefunded(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'charge_already_refunded';
 }
 
-/** The bank's code if there is one, else Stripe's. The library represents a missing code as an empty text. */
+/** Returns the bank's code, else Stripe's. `||`, since Stripe's library may set a missing code to ''. */
 function reasonOf(
   error: { readonly decline_code?: string; readonly code?: string } | null,
 ): string | undefined {

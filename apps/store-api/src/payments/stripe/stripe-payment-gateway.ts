@@ -36,7 +36,7 @@ import { untilAborted } from './until-aborted.js';
 export interface StripeSettings {
   readonly secretKey: string;
   readonly apiUrl: URL;
-  /** Timeout without data from Stripe. */
+  /** Time without data from Stripe after which its library ends a request. */
   readonly timeoutMs: number;
 }
 
@@ -53,22 +53,21 @@ const lookupAfterMs = 23 * 3_600_000;
  */
 const recoveryTimeMs = 60_000;
 
-/** Includes the charge of a PaymentIntent, not only its id. */
+/** Makes Stripe return the whole charge of a PaymentIntent, not only its id. */
 const expand = ['latest_charge'];
 
-/** Stripe repeats an error of its own under the idempotency key; a lookup finds the outcome later. */
+/** Stripe repeats a server error under the idempotency key; a later attempt looks up the outcome. */
 class UnusableKey extends Error {
   override readonly name = 'UnusableKey';
 
   constructor() {
-    super('Stripe repeats an error under the idempotency key of the charge.');
+    super('Stripe repeats a server error under the idempotency key; a later attempt looks up the outcome.');
   }
 }
 
 /**
  * Charges cards with Stripe's PaymentIntents, created and confirmed in one request while the creator is
- * absent (https://docs.stripe.com/payments/save-and-reuse). Amounts are ISO minor units, as Stripe's: JPY has
- * none.
+ * absent (https://docs.stripe.com/payments/save-and-reuse). Amounts are in minor units, as at Stripe.
  */
 export class StripePaymentGateway extends PaymentGateway {
   private readonly stripe: Stripe;
@@ -105,7 +104,6 @@ export class StripePaymentGateway extends PaymentGateway {
     this.mode = new StripeMode(this.stripe, secretKey);
   }
 
-  /** Checks that the key's mode is Stripe's. @throws PaymentProviderError when they differ */
   async checkKey(): Promise<void> {
     try {
       await this.mode.check();
@@ -158,7 +156,11 @@ export class StripePaymentGateway extends PaymentGateway {
     return intent === undefined ? this.start(charge, keys.keyNumber) : this.resume(charge, intent);
   }
 
-  /** Finds the PaymentIntent of any unusable key. If there is none, charges under the next key. */
+  /**
+   * Looks up the PaymentIntent that a request under an unusable key may have created. If there is none,
+   * charges under the next key.
+   * @throws UnusableKey while it is too early for the lookup, or another process recovers the charge
+   */
   private async recover(
     charge: OpenCharge,
     keys: ChargeKeys,
@@ -196,7 +198,10 @@ export class StripePaymentGateway extends PaymentGateway {
     }
   }
 
-  /** @throws the error if it is not a decline of this charge */
+  /**
+   * Returns the decline of the charge that an error means.
+   * @throws the error if it means none; PaymentProviderError if our key may be the reason
+   */
   private declinedBy(error: unknown, payment?: { readonly methodHasCustomer: boolean }): ChargeOutcome {
     const kind = classifyStripeError(error, payment);
     if (kind === 'declined') return declineOf(error);
@@ -246,8 +251,8 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   /**
-   * Stripe requires the customer of a saved payment method. For an unknown one, the charge itself fails with
-   * the reason.
+   * Returns the customer of a payment method, which Stripe requires for a charge with a saved one. Returns
+   * undefined for an unknown method: the charge itself then fails with the reason.
    */
   private async customerOf(paymentMethod: string): Promise<string | undefined> {
     try {

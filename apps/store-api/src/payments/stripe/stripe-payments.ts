@@ -63,7 +63,7 @@ function paymentOf({
   return { reference: id, chargeId, refunded };
 }
 
-/** Pages of the objects that Stripe created in a time range. */
+/** Yields pages of the objects that Stripe created in a time range. */
 async function* pagesOf<Item extends { readonly id: string }>(
   { from, to }: TimeRange,
   signal: AbortSignal,
@@ -71,7 +71,8 @@ async function* pagesOf<Item extends { readonly id: string }>(
 ): AsyncGenerator<Item[]> {
   const seconds = (time: Date): number => Math.floor(time.getTime() / 1000);
   const first = { created: { gte: seconds(from), lt: seconds(to) }, limit: pageSize };
-  for (let last: string | undefined; ;) {
+  let last: string | undefined;
+  for (;;) {
     const after = last === undefined ? {} : { starting_after: last };
     const { data, has_more } = await untilAborted(signal, () => list({ ...first, ...after }));
     yield data;

@@ -27,7 +27,7 @@ export interface FakeResponse {
   readonly body: object;
 }
 
-/** The current PaymentIntent; its charge as an id unless expanded (https://docs.stripe.com/expand). */
+/** The PaymentIntent. `latest_charge` is an id if `query` does not expand it (docs.stripe.com/expand). */
 export function intentResponse(intent: FakeIntent, query?: URLSearchParams): object {
   const expand = query?.get('expand[0]');
   const expanded = expand === 'latest_charge' || expand === 'data.latest_charge';
@@ -35,6 +35,7 @@ export function intentResponse(intent: FakeIntent, query?: URLSearchParams): obj
   return { ...intent, latest_charge: expanded && charge !== null ? { ...charge } : (charge?.id ?? null) };
 }
 
+/** Returns the members of `metadata` in a form. */
 export function metadataOf(form: URLSearchParams): Record<string, string> {
   return Object.fromEntries(
     [...form].flatMap(([name, value]) => {
@@ -58,6 +59,7 @@ export function missing(): FakeResponse {
   return { status: 404, body: { error } };
 }
 
+/** The response to a request that Stripe failed to process. */
 export function broken(): FakeResponse {
   return { status: 500, body: { error: { type: 'api_error', message: 'Something went wrong.' } } };
 }
@@ -67,6 +69,7 @@ export function send(response: ServerResponse, { status, body }: FakeResponse): 
   response.end(JSON.stringify(body));
 }
 
+/** Sends an endless response, one byte every 20 ms. */
 export function drip(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   const timer = setInterval(() => response.write(' '), 20);

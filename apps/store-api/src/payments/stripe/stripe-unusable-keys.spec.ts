@@ -23,8 +23,8 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
   });
   afterEach(() => stripe.api.stop());
 
-  const unusableKeyError = /repeats an error under the idempotency key/;
-  /** A charge whose key was found to be unusable two minutes ago. */
+  const unusableKeyError = /repeats a server error under the idempotency key/;
+  /** Sends a charge whose key becomes unusable. Returns it as if that was found two minutes ago. */
   const withUnusableKey = async (
     fault: FakeStripeFault,
     given: Partial<OpenCharge> = {},
@@ -36,7 +36,8 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     await stripe.ageKey(openCharge.id, 2 * minuteMs);
     return openCharge;
   };
-  const keys = () =>
+  /** The idempotency keys of all requests to create a PaymentIntent. */
+  const sentKeys = () =>
     stripe.requestsTo(intentsPath).flatMap(({ method, key }) => (method === 'POST' ? [key] : []));
 
   it('charges once, under the next key, when the lookup finds no charge', async () => {
@@ -44,7 +45,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
     expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
     const first = openCharge.id;
-    expect(keys()).toEqual([first, first, `${first}:2`, `${first}:2`]);
+    expect(sentKeys()).toEqual([first, first, `${first}:2`, `${first}:2`]);
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
@@ -78,14 +79,14 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     stripe.api.attachTo('cus_other');
     for (let others = 0; others < tooMany; others += 1) await stripe.charge(newCharge());
     expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
-    expect(keys().at(-1)).toBe(`${openCharge.id}:2`);
+    expect(sentKeys().at(-1)).toBe(`${openCharge.id}:2`);
   });
 
   it.each([
     ['charges under the next key', 'before', 'broken-before', 2],
     ['finds the charge', 'after', 'broken-after', 1],
   ] as const)(
-    'searches, after the delay of the search, when the list is too long, and %s when Stripe failed %s charging',
+    'searches after an hour when the list is too long, and %s when Stripe failed %s charging',
     async (_result, _moment, fault, keysUsed) => {
       const openCharge = await withUnusableKey(fault);
       for (let others = 0; others < tooMany; others += 1) await stripe.charge(newCharge());
@@ -93,7 +94,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
       await expect(stripe.charge(openCharge)).rejects.toThrow(unusableKeyError);
       await stripe.ageKey(openCharge.id, hourMs);
       expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
-      expect(new Set(keys().filter((key) => key?.startsWith(openCharge.id))).size).toBe(keysUsed);
+      expect(new Set(sentKeys().filter((key) => key?.startsWith(openCharge.id))).size).toBe(keysUsed);
       expect(stripe.api.intents()).toHaveLength(tooMany + 1);
     },
   );
@@ -105,7 +106,7 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     expect(await stripe.charge(openCharge)).toMatchObject({ reference: stripe.api.intents().at(-1)?.id });
   });
 
-  it('finds a decline', async () => {
+  it('returns the decline that the lookup finds', async () => {
     const openCharge = await withUnusableKey('broken-after', { paymentMethod: 'pm_card_insufficientFunds' });
     expect(await stripe.charge(openCharge)).toMatchObject({
       status: 'declined',
@@ -151,6 +152,6 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     await expect(stripe.charge(openCharge)).rejects.toThrow();
     await expect(stripe.charge(openCharge)).rejects.toThrow();
     expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
-    expect(new Set(keys())).toEqual(new Set([openCharge.id]));
+    expect(new Set(sentKeys())).toEqual(new Set([openCharge.id]));
   });
 });

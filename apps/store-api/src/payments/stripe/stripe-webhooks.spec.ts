@@ -61,8 +61,8 @@ describe("Stripe's webhooks", () => {
     await orders.store.resumeOrders();
     return placed;
   };
-  /** The object of an event that shows the first refund with a status. */
-  const shownRefund = (placed: Placed, refundStatus: string) => ({
+  /** The object of an event that reports a status of the first refund. */
+  const refundWithStatus = (placed: Placed, refundStatus: string) => ({
     object: 'refund',
     id: refundsOf(placed)[0]?.id,
     status: refundStatus,
@@ -97,7 +97,7 @@ describe("Stripe's webhooks", () => {
     await orders.store.database.run(postpone, [placed.creator.id]);
     await orders.store.resumeOrders(); // the refund is not due
     expect(await status(placed)).toBe('refund_due');
-    await sendSigned(shownRefund(placed, 'succeeded'));
+    await sendSigned(refundWithStatus(placed, 'succeeded'));
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refunded');
   });
@@ -106,7 +106,7 @@ describe("Stripe's webhooks", () => {
     const placed = await placeRefunded('succeeded');
     expect(await status(placed)).toBe('refunded');
     setRefundStatus(placed, 'failed');
-    const failed = shownRefund(placed, 'failed');
+    const failed = refundWithStatus(placed, 'failed');
     await sendSigned(failed);
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refund_due');
@@ -120,7 +120,7 @@ describe("Stripe's webhooks", () => {
 
   it('never cause a second refund when Stripe shows the first one as succeeded', async () => {
     const placed = await placeRefunded('succeeded');
-    await sendSigned(shownRefund(placed, 'failed'));
+    await sendSigned(refundWithStatus(placed, 'failed'));
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refunded');
     expect(refundsOf(placed)).toHaveLength(1);
@@ -138,7 +138,7 @@ describe("Stripe's webhooks", () => {
     await send(body, signatureOf(body)).expect(200, { received: true });
   });
 
-  it('are accepted with a signature under any configured secret, also next to one under another', async () => {
+  it('are accepted with a signature under any configured secret, also after one under an unknown secret', async () => {
     await send('{}', signatureOf('{}', previousSecret)).expect(200);
     await send('{}', `${signatureOf('{}', 'whsec_unknown')},v1=${signatureOf('{}').split('v1=')[1]}`).expect(
       200,
