@@ -9,7 +9,7 @@ import type { Response } from 'express';
 import { type Observable, of } from 'rxjs';
 import { callerOf, tenantOf } from './access/caller.js';
 
-/** Requests of one route that wait in this process. They hold little memory; a further one is 503. */
+/** Requests of one route that may wait in this process. They hold little memory; a further one is 503. */
 export const maxWaiting = 100;
 const retryAfterSeconds = 1;
 
@@ -79,7 +79,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
       return;
     }
     if (this.waiting.length >= maxWaiting)
-      throw new ServiceUnavailable('Too many of these requests are in progress.');
+      throw new ServiceUnavailable('Too many requests of this operation are in progress. Retry later.');
     await new Promise<void>((resolve) => this.waiting.push(resolve)); // until `end` hands over a slot
   }
 
