@@ -25,8 +25,8 @@ export class FailureThrottle {
   ) {}
 
   /**
-   * Runs `work`, and counts a failure if it rejects. If the failures of the caller would exceed the limit if
-   * all running attempts failed, it first waits until one of them has ended.
+   * Runs `work`, and counts a failure if it rejects. While failures and running attempts of the caller
+   * together reach the limit, it first waits until one of the attempts has ended.
    * @throws RateLimited while the caller has failed too often
    */
   async attempt<Result>(caller: string, work: () => Promise<Result>): Promise<Result> {

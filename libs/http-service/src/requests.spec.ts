@@ -7,11 +7,11 @@ import { freshAddress, type SmallApi, smallApi } from './small-api.fixture.js';
 describe('an API', () => {
   let api: SmallApi;
   let token: string;
-  let databaseIsUp = true;
+  let isDatabaseUp = true;
   beforeAll(async () => {
     api = await smallApi({
       readiness: {
-        postgres: () => (databaseIsUp ? Promise.resolve() : Promise.reject(new Error('secret address'))),
+        postgres: () => (isDatabaseUp ? Promise.resolve() : Promise.reject(new Error('secret address'))),
         rabbitmq: () => true,
       },
     });
@@ -220,7 +220,7 @@ describe('an API', () => {
     const ready = await request(api.url).get('/store/health/ready').expect(200);
     expect(ready.body).toEqual({ status: 'ok', checks: { postgres: 'ok', rabbitmq: 'ok' } });
     expect(ready.headers['cache-control']).toBe('no-store');
-    databaseIsUp = false;
+    isDatabaseUp = false;
     const rejected = await eventually(async () => {
       const response = await request(api.url).get('/store/health/ready');
       return response.status === 503 ? response : undefined;
@@ -235,7 +235,7 @@ describe('an API', () => {
     expect(rejected.headers['retry-after']).toBe('1');
     expect(rejected.text).not.toContain('secret address');
     await request(api.url).get('/store/health/live').expect(200, { status: 'ok' });
-    databaseIsUp = true;
+    isDatabaseUp = true;
     await eventually(async () => (await request(api.url).get('/store/health/ready')).status === 200);
   });
 

@@ -98,7 +98,7 @@ export interface SmallApi {
 /**
  * Starts an API with the routes above. Requests to `notes/quoted` are limited to two per day, and those
  * without a valid token to five per day and network: no test takes so long that a request becomes free again.
- * @param options.maker shared with another API; by default it has its own
+ * @param options.maker the one of another small API, whose tokens are then accepted too; by default a new one
  */
 export async function smallApi(
   options: {
@@ -127,6 +127,7 @@ export async function smallApi(
   const redis = new RedisConnection(
     settings,
     logger,
+    // On a slow machine, the default timeout would sometimes let requests continue without Redis.
     options.redisUrl === undefined ? { commandTimeoutMs: 30_000 } : {},
   );
   if (options.redisUrl === undefined) await eventually(() => redis.client.status === 'ready');

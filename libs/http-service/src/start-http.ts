@@ -45,16 +45,16 @@ export interface HttpOptions {
   readonly rawHandler?: RawHandler;
   /** Adds Express middleware before Nest's routes. */
   readonly beforeRoutes?: (app: NestExpressApplication) => void;
-  /** Runs Nest's routes without Express and any middleware, also `beforeRoutes` (ADR 60). Default: false. */
+  /** Runs Nest's routes without Express and its middleware, also that of `beforeRoutes`. Default: false. */
   readonly directRoutes?: boolean;
 }
 
 const applicationOptions = { bodyParser: false, abortOnError: false, logger: false } as const;
 
 /**
- * Opens the public HTTP port immediately; readiness is 503 until every dependency is available. Gives each
- * request its id, measures it, and closes connections at the shutdown. The address, the logger and the
- * `HttpOptions` come from the application's providers.
+ * Opens the public HTTP port without waiting for dependencies; readiness is 503 until all are available.
+ * Gives each request its id, measures it, and closes connections at the shutdown. The address, the logger and
+ * the `HttpOptions` come from the application's providers.
  * @param create creates the application, for example with Nest's `NestFactory.create`
  */
 export async function startHttp(
@@ -110,7 +110,7 @@ function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined):
   });
 }
 
-/** Express reads its routing settings when its router is created, which Nest does immediately. */
+/** Creates the Express app with all settings, since Nest's adapter creates the router, which reads them. */
 function expressApp() {
   const app = express();
   app.disable('x-powered-by');
@@ -139,14 +139,19 @@ function respondNotFound(_request: Request, response: Response): void {
   response.status(status).json(body);
 }
 
+/** HTTP status by the code of Node's error; 400 for other codes. */
+const statusesOfInvalidHttp: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
 /** Responds to what Node's parser rejects: unknown methods, and malformed, large or incomplete headers. */
 function respondToInvalidHttp(error: Error, socket: Duplex): void {
   if (!socket.writable || currentResponse(socket) !== undefined) {
     socket.destroy();
     return;
   }
-  const status =
-    { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[String(Reflect.get(error, 'code'))] ?? 400;
+  const status = statusesOfInvalidHttp[String(Reflect.get(error, 'code'))] ?? 400;
   const { body } = toErrorResponse(
     new ValidationFailed([{ field: 'request', reason: 'malformed' }], 'The request is not valid HTTP.'),
   );

@@ -41,7 +41,7 @@ export interface RateLimitDecision {
 /**
  * This replica's share of one caller's token bucket. For a frequent caller it reserves some permits, so that
  * not every request needs Redis. For a rare caller, or when the quota is almost exhausted, it reserves none.
- * All replicas together never allow more than the quota.
+ * Every permit comes from the bucket in Redis, so that more replicas do not allow more requests.
  */
 export class QuotaShare {
   private readonly waiting: ((decision: RateLimitDecision | undefined) => void)[] = [];
@@ -77,14 +77,15 @@ export class QuotaShare {
   private async serveWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
       const needed = this.waiting.length;
-      const isAvailable = await this.takePermits(needed);
+      const hasResponse = await this.takePermits(needed);
       // Serves the requests for which permits were taken, and as many later ones as the unused permits allow.
       const served = Math.max(needed, Math.min(this.unused, this.waiting.length));
-      for (const resolve of this.waiting.splice(0, served)) resolve(isAvailable ? this.use() : undefined);
+      for (const resolve of this.waiting.splice(0, served)) resolve(hasResponse ? this.use() : undefined);
     }
     this.isTaking = false;
   }
 
+  /** Replaces this share by a new one. Returns false when Redis did not respond. */
   private async takePermits(needed: number): Promise<boolean> {
     const reserve = this.reserveFor(needed);
     const { unused } = this;
@@ -99,13 +100,13 @@ export class QuotaShare {
   }
 
   /**
-   * Returns how many permits to reserve: as many as were used of the last share, or twice as many as were
-   * used and are needed if it was exhausted early; none after a longer pause.
+   * Returns how many permits to reserve. Usually this is the number that was used of the last share. If that
+   * was exhausted before its end, it is twice the demand; after a pause it is 0.
    */
   private reserveFor(needed: number): number {
-    const sinceMs = this.nowMs() - this.queriedAtMs;
-    if (sinceMs > 2 * shareLifetimeMs) return 0;
-    const isExhaustedEarly = this.unused === 0 && sinceMs < shareLifetimeMs;
+    const ageMs = this.nowMs() - this.queriedAtMs;
+    if (ageMs > 2 * shareLifetimeMs) return 0;
+    const isExhaustedEarly = this.unused === 0 && ageMs < shareLifetimeMs;
     const expected = isExhaustedEarly ? 2 * (this.used + needed) : this.used;
     return Math.min(expected, Math.floor(this.quota.requests / maxReserveDivisor));
   }
@@ -118,13 +119,13 @@ export class QuotaShare {
       this.unused -= 1;
       this.used += 1;
     }
-    const secondsEach = windowSeconds / requests;
+    const secondsPerPermit = windowSeconds / requests;
     const permits = this.inBucket + this.unused;
     return {
       allowed,
       remaining: Math.floor(permits),
-      resetSeconds: Math.ceil((requests - permits) * secondsEach),
-      retryAfterSeconds: permits >= 1 ? 0 : Math.ceil((1 - permits) * secondsEach),
+      resetSeconds: Math.ceil((requests - permits) * secondsPerPermit),
+      retryAfterSeconds: permits >= 1 ? 0 : Math.ceil((1 - permits) * secondsPerPermit),
     };
   }
 }

@@ -55,7 +55,7 @@ describe('RateLimiter', () => {
   });
 
   it('returns the remaining quota and the time of its reset with each request', async () => {
-    const one = await replica(200, 200_000);
+    const one = await replica(200, 200_000); // one permit in 1,000 seconds
     const client = randomUUID();
     const startedAtMs = performance.now();
     for (let left = 199; left >= -1; left -= 1) {

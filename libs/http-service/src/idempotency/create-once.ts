@@ -1,7 +1,7 @@
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { keyMismatch, replayHeaders, keyInUse } from './key-conflicts.js';
 
-/** The scope of an `idempotency-key`: clients of one creator may use the same text. */
+/** An `idempotency-key` in its scope: another creator or client may use the same text. */
 export interface KeyScope {
   readonly creatorId: string;
   readonly clientId: string;
@@ -13,7 +13,7 @@ export interface KeyedRequest {
   readonly scope: KeyScope;
   /** Fingerprints of the body. The first is stored; those under previous keys count as the same body. */
   readonly fingerprints: readonly Buffer[];
-  /** When the request was received; an expired key counts as absent. */
+  /** When the request was received. A key that is 24 hours old by then counts as absent. */
   readonly receivedAt: Date;
 }
 
@@ -31,7 +31,7 @@ interface StoredKey<Response> {
 const keysPerBatch = 1_000;
 const lifetime = "interval '24 hours'";
 
-/** SQL for a migration. `response` is `json` to keep the order of members, and null before the commit. */
+/** SQL for a migration. `response` is `json` to keep the order of members; null only before the commit. */
 export const createIdempotencyKeys = `
   CREATE TABLE idempotency_keys (
     creator_id uuid NOT NULL,

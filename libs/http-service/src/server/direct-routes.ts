@@ -19,6 +19,7 @@ const requestedPath = /^[\w/.~%-]+$/;
  * one after another, each with a regular expression (ADR 60).
  */
 export class DirectRoutes {
+  /** Routes by their method and number of segments. */
   private readonly byShape = new Map<string, DirectRoute[]>();
 
   /** @param headers sent with all responses */

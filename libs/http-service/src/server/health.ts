@@ -1,6 +1,6 @@
 import { ServiceUnavailable, toErrorResponse } from '@fulfilment/error-envelope';
-import { type Request, type Response, Router } from 'express';
 import { resolveWithin } from '@fulfilment/runtime';
+import { type Request, type Response, Router } from 'express';
 
 /** Nest's token for the checks of a service's connections. */
 export const READINESS_CHECKS = Symbol('READINESS_CHECKS');
@@ -15,8 +15,8 @@ const cacheMs = 1_000;
 export type FindFailedChecks = () => Promise<readonly string[]>;
 
 /**
- * Runs the checks of a service one run at a time, and caches the result for up to a second: readiness
- * requests need no token and have no quota, and each check costs a query.
+ * Returns a function that runs all checks, shares a run among concurrent calls, and caches its result for a
+ * second: readiness requests need no token and have no quota, and each check costs a query.
  */
 export function sharedReadiness(
   checks: ReadinessChecks,
@@ -40,7 +40,7 @@ const checksOfServing: readonly string[] = ['postgres'];
 /**
  * `/health/live`, `/health/ready` and `/health/serving`: no authentication, no rate limit, no HTTP caching. A
  * load balancer that took every replica out during an outage of Redis or RabbitMQ would end requests that
- * continue without them, so it reads `serving`.
+ * continue without them, so it should read `serving`.
  */
 export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFailedChecks): Router {
   const router = Router();
