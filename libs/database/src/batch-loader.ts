@@ -1,5 +1,7 @@
 import { currentContext, inContext, isTracing, type WorkContext } from '@fulfilment/runtime';
 
+const defaultMaxBatchSize = 100;
+
 interface PendingKey<Key, Row> {
   readonly key: Key;
   readonly result: PromiseWithResolvers<Row | undefined>;
@@ -73,13 +75,16 @@ export class BatchLoader<Key, Row> {
 
   /** Takes the oldest waiting keys. */
   private takeBatch(): PendingKey<Key, Row>[] {
-    const batch = [...this.waiting].slice(0, this.options.maxBatchSize ?? 100);
+    const batch = [...this.waiting].slice(0, this.options.maxBatchSize ?? defaultMaxBatchSize);
     for (const [dedupeKey] of batch) this.waiting.delete(dedupeKey);
     return batch.map(([, pending]) => pending);
   }
 }
 
-/** Runs a batch in the trace of one of its keys, if it is recorded, and not in that of an earlier batch. */
+/**
+ * Runs a batch in the context of a key whose span is recorded, else of its first key. Without this, it could
+ * run in the context of an earlier batch.
+ */
 function inContextOf<Result>(
   batch: readonly { readonly context: WorkContext | undefined }[],
   run: () => Result,

@@ -1,6 +1,8 @@
 import type { Database } from './database.js';
 import { type Sql, statement } from './sql.js';
 
+const dayMs = 86_400_000;
+
 /**
  * Runs a statement that changes partitions or their rows, and returns the number of rows. DDL takes no
  * parameters, so names and bounds are part of the text: they never come from a request.
@@ -22,11 +24,11 @@ export interface NewPartition {
     /** Maximum number of rows to move. The table is locked during the move, for well under a second. */
     readonly maxMovedRows: number;
   };
-  /** Changes of the new partition before it is attached, e.g. its triggers. */
+  /** SQL statements that change the new partition before it is attached, e.g. create its triggers. */
   readonly prepare?: readonly string[];
 }
 
-// Other statements queue behind a pending lock request, so a change without its locks is retried later.
+// Other statements queue behind a pending lock request. So a change fails soon, to be retried later.
 const setLockTimeout = statement('partitions.set-lock-timeout', "SET LOCAL lock_timeout = '200ms'");
 const tryLock = statement('partitions.try-lock', 'SELECT pg_try_advisory_xact_lock($1) AS acquired');
 const readPartitions = statement(
@@ -37,7 +39,8 @@ const readPartitions = statement(
 const readToday = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::date AS day");
 
 /**
- * Changes partitions in one transaction, in one replica at a time; others skip it. Waits 200 ms for a lock.
+ * Changes partitions in one transaction, in one replica at a time; others skip it. Waits at most 200 ms for a
+ * lock.
  *
  * @param advisoryLock key of the tables' lock, the same in all versions of the service
  * @returns whether this replica ran `work`
@@ -78,8 +81,8 @@ export function createMissingPartition(
 }
 
 /**
- * Creates the partition before it locks the table, so that work on the table stops for milliseconds only. The
- * lock is needed with a default partition, which would reject a concurrent insert of a row of the new one.
+ * Creates the partition before it locks the table, so that work on the table stops for milliseconds only. If
+ * there is a default partition, the lock keeps rows of the new partition out of it until the attachment.
  *
  * @throws when the default partition has too many rows to move: they stay there, which is correct but slower
  */
@@ -116,7 +119,7 @@ export async function currentDay(sql: Sql): Promise<string> {
 
 /** @param day as `YYYY-MM-DD`; the result has the same form */
 export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+  return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
 }
 
 /** Returns the name of a table's partition for a day (`YYYY-MM-DD`). */

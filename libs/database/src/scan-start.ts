@@ -47,12 +47,12 @@ export class ScanStart {
     return 0;
   }
 
-  /** Delays the next full scan if this one took long, so that full scans take a share of the time at most. */
+  /** Records the duration of a full scan, and delays the next, so that they take at most 5% of the time. */
   fullScanTook(durationMs: number): void {
     this.fullScanAllowedAtMs = performance.now() + durationMs / maxFullScanShare;
   }
 
-  /** @param positions the rows of a handled batch, in order */
+  /** @param positions those of a handled batch, ascending */
   advance(positions: readonly number[]): void {
     const [first, last] = [positions[0], positions.at(-1)];
     if (first === undefined || last === undefined) return;

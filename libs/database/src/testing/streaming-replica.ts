@@ -10,7 +10,7 @@ import { withClient } from './with-client.js';
 const run = promisify(execFile);
 const debianFolder = '/usr/lib/postgresql';
 const readyTimeoutMs = 60_000;
-const options = {
+const serverOptions = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   fsync: 'off',
@@ -18,7 +18,7 @@ const options = {
   log_min_messages: 'panic',
 };
 /** Runs the server until the standard input closes, so that it stops even if the test run is killed. */
-const watched =
+const runUntilInputCloses =
   'program=$1; shift; "$program" "$@" & server=$!; read -r _; kill -QUIT "$server"; wait "$server"';
 
 export interface StreamingReplica {
@@ -55,8 +55,11 @@ export async function streamingReplica(): Promise<StreamingReplica> {
   const storage = [`--pgdata=${primaryData}`, '--encoding=UTF8', '--locale=C', '--no-sync'];
   await run(join(programs, 'initdb'), [...account, ...storage], settings);
   const serve = async (data: string, port: number): Promise<() => Promise<void>> => {
-    const flags = Object.entries({ ...options, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const args = ['-c', watched, 'sh', join(programs, 'postgres'), '-D', data, ...flags];
+    const flags = Object.entries({ ...serverOptions, port }).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ]);
+    const args = ['-c', runUntilInputCloses, 'sh', join(programs, 'postgres'), '-D', data, ...flags];
     const server = spawn('sh', args, { ...settings, stdio: ['pipe', 'ignore', 'ignore'] });
     const isReady = () => query(urlOf(port), 'SELECT 1').catch(() => undefined);
     await eventually(isReady, readyTimeoutMs, () => 'PostgreSQL does not respond');

@@ -40,7 +40,7 @@ export class OpenTransaction {
   }
 
   /**
-   * Rolls back and rejects when it fails.
+   * Commits. Rolls back and rejects when that fails.
    * @param probe run if the connection is lost at COMMIT; without it, the commit then counts as failed
    */
   async commit(probe?: CommitProbe): Promise<void> {
@@ -53,8 +53,7 @@ export class OpenTransaction {
       this.release();
       this.span?.committed();
     } catch (error) {
-      // Has no effect after a lost connection, at which the server may have committed.
-      await this.rollback();
+      await this.rollback(); // sends nothing if the connection was lost
       if (error instanceof TransactionRolledBack || id === undefined || probe === undefined) throw error;
       if (!(await this.wasCommitted(id, probe))) throw error;
     }
