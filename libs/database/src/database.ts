@@ -19,7 +19,7 @@ import { OpenTransaction } from './transactions/open-transaction.js';
 import { type Queryable, rows, run } from './queryable.js';
 import { inStatementSpan, transactionSpan } from './spans.js';
 
-/** Time to determine the outcome of a commit whose response was lost. Most crashed servers are back by then. */
+/** Time to find out whether a commit without a response succeeded. A crashed server should be back then. */
 const commitOutcomeTimeoutMs = 8_000;
 const retryDelayMs = 50;
 const invalidParameterValue = '22023';
