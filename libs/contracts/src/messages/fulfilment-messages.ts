@@ -9,7 +9,7 @@ const trimmedText = z
   .min(1)
   .max(255)
   .regex(...oneLine);
-/** An id is looked up exactly as it was sent. */
+/** Not trimmed: an id is looked up exactly as it was sent. */
 const id = z
   .string()
   .min(1)

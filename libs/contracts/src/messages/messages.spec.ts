@@ -4,7 +4,7 @@ import { InvalidMessage, messages, parseMessage } from './index.js';
 const occurredAt = new Date('2026-03-01T12:00:00.000Z');
 const stockSet = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 3 }, { occurredAt });
 
-describe('messages', () => {
+describe('the message catalogue', () => {
   it('parses a message that it created', () => {
     const read = parseMessage(JSON.stringify(stockSet));
     expect(read).toEqual(stockSet);
