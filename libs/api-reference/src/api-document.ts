@@ -25,8 +25,9 @@ export function apiDocument({ api, info, scopes, services }: DocumentOptions): O
   const schemas: Record<string, Schema> = {};
   const addSchemas = (named: Schemas = {}): void => {
     for (const [name, schema] of Object.entries(named)) {
-      const known = (schemas[name] ??= schema);
+      const known = schemas[name] ?? schema;
       if (JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`There are two schemas ${name}.`);
+      schemas[name] = schema;
     }
   };
   addSchemas(shapeSchema(errorShape).schemas);

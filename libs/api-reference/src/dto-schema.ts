@@ -14,13 +14,14 @@ export function dtoSchema(dto: Class): NamedSchemas {
     getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false),
     ({ propertyName }) => propertyName,
   );
+  const isOwn = ([, [first]]: [string, Check[]]): boolean => first?.target === dto;
   // Inherited members last, so that a list's own parameters come before those of the page.
-  const isInherited = ([, [first]]: [string, Check[]]): number => Number(first?.target !== dto);
+  const ordered = [...members].sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
   const defaults = new dto();
   const properties: Record<string, Schema> = {};
   const required: string[] = [];
   const schemas: Record<string, Schema> = {};
-  for (const [name, checks] of [...members].sort((one, other) => isInherited(one) - isInherited(other))) {
+  for (const [name, checks] of ordered) {
     const { description, nestedDto } = documentationOf(defaults, name);
     if (description === undefined) throw new Error(`${dto.name}.${name} has no @Description().`);
     if (nestedDto !== undefined) Object.assign(schemas, dtoComponents(nestedDto));

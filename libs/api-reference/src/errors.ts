@@ -193,19 +193,19 @@ function errorHeaders(
   };
 }
 
-/** Names each example by its reason or code, with a number if the name is taken. */
+/** Names each example by its reason if that is a code, else by its error code. Numbers repeated names. */
 function namedExamples(envelopes: readonly ErrorEnvelope[]): Record<string, Example> {
-  const names = new Map<string, Example>();
+  const examples = new Map<string, Example>();
   for (const envelope of envelopes) {
     const reason = envelope.details?.[0]?.reason ?? '';
     const isCode = /^[a-z_]+$/.test(reason);
     const name = isCode ? reason : envelope.code.toLowerCase();
-    names.set(names.has(name) ? `${name}_${names.size + 1}` : name, {
+    examples.set(examples.has(name) ? `${name}_${examples.size + 1}` : name, {
       summary: envelope.message,
       value: envelope,
     });
   }
-  return Object.fromEntries(names);
+  return Object.fromEntries(examples);
 }
 
 /** Any error without a status of its own: `toErrorResponse` turns it into a 500. */
