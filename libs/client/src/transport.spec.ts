@@ -190,7 +190,10 @@ describe('a client', () => {
     const renewed: string[] = [];
     const auth = {
       accessToken: () => Promise.resolve('at_1'),
-      renew: (rejected: string) => Promise.resolve(`at_${renewed.push(rejected) + 1}`),
+      renew: (rejected: string) => {
+        renewed.push(rejected);
+        return Promise.resolve(`at_${renewed.length + 1}`);
+      },
     };
     const client = createStoreClient({ ...api.options(), auth });
     expect(await thrown(readOrder({ client, path }))).toMatchObject({ code: 'UNAUTHORIZED' });
