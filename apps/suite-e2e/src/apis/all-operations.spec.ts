@@ -51,7 +51,7 @@ describe('every operation of both APIs', () => {
     return data.flatMap(({ id, uuid }) => [id, uuid].filter((value) => value !== undefined));
   }
 
-  it('includes the event feed, which has the placed order, so that its requests do not wait', async () => {
+  it('finds the placed order in the event feed, whose generated requests therefore do not wait for an event', async () => {
     await eventually(async () => {
       const response = await clientOf('/store').get('/store/v1/events').expect(200);
       return bodyOf(response, feedShape).data.some(({ event }) => event === 'order.created');

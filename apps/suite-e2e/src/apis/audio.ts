@@ -1,10 +1,10 @@
 import { listen } from '@fulfilment/testing';
 import { createServer } from 'node:http';
 
-const samplesPerSecond = 8000;
-const durationSeconds = 12;
+export const samplesPerSecond = 8000;
+export const durationSeconds = 12;
 
-/** Serves silence as WAV: PCM with 8 bits, mono. */
+/** Serves 12 s of silence as WAV (PCM, 8 bits, mono) with a title in its tags. */
 export async function serveAudio(title: string): Promise<{ url: string; stop: () => Promise<void> }> {
   const format = Buffer.alloc(16);
   format.writeUInt16LE(1, 0); // PCM

@@ -187,12 +187,12 @@ describe('the Store API', () => {
     } while (cursor !== '');
     expect(paged).toEqual(ids);
     const first = await merchant.store.get('/store/v1/orders?limit=1').expect(200);
-    const elsewhere = `cursor=${encodeURIComponent(first.body.pagination.next_cursor)}`;
-    expect(fieldsOf(await otherMerchant.store.get(`/store/v1/orders?${elsewhere}`).expect(400))).toEqual([
+    const firstCursor = `cursor=${encodeURIComponent(first.body.pagination.next_cursor)}`;
+    expect(fieldsOf(await otherMerchant.store.get(`/store/v1/orders?${firstCursor}`).expect(400))).toEqual([
       'cursor',
     ]);
     expect(
-      fieldsOf(await merchant.store.get(`/store/v1/orders?status=shipped&${elsewhere}`).expect(400)),
+      fieldsOf(await merchant.store.get(`/store/v1/orders?status=shipped&${firstCursor}`).expect(400)),
     ).toEqual(['cursor']);
     await merchant.store.get('/store/v1/orders?status=nothing').expect(400);
   });

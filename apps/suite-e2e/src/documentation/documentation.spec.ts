@@ -19,7 +19,7 @@ const pages = [
 const runs = (block: CodeBlock): boolean => block.noRun === undefined;
 const withPrograms = pages.filter(({ blocks }) => blocks.some(runs));
 const isStart = ({ file }: { file: string }): boolean => file.includes('/start-');
-/** Pages that are read in one terminal, one after another: the guides continue the first order with curl. */
+/** Pages by terminal: each start page has its own, and all guides continue that of the start with curl. */
 const sessions = withPrograms
   .filter(isStart)
   .map((page) => [
