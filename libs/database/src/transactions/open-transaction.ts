@@ -51,19 +51,31 @@ export class OpenTransaction {
       id = await this.began.catch(translateAndThrow);
       await this.sendCommit();
       this.release();
-      this.span?.committed();
     } catch (error) {
-      await this.rollback(); // sends nothing if the connection was lost
-      if (error instanceof TransactionRolledBack || id === undefined || probe === undefined) throw error;
-      if (!(await this.wasCommitted(id, probe))) throw error;
+      await this.rollbackAndRelease(); // sends nothing if the connection was lost
+      if (error instanceof TransactionRolledBack || !(await this.probeShowsCommit(id, probe))) {
+        this.span?.rolledBack();
+        throw error;
+      }
     }
+    this.span?.committed();
     for (const callback of this.afterCommit) callback();
   }
 
   async rollback(): Promise<void> {
+    await this.rollbackAndRelease();
+    this.span?.rolledBack();
+  }
+
+  /** @param id undefined if BEGIN failed */
+  private async probeShowsCommit(id: string | undefined, probe: CommitProbe | undefined): Promise<boolean> {
+    if (id === undefined || probe === undefined) return false;
+    return this.wasCommitted(id, probe);
+  }
+
+  private async rollbackAndRelease(): Promise<void> {
     if (!this.isBroken) await this.client.query('ROLLBACK').catch(this.markBroken);
     this.release();
-    this.span?.rolledBack();
   }
 
   private newTransaction(): Transaction {
