@@ -171,7 +171,8 @@ describe('an API', () => {
   });
 
   it('omits Retry-After from a 503 if a retry without an idempotency-key could do the work twice', async () => {
-    const send = () => request(api.url).post('/store/notes/away').set('authorization', `Bearer ${token}`);
+    const send = () =>
+      request(api.url).post('/store/notes/unavailable').set('authorization', `Bearer ${token}`);
     expect((await send().expect(503)).headers['retry-after']).toBeUndefined();
     expect((await send().set('idempotency-key', 'a').expect(503)).headers['retry-after']).toBe('1');
   });

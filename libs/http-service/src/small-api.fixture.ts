@@ -69,10 +69,10 @@ class NotesController {
     return { title, quantity };
   }
 
-  @Post('away')
+  @Post('unavailable')
   @Scopes('orders:create')
   @RetryOnlyWithKey()
-  addWhileAway() {
+  addWhileUnavailable() {
     throw new ServiceUnavailable();
   }
 

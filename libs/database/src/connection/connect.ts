@@ -107,7 +107,7 @@ export async function connectProgram(dataSource: DataSource, options: SessionOpt
 /**
  * Verifies that each of two connections has one session of its own, which session locks need. Behind a
  * transaction pooler, both may use the same session, or one of them several.
- * @throws UnsuitableConnection if they do
+ * @throws UnsuitableConnection if a connection has no session of its own
  */
 export async function verifyOwnSession(dataSource: DataSource): Promise<void> {
   const runners = [dataSource.createQueryRunner(), dataSource.createQueryRunner()] as const;

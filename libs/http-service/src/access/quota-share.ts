@@ -100,8 +100,8 @@ export class QuotaShare {
   }
 
   /**
-   * Returns how many permits to reserve. Usually this is the number that was used of the last share. If that
-   * was exhausted before its end, it is twice the demand; after a pause it is 0.
+   * Returns how many permits to reserve: usually as many as were used of the last share. If that share was
+   * exhausted during its lifetime, twice the number that was used and is needed; after a pause, none.
    */
   private reserveFor(needed: number): number {
     const ageMs = this.nowMs() - this.queriedAtMs;

@@ -12,7 +12,7 @@ interface CachedResult {
   readonly revoked: Promise<boolean>;
 }
 
-/** The deny list of access tokens in Redis. While Redis is down, no token is revoked, which is logged. */
+/** The deny list of access tokens in Redis. While Redis is down, no token counts as revoked. */
 @Injectable()
 export class RevokedTokens {
   private readonly results = new LRUCache<string, CachedResult>({ max: maxCachedResults });

@@ -13,7 +13,7 @@ type Parse = ReturnType<typeof express.json>;
 function jsonParserOf(limitBytes: number): Parse {
   return express.json({
     limit: limitBytes,
-    strict: false, // `null` is valid JSON and gets its own error below
+    strict: false, // JSON that is no object gets its own error below
     inflate: false,
     type: () => true,
     verify: (_request, _response, bytes, charset) => {
