@@ -69,7 +69,7 @@ describe('a DPoP-bound access token', () => {
     return dpop === undefined ? pending : pending.set('dpop', dpop);
   };
 
-  it('is accepted with a proof for the request (RFC 9449 §7.1)', async () => {
+  it('is accepted with a proof for the request, whatever the query and the case of the scheme (RFC 9449 §7.1)', async () => {
     await get(await proof()).expect(200);
     await get(await proof(), { path: '/store/notes?limit=1&cursor=x' }).expect(200);
     await get(await proof(), { scheme: 'dpop' }).expect(200);
@@ -92,7 +92,7 @@ describe('a DPoP-bound access token', () => {
     await get(await proof({ htu })).expect(200);
   });
 
-  it('is accepted for a POST with a proof for it', async () => {
+  it('is accepted for a POST with a proof for a POST, and rejected with one for a GET', async () => {
     const post = async (dpop: string) =>
       request(api.url)
         .post('/store/notes')
