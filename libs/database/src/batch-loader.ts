@@ -30,8 +30,8 @@ export interface BatchLoaderOptions<Key, Row> {
  */
 export class BatchLoader<Key, Row> {
   private readonly waiting = new Map<string | symbol, PendingKey<Key, Row>>();
-  private running = 0;
-  private scheduled = false;
+  private runningCount = 0;
+  private isScheduled = false;
 
   constructor(private readonly options: BatchLoaderOptions<Key, Row>) {}
 
@@ -48,10 +48,10 @@ export class BatchLoader<Key, Row> {
 
   /** Starts after the current tick, so that all keys requested in it share the statement. */
   private schedule(): void {
-    if (this.scheduled || this.running >= (this.options.maxConcurrent ?? 1)) return;
-    this.scheduled = true;
+    if (this.isScheduled || this.runningCount >= (this.options.maxConcurrent ?? 1)) return;
+    this.isScheduled = true;
     setImmediate(() => {
-      this.scheduled = false;
+      this.isScheduled = false;
       void this.runBatch();
     });
   }
@@ -59,7 +59,7 @@ export class BatchLoader<Key, Row> {
   private async runBatch(): Promise<void> {
     const batch = this.takeBatch();
     if (batch.length === 0) return;
-    this.running += 1;
+    this.runningCount += 1;
     if (this.waiting.size > 0) this.schedule();
     try {
       const rows = await inContextOf(batch, () => this.options.run(batch.map(({ key }) => key)));
@@ -68,7 +68,7 @@ export class BatchLoader<Key, Row> {
     } catch (error) {
       for (const { result } of batch) result.reject(error);
     } finally {
-      this.running -= 1;
+      this.runningCount -= 1;
       if (this.waiting.size > 0) this.schedule();
     }
   }

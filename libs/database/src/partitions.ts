@@ -90,23 +90,27 @@ export async function createPartition(run: RunChange, partition: NewPartition): 
   const { table, name, from, to, prepare = [] } = partition;
   await run(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
   for (const change of prepare) await run(change);
-  if (partition.default !== undefined) await moveFromDefault(run, { ...partition, ...partition.default });
+  if (partition.default !== undefined) await moveFromDefault(run, partition, partition.default);
   await run(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
 }
 
 async function moveFromDefault(
   run: RunChange,
-  moved: NewPartition & NonNullable<NewPartition['default']>,
+  { table, name, from, to }: NewPartition,
+  { partition: defaultPartition, column, maxMovedRows }: NonNullable<NewPartition['default']>,
 ): Promise<void> {
-  const { table, name, from, to, partition, column, maxMovedRows } = moved;
-  const ofPartition = `${column} >= '${from}' AND ${column} < '${to}'`;
+  const isOfNewPartition = `${column} >= '${from}' AND ${column} < '${to}'`;
   await run(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
-  const rowCount = await run(`SELECT FROM ${partition} WHERE ${ofPartition} LIMIT ${maxMovedRows + 1}`);
+  const rowCount = await run(
+    `SELECT FROM ${defaultPartition} WHERE ${isOfNewPartition} LIMIT ${maxMovedRows + 1}`,
+  );
   if (rowCount > maxMovedRows)
-    throw new Error(`More than ${maxMovedRows} rows of ${name} are in ${partition}.`);
+    throw new Error(
+      `${name} was not created: more than ${maxMovedRows} of its rows are in the default partition ${defaultPartition}.`,
+    );
   if (rowCount === 0) return;
   await run(
-    `WITH moved AS (DELETE FROM ${partition} WHERE ${ofPartition} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
+    `WITH moved AS (DELETE FROM ${defaultPartition} WHERE ${isOfNewPartition} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
   );
 }
 

@@ -4,7 +4,7 @@ const defaultFullScanMs = 10_000;
 const maxFullScanShare = 0.05;
 
 export interface ScanTimes {
-  /** Time after a position was handled in which late commits of lower ones are found without a full scan. */
+  /** How long the start stays behind a handled position at least, since lower ones may be committed later. */
   readonly lagMs?: number;
   /** Minimum time between full scans. */
   readonly fullScanMs?: number;
@@ -19,8 +19,8 @@ export interface ScanTimes {
  */
 export class ScanStart {
   private start = 0;
-  /** The highest handled position some seconds ago, from which scans start after the next interval. */
-  private next = 0;
+  /** The highest handled position when the current interval began; the start after this interval. */
+  private nextStart = 0;
   /** The highest handled position. */
   private highest = 0;
   private advancedAtMs = performance.now();
@@ -37,8 +37,8 @@ export class ScanStart {
     const { lagMs = defaultLagMs, fullScanMs = defaultFullScanMs } = this.times;
     const nowMs = performance.now();
     if (nowMs - this.advancedAtMs >= lagMs) {
-      this.start = this.next;
-      this.next = this.highest;
+      this.start = this.nextStart;
+      this.nextStart = this.highest;
       this.advancedAtMs = nowMs;
     }
     const isDue = preferFull || nowMs >= this.fullScanDueAtMs;
@@ -58,7 +58,7 @@ export class ScanStart {
     if (first === undefined || last === undefined) return;
     if (first < this.start) {
       this.start = first; // found by a full scan: positions in between may be waiting as well
-      this.next = first;
+      this.nextStart = first;
       this.highest = last;
     } else this.highest = Math.max(this.highest, last);
   }
