@@ -181,12 +181,12 @@ function errorHeaders(
   retryOnlyWithKey: boolean,
 ): Record<string, Header> {
   const { RateLimit, 'RateLimit-Policy': policy, 'Retry-After': retryAfter, ...rest } = standardHeaders;
-  const challenged = { ...rest['WWW-Authenticate'], example: challenge };
+  const wwwAuthenticate = { ...rest['WWW-Authenticate'], example: challenge };
   const isTransient = code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE';
   return {
     'X-Request-Id': rest['X-Request-Id'],
-    ...(status === 401 && { 'WWW-Authenticate': challenged }),
-    ...(status === 403 && { 'WWW-Authenticate': optional(challenged) }),
+    ...(status === 401 && { 'WWW-Authenticate': wwwAuthenticate }),
+    ...(status === 403 && { 'WWW-Authenticate': optional(wwwAuthenticate) }),
     ...(isTransient && { 'Retry-After': retryOnlyWithKey ? optional(retryAfter) : retryAfter }),
     ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
     ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }),

@@ -45,13 +45,13 @@ export const createIdempotencyKeys = `
   CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 `;
 
-const read = statement(
+const readKey = statement(
   'idempotency.read',
   `SELECT fingerprint, response FROM idempotency_keys
    WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND created_at > $4::timestamptz - ${lifetime}`,
 );
 // Waits for a concurrent transaction with the key. An expired key counts as absent.
-const claim = statement(
+const claimKey = statement(
   'idempotency.claim',
   `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, created_at, fingerprint) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (creator_id, client_id, key) DO UPDATE
@@ -76,7 +76,7 @@ export async function findCreated<Response>(
   sql: Sql,
   { scope, fingerprints, receivedAt }: KeyedRequest,
 ): Promise<CreatedOnce<Response> | undefined> {
-  const stored = await sql.row<StoredKey<Response>>(read, [...valuesOf(scope), receivedAt]);
+  const stored = await sql.row<StoredKey<Response>>(readKey, [...valuesOf(scope), receivedAt]);
   if (stored === undefined) return undefined;
   if (!fingerprints.some((known) => known.equals(stored.fingerprint))) throw keyMismatch();
   return stored.response === null ? undefined : { response: stored.response, headers: replayHeaders };
@@ -95,7 +95,7 @@ export async function createOnce<Response>(
 ): Promise<CreatedOnce<Response>> {
   if (request === undefined) return { response: await create(), headers: {} };
   const { scope, fingerprints, receivedAt } = request;
-  if ((await tx.run(claim, [...valuesOf(scope), receivedAt, fingerprints[0]])) === 0) {
+  if ((await tx.run(claimKey, [...valuesOf(scope), receivedAt, fingerprints[0]])) === 0) {
     const created = await findCreated<Response>(tx, request);
     if (created === undefined) throw keyInUse(); // the clean-up deleted the key between the two statements
     return created;

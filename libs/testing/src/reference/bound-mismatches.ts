@@ -97,7 +97,8 @@ function probesOf({ schema: given, good, path, bodyWith }: Place, schemas: Schem
     };
     return [absent, ...(name in members ? probesOf(place, schemas) : [])];
   });
-  return path.length === 0 ? inner : [...ownProbes, ...inner];
+  const isBody = path.length === 0; // its only probes are those of its members
+  return isBody ? inner : [...ownProbes, ...inner];
 }
 
 /**
