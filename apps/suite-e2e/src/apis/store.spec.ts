@@ -43,9 +43,16 @@ describe('the Store API', () => {
     }
     const detailed = await merchant.store.get('/store/v1/releases?format=detailed').expect(200);
     expect(detailed.body.data[0].products[0]).toMatchObject({ id: product.sku, status: 'available' });
-    for (const bad of ['limit=0', 'limit=101', 'limit=x', 'currency=XXX', 'format=all', 'cursor=forged.x']) {
-      const rejected = await merchant.store.get(`/store/v1/releases?${bad}`).expect(400);
-      expect(fieldsOf(rejected)).toEqual([bad.split('=')[0]]);
+    for (const invalid of [
+      'limit=0',
+      'limit=101',
+      'limit=x',
+      'currency=XXX',
+      'format=all',
+      'cursor=forged.x',
+    ]) {
+      const rejected = await merchant.store.get(`/store/v1/releases?${invalid}`).expect(400);
+      expect(fieldsOf(rejected)).toEqual([invalid.split('=')[0]]);
     }
   });
 

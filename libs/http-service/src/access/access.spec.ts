@@ -48,10 +48,10 @@ describe('access to an API', () => {
   });
 
   it('responds with error="invalid_token" to an invalid token, and without an error to a missing one (RFC 6750 §3.1)', async () => {
-    const none = await send('get', '/store/notes').expect(401);
-    const bad = await send('get', '/store/notes', 'nonsense').expect(401);
-    expect(none.headers['www-authenticate']).not.toContain('error=');
-    expect(bad.headers['www-authenticate']).toContain('error="invalid_token"');
+    const withoutToken = await send('get', '/store/notes').expect(401);
+    const withInvalidToken = await send('get', '/store/notes', 'nonsense').expect(401);
+    expect(withoutToken.headers['www-authenticate']).not.toContain('error=');
+    expect(withInvalidToken.headers['www-authenticate']).toContain('error="invalid_token"');
   });
 
   it('names the missing scope in the challenge', async () => {

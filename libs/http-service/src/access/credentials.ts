@@ -24,8 +24,8 @@ export function challengeOf(
   members: Readonly<Record<string, string>>,
 ): string {
   const algorithms = scheme === 'DPoP' ? { algs: dpopSigningAlgorithms.join(' ') } : {};
-  const all = { realm: 'api', ...members, ...algorithms };
-  return `${scheme} ${Object.entries(all)
+  const parameters = { realm: 'api', ...members, ...algorithms };
+  return `${scheme} ${Object.entries(parameters)
     .map(([name, value]) => `${name}="${value}"`)
     .join(', ')}`;
 }

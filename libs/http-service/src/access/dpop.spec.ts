@@ -161,12 +161,12 @@ describe('a DPoP-bound access token', () => {
   it('is rejected with a used proof at every replica (§11.1)', async () => {
     const replica = await smallApi({ maker });
     try {
-      const once = await proof();
-      await get(once).expect(200);
-      await get(once).expect(401);
+      const sameProof = await proof();
+      await get(sameProof).expect(200);
+      await get(sameProof).expect(401);
       await request(replica.url)
         .get('/store/notes')
-        .set({ 'x-forwarded-for': freshAddress(), authorization: `DPoP ${token}`, dpop: once })
+        .set({ 'x-forwarded-for': freshAddress(), authorization: `DPoP ${token}`, dpop: sameProof })
         .expect(401);
     } finally {
       await replica.stop();
@@ -174,17 +174,17 @@ describe('a DPoP-bound access token', () => {
   });
 
   it('is accepted once when twenty concurrent requests have the same proof', async () => {
-    const once = await proof();
-    const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await get(once)).status));
+    const sameProof = await proof();
+    const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await get(sameProof)).status));
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   });
 
   it('is accepted with a proof that was sent before in a rejected request', async () => {
-    const once = await proof();
-    await get(once, { path: '/store/notes/unknown' }).expect(404);
-    const other = await boundToken();
-    await get(once, { accessToken: other }).expect(401);
-    await get(once).expect(200);
+    const sameProof = await proof();
+    await get(sameProof, { path: '/store/notes/unknown' }).expect(404);
+    const otherToken = await boundToken();
+    await get(sameProof, { accessToken: otherToken }).expect(401);
+    await get(sameProof).expect(200);
   });
 
   it('is accepted with five more proofs from a network that exhausted its anonymous quota with invalid ones', async () => {

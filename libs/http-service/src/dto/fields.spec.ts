@@ -196,7 +196,7 @@ describe('a UUID', () => {
 });
 
 describe('a list of objects', () => {
-  const good = { quantity: 1 };
+  const validItem = { quantity: 1 };
   const errorsOf = (value: object): unknown => {
     try {
       return pipe.transform(value, { type: 'body', metatype: ListDto });
@@ -206,21 +206,25 @@ describe('a list of objects', () => {
   };
 
   it('is accepted when each element is valid', () => {
-    expect(read(ListDto, { items: [good, good] })).toEqual({ items: [good, good] });
+    expect(read(ListDto, { items: [validItem, validItem] })).toEqual({ items: [validItem, validItem] });
   });
 
-  it.each([1, 'x', null, true, [], [good]])('reports the index of the invalid element %j', (wrong) => {
-    expect(errorsOf({ items: [good, wrong] })).toEqual([{ field: 'items.1', reason: 'must be an object' }]);
+  it.each([1, 'x', null, true, [], [validItem]])('reports the index of the invalid element %j', (wrong) => {
+    expect(errorsOf({ items: [validItem, wrong] })).toEqual([
+      { field: 'items.1', reason: 'must be an object' },
+    ]);
   });
 
-  it.each([undefined, null, 'x', { 0: good }])('is rejected when it is %j', (items) => {
+  it.each([undefined, null, 'x', { 0: validItem }])('is rejected when it is %j', (items) => {
     expect(errorsOf({ items })).toEqual([{ field: 'items', reason: 'must be an array' }]);
   });
 
   it('reports invalid members of its elements, and a wrong number of elements', () => {
-    expect(errorsOf({ items: [good, {}] })).toMatchObject([{ field: 'items.1.quantity' }]);
+    expect(errorsOf({ items: [validItem, {}] })).toMatchObject([{ field: 'items.1.quantity' }]);
     expect(errorsOf({ items: [] })).toMatchObject([{ field: 'items' }]);
-    expect(errorsOf({ items: [good, good, good, good] })).toMatchObject([{ field: 'items' }]);
+    expect(errorsOf({ items: [validItem, validItem, validItem, validItem] })).toMatchObject([
+      { field: 'items' },
+    ]);
   });
 });
 
