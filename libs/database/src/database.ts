@@ -17,7 +17,7 @@ import { poolOf } from './connection/pg-internals.js';
 import { measurePool } from './connection/pool-gauges.js';
 import { OpenTransaction } from './transactions/open-transaction.js';
 import { type Queryable, rows, run } from './queryable.js';
-import { inStatementSpan, transactionSpan } from './spans.js';
+import { inStatementSpan, startTransactionSpan } from './spans.js';
 
 /** Time to find out whether a commit without a response succeeded. A crashed server should be back then. */
 const commitOutcomeTimeoutMs = 8_000;
@@ -139,9 +139,9 @@ export class Database implements Sql {
    * @param options `returnId` is required for `commit(probe)`
    */
   async begin(options: BeginOptions & Pick<TransactionOptions, 'span'> = {}): Promise<OpenTransaction> {
-    const span = transactionSpan(options.span);
+    const span = startTransactionSpan(options.span);
     const client = await this.pool.connect().catch((error: unknown) => {
-      span?.rolledBack();
+      span?.endRolledBack();
       return translateAndThrow(error);
     });
     return new OpenTransaction(client, options, span, (id, probe) => this.wasCommitted(id, probe));

@@ -38,14 +38,14 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     const http = context.switchToHttp();
     const endForTenant = this.beginForTenant(http.getRequest<object>());
     try {
-      await this.begin();
+      await this.acquireSlot();
     } catch (error) {
       endForTenant();
       throw error;
     }
     const end = (): void => {
       endForTenant();
-      this.end();
+      this.releaseSlot();
     };
     // `close` comes after the whole response, and also when the client disconnects.
     const response = http.getResponse<Response>();
@@ -72,18 +72,18 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     };
   }
 
-  /** Resolves when the request may run. @throws ServiceUnavailable */
-  private async begin(): Promise<void> {
+  /** Resolves when the request may run. @throws ServiceUnavailable if too many requests wait */
+  private async acquireSlot(): Promise<void> {
     if (this.running < this.limits.maxConcurrent) {
       this.running += 1;
       return;
     }
     if (this.waiting.length >= maxWaiting)
       throw new ServiceUnavailable('Too many requests of this operation are in progress. Retry later.');
-    await new Promise<void>((resolve) => this.waiting.push(resolve)); // until `end` hands over a slot
+    await new Promise<void>((resolve) => this.waiting.push(resolve)); // until `releaseSlot` hands over a slot
   }
 
-  private end(): void {
+  private releaseSlot(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.running -= 1;
     else next();

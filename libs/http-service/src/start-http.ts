@@ -22,7 +22,7 @@ import {
   endSilentConnectionsWhenClosing,
 } from './server/close-connections.js';
 import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './server/health.js';
-import { requestContext } from './server/request-id.js';
+import { requestContext } from './server/request-context.js';
 import { measureRequest } from './server/request-metrics.js';
 import { ServiceAdapter } from './server/service-adapter.js';
 
@@ -63,8 +63,8 @@ export async function startHttp(
     options: typeof applicationOptions,
   ) => NestExpressApplication | Promise<NestExpressApplication>,
 ): Promise<NestExpressApplication> {
-  const instance = expressApp();
-  const app = await create(new ServiceAdapter(instance), applicationOptions);
+  const expressApp = createExpressApp();
+  const app = await create(new ServiceAdapter(expressApp), applicationOptions);
   const logger: Logger = app.get(LOGGER);
   const { HOST: host, PORT: port }: ServiceSettings = app.get(CONFIG);
   const {
@@ -87,7 +87,7 @@ export async function startHttp(
   beforeRoutes?.(app);
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   await app.init();
-  direct?.add(instance);
+  direct?.add(expressApp);
   app.use(respondNotFound); // for paths outside the prefix; Nest responds below it
   const server = await app.listen(port, host);
   server.keepAliveTimeout = keepAliveMs;
@@ -111,7 +111,7 @@ function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined):
 }
 
 /** Creates the Express app with all settings, since Nest's adapter creates the router, which reads them. */
-function expressApp() {
+function createExpressApp() {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');

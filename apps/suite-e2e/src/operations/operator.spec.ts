@@ -87,16 +87,19 @@ describe('the operator commands', () => {
       type: 'fulfilment.shipped',
       reason: 'cannot ship an order that is cancelled',
     });
-    const named = [queue, letter?.id ?? ''];
-    expect(await operate(['dead-letters', 'show', ...named])).toMatchObject({
+    const letterArguments = [queue, letter?.id ?? ''];
+    expect(await operate(['dead-letters', 'show', ...letterArguments])).toMatchObject({
       queue,
       about: { order_id: id },
     });
-    await operate(['dead-letters', 'replay', ...named]);
+    await operate(['dead-letters', 'replay', ...letterArguments]);
     await eventually(async () => (await ofOrder()).length === 1); // rejected again
-    expect(await operate(['dead-letters', 'discard', ...named])).toEqual({ queue, discarded: [letter?.id] });
+    expect(await operate(['dead-letters', 'discard', ...letterArguments])).toEqual({
+      queue,
+      discarded: [letter?.id],
+    });
     expect(await ofOrder()).toEqual([]);
-    expect((await runOps(['dead-letters', 'show', ...named])).status).toBe(1);
+    expect((await runOps(['dead-letters', 'show', ...letterArguments])).status).toBe(1);
   });
 
   it('find nothing wrong with the running suite', async () => {

@@ -54,17 +54,17 @@ export class OpenTransaction {
     } catch (error) {
       await this.rollbackAndRelease(); // sends nothing if the connection was lost
       if (error instanceof TransactionRolledBack || !(await this.probeShowsCommit(id, probe))) {
-        this.span?.rolledBack();
+        this.span?.endRolledBack();
         throw error;
       }
     }
-    this.span?.committed();
+    this.span?.endCommitted();
     for (const callback of this.afterCommit) callback();
   }
 
   async rollback(): Promise<void> {
     await this.rollbackAndRelease();
-    this.span?.rolledBack();
+    this.span?.endRolledBack();
   }
 
   /** @param id undefined if BEGIN failed */
@@ -94,7 +94,7 @@ export class OpenTransaction {
   }
 
   private query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>> {
-    this.span?.add(config.name);
+    this.span?.addStatement(config.name);
     return sendInOnePacket(this.client, () => this.client.query<Row>(config)).catch(this.failStatement);
   }
 

@@ -47,7 +47,7 @@ export class QuotaShare {
   private readonly waiting: ((decision: RateLimitDecision | undefined) => void)[] = [];
   private isTaking = false;
   /** `remaining` when Redis last granted permits. */
-  private inBucket = 0;
+  private remainingInBucket = 0;
   /** Permits of this share that can still be used. */
   private unused = 0;
   /** Permits of this share that were used. */
@@ -63,7 +63,7 @@ export class QuotaShare {
   /** Takes the permit for one request. Returns undefined when Redis did not respond. */
   take(): Promise<RateLimitDecision | undefined> {
     if (!this.isTaking && this.unused > 0 && this.nowMs() - this.queriedAtMs < shareLifetimeMs) {
-      return Promise.resolve(this.use());
+      return Promise.resolve(this.usePermit());
     }
     return new Promise((resolve) => {
       this.waiting.push(resolve);
@@ -80,7 +80,8 @@ export class QuotaShare {
       const hasResponse = await this.takePermits(needed);
       // Serves the requests for which permits were taken, and as many later ones as the unused permits allow.
       const served = Math.max(needed, Math.min(this.unused, this.waiting.length));
-      for (const resolve of this.waiting.splice(0, served)) resolve(hasResponse ? this.use() : undefined);
+      for (const resolve of this.waiting.splice(0, served))
+        resolve(hasResponse ? this.usePermit() : undefined);
     }
     this.isTaking = false;
   }
@@ -95,7 +96,7 @@ export class QuotaShare {
     const taken = await this.takeFromBucket({ unused, needed, reserve });
     if (taken === undefined) return false;
     this.unused = taken.granted;
-    this.inBucket = taken.remaining;
+    this.remainingInBucket = taken.remaining;
     return true;
   }
 
@@ -112,7 +113,7 @@ export class QuotaShare {
   }
 
   /** Uses one permit if there is one, and returns the decision. */
-  private use(): RateLimitDecision {
+  private usePermit(): RateLimitDecision {
     const { requests, windowSeconds } = this.quota;
     const allowed = this.unused > 0;
     if (allowed) {
@@ -120,7 +121,7 @@ export class QuotaShare {
       this.used += 1;
     }
     const secondsPerPermit = windowSeconds / requests;
-    const permits = this.inBucket + this.unused;
+    const permits = this.remainingInBucket + this.unused;
     return {
       allowed,
       remaining: Math.floor(permits),

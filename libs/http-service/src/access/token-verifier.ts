@@ -23,7 +23,7 @@ export interface TokenVerifierSettings {
   readonly audience: string;
 }
 
-interface Verified {
+interface VerifiedToken {
   readonly caller: Caller;
   /** Thumbprint of the key of a DPoP-bound token (RFC 9449 §6.1). */
   readonly keyThumbprint: string | undefined;
@@ -46,7 +46,7 @@ export interface BoundCaller {
 export class TokenVerifier {
   private readonly settings: TokenVerifierSettings;
   private readonly keys: PublishedKeys;
-  private readonly cache = new LRUCache<string, Verified>({ max: maxCachedTokens });
+  private readonly cache = new LRUCache<string, VerifiedToken>({ max: maxCachedTokens });
 
   /** @param nowMs a monotonic clock, which decides when the keys are read */
   constructor(settings: TokenVerifierSettings, nowMs?: () => number) {
@@ -74,7 +74,10 @@ export class TokenVerifier {
     return { caller: verified.caller, keyThumbprint: verified.keyThumbprint };
   }
 
-  private async findOrVerify(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
+  private async findOrVerify(
+    token: string,
+    beforeSignature?: () => void,
+  ): Promise<VerifiedToken | undefined> {
     if (!compactEs256.test(token)) return undefined;
     const digest = hash('sha256', token, 'base64');
     const cached = this.cache.get(digest);
@@ -86,7 +89,10 @@ export class TokenVerifier {
     return fresh;
   }
 
-  private async verifyUncached(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
+  private async verifyUncached(
+    token: string,
+    beforeSignature?: () => void,
+  ): Promise<VerifiedToken | undefined> {
     const decoded = decode(token);
     if (
       decoded === undefined ||

@@ -19,7 +19,7 @@ const failures = new Counter({
 /** A Redis connection that fails open: if a command fails, the caller continues, which is counted. */
 export class RedisConnection {
   readonly client: Redis;
-  private readonly warnings = new WarningLimit();
+  private readonly logLimit = new WarningLimit();
 
   /** @param options by default, the timeout of a command is for requests: 250 ms */
   constructor(
@@ -36,7 +36,7 @@ export class RedisConnection {
       disconnectTimeout: disconnectTimeoutMs,
       retryStrategy: (attempt) => Math.min(reconnectDelayStepMs * attempt, maxReconnectDelayMs),
     });
-    this.client.on('error', (error) => this.warn(error, 'connection'));
+    this.client.on('error', (error) => this.logFailure(error, 'connection'));
   }
 
   /** Returns the result of a command; undefined if it fails. @param use label in the metric */
@@ -48,7 +48,7 @@ export class RedisConnection {
       return await command(this.client);
     } catch (error) {
       failures.inc({ use });
-      this.warn(error, use);
+      this.logFailure(error, use);
       return undefined;
     }
   }
@@ -63,8 +63,8 @@ export class RedisConnection {
     await delay(2 * disconnectTimeoutMs, undefined, { signal: ended.signal }).catch(() => undefined);
   }
 
-  private warn(error: unknown, use: string): void {
-    if (this.warnings.allows())
+  private logFailure(error: unknown, use: string): void {
+    if (this.logLimit.allows())
       this.logger.error({ error, use }, 'Redis does not respond; continuing without it.');
   }
 }
