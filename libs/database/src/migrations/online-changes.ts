@@ -10,7 +10,7 @@ const endShardSessions = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE pid = ANY(pg_blocking_pids($1)) AND application_name LIKE '% ${shardsPurpose}'`;
 
-/** Changes one table in a transaction of its own that never waits long for a lock. */
+/** Changes one table in a transaction of its own that waits at most 1.5 s for a lock, and is retried. */
 export async function changeBriefly(runner: QueryRunner, change: string): Promise<void> {
   await inBriefTransaction(runner, change, () => runner.query(change));
 }

@@ -2,7 +2,7 @@ import { Description } from '@fulfilment/api-reference';
 import { IsOptional } from 'class-validator';
 import { IntegerParameter } from './integers.js';
 
-/** Query parameters of all lists of the Creator API. */
+/** Query parameters of the paged lists of the Creator API. */
 export class NumberedPageDto {
   @Description('Number of the page, from 1', 1)
   @IsOptional()

@@ -49,7 +49,7 @@ export function boundValues(schema: Schema, validValue: unknown): BoundValues {
 
 function textValues({ minLength, maxLength, format = '', pattern }: Schema, validValue: string): BoundValues {
   const { allowed, rejected } = byFormat[format] ?? patternValues(new RegExp(pattern ?? '', 'u'));
-  // Characters that are validValue in a URL, so that only its length is wrong.
+  // Characters that are valid in a URL, so that only its length is wrong.
   const filler = format === 'uri' ? 'a' : '🎸';
   const withLength = (length: number): string =>
     validValue + filler.repeat(Math.max(0, length - [...validValue].length));

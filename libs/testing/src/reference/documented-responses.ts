@@ -27,7 +27,7 @@ interface DocumentedRoute {
 /** A header that a service may also set where it is not documented. */
 const optionalHeader = 'cache-control';
 
-/** Checks every response of an API against its document: status, content type, body, headers. */
+/** Checks responses of an API against its document: status, content type, body, headers. */
 export class DocumentedResponses {
   /** All faults so far, for callers that cannot catch exceptions. */
   readonly faults: string[] = [];
