@@ -25,7 +25,7 @@ export const errorStatuses = {
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Readonly<Record<ErrorCode, number>>;
 
-/** An invalid part of a request (`items.0.quantity`, or the name of a parameter or header), and the reason. */
+/** An invalid part of a request (`items.0.quantity`, the name of a parameter or header), and the reason. */
 export interface ErrorDetail {
   readonly field: string;
   readonly reason: string;

@@ -211,7 +211,7 @@ describe('a DPoP-bound access token', () => {
     }
   });
 
-  it('is required by the DPoP scheme, while a proof is ignored with a bearer token', async () => {
+  it('is the only token that the scheme DPoP accepts; a proof with a bearer token is ignored', async () => {
     const bearer = await maker.token({ scope: 'orders:read' });
     const rejected = await get(await proof({ ath: tokenHash(bearer) }), { accessToken: bearer }).expect(401);
     expect(rejected.headers['www-authenticate']).toMatch(/^DPoP .*error="invalid_token".*algs=/);
