@@ -10,7 +10,7 @@ export interface ErrorDoc {
 
 export type ResponseHeader = 'Location' | 'Idempotent-Replayed' | 'Repr-Digest' | 'ETag';
 
-/** Documentation of an operation that its code does not contain: texts, examples, shape and own errors. */
+/** The documentation of an operation that is not read from its code: texts, examples, shape, own errors. */
 export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
   /** Unique in the document; becomes the method's name in generated clients. */
   readonly id: string;

@@ -18,7 +18,7 @@ export const RESOURCE_METADATA_URL = Symbol('RESOURCE_METADATA_URL');
 
 type AccessError = 'invalid_token' | 'invalid_dpop_proof';
 
-const explanations = {
+const unauthorizedMessages = {
   missing: 'Send an access token as Authorization: Bearer.',
   invalid_token: 'The access token is malformed, expired, revoked or not for this API.',
   invalid_dpop_proof: 'The DPoP proof is missing, invalid, already used or not for this request and token.',
@@ -108,7 +108,7 @@ export class AccessGuard implements CanActivate {
       resource_metadata: this.resourceMetadataUrl,
       ...(error === undefined ? {} : { error }),
     });
-    throw new Unauthorized(explanations[error ?? 'missing'], challenge);
+    throw new Unauthorized(unauthorizedMessages[error ?? 'missing'], challenge);
   }
 
   private rejectAnonymous(decision: RateLimitDecision): never {

@@ -39,10 +39,10 @@ export function momentInUtc(text: string): string | undefined {
     atMidnight.getUTCMonth() + 1 === Number(month) && atMidnight.getUTCDate() === Number(day);
   if (!isCalendarDay) return undefined;
   const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1);
-  const inMinutes = Number(hours) * 60 + Number(minutes) - offset;
+  const utcMinutes = Number(hours) * 60 + Number(minutes) - offset; // from midnight of the given day
   // A leap second is the last second of a UTC day.
-  if (seconds === '60' && (inMinutes + 1) % minutesPerDay !== 0) return undefined;
-  const moment = new Date(atMidnight.getTime() + inMinutes * minuteMs + Number(seconds) * 1000);
+  if (seconds === '60' && (utcMinutes + 1) % minutesPerDay !== 0) return undefined;
+  const moment = new Date(atMidnight.getTime() + utcMinutes * minuteMs + Number(seconds) * 1000);
   if (moment.getUTCFullYear() < 1) return firstMoment;
   if (moment.getUTCFullYear() > 9999) return lastMoment;
   const digits = fraction.slice(0, maxFractionDigits);
