@@ -30,6 +30,7 @@ export function ConcurrencyLimit(limits: Limits): MethodDecorator {
 export class ConcurrencyInterceptor implements NestInterceptor {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
+  /** Number of running and waiting requests by tenant. */
   private readonly perTenant = new Map<string, number>();
 
   constructor(private readonly limits: Limits) {}
@@ -57,7 +58,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     return next.handle();
   }
 
-  /** Returns the function that ends the request. @throws RateLimited */
+  /** Counts a request for its tenant. Returns the function that ends that. @throws RateLimited */
   private beginForTenant(request: object): () => void {
     const { maxPerTenant } = this.limits;
     if (maxPerTenant === undefined) return () => undefined;

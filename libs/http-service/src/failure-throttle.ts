@@ -5,6 +5,7 @@ import type { Quota } from './access/quota-share.js';
 /** Beyond this number, the failures of the caller that was seen least recently no longer count. */
 const maxCallers = 20_000;
 
+/** The attempts of one caller. */
 interface Attempts {
   failures: number;
   /** When the failures no longer count; meaningless without failures. */

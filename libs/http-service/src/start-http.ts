@@ -22,7 +22,7 @@ import {
   endSilentConnectionsWhenClosing,
 } from './server/close-connections.js';
 import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './server/health.js';
-import { requestContext } from './server/request-context.js';
+import { createRequestContext } from './server/request-context.js';
 import { measureRequest } from './server/request-metrics.js';
 import { ServiceAdapter } from './server/service-adapter.js';
 
@@ -101,7 +101,7 @@ function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined):
   handleBeforeExpress(server, (request, response, express) => {
     endConnectionWhenClosing(server, response);
     request.url = escapeUndecodablePath(request.url ?? '/');
-    const context = requestContext(request, response);
+    const context = createRequestContext(request, response);
     measureRequest(request, response, context.span);
     inContext(context, () => {
       if (rawHandler === undefined) express();

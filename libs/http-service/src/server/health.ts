@@ -27,7 +27,7 @@ export function sharedReadiness(
   return () => {
     if (current !== undefined && nowMs() < sharedUntilMs) return current;
     sharedUntilMs = Infinity; // while the checks run
-    current = failedChecks(checks).finally(() => {
+    current = runChecks(checks).finally(() => {
       sharedUntilMs = nowMs() + cacheMs;
     });
     return current;
@@ -76,7 +76,8 @@ function respond(response: Response, checks: readonly string[], failed: readonly
   response.set(headers).status(status).json(body);
 }
 
-async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
+/** Runs checks concurrently. Returns the names of the failed ones. */
+async function runChecks(checks: ReadinessChecks): Promise<string[]> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => ({ name, ok: await passes(check) })),
   );
