@@ -170,6 +170,7 @@ function respondToInvalidHttp(error: Error, socket: Duplex): void {
   );
 }
 
+const preflightCacheSeconds = 86_400;
 const exposedHeaders = [
   'X-Request-Id',
   'Location',
@@ -187,5 +188,5 @@ const corsHeaders = {
 };
 
 function allowAnyOrigin(app: NestExpressApplication): void {
-  app.enableCors({ origin: '*', exposedHeaders, maxAge: 86_400 });
+  app.enableCors({ origin: '*', exposedHeaders, maxAge: preflightCacheSeconds });
 }

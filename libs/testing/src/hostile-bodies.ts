@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { steadyBlockMs } from './longest-block.js';
 
 const maxBlockMs = 50;
+/** The body limit of operations without one of their own. */
+const bodyLimitBytes = 256 * 1024;
 /** Bytes for the valid members around a hostile one. */
 const surroundingsBytes = 2_000;
 const placeholder = '@hostile@';
@@ -65,12 +67,12 @@ function hostileJson(maxBytes: number): fc.Arbitrary<string> {
 }
 
 /**
- * Generates bodies of at most `maxBytes`: a valid body with one hostile member at any place, an entirely
- * hostile body, or a truncated one.
+ * Generates bodies within the body limit of the APIs: a valid body with one hostile member at any place, an
+ * entirely hostile body, or a truncated one.
  */
-function hostileBodies(validBody: object, maxBytes = 256 * 1024): fc.Arbitrary<string> {
+function hostileBodies(validBody: object): fc.Arbitrary<string> {
   const places = placesIn(validBody);
-  const maxHostileBytes = maxBytes - surroundingsBytes;
+  const maxHostileBytes = bodyLimitBytes - surroundingsBytes;
   const withHostileMember = fc
     .tuple(fc.constantFrom(...places), hostileJson(maxHostileBytes))
     .map(([place, value]) => place.replace(`"${placeholder}"`, () => value));

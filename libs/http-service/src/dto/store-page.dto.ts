@@ -14,6 +14,6 @@ export class StorePageDto {
     'The `next_cursor` of the previous page. It is opaque, and valid only for the same list, filters and creator',
   )
   @IsOptional()
-  @TextField({ max: 200 })
+  @TextField({ max: 200 }) // cursors are shorter
   cursor?: string;
 }
