@@ -12,7 +12,6 @@ describe('the limits of the gateway', () => {
     waiting = [];
     service = await listen(
       createServer((request, response) => {
-        response.setHeader('x-request-id', 'known');
         if (request.url === '/store/v1/slow') waiting.push(response);
         else response.end('{}');
       }),

@@ -9,7 +9,7 @@ type PendingResponse = PromiseLike<{ readonly status: number; readonly body: unk
 interface Probe {
   /** The member, as error details name it. */
   readonly field: string;
-  readonly allowed: boolean;
+  readonly isAllowed: boolean;
   /** Undefined for an absent member. */
   readonly value: unknown;
   readonly body: unknown;
@@ -20,26 +20,26 @@ const asObject = z.record(z.string(), z.unknown());
 /**
  * Returns the differences between the documented bounds of a body and the service's validation. Sends values
  * at every bound, just beyond it and of another type, and leaves out each member.
- * @param shape the component of the body
- * @param validBody a body of this component, with every member whose bounds are to be tested
+ * @param component name of the body's schema
+ * @param validBody a valid body, with every member whose bounds are to be tested
  */
 export async function boundMismatches(
   document: OpenApiDocument,
-  shape: string,
+  component: string,
   validBody: object,
   send: (body: object) => PendingResponse,
 ): Promise<string[]> {
   const { schemas } = document.components;
   const probes = probesOf(
-    { schema: schemas[shape] ?? {}, validValue: validBody, path: [], bodyWith: (body) => body },
+    { schema: schemas[component] ?? {}, validValue: validBody, path: [], bodyWith: (body) => body },
     schemas,
   );
-  if (probes.length === 0) throw new Error(`${shape} has no bounds.`);
+  if (probes.length === 0) throw new Error(`${component} has no bounds.`);
   const mismatches: string[] = [];
-  for (const { field, allowed, value, body } of probes) {
-    const rejected = mentionsField(field, await send(asObject.parse(body)));
-    if (rejected === allowed)
-      mismatches.push(`${field}: ${JSON.stringify(value)} is ${rejected ? 'rejected' : 'accepted'}`);
+  for (const { field, isAllowed, value, body } of probes) {
+    const isRejected = mentionsField(field, await send(asObject.parse(body)));
+    if (isRejected === isAllowed)
+      mismatches.push(`${field}: ${JSON.stringify(value)} is ${isRejected ? 'rejected' : 'accepted'}`);
   }
   return mismatches;
 }
@@ -58,17 +58,17 @@ interface Place {
 /** Returns the probes of a place and of the members below it. */
 function probesOf({ schema: given, validValue, path, bodyWith }: Place, schemas: Schemas): Probe[] {
   const schema = { ...schemas[referredName(given) ?? ''], ...given };
-  const probe = (value: unknown, { allowed }: Pick<Probe, 'allowed'>): Probe => ({
+  const probe = (value: unknown, { isAllowed }: Pick<Probe, 'isAllowed'>): Probe => ({
     field: path.join('.'),
-    allowed,
+    isAllowed,
     value,
     body: bodyWith(value),
   });
   const { allowed, rejected } = boundValues(schema, validValue);
   const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text');
   const ownProbes = [
-    ...allowed.map((value) => probe(value, { allowed: true })),
-    ...[...rejected, ofWrongType].map((value) => probe(value, { allowed: false })),
+    ...allowed.map((value) => probe(value, { isAllowed: true })),
+    ...[...rejected, ofWrongType].map((value) => probe(value, { isAllowed: false })),
   ];
   if (schema.items !== undefined && Array.isArray(validValue)) {
     const [first, ...others] = z.array(z.unknown()).parse(validValue);
@@ -91,7 +91,7 @@ function probesOf({ schema: given, validValue, path, bodyWith }: Place, schemas:
     };
     const absent = {
       field: place.path.join('.'),
-      allowed: schema.required?.includes(name) !== true,
+      isAllowed: schema.required?.includes(name) !== true,
       value: undefined,
       body: place.bodyWith(undefined),
     };
