@@ -26,7 +26,7 @@ import { createRequestContext } from './server/request-context.js';
 import { measureRequest } from './server/request-metrics.js';
 import { ServiceAdapter } from './server/service-adapter.js';
 
-// Longer than the gateway's, so that the gateway never sends on a connection that this service closes.
+// Longer than the gateway's, so that it is the gateway that closes idle connections, never during a request.
 const keepAliveMs = 75_000;
 // Longer than `keepAliveMs`, since it also limits the wait for the first request of a connection.
 const maxHeaderWaitMs = 80_000;
@@ -77,8 +77,8 @@ export async function startHttp(
   }: HttpOptions = app.get(HTTP_OPTIONS);
   app.useLogger(nestLogger(logger));
   endSilentConnectionsWhenClosing(app.getHttpServer());
-  const direct = directRoutes ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
-  handleEveryRequest(app.getHttpServer(), rawHandler ?? direct?.handle);
+  const routes = directRoutes ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
+  handleEveryRequest(app.getHttpServer(), rawHandler ?? routes?.handle);
   if (anyOrigin) allowAnyOrigin(app); // before every route, so that each has preflights
   const readiness: ReadinessChecks = { ...app.get<ReadinessChecks>(READINESS_CHECKS), ...furtherChecks };
   const findFailedChecks = sharedReadiness(readiness);
@@ -87,7 +87,7 @@ export async function startHttp(
   beforeRoutes?.(app);
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   await app.init();
-  direct?.add(expressApp);
+  routes?.add(expressApp);
   app.use(respondNotFound); // for paths outside the prefix; Nest responds below it
   const server = await app.listen(port, host);
   server.keepAliveTimeout = keepAliveMs;
