@@ -26,7 +26,7 @@ import { createRequestContext } from './server/request-context.js';
 import { measureRequest } from './server/request-metrics.js';
 import { ServiceAdapter } from './server/service-adapter.js';
 
-// Longer than the gateway's, so that it is the gateway that closes idle connections, never during a request.
+// Longer than the gateway's, so that the gateway closes idle connections, and never sends on a closed one.
 const keepAliveMs = 75_000;
 // Longer than `keepAliveMs`, since it also limits the wait for the first request of a connection.
 const maxHeaderWaitMs = 80_000;

@@ -65,7 +65,7 @@ function probesOf({ schema: given, validValue, path, bodyWith }: Place, schemas:
     body: bodyWith(value),
   });
   const { allowed, rejected } = boundValues(schema, validValue);
-  const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text');
+  const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text'); // an integer as text
   const ownProbes = [
     ...allowed.map((value) => probe(value, { isAllowed: true })),
     ...[...rejected, ofWrongType].map((value) => probe(value, { isAllowed: false })),
