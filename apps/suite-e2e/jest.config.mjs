@@ -1,6 +1,6 @@
 import preset from '../../jest.preset.mjs';
 
-/** In band: the faults of one file must not meet the requests of another. */
+/** Runs one file at a time: the faults of one file would break the requests of another. */
 export default {
   ...preset,
   maxWorkers: 1,

@@ -56,7 +56,7 @@ describe('the document of an API', () => {
     expect(withBody['413']).toMatchObject({ description: 'The body is larger than 4 KiB.' });
   });
 
-  it('has an example of a 400 about a parameter of the operation itself', () => {
+  it('has an example of a 400 about a parameter of the operation, and cannot be made without one', () => {
     const { responses = {} } = documentOf({ query: StatusDto }).paths['/notes/{id}']?.get ?? {};
     const details = [{ field: 'status', reason: 'must be one of open, done' }];
     const examples = { validation_error: { value: { details } } };

@@ -22,16 +22,19 @@ export interface DocumentOptions {
  */
 export function apiDocument({ api, info, scopes, services }: DocumentOptions): OpenApiDocument {
   const paths: Record<string, PathItem> = {};
+  const webhooks: Record<string, PathItem> = {};
   const schemas: Record<string, Schema> = {};
   const addSchemas = (named: Schemas = {}): void => {
     for (const [name, schema] of Object.entries(named)) {
-      const known = (schemas[name] ??= schema);
+      const known = schemas[name] ?? schema;
       if (JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`There are two schemas ${name}.`);
+      schemas[name] = schema;
     }
   };
   addSchemas(shapeSchema(errorShape).schemas);
   for (const service of services) {
     addSchemas(service.schemas);
+    Object.assign(webhooks, service.webhooks);
     for (const route of service.routes) {
       const described = describeRoute(route, api);
       const item = (paths[route.path] ??= {});
@@ -40,7 +43,6 @@ export function apiDocument({ api, info, scopes, services }: DocumentOptions): O
       addSchemas(described.schemas);
     }
   }
-  const webhooks = services.reduce((all, service) => ({ ...all, ...service.webhooks }), {});
   const shared = shareResponses(paths);
   return {
     openapi: '3.1.1',

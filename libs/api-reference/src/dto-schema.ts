@@ -14,13 +14,14 @@ export function dtoSchema(dto: Class): NamedSchemas {
     getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false),
     ({ propertyName }) => propertyName,
   );
+  const isOwn = ([, [first]]: [string, Check[]]): boolean => first?.target === dto;
   // Inherited members last, so that a list's own parameters come before those of the page.
-  const isInherited = ([, [first]]: [string, Check[]]): number => Number(first?.target !== dto);
+  const ordered = [...members].sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
   const defaults = new dto();
   const properties: Record<string, Schema> = {};
   const required: string[] = [];
   const schemas: Record<string, Schema> = {};
-  for (const [name, checks] of [...members].sort((one, other) => isInherited(one) - isInherited(other))) {
+  for (const [name, checks] of ordered) {
     const { description, nestedDto } = documentationOf(defaults, name);
     if (description === undefined) throw new Error(`${dto.name}.${name} has no @Description().`);
     if (nestedDto !== undefined) Object.assign(schemas, dtoComponents(nestedDto));
@@ -81,7 +82,7 @@ function checkSchema(check: Check, member: string): Schema {
   const constraint: unknown = check.constraints?.[0];
   const schemaOf = schemasOfChecks[name];
   if (schemaOf !== undefined) return schemaOf(constraint);
-  const own = schemaShape.safeParse(constraint);
-  if (own.success) return own.data;
+  const ofField = schemaShape.safeParse(constraint); // `Field` stores its schema as the constraint
+  if (ofField.success) return ofField.data;
   throw new Error(`${member} is checked by ${name}, which has no schema.`);
 }

@@ -181,31 +181,31 @@ function errorHeaders(
   retryOnlyWithKey: boolean,
 ): Record<string, Header> {
   const { RateLimit, 'RateLimit-Policy': policy, 'Retry-After': retryAfter, ...rest } = standardHeaders;
-  const challenged = { ...rest['WWW-Authenticate'], example: challenge };
+  const wwwAuthenticate = { ...rest['WWW-Authenticate'], example: challenge };
   const isTransient = code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE';
   return {
     'X-Request-Id': rest['X-Request-Id'],
-    ...(status === 401 && { 'WWW-Authenticate': challenged }),
-    ...(status === 403 && { 'WWW-Authenticate': optional(challenged) }),
+    ...(status === 401 && { 'WWW-Authenticate': wwwAuthenticate }),
+    ...(status === 403 && { 'WWW-Authenticate': optional(wwwAuthenticate) }),
     ...(isTransient && { 'Retry-After': retryOnlyWithKey ? optional(retryAfter) : retryAfter }),
     ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
     ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }),
   };
 }
 
-/** Names each example by its reason or code, with a number if the name is taken. */
+/** Names each example by its reason if that is a code, else by its error code. Numbers repeated names. */
 function namedExamples(envelopes: readonly ErrorEnvelope[]): Record<string, Example> {
-  const names = new Map<string, Example>();
+  const examples = new Map<string, Example>();
   for (const envelope of envelopes) {
     const reason = envelope.details?.[0]?.reason ?? '';
     const isCode = /^[a-z_]+$/.test(reason);
     const name = isCode ? reason : envelope.code.toLowerCase();
-    names.set(names.has(name) ? `${name}_${names.size + 1}` : name, {
+    examples.set(examples.has(name) ? `${name}_${examples.size + 1}` : name, {
       summary: envelope.message,
       value: envelope,
     });
   }
-  return Object.fromEntries(names);
+  return Object.fromEntries(examples);
 }
 
 /** Any error without a status of its own: `toErrorResponse` turns it into a 500. */

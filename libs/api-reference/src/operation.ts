@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An error of the operation itself. Those of access, query and body are added automatically. */
+/** An error of the operation itself. Those of access, input and the server are added automatically. */
 export interface ErrorDoc {
   /** A sentence with its cause. */
   readonly when: string;
@@ -10,7 +10,7 @@ export interface ErrorDoc {
 
 export type ResponseHeader = 'Location' | 'Idempotent-Replayed' | 'Repr-Digest' | 'ETag';
 
-/** Documentation of an operation that its code does not contain: texts, examples, shape and own errors. */
+/** The documentation of an operation that is not read from its code: texts, examples, shape, own errors. */
 export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
   /** Unique in the document; becomes the method's name in generated clients. */
   readonly id: string;
@@ -48,7 +48,7 @@ type HandlerResult<Body> = Promise<
   Body | { readonly body: Body; readonly headers: Readonly<Record<string, string>> }
 >;
 
-/** The body of a response that its handler writes as text. A general type, since the handler returns none. */
+/** The body of a response that its handler writes as text. Its type is unknown: the handler returns none. */
 export const textBody: z.ZodType = z.string();
 
 const operations = new WeakMap<object, OperationDoc>();

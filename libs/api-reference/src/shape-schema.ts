@@ -30,7 +30,7 @@ export function shapeSchema(shape: z.ZodType): NamedSchemas {
       // Open, since members may be added later.
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern; // only repeats the format
-      delete jsonSchema.propertyNames; // always true in JSON
+      delete jsonSchema.propertyNames; // names are strings anyway
     },
   });
   const text = JSON.stringify(generated).replaceAll('#/$defs/', componentPrefix);

@@ -13,7 +13,7 @@ const responsesPrefix = '#/components/responses/';
 export function shareResponses(paths: OpenApiDocument['paths']): Shared {
   const headers: Record<string, Header> = {};
   const responses: Record<string, Response> = {};
-  const all = Object.values(paths)
+  const occurrences = Object.values(paths)
     .flatMap((item) => Object.values(item))
     .flatMap(({ responses: byStatus }) =>
       Object.entries(byStatus).flatMap(([status, given]) => {
@@ -23,7 +23,7 @@ export function shareResponses(paths: OpenApiDocument['paths']): Shared {
         return [{ byStatus, status, response }];
       }),
     );
-  const groups = Map.groupBy(all, ({ status, response }) => status + JSON.stringify(response));
+  const groups = Map.groupBy(occurrences, ({ status, response }) => status + JSON.stringify(response));
   for (const equalResponses of groups.values()) {
     if (equalResponses.length === 1) continue;
     for (const { byStatus, status, response } of equalResponses) {

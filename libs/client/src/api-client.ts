@@ -20,7 +20,7 @@ export interface ApiClientOptions extends TransportOptions {
 }
 
 /**
- * Each request gets an `x-request-id`, unless the caller sends one.
+ * Creates the client of an API. Each request gets an `x-request-id`, unless the caller sends one.
  * @param keyedPaths paths of the POST operations that take an `idempotency-key`. They get a random one,
  *   unless the caller sends one, so that they can be retried.
  */

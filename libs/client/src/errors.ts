@@ -38,7 +38,7 @@ export class ApiError extends Error {
 
 /**
  * There is no complete response: the connection failed or broke (`cause`), or the response or a part of it
- * was late. The request may have had its effect.
+ * did not arrive in time. The request may have had its effect.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';

@@ -35,17 +35,17 @@ export async function* followOrders(options: FollowOptions): AsyncGenerator<Orde
   const { client, creator, signal = new AbortController().signal, reconnectDelayMs = 1000 } = options;
   const { wait = waitFor, random = Math.random } = options;
   let lastEventId = options.lastEventId;
-  let wasOpen = false;
+  let hasConnected = false;
   for (;;) {
     try {
       const body = await connect(client, creator, lastEventId, signal);
-      wasOpen = true;
+      hasConnected = true;
       for await (const event of parseStream(body, signal)) {
         lastEventId = event.id;
         yield event;
       }
     } catch (error) {
-      if (!wasOpen || !isTransient(error)) throw error;
+      if (!hasConnected || !isTransient(error)) throw error;
     }
     signal.throwIfAborted();
     await wait(reconnectDelayMs * (0.5 + random()), signal);

@@ -145,7 +145,7 @@ export class AuthorizationServer {
     await oauth.processRevocationResponse(response);
   }
 
-  /** Whether the server knows the app: not after the app was deleted, or a test suite was reset. */
+  /** Whether the server knows the app: false after the app was deleted, or a test suite was reset. */
   async isRegistered(clientId: string): Promise<boolean> {
     try {
       await this.revoke(clientId, 'unknown'); // an unknown token is no error (RFC 7009 §2.2)
@@ -156,7 +156,7 @@ export class AuthorizationServer {
     }
   }
 
-  /** A session that renews its tokens here, e.g. `createStoreClient({ baseUrl, auth: session })`. */
+  /** Returns a session that renews its tokens at this server, to be used as `auth` of a client. */
   session(clientId: string, store: TokenStore): Session {
     return new Session({
       store,

@@ -34,7 +34,7 @@ describe('a client', () => {
     expect(api.waitsMs).toEqual([2500]);
   });
 
-  it('understands a date in Retry-After', async () => {
+  it('reads a date in Retry-After, and does not wait for one in the past', async () => {
     api.reply(
       failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': new Date(Date.now() - 5000).toUTCString() }),
       json(200, order),

@@ -2,7 +2,7 @@ import { retryAfterMs } from './errors.js';
 
 export interface Attempt {
   readonly request: Request;
-  /** Undefined if the network failed or the time was over. */
+  /** Undefined if the connection failed, or there was no complete response in time. */
   readonly response: Response | undefined;
   /** Retries before this attempt. */
   readonly retries: number;

@@ -67,7 +67,7 @@ export class Session implements TokenSource {
   async #replace(rejected: string): Promise<string> {
     const { store, refresh } = this.#options;
     const current = await loadTokens(store);
-    // Another tab has replaced the token while this one waited for the lock.
+    // Another tab or an earlier call has already replaced the rejected token.
     if (current.accessToken !== rejected) return current.accessToken;
     if (current.refreshToken === undefined)
       throw new SignInRequiredError('The access token is no longer valid.');

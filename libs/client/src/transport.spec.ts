@@ -77,7 +77,7 @@ describe('an error of a client', () => {
     expect(error).toMatchObject({ statusCode: status, code: 'UNEXPECTED_RESPONSE', details: [], error: '' });
   });
 
-  it('has no text instead of a member that the envelope lacks', async () => {
+  it('has an empty error text and no details if the envelope lacks them', async () => {
     api.reply(json(400, { code: 'VALIDATION_ERROR', message: 'The request is not valid.' }));
     const error = await thrown(listReleases({ client: createStoreClient(api.options()) }));
     expect(error).toMatchObject({ code: 'VALIDATION_ERROR', error: '', details: [] });
@@ -111,7 +111,7 @@ describe('a client', () => {
     expect(attempts).toBe(2);
   });
 
-  it('limits the wait for each part of a file, not for the whole nor for a slow reader', async () => {
+  it('limits the wait for each part of a file, but neither the whole download nor a slow reader', async () => {
     jest.useFakeTimers();
     try {
       const { part, reader } = await openFile();
@@ -190,7 +190,10 @@ describe('a client', () => {
     const renewed: string[] = [];
     const auth = {
       accessToken: () => Promise.resolve('at_1'),
-      renew: (rejected: string) => Promise.resolve(`at_${renewed.push(rejected) + 1}`),
+      renew: (rejected: string) => {
+        renewed.push(rejected);
+        return Promise.resolve(`at_${renewed.length + 1}`);
+      },
     };
     const client = createStoreClient({ ...api.options(), auth });
     expect(await thrown(readOrder({ client, path }))).toMatchObject({ code: 'UNAUTHORIZED' });

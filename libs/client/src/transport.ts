@@ -21,7 +21,7 @@ export interface TransportOptions {
 export type Send = (request: Request) => Promise<Response>;
 
 /**
- * The function that it returns throws:
+ * Returns a function that sends requests with the access token, timeouts and retries. That function throws:
  * @throws ConnectionError if the last attempt has no complete response
  * @throws SignInRequiredError if the token cannot be renewed
  * @throws the signal's reason if the caller aborts
@@ -31,7 +31,7 @@ export function createTransport(options: TransportOptions): Send {
   return async (request) => {
     let token = typeof auth === 'object' ? await auth.accessToken() : auth;
     let isRenewed = false;
-    let mayHaveHadEffect = false;
+    let hadPossibleEffect = false;
     let retries = 0;
     for (;;) {
       const outcome = await attempt(request, token, options);
@@ -45,19 +45,19 @@ export function createTransport(options: TransportOptions): Send {
       if (delayMs !== undefined && retries < maxRetries) {
         await wait(delayMs, request.signal);
         retries += 1;
-        mayHaveHadEffect ||= mayHaveEffect(response);
+        hadPossibleEffect ||= mayHaveHadEffect(response);
         continue;
       }
       if (!(outcome instanceof Response)) throw outcome;
-      // An earlier attempt deleted the resource.
-      const isDeleted = mayHaveHadEffect && request.method === 'DELETE' && outcome.status === 404;
+      // An earlier attempt has probably deleted the resource.
+      const isDeleted = hadPossibleEffect && request.method === 'DELETE' && outcome.status === 404;
       return isDeleted ? new Response(null, { status: 204, headers: outcome.headers }) : outcome;
     }
   };
 }
 
 /** Whether a failed attempt may have had its effect. A 409 or 429 with `Retry-After` had none. */
-function mayHaveEffect(response: Response | undefined): boolean {
+function mayHaveHadEffect(response: Response | undefined): boolean {
   return response === undefined || response.status === 503 || retryAfterMs(response) === undefined;
 }
 

@@ -1,2 +1,2 @@
-/** Only for sources: the build replaces this by a copy of the verifier, so that nothing depends on it. */
+/** Only for uses from source: in the package, this is a copy of the verifier, so it needs no dependency. */
 export * from '@fulfilment/webhook-verifier';

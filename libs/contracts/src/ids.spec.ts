@@ -44,7 +44,7 @@ describe('ids', () => {
     expect(new Set(Array.from({ length: 1000 }, () => uuidv7(time))).size).toBe(1000);
   });
 
-  it('are UUIDs of version 7 that sort by time', () => {
+  it('are UUIDs of version 7 that sort by the given time', () => {
     const earlier = uuidv7(new Date('2026-01-01T00:00:00.000Z'));
     const later = uuidv7(new Date('2026-01-01T00:00:00.001Z'));
     expect(isUuid(earlier)).toBe(true);

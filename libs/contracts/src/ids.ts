@@ -33,6 +33,7 @@ export const nilUuid = '00000000-0000-0000-0000-000000000000';
 /** The Max UUID (RFC 9562 §5.10): higher than every id. */
 export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+const bytesPerId = 16;
 /** Random bytes of the next ids. Node makes 4 KiB in hardly more time than the 16 bytes of one id. */
 const randomBytes = Buffer.alloc(4096);
 let usedBytes = randomBytes.length;
@@ -44,7 +45,8 @@ function nextRandomBytes(): Buffer {
     randomFillSync(randomBytes);
     usedBytes = 0;
   }
-  return randomBytes.subarray(usedBytes, (usedBytes += 16));
+  usedBytes += bytesPerId;
+  return randomBytes.subarray(usedBytes - bytesPerId, usedBytes);
 }
 
 /**
@@ -55,8 +57,10 @@ export function uuidv7(time?: Date): string {
   const random = nextRandomBytes();
   if (time !== undefined) return v7({ msecs: time.getTime(), random });
   const now = Date.now();
-  if (now > last.msecs) Object.assign(last, { msecs: now, seq: random.readUInt32BE() >>> 1 });
-  else last.seq += 1;
+  if (now > last.msecs) {
+    last.msecs = now;
+    last.seq = random.readUInt32BE() >>> 1; // 31 of its 32 bits, so that it can be incremented
+  } else last.seq += 1;
   return v7({ ...last, random });
 }
 
@@ -81,7 +85,7 @@ export function publicId(prefix: IdPrefix, uuid: string): string {
     if (value === undefined) continue; // a hyphen
     bits = (bits << 4) | value;
     bitCount += 4;
-    if (bitCount < 10) continue;
+    if (bitCount < 10) continue; // too few for two digits
     bitCount -= 10;
     text += pairs[bits >> bitCount];
     bits &= (1 << bitCount) - 1;

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { messageQueues, messages, serviceOfQueue } from './index.js';
-import { brokerPermissions, redisRules, storeUsers } from './permissions.js';
-import type { MessageQueue } from './index.js';
-import type { StoreUser } from './permissions.js';
+import { type MessageQueue, messageQueues, messages, serviceOfQueue } from './index.js';
+import { brokerPermissions, redisRules, type StoreUser, storeUsers } from './permissions.js';
 
 const allows = (pattern: string, name: string): boolean => new RegExp(pattern).test(name);
 

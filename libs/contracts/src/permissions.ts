@@ -1,6 +1,6 @@
 /**
- * The permissions of the users of RabbitMQ and Redis (ADR 23). The development set-up creates its users from
- * it, the reference documentation its commands. Set-up runs it before the build, so it imports no own code.
+ * The permissions of the users of RabbitMQ and Redis (ADR 23), for the development set-up and the commands in
+ * the reference. Set-up runs this file before the build, so it imports no code of the project.
  */
 
 /** The access of a service to RabbitMQ and Redis. Messages are listed by the first part of their type. */
@@ -73,9 +73,9 @@ export interface BrokerPermissions {
 const matchesNothing = '^$';
 
 /**
- * Returns the RabbitMQ permissions of a user. A service or warehouse can access only its own queues. The
- * operator can read dead-letter queues, send messages to any queue, and create the locks of replays
- * (`.in-hand`).
+ * Returns the RabbitMQ permissions of a user. A service or warehouse can access only its own queues and the
+ * facts exchange. The operator can read dead-letter queues, send messages to any queue, and create the locks
+ * of replays (`.in-hand`).
  */
 export function brokerPermissions(user: BrokerUser, namespace: string): BrokerPermissions {
   if (user === 'operator')

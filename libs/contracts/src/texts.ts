@@ -1,2 +1,2 @@
-/** A visible character: no joiner, variation selector, filler (UAX #44) or empty Braille cell. */
+/** A visible character: no white space, joiner, variation selector, filler (UAX #44), blank Braille cell. */
 export const visibleCharacter = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u;

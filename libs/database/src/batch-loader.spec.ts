@@ -71,7 +71,7 @@ describe('the batch loader', () => {
     const all = ['a', 'b', 'c', 'd'].map((key) => loader.load(key).catch(() => 'failed'));
     await tick();
     statements[0]?.fail(new Error('away'));
-    await tick();
+    await tick(); // the failure schedules the next statement
     await tick();
     statements[1]?.succeed();
     expect(await Promise.all(all)).toEqual(['failed', 'failed', 'failed', 'row of d']);

@@ -1,5 +1,7 @@
 import { currentContext, inContext, isTracing, type WorkContext } from '@fulfilment/runtime';
 
+const defaultMaxBatchSize = 100;
+
 interface PendingKey<Key, Row> {
   readonly key: Key;
   readonly result: PromiseWithResolvers<Row | undefined>;
@@ -28,8 +30,8 @@ export interface BatchLoaderOptions<Key, Row> {
  */
 export class BatchLoader<Key, Row> {
   private readonly waiting = new Map<string | symbol, PendingKey<Key, Row>>();
-  private running = 0;
-  private scheduled = false;
+  private runningCount = 0;
+  private isScheduled = false;
 
   constructor(private readonly options: BatchLoaderOptions<Key, Row>) {}
 
@@ -46,10 +48,10 @@ export class BatchLoader<Key, Row> {
 
   /** Starts after the current tick, so that all keys requested in it share the statement. */
   private schedule(): void {
-    if (this.scheduled || this.running >= (this.options.maxConcurrent ?? 1)) return;
-    this.scheduled = true;
+    if (this.isScheduled || this.runningCount >= (this.options.maxConcurrent ?? 1)) return;
+    this.isScheduled = true;
     setImmediate(() => {
-      this.scheduled = false;
+      this.isScheduled = false;
       void this.runBatch();
     });
   }
@@ -57,7 +59,7 @@ export class BatchLoader<Key, Row> {
   private async runBatch(): Promise<void> {
     const batch = this.takeBatch();
     if (batch.length === 0) return;
-    this.running += 1;
+    this.runningCount += 1;
     if (this.waiting.size > 0) this.schedule();
     try {
       const rows = await inContextOf(batch, () => this.options.run(batch.map(({ key }) => key)));
@@ -66,20 +68,23 @@ export class BatchLoader<Key, Row> {
     } catch (error) {
       for (const { result } of batch) result.reject(error);
     } finally {
-      this.running -= 1;
+      this.runningCount -= 1;
       if (this.waiting.size > 0) this.schedule();
     }
   }
 
   /** Takes the oldest waiting keys. */
   private takeBatch(): PendingKey<Key, Row>[] {
-    const batch = [...this.waiting].slice(0, this.options.maxBatchSize ?? 100);
+    const batch = [...this.waiting].slice(0, this.options.maxBatchSize ?? defaultMaxBatchSize);
     for (const [dedupeKey] of batch) this.waiting.delete(dedupeKey);
     return batch.map(([, pending]) => pending);
   }
 }
 
-/** Runs a batch in the trace of one of its keys, if it is recorded, and not in that of an earlier batch. */
+/**
+ * Runs a batch in the context of a key whose span is recorded, else of its first key. Without this, it could
+ * run in the context of an earlier batch.
+ */
 function inContextOf<Result>(
   batch: readonly { readonly context: WorkContext | undefined }[],
   run: () => Result,

@@ -73,7 +73,7 @@ describe('the database', () => {
     });
   });
 
-  it('applies a migration once when four pools migrate concurrently, although it waits for the others', async () => {
+  it('applies a migration once when four pools migrate concurrently, although its index build waits for the others', async () => {
     const sources = await Promise.all(
       Array.from({ length: 4 }, () =>
         createDataSource({

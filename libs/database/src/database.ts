@@ -17,9 +17,9 @@ import { poolOf } from './connection/pg-internals.js';
 import { measurePool } from './connection/pool-gauges.js';
 import { OpenTransaction } from './transactions/open-transaction.js';
 import { type Queryable, rows, run } from './queryable.js';
-import { inStatementSpan, transactionSpan } from './spans.js';
+import { inStatementSpan, startTransactionSpan } from './spans.js';
 
-/** Time to determine the outcome of a commit whose response was lost. A crashed server is back by then. */
+/** Time to find out whether a commit without a response succeeded. A crashed server should be back then. */
 const commitOutcomeTimeoutMs = 8_000;
 const retryDelayMs = 50;
 const invalidParameterValue = '22023';
@@ -30,8 +30,8 @@ const readTransactionStatus = statement(
 
 export interface TransactionOptions {
   /**
-   * Query that shows, if the connection is lost at COMMIT, whether the transaction was committed. For those
-   * that must not run twice. Without it, such a commit counts as failed, although it may have succeeded.
+   * Query that shows, if the connection is lost at COMMIT, whether the transaction was committed. Without it,
+   * such a commit counts as failed, although it may have succeeded. For work that must not run twice.
    */
   readonly commitProbe?: CommitProbe;
   /**
@@ -53,7 +53,7 @@ export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
 
 /**
  * Runs named statements on TypeORM's own pool. `dataSource.query` cannot name a statement, so PostgreSQL
- * would plan each execution (0.44 of the throughput of a bare server, 0.78 with names: docs/adr/0003).
+ * would plan each execution, which costs almost half of the throughput (docs/adr/0003).
  */
 export class Database implements Sql {
   private cachedPool: Pool | undefined;
@@ -91,7 +91,7 @@ export class Database implements Sql {
   }
 
   /**
-   * Returns rows, with a timeout shorter than that of the pool, in one round trip.
+   * Returns rows, with a timeout shorter than that of the pool. Sends the statement together with BEGIN.
    * @throws DependencyUnavailable on timeout
    */
   async rowsWithTimeout<Row>(
@@ -103,7 +103,7 @@ export class Database implements Sql {
     await this.transaction(
       (tx) => {
         reading = tx.rows<Row>(statement, values);
-        tx.sendWithCommit(reading); // the rows arrive with the response to COMMIT
+        tx.sendWithCommit(reading); // COMMIT does not wait for the rows
         return Promise.resolve();
       },
       { statementTimeoutMs },
@@ -113,8 +113,7 @@ export class Database implements Sql {
 
   /**
    * Runs `work` in a transaction (READ COMMITTED, unless it is a snapshot). Rolls back and rethrows when
-   * `work` throws. Deadlocks and serialisation failures are not retried: all statements lock rows in one
-   * order.
+   * `work` throws. Deadlocks and serialisation failures are not retried: all code locks rows in one order.
    */
   async transaction<Result>(
     work: (tx: Transaction) => Promise<Result>,
@@ -135,14 +134,14 @@ export class Database implements Sql {
 
   /**
    * Opens a transaction that the caller ends, for work that does not fit one function. It holds a connection
-   * until then. BEGIN is sent with the first statement, and so are others of the same tick.
+   * until then. BEGIN is sent together with the statements of the same tick.
    *
-   * @param options with `returnId`, `commit(probe)` finds out whether a lost connection had committed
+   * @param options `returnId` is required for `commit(probe)`
    */
   async begin(options: BeginOptions & Pick<TransactionOptions, 'span'> = {}): Promise<OpenTransaction> {
-    const span = transactionSpan(options.span);
+    const span = startTransactionSpan(options.span);
     const client = await this.pool.connect().catch((error: unknown) => {
-      span?.rolledBack();
+      span?.endRolledBack();
       return translateAndThrow(error);
     });
     return new OpenTransaction(client, options, span, (id, probe) => this.wasCommitted(id, probe));

@@ -40,7 +40,7 @@ export function translateAndThrow(error: unknown): never {
   throw error;
 }
 
-/** Whether the server responded with an error, so nothing was committed. */
+/** Whether the server reports a failed statement, so that nothing was committed. FATAL leaves that open. */
 export function isErrorResponse(error: unknown): boolean {
   return responseOf(error)?.severity === 'ERROR';
 }

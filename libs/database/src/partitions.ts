@@ -1,6 +1,8 @@
 import type { Database } from './database.js';
 import { type Sql, statement } from './sql.js';
 
+const dayMs = 86_400_000;
+
 /**
  * Runs a statement that changes partitions or their rows, and returns the number of rows. DDL takes no
  * parameters, so names and bounds are part of the text: they never come from a request.
@@ -22,11 +24,11 @@ export interface NewPartition {
     /** Maximum number of rows to move. The table is locked during the move, for well under a second. */
     readonly maxMovedRows: number;
   };
-  /** Changes of the new partition before it is attached, e.g. its triggers. */
+  /** SQL statements that change the new partition before it is attached, e.g. create its triggers. */
   readonly prepare?: readonly string[];
 }
 
-// Other statements queue behind a pending lock request, so a change without its locks is retried later.
+// Other statements queue behind a pending lock request. So a change fails soon, to be retried later.
 const setLockTimeout = statement('partitions.set-lock-timeout', "SET LOCAL lock_timeout = '200ms'");
 const tryLock = statement('partitions.try-lock', 'SELECT pg_try_advisory_xact_lock($1) AS acquired');
 const readPartitions = statement(
@@ -37,7 +39,8 @@ const readPartitions = statement(
 const readToday = statement('partitions.today', "SELECT (now() AT TIME ZONE 'UTC')::date AS day");
 
 /**
- * Changes partitions in one transaction, in one replica at a time; others skip it. Waits 200 ms for a lock.
+ * Changes partitions in one transaction, in one replica at a time; others skip it. Waits at most 200 ms for a
+ * lock.
  *
  * @param advisoryLock key of the tables' lock, the same in all versions of the service
  * @returns whether this replica ran `work`
@@ -78,8 +81,8 @@ export function createMissingPartition(
 }
 
 /**
- * Creates the partition before it locks the table, so that work on the table stops for milliseconds only. The
- * lock is needed with a default partition, which would reject a concurrent insert of a row of the new one.
+ * Creates the partition before it locks the table, so that work on the table stops for milliseconds only. If
+ * there is a default partition, the lock keeps rows of the new partition out of it until the attachment.
  *
  * @throws when the default partition has too many rows to move: they stay there, which is correct but slower
  */
@@ -87,23 +90,27 @@ export async function createPartition(run: RunChange, partition: NewPartition): 
   const { table, name, from, to, prepare = [] } = partition;
   await run(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`);
   for (const change of prepare) await run(change);
-  if (partition.default !== undefined) await moveFromDefault(run, { ...partition, ...partition.default });
+  if (partition.default !== undefined) await moveFromDefault(run, partition, partition.default);
   await run(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
 }
 
 async function moveFromDefault(
   run: RunChange,
-  moved: NewPartition & NonNullable<NewPartition['default']>,
+  { table, name, from, to }: NewPartition,
+  { partition: defaultPartition, column, maxMovedRows }: NonNullable<NewPartition['default']>,
 ): Promise<void> {
-  const { table, name, from, to, partition, column, maxMovedRows } = moved;
-  const ofPartition = `${column} >= '${from}' AND ${column} < '${to}'`;
+  const isOfNewPartition = `${column} >= '${from}' AND ${column} < '${to}'`;
   await run(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
-  const rowCount = await run(`SELECT FROM ${partition} WHERE ${ofPartition} LIMIT ${maxMovedRows + 1}`);
+  const rowCount = await run(
+    `SELECT FROM ${defaultPartition} WHERE ${isOfNewPartition} LIMIT ${maxMovedRows + 1}`,
+  );
   if (rowCount > maxMovedRows)
-    throw new Error(`More than ${maxMovedRows} rows of ${name} are in ${partition}.`);
+    throw new Error(
+      `${name} was not created: more than ${maxMovedRows} of its rows are in the default partition ${defaultPartition}.`,
+    );
   if (rowCount === 0) return;
   await run(
-    `WITH moved AS (DELETE FROM ${partition} WHERE ${ofPartition} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
+    `WITH moved AS (DELETE FROM ${defaultPartition} WHERE ${isOfNewPartition} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
   );
 }
 
@@ -116,7 +123,7 @@ export async function currentDay(sql: Sql): Promise<string> {
 
 /** @param day as `YYYY-MM-DD`; the result has the same form */
 export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+  return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
 }
 
 /** Returns the name of a table's partition for a day (`YYYY-MM-DD`). */

@@ -23,6 +23,7 @@ export class RowParameters<Row> {
     return `unnest(${this.arrays()}) WITH ORDINALITY AS ${this.alias}(${names})`;
   }
 
+  /** Values of the parameters. */
   values(rows: readonly Row[]): Record<string, unknown[]> {
     return Object.fromEntries(
       Object.entries(this.columns).map(([name, [, valueOf]]) => [this.parameter(name), rows.map(valueOf)]),

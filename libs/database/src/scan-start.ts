@@ -4,7 +4,7 @@ const defaultFullScanMs = 10_000;
 const maxFullScanShare = 0.05;
 
 export interface ScanTimes {
-  /** Time after a position was handled in which late commits of lower ones are found without a full scan. */
+  /** How long the start stays behind a handled position at least, since lower ones may be committed later. */
   readonly lagMs?: number;
   /** Minimum time between full scans. */
   readonly fullScanMs?: number;
@@ -19,8 +19,8 @@ export interface ScanTimes {
  */
 export class ScanStart {
   private start = 0;
-  /** The highest handled position some seconds ago, from which scans start after the next interval. */
-  private next = 0;
+  /** The highest handled position when the current interval began; the start after this interval. */
+  private nextStart = 0;
   /** The highest handled position. */
   private highest = 0;
   private advancedAtMs = performance.now();
@@ -37,8 +37,8 @@ export class ScanStart {
     const { lagMs = defaultLagMs, fullScanMs = defaultFullScanMs } = this.times;
     const nowMs = performance.now();
     if (nowMs - this.advancedAtMs >= lagMs) {
-      this.start = this.next;
-      this.next = this.highest;
+      this.start = this.nextStart;
+      this.nextStart = this.highest;
       this.advancedAtMs = nowMs;
     }
     const isDue = preferFull || nowMs >= this.fullScanDueAtMs;
@@ -47,18 +47,18 @@ export class ScanStart {
     return 0;
   }
 
-  /** Delays the next full scan if this one took long, so that full scans take a share of the time at most. */
+  /** Records the duration of a full scan, and delays the next, so that they take at most 5% of the time. */
   fullScanTook(durationMs: number): void {
     this.fullScanAllowedAtMs = performance.now() + durationMs / maxFullScanShare;
   }
 
-  /** @param positions the rows of a handled batch, in order */
+  /** @param positions those of a handled batch, ascending */
   advance(positions: readonly number[]): void {
     const [first, last] = [positions[0], positions.at(-1)];
     if (first === undefined || last === undefined) return;
     if (first < this.start) {
       this.start = first; // found by a full scan: positions in between may be waiting as well
-      this.next = first;
+      this.nextStart = first;
       this.highest = last;
     } else this.highest = Math.max(this.highest, last);
   }

@@ -1,7 +1,9 @@
 import { inContext, Span, startTrace, WorkContext } from '@fulfilment/runtime';
 import { type RecordedSpans, recordSpans } from '@fulfilment/runtime/testing';
+import { flakyProxy } from '@fulfilment/testing';
 import { statement } from './sql.js';
-import { type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
+import { createDataSource, Database } from './index.js';
+import { patientTimeouts, type ScratchDatabase, scratchDatabase } from './testing/scratch-database.js';
 
 const selectOne = statement('test.one', 'SELECT 1 AS value');
 const selectTwo = statement('test.two', 'SELECT 2 AS value');
@@ -51,6 +53,27 @@ describe('the spans of a database', () => {
       );
     });
     expect(recorded.spans).toMatchObject([{ status: { code: 2 }, attributes: { 'error.type': 'rollback' } }]);
+  });
+
+  it('say that a transaction was committed if only the commit probe can show it', async () => {
+    const proxy = await flakyProxy(scratch.url);
+    const settings = { url: proxy.url, poolSize: 2, applicationName: 'test', migrations: [] };
+    const source = await createDataSource({ ...patientTimeouts, ...settings }).initialize();
+    const trace = startTrace(requestSpan, { received: undefined, isTrusted: true });
+    if (!(trace instanceof Span)) throw new Error('The trace is not recorded.');
+    try {
+      await new Database(source).transaction(
+        async (tx) => {
+          await tx.rows(selectOne);
+          proxy.severAfter(1); // the next packet is COMMIT
+        },
+        { span: trace, commitProbe: { statement: selectOne, values: [] } },
+      );
+      expect(recorded.spans).toMatchObject([{ name: 'transaction test.one', status: { code: 0 } }]);
+    } finally {
+      await source.destroy();
+      await proxy.stop();
+    }
   });
 
   it('are made for a single statement too, with the SQLSTATE of its error', async () => {

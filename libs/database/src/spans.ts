@@ -1,19 +1,19 @@
 import { currentContext, currentSpan, endAfter, inContext, type Span } from '@fulfilment/runtime';
 
 const attributes = { 'db.system.name': 'postgresql' };
-const maxSummaryLength = 255; // as the semantic conventions require
+const maxSummaryLength = 255; // the limit of OpenTelemetry's semantic conventions
 
 /** The span of a transaction, from the request for a connection to the end. It names the statements. */
 export class TransactionSpan {
   private readonly span: Span;
-  private readonly statements: string[] = [];
+  private readonly statementNames: string[] = [];
 
   constructor(parent: Span) {
     this.span = parent.child({ name: 'transaction', kind: 'client', attributes });
   }
 
-  add(statement: string): void {
-    this.statements.push(statement);
+  addStatement(name: string): void {
+    this.statementNames.push(name);
   }
 
   /** Runs the work of the transaction in its span. */
@@ -22,25 +22,25 @@ export class TransactionSpan {
     return context === undefined ? work() : inContext(context.withSpan(this.span), work);
   }
 
-  committed(): void {
+  endCommitted(): void {
     this.end();
   }
 
-  rolledBack(): void {
+  endRolledBack(): void {
     this.span.fail('rollback');
     this.end();
   }
 
   private end(): void {
-    const [first] = this.statements;
+    const [first] = this.statementNames;
     if (first !== undefined) this.span.name = `transaction ${first}`;
-    this.span.set({ 'db.query.summary': this.statements.join(' ').slice(0, maxSummaryLength) });
+    this.span.set({ 'db.query.summary': this.statementNames.join(' ').slice(0, maxSummaryLength) });
     this.span.end();
   }
 }
 
-/** @param parent by default the span of the current context */
-export function transactionSpan(parent = currentSpan()): TransactionSpan | undefined {
+/** Starts the span of a transaction if it has a parent. @param parent by default that of the context */
+export function startTransactionSpan(parent = currentSpan()): TransactionSpan | undefined {
   return parent && new TransactionSpan(parent);
 }
 

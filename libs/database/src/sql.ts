@@ -11,7 +11,7 @@ export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 const quotedOrParameter = /'[^']*'|\$\d+|(?<!:):([a-z]\w*)/gi;
 
-/** PostgreSQL cuts longer names of prepared statements off, so that two of them may be the same. */
+/** PostgreSQL truncates longer names of prepared statements, so that two of them could become the same. */
 const maxNameBytes = 63;
 
 /**
@@ -52,7 +52,7 @@ function isList(values: Values): values is readonly unknown[] {
   return Array.isArray(values);
 }
 
-/** SQL for columns of one table. @param columns separated by `, ` */
+/** Returns SQL for columns of one table: `orders.id, orders.status`. @param columns `id, status` */
 export function ofTable(table: string, columns: string): string {
   return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 }

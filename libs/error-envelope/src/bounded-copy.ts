@@ -1,10 +1,10 @@
 import { ValidationFailed } from './problems.js';
 
-/** Any documented body has fewer levels. */
+/** Every documented body has fewer levels. */
 const maxDepth = 32;
-/** Several times the need of any documented body. Conversion and validation visit members repeatedly. */
+/** Several times the need of every documented body. Conversion and validation visit members repeatedly. */
 const maxMembers = 5_000;
-/** Several times the need of any documented object. The time of class-transformer is quadratic in it. */
+/** Several times the need of every documented object. The time of class-transformer is quadratic in it. */
 const maxMembersOfObject = 200;
 
 /** class-transformer would use a client's `constructor` as a class; `__proto__` replaces the prototype. */

@@ -82,10 +82,10 @@ describe('DtoPipe', () => {
   });
 
   it.each(['constructor', '__proto__', 'prototype'])('treats a member named %s as unknown', (name) => {
-    const odd = JSON.parse(
+    const body = JSON.parse(
       `{"items":[{"sku":"a","quantity":1,"${name}":{"${name}":"x"}}],"note":"n","${name}":"x","other":{"${name}":1}}`,
     );
-    expect(JSON.stringify(read(odd))).toBe('{"items":[{"sku":"a","quantity":1}],"note":"n"}');
+    expect(JSON.stringify(read(body))).toBe('{"items":[{"sku":"a","quantity":1}],"note":"n"}');
   });
 
   it('rejects a body that is nested too deeply', () => {

@@ -11,7 +11,8 @@ const maxCachedQueries = 500;
 const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
 
 /**
- * Converts a body or query to its DTO and validates it. Unknown members are removed; null counts as missing.
+ * Converts a body, query or path parameters to a DTO and validates it. Unknown members are removed; null
+ * counts as missing.
  * @throws ValidationFailed with one detail per invalid member
  */
 @Injectable()

@@ -1,4 +1,4 @@
-/** The values of `code` in every error response, as the OpenAPI documents list them (docs/reference). */
+/** The values that `code` can have in an error response. */
 export const errorCodes = [
   'VALIDATION_ERROR',
   'UNAUTHORIZED',
@@ -25,7 +25,7 @@ export const errorStatuses = {
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Readonly<Record<ErrorCode, number>>;
 
-/** The invalid part of a request (`items.0.quantity`, the name of a parameter or header), and the reason. */
+/** An invalid part of a request (`items.0.quantity`, the name of a parameter or header), and the reason. */
 export interface ErrorDetail {
   readonly field: string;
   readonly reason: string;

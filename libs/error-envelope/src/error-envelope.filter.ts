@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { omitsRetryAfter } from './retry-after.js';
 import { toErrorResponse } from './to-envelope.js';
 
-/** Responds to every thrown value with the error envelope. */
+/** Sends a thrown value in the error envelope. Closes the connection if a response has begun. */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
   private readonly report: (thrown: unknown) => void;
@@ -18,8 +18,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const { status, headers, body } = toErrorResponse(thrown);
     if (status >= 500) this.report(thrown);
     if (response.headersSent) {
-      // The client must not take a part of a response for the whole.
-      response.destroy();
+      response.destroy(); // the client must not take the part for the whole
       return;
     }
     response.set(headers);

@@ -19,13 +19,13 @@ export abstract class Problem extends Error {
     this.headers = headers;
   }
 
-  /** The HTTP status; a few errors have a more precise one than the default of their code. */
+  /** The HTTP status. Some subclasses have a more precise one than the default of their code. */
   get status(): number {
     return errorStatuses[this.code];
   }
 }
 
-/** The request does not have the shape of the operation. */
+/** The request does not match the schema of the operation. */
 export class ValidationFailed extends Problem {
   readonly code = 'VALIDATION_ERROR';
   constructor(details: readonly ErrorDetail[], message = 'The request is not valid.') {

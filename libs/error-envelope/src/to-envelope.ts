@@ -32,7 +32,7 @@ function asProblem(thrown: unknown): Problem | undefined {
   return fromFramework(thrown);
 }
 
-/** Errors of the HTTP stack: body parsing, path decoding. */
+/** Maps errors of the HTTP stack, from parsing a body or decoding a path. */
 function fromFramework(thrown: unknown): Problem | undefined {
   if (thrown instanceof URIError)
     return new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);

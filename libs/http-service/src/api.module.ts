@@ -20,9 +20,9 @@ import { SignedCursors } from './signed-cursors.js';
 import { HTTP_OPTIONS, type HttpOptions } from './start-http.js';
 
 export interface ApiOptions {
-  /** The path prefix and the audience depend on it. */
+  /** Decides the path prefix of the routes and the audience of the tokens. */
   readonly api: Api;
-  /** For people, in the metadata and as the title of the reference. */
+  /** Human-readable name, in the metadata and in the title of the reference. */
   readonly resourceName: string;
   /** The scopes in the metadata. Each route declares what it requires. */
   readonly scopes: readonly string[];
@@ -30,7 +30,7 @@ export interface ApiOptions {
   readonly servesReference?: boolean;
 }
 
-/** An HTTP service that requires access tokens: 401, 429 and 403 first, then the body, then the DTO. */
+/** An HTTP service that requires access tokens. Token, quota and scopes are checked before the body. */
 @Global()
 @Module({})
 export class ApiModule {
@@ -97,7 +97,7 @@ function httpOptions(
     prefix: api,
     directRoutes: true,
     beforeRoutes: (app) => {
-      const routes = Router({ caseSensitive: true, strict: true }); // only GET and HEAD of this path
+      const routes = Router({ caseSensitive: true, strict: true }); // exactly this path
       routes.get(protectedResourcePath(api), (_request: Request, response: Response) => {
         response.set('Cache-Control', 'public, max-age=300').json(metadata);
       });

@@ -8,8 +8,11 @@ export interface ClientNetwork {
   readonly widerNetwork: string | undefined;
 }
 
-/** The limit of a wider network is the configured limit, multiplied. */
+/** The limit of a wider network is the configured limit, multiplied by this. */
 export const widerNetworkFactor = 4;
+
+/** An IPv6 address has at most 45 characters; a zone id may follow. */
+const maxAddressLength = 64;
 
 /**
  * Maps the address of a client to the networks that limits count. An IPv4-mapped IPv6 address counts as the
@@ -26,9 +29,6 @@ export function clientNetwork(address: string | undefined): ClientNetwork {
     [first, second, third, subnet].map((group) => group.toString(16)).join(':');
   return { network: `${prefixOf(fourth)}::/64`, widerNetwork: `${prefixOf(fourth & 0xff00)}::/56` };
 }
-
-/** An IPv6 address has at most 45 characters; a zone id follows. */
-const maxAddressLength = 64;
 
 /** The eight groups of an IPv6 address in any of its spellings (RFC 4291 §2.2). */
 function groupsOf(address: string): number[] {

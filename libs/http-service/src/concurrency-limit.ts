@@ -9,7 +9,7 @@ import type { Response } from 'express';
 import { type Observable, of } from 'rxjs';
 import { callerOf, tenantOf } from './access/caller.js';
 
-/** Requests of one route that wait in this process. They hold little memory; a further one is 503. */
+/** Requests of one route that may wait in this process. They hold little memory; a further one is 503. */
 export const maxWaiting = 100;
 const retryAfterSeconds = 1;
 
@@ -30,6 +30,7 @@ export function ConcurrencyLimit(limits: Limits): MethodDecorator {
 export class ConcurrencyInterceptor implements NestInterceptor {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
+  /** Number of running and waiting requests by tenant. */
   private readonly perTenant = new Map<string, number>();
 
   constructor(private readonly limits: Limits) {}
@@ -38,14 +39,14 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     const http = context.switchToHttp();
     const endForTenant = this.beginForTenant(http.getRequest<object>());
     try {
-      await this.begin();
+      await this.acquireSlot();
     } catch (error) {
       endForTenant();
       throw error;
     }
     const end = (): void => {
       endForTenant();
-      this.end();
+      this.releaseSlot();
     };
     // `close` comes after the whole response, and also when the client disconnects.
     const response = http.getResponse<Response>();
@@ -57,7 +58,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     return next.handle();
   }
 
-  /** Returns the function that ends the request. @throws RateLimited */
+  /** Counts a request for its tenant. Returns the function that ends that. @throws RateLimited */
   private beginForTenant(request: object): () => void {
     const { maxPerTenant } = this.limits;
     if (maxPerTenant === undefined) return () => undefined;
@@ -72,18 +73,18 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     };
   }
 
-  /** Resolves when the request may run. @throws ServiceUnavailable */
-  private async begin(): Promise<void> {
+  /** Resolves when the request may run. @throws ServiceUnavailable if too many requests wait */
+  private async acquireSlot(): Promise<void> {
     if (this.running < this.limits.maxConcurrent) {
       this.running += 1;
       return;
     }
     if (this.waiting.length >= maxWaiting)
-      throw new ServiceUnavailable('Too many of these requests are in progress.');
-    await new Promise<void>((resolve) => this.waiting.push(resolve)); // until `end` hands over a slot
+      throw new ServiceUnavailable('Too many requests of this operation are in progress. Retry later.');
+    await new Promise<void>((resolve) => this.waiting.push(resolve)); // until `releaseSlot` hands over a slot
   }
 
-  private end(): void {
+  private releaseSlot(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.running -= 1;
     else next();

@@ -21,7 +21,7 @@ describe('FailureThrottle', () => {
     expect(await throttle.attempt('one', succeed)).toBe('done');
   });
 
-  it('runs no more concurrent attempts than may fail, and the others after them if they may', async () => {
+  it('runs at most as many concurrent attempts as may still fail; the others wait, and are rejected if these fail', async () => {
     const throttle = new FailureThrottle({ requests: 2, windowSeconds: 60 }, () => 0);
     const running: PromiseWithResolvers<string>[] = [];
     const work = () => {

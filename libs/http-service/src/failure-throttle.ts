@@ -5,6 +5,7 @@ import type { Quota } from './access/quota-share.js';
 /** Beyond this number, the failures of the caller that was seen least recently no longer count. */
 const maxCallers = 20_000;
 
+/** The attempts of one caller. */
 interface Attempts {
   failures: number;
   /** When the failures no longer count; meaningless without failures. */
@@ -25,8 +26,8 @@ export class FailureThrottle {
   ) {}
 
   /**
-   * Runs `work`, and counts a failure if it rejects. If the failures of the caller would exceed the limit if
-   * all running attempts failed, it first waits until one of them has ended.
+   * Runs `work`, and counts a failure if it rejects. While failures and running attempts of the caller
+   * together reach the limit, it first waits until one of the attempts has ended.
    * @throws RateLimited while the caller has failed too often
    */
   async attempt<Result>(caller: string, work: () => Promise<Result>): Promise<Result> {

@@ -33,7 +33,7 @@ export { TextMapField } from './dto/text-map.js';
 export { StorePageDto } from './dto/store-page.dto.js';
 export { ResponseWithHeaders } from './responses/response-with-headers.js';
 export { Disconnect } from './responses/disconnect.js';
-export { sendDownload, sendEvents } from './responses/send-download.js';
+export { sendDownload, sendEvents } from './responses/send-stream.js';
 export { EntityTag } from './responses/entity-tag.js';
 export { IdempotencyKey } from './idempotency/idempotency-key.js';
 export {

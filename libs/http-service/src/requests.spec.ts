@@ -7,11 +7,11 @@ import { freshAddress, type SmallApi, smallApi } from './small-api.fixture.js';
 describe('an API', () => {
   let api: SmallApi;
   let token: string;
-  let databaseIsUp = true;
+  let isDatabaseUp = true;
   beforeAll(async () => {
     api = await smallApi({
       readiness: {
-        postgres: () => (databaseIsUp ? Promise.resolve() : Promise.reject(new Error('secret address'))),
+        postgres: () => (isDatabaseUp ? Promise.resolve() : Promise.reject(new Error('secret address'))),
         rabbitmq: () => true,
       },
     });
@@ -21,7 +21,7 @@ describe('an API', () => {
 
   const post = (type = 'application/json') =>
     request(api.url).post('/store/notes').set('authorization', `Bearer ${token}`).set('content-type', type);
-  const good = JSON.stringify({ title: 'A note', quantity: 3 });
+  const validBody = JSON.stringify({ title: 'A note', quantity: 3 });
 
   it('counts requests by route, never by path parameters', async () => {
     await request(api.url).get('/store/notes/open').expect(200);
@@ -67,7 +67,7 @@ describe('an API', () => {
   it.each(['application/json', 'application/json; charset=utf-8', 'application/ld+json'])(
     'accepts the content type %s',
     async (type) => {
-      const response = await post(type).send(good).expect(201);
+      const response = await post(type).send(validBody).expect(201);
       expect(response.body).toEqual({ title: 'A note', quantity: 3 });
     },
   );
@@ -78,12 +78,12 @@ describe('an API', () => {
     'application/xml',
     'multipart/form-data; boundary=x',
   ])('responds with 415 to %s', async (type) => {
-    const response = await post(type).send(good).expect(415);
+    const response = await post(type).send(validBody).expect(415);
     expect(response.body).toMatchObject({ statusCode: 415, code: 'VALIDATION_ERROR' });
   });
 
   it('responds with 400 to a body that is not UTF-8', async () => {
-    const bytes = Buffer.from(good.replace('A note', 'A nöte'), 'latin1');
+    const bytes = Buffer.from(validBody.replace('A note', 'A nöte'), 'latin1');
     const sent = post();
     sent.write(bytes);
     const response = await sent.expect(400);
@@ -109,7 +109,7 @@ describe('an API', () => {
   });
 
   it('responds with 415 to a compressed body', async () => {
-    const response = await post().set('content-encoding', 'gzip').send(good).expect(415);
+    const response = await post().set('content-encoding', 'gzip').send(validBody).expect(415);
     expect(response.body).toMatchObject({
       code: 'VALIDATION_ERROR',
       details: [{ field: 'content-encoding', reason: 'unsupported_media_type' }],
@@ -136,7 +136,7 @@ describe('an API', () => {
         .post('/store/notes/short')
         .set('authorization', `Bearer ${token}`)
         .set('content-type', 'application/json')
-        .send(good.padEnd(bytes));
+        .send(validBody.padEnd(bytes));
     await send(1024).expect(201);
     const response = await send(1025).expect(413);
     expect(response.body).toMatchObject({
@@ -171,7 +171,8 @@ describe('an API', () => {
   });
 
   it('omits Retry-After from a 503 if a retry without an idempotency-key could do the work twice', async () => {
-    const send = () => request(api.url).post('/store/notes/away').set('authorization', `Bearer ${token}`);
+    const send = () =>
+      request(api.url).post('/store/notes/unavailable').set('authorization', `Bearer ${token}`);
     expect((await send().expect(503)).headers['retry-after']).toBeUndefined();
     expect((await send().set('idempotency-key', 'a').expect(503)).headers['retry-after']).toBe('1');
   });
@@ -220,7 +221,7 @@ describe('an API', () => {
     const ready = await request(api.url).get('/store/health/ready').expect(200);
     expect(ready.body).toEqual({ status: 'ok', checks: { postgres: 'ok', rabbitmq: 'ok' } });
     expect(ready.headers['cache-control']).toBe('no-store');
-    databaseIsUp = false;
+    isDatabaseUp = false;
     const rejected = await eventually(async () => {
       const response = await request(api.url).get('/store/health/ready');
       return response.status === 503 ? response : undefined;
@@ -235,7 +236,7 @@ describe('an API', () => {
     expect(rejected.headers['retry-after']).toBe('1');
     expect(rejected.text).not.toContain('secret address');
     await request(api.url).get('/store/health/live').expect(200, { status: 'ok' });
-    databaseIsUp = true;
+    isDatabaseUp = true;
     await eventually(async () => (await request(api.url).get('/store/health/ready')).status === 200);
   });
 

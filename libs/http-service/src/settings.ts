@@ -4,7 +4,7 @@ import type { Quota } from './access/quota-share.js';
 import type { Quotas } from './access/rate-limiter.js';
 import { minCursorSecretLength } from './signed-cursors.js';
 
-/** A setting of the form REQUESTS/SECONDS. */
+/** Returns the schema of a setting of the form REQUESTS/SECONDS. */
 export function quotaSetting(defaultText: `${number}/${number}`, description: string) {
   return z
     .string()
@@ -60,6 +60,7 @@ type OperationQuotas = { readonly [Name in keyof typeof operationQuotaSettings]?
 
 type ApiQuotas = Pick<ApiSettings, 'RATE_LIMIT_DEFAULT' | 'RATE_LIMIT_ANONYMOUS'>;
 
+/** A service without the setting of an operation does not use that quota, so its value does not matter. */
 export function quotasOf(settings: ApiQuotas & OperationQuotas): Quotas {
   const { RATE_LIMIT_DEFAULT: defaultQuota } = settings;
   return {

@@ -10,14 +10,17 @@ export interface CursorKey {
 export const minCursorSecretLength = 32;
 const signatureBytes = 16;
 /** A canonical signature: the unused bits of its last character are zero (RFC 4648 §3.5). */
-const form = /^([\w-]{1,100})\.([\w-]{21}[AQgw])$/;
+const signedCursor = /^([\w-]{1,100})\.([\w-]{21}[AQgw])$/;
 
-/** Opaque cursors. They open only for the same list, creator, filters and order, and unless forged. */
+/** Opaque, signed cursors. Each is accepted only for the list, creator and filters that it was sealed for. */
 export class SignedCursors {
   /** The first one signs; cursors of the others are still accepted. */
   private readonly secrets: readonly string[];
 
-  /** @param setting one secret, or several of at least 32 characters, separated by commas */
+  /**
+   * @param setting one secret, or several of at least 32 characters, separated by commas. If a part is
+   *   shorter, the whole setting is one secret that contains commas.
+   */
   constructor(setting: string) {
     const parts = setting.split(',');
     this.secrets = parts.every((part) => part.length >= minCursorSecretLength) ? parts : [setting];
@@ -59,7 +62,7 @@ export class SignedCursors {
       const list = parameter === 'after' ? 'position of this feed' : 'cursor of this list';
       throw new ValidationFailed([{ field: parameter, reason: `is not a ${list}` }]);
     };
-    const [, payload, given] = form.exec(cursor) ?? [];
+    const [, payload, given] = signedCursor.exec(cursor) ?? [];
     if (payload === undefined || given === undefined) return reject();
     const actual = Buffer.from(given, 'base64url');
     const isSigned = this.secrets.some((secret) =>

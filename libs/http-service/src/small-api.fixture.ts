@@ -69,10 +69,10 @@ class NotesController {
     return { title, quantity };
   }
 
-  @Post('away')
+  @Post('unavailable')
   @Scopes('orders:create')
   @RetryOnlyWithKey()
-  addWhileAway() {
+  addWhileUnavailable() {
     throw new ServiceUnavailable();
   }
 
@@ -88,6 +88,14 @@ class NotesController {
 @Module({})
 class ConnectionsModule {}
 
+export interface SmallApiOptions {
+  /** The one of another small API, whose tokens are then accepted too; by default a new one. */
+  readonly maker?: TokenMaker;
+  readonly redisUrl?: string;
+  readonly jwksUrl?: string;
+  readonly readiness?: ReadinessChecks;
+}
+
 export interface SmallApi {
   readonly url: string;
   /** The fake authorization server whose tokens it accepts. */
@@ -98,35 +106,15 @@ export interface SmallApi {
 /**
  * Starts an API with the routes above. Requests to `notes/quoted` are limited to two per day, and those
  * without a valid token to five per day and network: no test takes so long that a request becomes free again.
- * @param options.maker shared with another API; by default it has its own
  */
-export async function smallApi(
-  options: {
-    readonly maker?: TokenMaker;
-    readonly redisUrl?: string;
-    readonly jwksUrl?: string;
-    readonly readiness?: ReadinessChecks;
-  } = {},
-): Promise<SmallApi> {
+export async function smallApi(options: SmallApiOptions = {}): Promise<SmallApi> {
   const logger = createLogger('test', 'silent');
   const maker = options.maker ?? (await tokenMaker());
-  const settings = apiSettings.extend(operationQuotaSettings).parse({
-    HOST: '127.0.0.1',
-    PORT: 0,
-    INTERNAL_PORT: 0,
-    DATABASE_URL: 'postgres://unused.example/none',
-    REDIS_URL: options.redisUrl ?? storeUrl('TEST_REDIS_URL'),
-    RABBITMQ_URL: 'amqp://unused.example',
-    BASE_URL: maker.baseUrl,
-    AUTH_URL: maker.authUrl,
-    JWKS_URL: options.jwksUrl ?? maker.jwksUrl,
-    CURSOR_SECRET: 'a cursor secret of the tests, long enough',
-    RATE_LIMIT_QUOTES: '2/86400',
-    RATE_LIMIT_ANONYMOUS: '5/86400',
-  });
+  const settings = settingsFor(maker, options);
   const redis = new RedisConnection(
     settings,
     logger,
+    // On a slow machine, the default timeout would sometimes let requests continue without Redis.
     options.redisUrl === undefined ? { commandTimeoutMs: 30_000 } : {},
   );
   if (options.redisUrl === undefined) await eventually(() => redis.client.status === 'ready');
@@ -159,6 +147,23 @@ export async function smallApi(
       if (options.maker === undefined) await maker.stop();
     },
   };
+}
+
+function settingsFor(maker: TokenMaker, { redisUrl, jwksUrl }: SmallApiOptions) {
+  return apiSettings.extend(operationQuotaSettings).parse({
+    HOST: '127.0.0.1',
+    PORT: 0,
+    INTERNAL_PORT: 0,
+    DATABASE_URL: 'postgres://unused.example/none',
+    REDIS_URL: redisUrl ?? storeUrl('TEST_REDIS_URL'),
+    RABBITMQ_URL: 'amqp://unused.example',
+    BASE_URL: maker.baseUrl,
+    AUTH_URL: maker.authUrl,
+    JWKS_URL: jwksUrl ?? maker.jwksUrl,
+    CURSOR_SECRET: 'a cursor secret of the tests, long enough',
+    RATE_LIMIT_QUOTES: '2/86400',
+    RATE_LIMIT_ANONYMOUS: '5/86400',
+  });
 }
 
 /** Returns a random address, so that tests do not share an anonymous quota. */

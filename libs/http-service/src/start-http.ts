@@ -22,11 +22,11 @@ import {
   endSilentConnectionsWhenClosing,
 } from './server/close-connections.js';
 import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './server/health.js';
-import { requestContext } from './server/request-id.js';
+import { createRequestContext } from './server/request-context.js';
 import { measureRequest } from './server/request-metrics.js';
 import { ServiceAdapter } from './server/service-adapter.js';
 
-// Longer than the gateway's, so that the gateway never sends on a connection that this service closes.
+// Longer than the gateway's, so that the gateway closes idle connections, and never sends on a closed one.
 const keepAliveMs = 75_000;
 // Longer than `keepAliveMs`, since it also limits the wait for the first request of a connection.
 const maxHeaderWaitMs = 80_000;
@@ -45,16 +45,16 @@ export interface HttpOptions {
   readonly rawHandler?: RawHandler;
   /** Adds Express middleware before Nest's routes. */
   readonly beforeRoutes?: (app: NestExpressApplication) => void;
-  /** Runs Nest's routes without Express and any middleware, also `beforeRoutes` (ADR 60). Default: false. */
+  /** Runs Nest's routes without Express and its middleware, also that of `beforeRoutes`. Default: false. */
   readonly directRoutes?: boolean;
 }
 
 const applicationOptions = { bodyParser: false, abortOnError: false, logger: false } as const;
 
 /**
- * Opens the public HTTP port immediately; readiness is 503 until every dependency is available. Gives each
- * request its id, measures it, and closes connections at the shutdown. The address, the logger and the
- * `HttpOptions` come from the application's providers.
+ * Opens the public HTTP port without waiting for dependencies; readiness is 503 until all are available.
+ * Gives each request its id, measures it, and closes connections at the shutdown. The address, the logger and
+ * the `HttpOptions` come from the application's providers.
  * @param create creates the application, for example with Nest's `NestFactory.create`
  */
 export async function startHttp(
@@ -63,8 +63,8 @@ export async function startHttp(
     options: typeof applicationOptions,
   ) => NestExpressApplication | Promise<NestExpressApplication>,
 ): Promise<NestExpressApplication> {
-  const instance = expressApp();
-  const app = await create(new ServiceAdapter(instance), applicationOptions);
+  const expressApp = createExpressApp();
+  const app = await create(new ServiceAdapter(expressApp), applicationOptions);
   const logger: Logger = app.get(LOGGER);
   const { HOST: host, PORT: port }: ServiceSettings = app.get(CONFIG);
   const {
@@ -77,8 +77,8 @@ export async function startHttp(
   }: HttpOptions = app.get(HTTP_OPTIONS);
   app.useLogger(nestLogger(logger));
   endSilentConnectionsWhenClosing(app.getHttpServer());
-  const direct = directRoutes ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
-  handleEveryRequest(app.getHttpServer(), rawHandler ?? direct?.handle);
+  const routes = directRoutes ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
+  handleEveryRequest(app.getHttpServer(), rawHandler ?? routes?.handle);
   if (anyOrigin) allowAnyOrigin(app); // before every route, so that each has preflights
   const readiness: ReadinessChecks = { ...app.get<ReadinessChecks>(READINESS_CHECKS), ...furtherChecks };
   const findFailedChecks = sharedReadiness(readiness);
@@ -87,7 +87,7 @@ export async function startHttp(
   beforeRoutes?.(app);
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   await app.init();
-  direct?.add(instance);
+  routes?.add(expressApp);
   app.use(respondNotFound); // for paths outside the prefix; Nest responds below it
   const server = await app.listen(port, host);
   server.keepAliveTimeout = keepAliveMs;
@@ -101,7 +101,7 @@ function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined):
   handleBeforeExpress(server, (request, response, express) => {
     endConnectionWhenClosing(server, response);
     request.url = escapeUndecodablePath(request.url ?? '/');
-    const context = requestContext(request, response);
+    const context = createRequestContext(request, response);
     measureRequest(request, response, context.span);
     inContext(context, () => {
       if (rawHandler === undefined) express();
@@ -110,8 +110,8 @@ function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined):
   });
 }
 
-/** Express reads its routing settings when its router is created, which Nest does immediately. */
-function expressApp() {
+/** Creates the Express app with all settings, since Nest's adapter creates the router, which reads them. */
+function createExpressApp() {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -139,14 +139,19 @@ function respondNotFound(_request: Request, response: Response): void {
   response.status(status).json(body);
 }
 
+/** HTTP status by the code of Node's error; 400 for other codes. */
+const statusesOfInvalidHttp: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
 /** Responds to what Node's parser rejects: unknown methods, and malformed, large or incomplete headers. */
 function respondToInvalidHttp(error: Error, socket: Duplex): void {
   if (!socket.writable || currentResponse(socket) !== undefined) {
     socket.destroy();
     return;
   }
-  const status =
-    { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[String(Reflect.get(error, 'code'))] ?? 400;
+  const status = statusesOfInvalidHttp[String(Reflect.get(error, 'code'))] ?? 400;
   const { body } = toErrorResponse(
     new ValidationFailed([{ field: 'request', reason: 'malformed' }], 'The request is not valid HTTP.'),
   );
@@ -165,6 +170,7 @@ function respondToInvalidHttp(error: Error, socket: Duplex): void {
   );
 }
 
+const preflightCacheSeconds = 86_400;
 const exposedHeaders = [
   'X-Request-Id',
   'Location',
@@ -182,5 +188,5 @@ const corsHeaders = {
 };
 
 function allowAnyOrigin(app: NestExpressApplication): void {
-  app.enableCors({ origin: '*', exposedHeaders, maxAge: 86_400 });
+  app.enableCors({ origin: '*', exposedHeaders, maxAge: preflightCacheSeconds });
 }

@@ -67,7 +67,7 @@ export async function certificatesIn(
   return certificates;
 }
 
-/** Whether the certificate exists and is valid for 30 days at least. */
+/** Whether the certificate exists and is valid for at least 30 days. */
 function isFresh(file: string): boolean {
   if (!existsSync(file) || readFileSync(file).length === 0) return false;
   return Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() > renewBeforeMs;
@@ -83,7 +83,7 @@ async function makeAuthority(
   const selfSigned = ['req', '-new', '-x509', '-sha256', '-days', String(caDays)];
   const extensions = ['-config', config, '-extensions', 'authority'];
   await openssl([...selfSigned, ...extensions, '-key', authorityKey(dir), '-out', caFile]);
-  writeFileSync(certificateFile, ''); // the previous authority has signed it, so it is not fresh
+  writeFileSync(certificateFile, ''); // to be renewed, since the previous authority has signed it
 }
 
 async function makeLeaf(

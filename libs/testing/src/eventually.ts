@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const pollIntervalMs = 20;
 
 /**
- * Polls until a function returns true or another value than undefined and false, and returns that.
+ * Polls until a function returns a value other than undefined and false, and returns that value.
  * @param describe what was found instead or is missing, for the error
  * @throws Error after `timeoutMs`; an error of `poll` is not retried
  */

@@ -11,7 +11,7 @@ export interface Form {
 }
 
 export interface Page {
-  /** The final URL; of another origin after a redirect there. */
+  /** The URL after all redirects, which may lead to another origin. */
   readonly url: URL;
   /** 0 for a URL of another origin, which is not requested. */
   readonly status: number;
@@ -35,7 +35,7 @@ export class FormBrowser {
     return this.follow(url, { method: 'GET' });
   }
 
-  /** Submits a form: its own values, with those of `fields` added or instead. */
+  /** Submits a form with its initial values, and with those of `fields`, which take precedence. */
   submit(
     form: Form,
     fields: Readonly<Record<string, string>> = {},
@@ -110,10 +110,11 @@ export class FormBrowser {
   }
 }
 
-/** Returns the form whose action has this ending. */
-export function formOf(page: Page, action: string): Form {
-  const form = page.forms.find((candidate) => candidate.action.endsWith(action));
-  if (form === undefined) throw new Error(`No form ${action} at ${page.url.href} (${page.status}).`);
+/** Returns the form whose action ends with this text. */
+export function formOf(page: Page, actionEnding: string): Form {
+  const form = page.forms.find(({ action }) => action.endsWith(actionEnding));
+  if (form === undefined)
+    throw new Error(`${page.url.href} responded with ${page.status} without a form for ${actionEnding}.`);
   return form;
 }
 

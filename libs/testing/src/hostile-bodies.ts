@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { steadyBlockMs } from './longest-block.js';
 
 const maxBlockMs = 50;
+/** The body limit of operations without one of their own. */
+const bodyLimitBytes = 256 * 1024;
 /** Bytes for the valid members around a hostile one. */
 const surroundingsBytes = 2_000;
 const placeholder = '@hostile@';
@@ -65,38 +67,38 @@ function hostileJson(maxBytes: number): fc.Arbitrary<string> {
 }
 
 /**
- * Generates bodies of at most `maxBytes`: a valid body with one hostile member at any place, an entirely
- * hostile body, or a truncated one.
+ * Generates bodies within the body limit of the APIs: a valid body with one hostile member at any place, an
+ * entirely hostile body, or a truncated one.
  */
-function hostileBodies(good: object, maxBytes = 256 * 1024): fc.Arbitrary<string> {
-  const places = placesIn(good);
-  const maxHostileBytes = maxBytes - surroundingsBytes;
+function hostileBodies(validBody: object): fc.Arbitrary<string> {
+  const places = placesIn(validBody);
+  const maxHostileBytes = bodyLimitBytes - surroundingsBytes;
   const withHostileMember = fc
     .tuple(fc.constantFrom(...places), hostileJson(maxHostileBytes))
     .map(([place, value]) => place.replace(`"${placeholder}"`, () => value));
-  const cutOff = fc.constantFrom('[', '{"a":', '{"', '"', '{"a":0,', '\\u0301').map((part) => {
+  const truncated = fc.constantFrom('[', '{"a":', '{"', '"', '{"a":0,', '\\u0301').map((part) => {
     return part.repeat(Math.floor(maxHostileBytes / part.length));
   });
   return fc.oneof(
     { weight: 6, arbitrary: withHostileMember },
     { weight: 2, arbitrary: hostileJson(maxHostileBytes) },
-    cutOff,
+    truncated,
   );
 }
 
 /**
  * Rejects when a hostile body repeatedly blocks the event loop of this process, in which the server must run,
  * for more than 50 ms.
- * @param good a valid body of the operation
+ * @param validBody a valid body of the operation
  * @param runs the number of hostile bodies
  */
 export async function rejectLongBlocks(
-  good: object,
+  validBody: object,
   send: (body: string) => Promise<unknown>,
   runs = 60,
 ): Promise<void> {
-  await send(JSON.stringify(good)); // excludes one-time compilation at the first request
-  await assertNoLongBlock(hostileBodies(good), send, runs);
+  await send(JSON.stringify(validBody)); // excludes one-time compilation at the first request
+  await assertNoLongBlock(hostileBodies(validBody), send, runs);
 }
 
 /** Does the same as `rejectLongBlocks` with texts that are not JSON, such as the parameters of a form. */
@@ -130,8 +132,8 @@ async function assertNoLongBlock(
 }
 
 /** Returns copies of the body with the placeholder instead of one member, or as an unknown member. */
-function placesIn(good: object): string[] {
-  const places = [JSON.stringify({ ...good, unknown: placeholder })];
+function placesIn(validBody: object): string[] {
+  const places = [JSON.stringify({ ...validBody, unknown: placeholder })];
   const visit = (value: unknown, rebuild: (changed: unknown) => unknown): void => {
     places.push(JSON.stringify(rebuild(placeholder)));
     if (typeof value !== 'object' || value === null) return;
@@ -141,7 +143,7 @@ function placesIn(good: object): string[] {
       );
     }
   };
-  visit(good, (changed) => changed);
+  visit(validBody, (changed) => changed);
   return places;
 }
 

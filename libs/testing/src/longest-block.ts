@@ -4,18 +4,18 @@
  */
 async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
   let longestMicros = 0;
-  let running = true;
+  let isRunning = true;
   let before = threadMicros();
   const measure = (): void => {
     const now = threadMicros();
     longestMicros = Math.max(longestMicros, now - before);
     before = now;
-    if (running) setImmediate(measure);
+    if (isRunning) setImmediate(measure);
   };
   setImmediate(measure);
   await work();
   await new Promise(setImmediate);
-  running = false;
+  isRunning = false;
   return longestMicros / 1_000;
 }
 

@@ -18,7 +18,7 @@ export function publishedTexts(): ReadonlyMap<string, string> {
 
 /**
  * Returns the published messages that a queue receives, as the current consumers parse them. Their ids and
- * times are new, since consumers delete rows of old days.
+ * times are new, since consumers reject messages that are older than their inbox.
  * @throws InvalidMessage when the current consumers reject one
  */
 export function publishedMessages(queue: MessageQueue): Message[] {

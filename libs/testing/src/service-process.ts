@@ -18,7 +18,11 @@ export interface ApiProcessSettings {
   readonly CURSOR_SECRET: string;
 }
 
-/** Starts an API in its own process, on the stores of a test. @param program path of the compiled main.js */
+/**
+ * Starts an API in its own process, on the stores of a test.
+ * @param program path of the compiled main.js
+ * @param environment further variables of the process, which override the others
+ */
 export async function serviceProcess(
   program: string,
   settings: ApiProcessSettings,

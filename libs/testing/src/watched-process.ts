@@ -3,6 +3,7 @@ import { once } from 'node:events';
 
 /** Ends the program with SIGTERM when the standard input closes, and deletes its directory. */
 const watched = `"$@" & program=$!; read -r _; kill -TERM "$program"; wait "$program"; rm -rf "$PROGRAM_DIR"`;
+/** PATH, and the folders in which Debian and Homebrew install nginx. */
 const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin:/usr/local/bin`;
 
 /**

@@ -23,7 +23,7 @@ type Respond = (response: ServerResponse, delivery: ReceivedDelivery) => void;
 export interface WebhookReceiver {
   readonly url: string;
   readonly deliveries: readonly ReceivedDelivery[];
-  /** Sets the response to the next deliveries; by default 204. */
+  /** Sets the response to all further deliveries; initially 204. */
   respondWith(respond: Respond): void;
   /** Resolves with the first `count` deliveries when they have arrived. */
   waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedDelivery[]>;

@@ -18,11 +18,11 @@ const apis = [
   { document: readDocument('store'), prefix: '/store', lists: ['/v1/releases', '/v1/orders'] },
   { document: readDocument('creator'), prefix: '/creator', lists: ['/api/v1/creators'] },
 ];
-/** A stream of events has no end. */
-const endless = 'streamOrders';
+/** Its stream of events has no end. */
+const endlessOperation = 'streamOrders';
 const operations = apis.flatMap(({ document, prefix }) =>
   operationsWithFullPaths(document, prefix)
-    .filter(({ documented }) => documented.operationId !== endless)
+    .filter(({ documented }) => documented.operationId !== endlessOperation)
     .map((operation) => ({ ...operation, document, prefix })),
 );
 
@@ -31,7 +31,7 @@ describe('every operation of both APIs', () => {
   let knownIds: string[];
   beforeAll(async () => {
     const merchant = await newMerchant();
-    // Begins the event feed, which then has the events of the order: requests for them do not wait.
+    // Begins the event feed before the order is placed. A request to a feed without events would wait.
     await merchant.store.get('/store/v1/events').expect(200);
     const { sku, releaseUuid } = await newProduct(merchant);
     await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
@@ -51,7 +51,7 @@ describe('every operation of both APIs', () => {
     return data.flatMap(({ id, uuid }) => [id, uuid].filter((value) => value !== undefined));
   }
 
-  it('includes the event feed, which has the placed order, so that its requests do not wait', async () => {
+  it('finds the placed order in the event feed, whose generated requests therefore do not wait for an event', async () => {
     await eventually(async () => {
       const response = await clientOf('/store').get('/store/v1/events').expect(200);
       return bodyOf(response, feedShape).data.some(({ event }) => event === 'order.created');

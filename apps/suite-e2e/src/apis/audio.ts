@@ -1,10 +1,11 @@
 import { listen } from '@fulfilment/testing';
 import { createServer } from 'node:http';
 
-const samplesPerSecond = 8000;
-const durationSeconds = 12;
+export const samplesPerSecond = 8000;
+export const durationSeconds = 12;
+const silence = 0x80; // the middle of the unsigned 8-bit range
 
-/** Serves silence as WAV: PCM with 8 bits, mono. */
+/** Serves 12 s of silence as WAV (PCM, 8 bits, mono) with a title in its tags. */
 export async function serveAudio(title: string): Promise<{ url: string; stop: () => Promise<void> }> {
   const format = Buffer.alloc(16);
   format.writeUInt16LE(1, 0); // PCM
@@ -17,13 +18,14 @@ export async function serveAudio(title: string): Promise<{ url: string; stop: ()
     Buffer.from('WAVE'),
     chunk('fmt ', format),
     chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', Buffer.from(`${title}\0`))])),
-    chunk('data', Buffer.alloc(durationSeconds * samplesPerSecond, 0x80)),
+    chunk('data', Buffer.alloc(durationSeconds * samplesPerSecond, silence)),
   ]);
   const file = chunk('RIFF', body);
   const { port, close } = await listen(createServer((_request, response) => response.end(file)));
   return { url: `http://127.0.0.1:${port}/track.wav`, stop: close };
 }
 
+/** Returns a chunk of a RIFF file. */
 function chunk(name: string, content: Buffer): Buffer {
   const head = Buffer.alloc(8);
   head.write(name);

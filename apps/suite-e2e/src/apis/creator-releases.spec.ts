@@ -1,7 +1,7 @@
 import { eventually } from '@fulfilment/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ApiClient } from '../suite/api-client.js';
-import { serveAudio } from './audio.js';
+import { durationSeconds, samplesPerSecond, serveAudio } from './audio.js';
 import { errorOf, fieldsOf } from '../suite/error-envelope.js';
 import { type Merchant, newMerchant, storeReleaseId } from '../suite/merchant.js';
 import { operate } from '../suite/operator.js';
@@ -53,7 +53,7 @@ describe('releases of the Creator API', () => {
     await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
   });
 
-  it('have tracks whose audio is analysed and which the Store then lists, but no access for others', async () => {
+  it('have tracks whose audio is analysed and which the Store then lists, hidden from other organisations', async () => {
     const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
     const { body: release } = await merchant.dashboard
       .post(releases, { title, release_type_id: 2 })
@@ -81,10 +81,10 @@ describe('releases of the Creator API', () => {
       audio: {
         container: 'WAV',
         codec: 'PCM',
-        sample_rate: 8000,
+        sample_rate: samplesPerSecond,
         bit_depth: 8,
         channels: 1,
-        duration_seconds: 12,
+        duration_seconds: durationSeconds,
       },
     });
     await audio.stop();
@@ -94,7 +94,9 @@ describe('releases of the Creator API', () => {
       const [product] = body.products;
       return product.track_listing.length > 0 ? product.track_listing : undefined;
     });
-    expect(listing).toEqual([{ position: 1, title: 'Slow Signal', duration_seconds: 12, side: null }]);
+    expect(listing).toEqual([
+      { position: 1, title: 'Slow Signal', duration_seconds: durationSeconds, side: null },
+    ]);
     await otherMerchant.dashboard.get(status).expect(404);
     await otherMerchant.dashboard.post(path, upload).expect(404);
   });

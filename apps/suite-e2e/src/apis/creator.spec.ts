@@ -18,23 +18,24 @@ describe('the Creator API', () => {
   let otherMerchant: Merchant;
   let operator: ApiClient;
   let product: Product;
-  let order: string;
+  let orderId: string;
   beforeAll(async () => {
     [merchant, otherMerchant] = await Promise.all([newMerchant(), newMerchant()]);
     operator = new ApiClient(await dashboardToken(demoUser('operator@platform.example')));
     product = await newProduct(merchant);
-    order = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 3 }]);
+    orderId = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 3 }]);
   });
 
   afterAll(() => closeConnections());
 
   const orders = (client: ApiClient, query = '') =>
     client.get(`${api}/orders?creator=${merchant.creator.uuid}${query}`);
+  /** Waits until the Creator API shows the order as paid, and returns its summary. */
   const projectedOrder = () =>
     eventually(async () => {
       const { body } = await orders(merchant.dashboard).expect(200);
       return body.data.find(
-        (row: Record<string, string>) => row.human_order_id === order && row.payment_status === 'paid',
+        (row: Record<string, string>) => row.human_order_id === orderId && row.payment_status === 'paid',
       );
     });
 
@@ -72,7 +73,7 @@ describe('the Creator API', () => {
     const summary = await projectedOrder();
     expect(summary).toEqual({
       uuid: expect.any(String),
-      human_order_id: order,
+      human_order_id: orderId,
       placed_at: expect.any(String),
       currency: 'GBP',
       payment_status: 'paid',

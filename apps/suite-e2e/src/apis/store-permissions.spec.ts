@@ -24,7 +24,10 @@ function urlOf(store: 'rabbitmq' | 'redis', user: StoreUser): string {
  * Returns the code with which RabbitMQ rejects a call; undefined when it accepts it. A rejection closes the
  * channel: its code is in the channel's error event, while the call itself may have no response.
  */
-async function rejection(user: BrokerUser, call: (channel: Channel) => unknown): Promise<number | undefined> {
+async function rejectionCode(
+  user: BrokerUser,
+  call: (channel: Channel) => unknown,
+): Promise<number | undefined> {
   const connection = await connect(user === 'warehouse' ? suite.warehouse.rabbitmq : urlOf('rabbitmq', user));
   try {
     const channel = await connection.createChannel();
@@ -50,10 +53,10 @@ const publish = (type: string) => (channel: Channel) =>
   channel.publish(topology.factsExchange, type, Buffer.from(JSON.stringify(shipped)));
 const accessDenied = 403;
 
-/** External stores have one user for all services. */
-const describeOwn = process.env.RABBITMQ_URL || process.env.REDIS_URL ? describe.skip : describe;
+/** Runs a describe block unless the stores are external: these have one user for all services. */
+const describeIfOwnStores = process.env.RABBITMQ_URL || process.env.REDIS_URL ? describe.skip : describe;
 
-describeOwn('the RabbitMQ user of webhook-worker', () => {
+describeIfOwnStores('the RabbitMQ user of webhook-worker', () => {
   const user = 'webhook-worker';
 
   it.each([
@@ -63,11 +66,11 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
     'client.deleted',
     'catalogue.release_approved',
   ])('cannot publish %s', async (type) => {
-    expect(await rejection(user, publish(type))).toBe(accessDenied);
+    expect(await rejectionCode(user, publish(type))).toBe(accessDenied);
   });
 
   it('can publish its own messages', async () => {
-    expect(await rejection(user, publish('webhook.permission_test'))).toBeUndefined();
+    expect(await rejectionCode(user, publish('webhook.permission_test'))).toBeUndefined();
   });
 
   it("cannot read, write, declare, bind or delete store-api's queues", async () => {
@@ -85,38 +88,38 @@ describeOwn('the RabbitMQ user of webhook-worker', () => {
         channel.publish(topology.deadLetterExchange('store-api.fulfilment'), name, Buffer.from('{}')),
       (channel) => channel.publish(`${name}.types`, `${name}.orders.0`, Buffer.from('{}')), // a shard
     ];
-    for (const call of calls) expect(await rejection(user, call)).toBe(accessDenied);
+    for (const call of calls) expect(await rejectionCode(user, call)).toBe(accessDenied);
   });
 
   it('cannot bind its queue to messages that it does not consume', async () => {
     const name = topology.queue('webhook-worker.clients');
     const bind = (channel: Channel) => channel.bindQueue(name, topology.factsExchange, 'creator.*');
-    expect(await rejection(user, bind)).toBe(accessDenied);
+    expect(await rejectionCode(user, bind)).toBe(accessDenied);
   });
 
   it('cannot delete the facts exchange', async () => {
-    expect(await rejection(user, (channel) => channel.deleteExchange(topology.factsExchange))).toBe(
+    expect(await rejectionCode(user, (channel) => channel.deleteExchange(topology.factsExchange))).toBe(
       accessDenied,
     );
   });
 });
 
-describeOwn('the RabbitMQ user of store-api', () => {
+describeIfOwnStores('the RabbitMQ user of store-api', () => {
   it('can publish its events and deferred fulfilment events, but not those of auth-server', async () => {
-    expect(await rejection('store-api', publish('order.permission_test'))).toBeUndefined();
-    expect(await rejection('store-api', publish('fulfilment.permission.test'))).toBeUndefined();
-    expect(await rejection('store-api', publish('creator.changed'))).toBe(accessDenied);
+    expect(await rejectionCode('store-api', publish('order.permission_test'))).toBeUndefined();
+    expect(await rejectionCode('store-api', publish('fulfilment.permission.test'))).toBeUndefined();
+    expect(await rejectionCode('store-api', publish('creator.changed'))).toBe(accessDenied);
   });
 });
 
-describeOwn('the RabbitMQ user of the operator', () => {
+describeIfOwnStores('the RabbitMQ user of the operator', () => {
   it('can publish messages of the warehouse but not of a service', async () => {
-    expect(await rejection('operator', publish('fulfilment.permission.test'))).toBeUndefined();
-    expect(await rejection('operator', publish('creator.changed'))).toBe(accessDenied);
+    expect(await rejectionCode('operator', publish('fulfilment.permission.test'))).toBeUndefined();
+    expect(await rejectionCode('operator', publish('creator.changed'))).toBe(accessDenied);
   });
 });
 
-describeOwn('the RabbitMQ user of a warehouse', () => {
+describeIfOwnStores('the RabbitMQ user of a warehouse', () => {
   const { factsExchange } = topology;
   const own = 'suite.warehouse.permission-test';
 
@@ -127,7 +130,7 @@ describeOwn('the RabbitMQ user of a warehouse', () => {
       await channel.consume(own, () => undefined);
       publish('fulfilment.permission.test')(channel);
     };
-    expect(await rejection('warehouse', use)).toBeUndefined();
+    expect(await rejectionCode('warehouse', use)).toBeUndefined();
   });
 
   it('cannot publish or read messages of services, nor use their queues', async () => {
@@ -144,11 +147,11 @@ describeOwn('the RabbitMQ user of a warehouse', () => {
         await channel.bindQueue(own, factsExchange, 'creator.*');
       },
     ];
-    for (const call of calls) expect(await rejection('warehouse', call)).toBe(accessDenied);
+    for (const call of calls) expect(await rejectionCode('warehouse', call)).toBe(accessDenied);
   });
 });
 
-describeOwn('the Redis users', () => {
+describeIfOwnStores('the Redis users', () => {
   const asUser = async <Result>(
     user: StoreUser,
     work: (redis: Redis) => Promise<Result>,

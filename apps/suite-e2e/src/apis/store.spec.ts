@@ -43,9 +43,16 @@ describe('the Store API', () => {
     }
     const detailed = await merchant.store.get('/store/v1/releases?format=detailed').expect(200);
     expect(detailed.body.data[0].products[0]).toMatchObject({ id: product.sku, status: 'available' });
-    for (const bad of ['limit=0', 'limit=101', 'limit=x', 'currency=XXX', 'format=all', 'cursor=forged.x']) {
-      const rejected = await merchant.store.get(`/store/v1/releases?${bad}`).expect(400);
-      expect(fieldsOf(rejected)).toEqual([bad.split('=')[0]]);
+    for (const invalid of [
+      'limit=0',
+      'limit=101',
+      'limit=x',
+      'currency=XXX',
+      'format=all',
+      'cursor=forged.x',
+    ]) {
+      const rejected = await merchant.store.get(`/store/v1/releases?${invalid}`).expect(400);
+      expect(fieldsOf(rejected)).toEqual([invalid.split('=')[0]]);
     }
   });
 
@@ -187,12 +194,12 @@ describe('the Store API', () => {
     } while (cursor !== '');
     expect(paged).toEqual(ids);
     const first = await merchant.store.get('/store/v1/orders?limit=1').expect(200);
-    const elsewhere = `cursor=${encodeURIComponent(first.body.pagination.next_cursor)}`;
-    expect(fieldsOf(await otherMerchant.store.get(`/store/v1/orders?${elsewhere}`).expect(400))).toEqual([
+    const firstCursor = `cursor=${encodeURIComponent(first.body.pagination.next_cursor)}`;
+    expect(fieldsOf(await otherMerchant.store.get(`/store/v1/orders?${firstCursor}`).expect(400))).toEqual([
       'cursor',
     ]);
     expect(
-      fieldsOf(await merchant.store.get(`/store/v1/orders?status=shipped&${elsewhere}`).expect(400)),
+      fieldsOf(await merchant.store.get(`/store/v1/orders?status=shipped&${firstCursor}`).expect(400)),
     ).toEqual(['cursor']);
     await merchant.store.get('/store/v1/orders?status=nothing').expect(400);
   });

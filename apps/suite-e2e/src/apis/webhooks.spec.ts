@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { deliveryFaults } from '../suite/documented.js';
 import { errorOf } from '../suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
-import { operate, ops } from '../suite/operator.js';
+import { operate, operateAndParse } from '../suite/operator.js';
 import { packageArguments, placeOrder } from '../suite/orders.js';
 import { isValidSignature } from '../suite/signature.js';
 
@@ -203,7 +203,7 @@ describe('webhooks', () => {
       ids.push(body.id);
     }
     const list = (...flags: string[]) =>
-      ops(['webhooks', 'list', '--creator', creator.id, ...flags], listedShape).then(
+      operateAndParse(['webhooks', 'list', '--creator', creator.id, ...flags], listedShape).then(
         (page) => page.subscriptions,
       );
     const living = async () => (await list()).map(({ id }) => id);

@@ -89,7 +89,7 @@ describe('the authorization server', () => {
       password: 'wrong',
     });
     expect(rejected.status).toBe(401);
-    expect(rejected.text).not.toContain('wrong"');
+    expect(rejected.text).not.toContain('wrong"'); // the value of the password field
     const consent = await authorization.submitForm(rejected, { ...merchant.owner });
     expect(consent.text).toContain('Place fulfilment orders');
     expect(consent.text).toContain('your e-mail address');
@@ -106,7 +106,7 @@ describe('the authorization server', () => {
     });
     expect(tokens.body.refresh_token).toBeUndefined();
     expect(tokens.get('cache-control')).toContain('no-store');
-    // A code is valid once.
+    // The code can be used once.
     expect((await authorization.exchange(code).expect(400)).body.error).toBe('invalid_grant');
   });
 
@@ -133,12 +133,12 @@ describe('the authorization server', () => {
     });
     expect(introspection.body.scope.split(' ')).toContain('releases:read');
     expect((await introspect('garbage').expect(200)).body).toEqual({ active: false });
-    const stranger = await introspect(tokens.access_token).auth(
+    const withWrongSecret = await introspect(tokens.access_token).auth(
       suite.clients.resource_server.client_id,
       'wrong',
     );
-    expect(stranger.status).toBe(401);
-    expect(stranger.body).toMatchObject({ error: 'invalid_client' });
+    expect(withWrongSecret.status).toBe(401);
+    expect(withWrongSecret.body).toMatchObject({ error: 'invalid_client' });
   });
 
   it('issues ID and refresh tokens that the APIs reject, like changed access tokens (RFC 8725 §3)', async () => {

@@ -8,7 +8,7 @@ import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
 const site = `${suite.base_url}/docs/`;
 const read = async (path: string): Promise<string> => (await fetchFromSuite(new URL(path, site))).text();
 
-/** Paths of all pages, by the index for language models. */
+/** Paths of all pages, from llms.txt, the index for language models. */
 const paths = [...(await read('llms.txt')).matchAll(/^- \[.*?\]\((\S+)\.md\): /gm)].map(([, path = '']) =>
   path === '/docs/index' ? '/docs/' : `${path}/`,
 );

@@ -16,15 +16,15 @@ const pages = [
   'docs/receiving-webhooks.md',
 ].map((file) => ({ file, blocks: programBlocks(file) }));
 
-const runs = (block: CodeBlock): boolean => block.noRun === undefined;
-const withPrograms = pages.filter(({ blocks }) => blocks.some(runs));
+const isRun = (block: CodeBlock): boolean => block.noRun === undefined;
+const pagesWithPrograms = pages.filter(({ blocks }) => blocks.some(isRun));
 const isStart = ({ file }: { file: string }): boolean => file.includes('/start-');
-/** Pages that are read in one terminal, one after another: the guides continue the first order with curl. */
-const sessions = withPrograms
+/** Pages by terminal: each start page has its own, and all guides continue that of the start with curl. */
+const sessions = pagesWithPrograms
   .filter(isStart)
   .map((page) => [
     page,
-    ...(page.file.endsWith('curl.md') ? withPrograms.filter((other) => !isStart(other)) : []),
+    ...(page.file.endsWith('curl.md') ? pagesWithPrograms.filter((other) => !isStart(other)) : []),
   ])
   .map((inOrder) => ({ inOrder, files: inOrder.map(({ file }) => file).join(', ') }));
 /** Blocks with a reason why the tests do not run them. A change of this number is a decision. */
@@ -41,11 +41,11 @@ function adaptToSuite(code: string): string {
 }
 
 /** Signs the demo account in whenever a program prints the URL of a sign-in. */
-async function signInAsPrinted(session: ShellSession, signedIn: Set<string>): Promise<void> {
+async function signInAsPrinted(session: ShellSession, usedUrls: Set<string>): Promise<void> {
   const urls = [...session.output().matchAll(/^Open (\S+)$/gm)].map(([, url = '']) => url);
-  const url = urls.find((printed) => !signedIn.has(printed));
+  const url = urls.find((printed) => !usedUrls.has(printed));
   if (url === undefined) return;
-  signedIn.add(url);
+  usedUrls.add(url);
   const browser = new FormBrowser({ url: suite.auth_url, fetch: fetchFromSuite });
   const back = await signInAndConsent(browser, url, demoUser('owner@harbour.example'));
   await fetch(back.url);
@@ -67,13 +67,13 @@ describe('the documentation', () => {
   afterAll(() => closeConnections());
 
   it.each(sessions)('has code that works, block by block: $files', async ({ inOrder }) => {
-    const signedIn = new Set<string>();
+    const usedUrls = new Set<string>();
     const faults: unknown[] = [];
     const signingIn = setInterval(() => {
-      signInAsPrinted(session, signedIn).catch((error: unknown) => faults.push(error));
+      signInAsPrinted(session, usedUrls).catch((error: unknown) => faults.push(error));
     }, 100);
     try {
-      for (const { code, title, prints } of inOrder.flatMap(({ blocks }) => blocks).filter(runs)) {
+      for (const { code, title, prints } of inOrder.flatMap(({ blocks }) => blocks).filter(isRun)) {
         if (title !== undefined) {
           writeFileSync(join(directory, title), adaptToSuite(code));
           continue;
@@ -92,13 +92,13 @@ describe('the documentation', () => {
 
   it('has no program that is never run, unless it says why', () => {
     const unused = pages.flatMap(({ file, blocks }) => {
-      const commands = blocks.filter((block) => block.language === 'sh' && runs(block));
+      const commands = blocks.filter((block) => block.language === 'sh' && isRun(block));
       const isUsed = ({ language, title }: CodeBlock): boolean =>
         language === 'sh' || (title !== undefined && commands.some(({ code }) => code.includes(title)));
-      return blocks.filter((block) => runs(block) && !isUsed(block)).map(({ code }) => [file, code]);
+      return blocks.filter((block) => isRun(block) && !isUsed(block)).map(({ code }) => [file, code]);
     });
     expect(unused).toEqual([]);
-    expect(pages.flatMap(({ blocks }) => blocks).filter((block) => !runs(block))).toHaveLength(
+    expect(pages.flatMap(({ blocks }) => blocks).filter((block) => !isRun(block))).toHaveLength(
       unrunBlockCount,
     );
   });

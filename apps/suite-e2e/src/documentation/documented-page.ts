@@ -14,7 +14,7 @@ export interface CodeBlock {
   readonly noRun: string | undefined;
 }
 
-const programs = ['sh', 'ts', 'python'];
+const programLanguages = ['sh', 'ts', 'python'];
 
 /** The code blocks of a page that are programs, in their order. */
 export function programBlocks(file: string): CodeBlock[] {
@@ -27,7 +27,7 @@ export function programBlocks(file: string): CodeBlock[] {
       prints: valueOf(marks, 'prints'),
       noRun: valueOf(marks, 'no-run'),
     }))
-    .filter(({ language }) => programs.includes(language));
+    .filter(({ language }) => programLanguages.includes(language));
 }
 
 function valueOf(marks: string, name: string): string | undefined {

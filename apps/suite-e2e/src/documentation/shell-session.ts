@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+const scriptTimeoutMs = 120_000;
+
 /** A terminal with an empty folder, in which code of the documentation runs as a reader would run it. */
 export class ShellSession {
   private readonly bash: ChildProcess;
@@ -41,7 +43,7 @@ export class ShellSession {
     const end = `[end of script ${this.scriptCount}]`;
     writeFileSync(join(this.directory, name), script);
     this.bash.stdin?.write(`. ./${name} </dev/null\necho '${end}'\n`);
-    await eventually(() => this.printed.includes(end) || this.hasEnded, 120_000, this.output);
+    await eventually(() => this.printed.includes(end) || this.hasEnded, scriptTimeoutMs, this.output);
     if (!this.printed.includes(end))
       throw new Error(`A command failed:\n${script}\nThe session printed:\n${this.printed}`);
   }

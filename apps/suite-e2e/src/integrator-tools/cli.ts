@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { root, stateDir, suite } from '../suite/the-suite.js';
 
+const outputTimeoutMs = 60_000;
+
 export interface RunningCli {
   readonly output: () => string;
   readonly errors: () => string;
@@ -43,7 +45,7 @@ export function runCli(configDir: string, args: readonly string[], secret = ''):
     untilErrorsMatch: (pattern) =>
       eventually(
         () => pattern.exec(streams.errors) ?? undefined,
-        60_000,
+        outputTimeoutMs,
         () => streams.errors,
       ),
     press: (key) => void child.stdin.write(key),

@@ -42,8 +42,8 @@ describe('tools listen', () => {
     await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     const [rejected] = await running.untilPrinted(1);
     expect(rejected).toMatchObject({ attempt: 1, answered: 503 });
-    const all = await running.untilPrinted(3);
-    expect(all).toContainEqual({ ...rejected, attempt: 2, answered: 204 });
+    const printed = await running.untilPrinted(3);
+    expect(printed).toContainEqual({ ...rejected, attempt: 2, answered: 204 });
     expect(await running.stop()).toContain(`${running.subscriptionId} is deleted.`);
     await merchant.store.get(`${hooks}/${running.subscriptionId}`).expect(404);
   });

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { root, stateDir } from '../suite/the-suite.js';
 
+const outputTimeoutMs = 60_000;
 const printedDelivery = z.object({
   event: z.string().nullable(),
   id: z.string().nullable(),
@@ -37,7 +38,7 @@ export async function startListener(args: readonly string[]): Promise<Listener> 
   const ended = new Promise<string>((resolve) => child.once('close', () => resolve(streams.errors)));
   const subscriptionId = await eventually(
     () => /whk_\w+(?= listens at )/.exec(streams.errors)?.[0],
-    60_000,
+    outputTimeoutMs,
     () => streams.errors,
   );
   return {
@@ -50,7 +51,7 @@ export async function startListener(args: readonly string[]): Promise<Listener> 
             ? undefined
             : lines.map((line) => printedDelivery.parse(JSON.parse(line)));
         },
-        60_000,
+        outputTimeoutMs,
         () => `it printed ${streams.output}${streams.errors}`,
       ),
     stop: () => {

@@ -76,8 +76,8 @@ describeOwnBroker('a RabbitMQ password that is rotated by a second user', () => 
     await before.closed;
     await expect(connectAs(older)).rejects.toThrow('ACCESS_REFUSED');
     await after.publish('after');
-    const all = ['before', 'older', 'newer', 'after'];
-    await eventually(() => all.every((text) => consumed.has(text)));
+    const published = ['before', 'older', 'newer', 'after'];
+    await eventually(() => published.every((text) => consumed.has(text)));
     await after.end();
     await administrator.close();
     await deleteUser(newer);

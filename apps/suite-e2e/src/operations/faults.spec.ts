@@ -12,10 +12,11 @@ import { SteadyShopper } from './steady-shopper.js';
 import { isValidSignature } from '../suite/signature.js';
 
 const secret = 'faults';
-/** For tests that hang: other tests keep the machine busy. `npm run bench` and `npm run chaos` measure. */
+/** Ends only a test that hangs, since other tests keep the machine busy. */
 const readyTimeoutMs = 100_000;
 const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'];
 const dependencies = ['rabbitmq', 'redis', 'postgres'];
+const piecesPerOrder = 2;
 const expectedEvents = ['order.created', 'order.processing'];
 
 /** Kills each service and store once during orders. Then orders, events and statistics must agree. */
@@ -27,7 +28,7 @@ describe('the suite under continuous orders', () => {
   beforeAll(async () => {
     await untilReady(readyTimeoutMs);
     merchant = await newMerchant();
-    lines = [{ sku: (await newProduct(merchant)).sku, quantity: 2 }];
+    lines = [{ sku: (await newProduct(merchant)).sku, quantity: piecesPerOrder }];
     receiver = await webhookReceiver();
     await merchant.store
       .post('/store/v1/webhooks', {
@@ -122,7 +123,7 @@ describe('the suite under continuous orders', () => {
 
     it('has statistics that match the orders', async () => {
       const period = new Date().toISOString().slice(0, 7);
-      const pieces = 2 * shopper.orders.size;
+      const pieces = piecesPerOrder * shopper.orders.size;
       const path = `/creator/api/v1/creators/${merchant.creator.uuid}/stats/sales?period=${period}`;
       const { totals } = await eventually(async () => {
         const { body } = await merchant.dashboard.get(path).expect(200);

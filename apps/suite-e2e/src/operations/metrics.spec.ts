@@ -69,28 +69,28 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
 
   it('has every metric of the dashboards and alerts, with the labels by which they select and group', async () => {
     const declared = z.record(z.string(), z.unknown()).parse(await prometheus.read('metadata'));
-    const found = new Map<string, ReadonlySet<string>>();
+    const labelsByMetric = new Map<string, ReadonlySet<string>>();
     const faults: string[] = [];
     for (const query of queries) {
       const selectors = selectorsOf(query).filter(({ metric }) => !ownSeries.has(metric));
       for (const { metric, labels } of selectors) {
-        const series = found.get(metric) ?? (await labelsOf(metric));
-        found.set(metric, series);
+        const known = labelsByMetric.get(metric) ?? (await labelsOf(metric));
+        labelsByMetric.set(metric, known);
         // OpenMetrics declares a counter without `_total`, and a histogram without these suffixes.
         const name = metric.replace(/_(total|count|sum|bucket)$/, '');
-        if (series.size > 0)
-          faults.push(...missingLabels(labels, series).map((label) => `no ${label} of ${metric}`));
+        if (known.size > 0)
+          faults.push(...missingLabels(labels, known).map((label) => `no ${label} of ${metric}`));
         else if (declared[metric] === undefined && declared[name] === undefined) faults.push(`no ${metric}`);
       }
-      const ofQuery = selectors.map(({ metric }) => found.get(metric) ?? new Set<string>());
+      const ofQuery = selectors.map(({ metric }) => labelsByMetric.get(metric) ?? new Set<string>());
       if (selectors.length > 0 && ofQuery.every((series) => series.size > 0)) {
-        const known = new Set(ofQuery.flatMap((series) => [...series]));
+        const labelsOfQuery = new Set(ofQuery.flatMap((series) => [...series]));
         faults.push(
-          ...missingLabels(groupLabelsOf(query), known).map((label) => `${query} groups by ${label}`),
+          ...missingLabels(groupLabelsOf(query), labelsOfQuery).map((label) => `${query} groups by ${label}`),
         );
       }
     }
-    expect([...found.values()].filter((labels) => labels.size > 0).length).toBeGreaterThan(20);
+    expect([...labelsByMetric.values()].filter((labels) => labels.size > 0).length).toBeGreaterThan(20);
     expect(faults).toEqual([]);
   });
 

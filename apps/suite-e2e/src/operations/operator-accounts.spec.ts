@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ApiClient } from '../suite/api-client.js';
 import { type Merchant, newMember, newMerchant, storeScopes } from '../suite/merchant.js';
-import { operate, ops, runOps } from '../suite/operator.js';
+import { operate, operateAndParse, runOps } from '../suite/operator.js';
 import { dashboardToken, signIn, tokenRequest } from '../suite/sign-in.js';
 
 /** A path of store-api, and one of webhook-worker. */
@@ -53,7 +53,7 @@ describe('the operator commands for accounts', () => {
   });
 
   it('audit prints sign-ins with their addresses, as JSON and as a table', async () => {
-    const { events } = await ops(
+    const { events } = await operateAndParse(
       ['audit', '--user', merchant.owner.email, '--since', '1h'],
       z.object({
         events: z.array(z.object({ event: z.string(), ip: z.string().nullable() })),

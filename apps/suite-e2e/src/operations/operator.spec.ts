@@ -2,7 +2,7 @@ import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
-import { operate, ops, runOps } from '../suite/operator.js';
+import { operate, operateAndParse, runOps } from '../suite/operator.js';
 import { packageArguments, placeOrder } from '../suite/orders.js';
 
 const queue = 'store-api.fulfilment';
@@ -76,7 +76,7 @@ describe('the operator commands', () => {
     expect(await order(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
     expect((await runOps(['order', 'ship', id, ...packageArguments('E1')])).status).toBe(1);
     const ofOrder = async () => {
-      const { letters } = await ops(
+      const { letters } = await operateAndParse(
         ['dead-letters', 'list', '--queue', queue, '--limit', '1000'],
         deadLetters,
       );
@@ -87,16 +87,19 @@ describe('the operator commands', () => {
       type: 'fulfilment.shipped',
       reason: 'cannot ship an order that is cancelled',
     });
-    const named = [queue, letter?.id ?? ''];
-    expect(await operate(['dead-letters', 'show', ...named])).toMatchObject({
+    const letterArguments = [queue, letter?.id ?? ''];
+    expect(await operate(['dead-letters', 'show', ...letterArguments])).toMatchObject({
       queue,
       about: { order_id: id },
     });
-    await operate(['dead-letters', 'replay', ...named]);
+    await operate(['dead-letters', 'replay', ...letterArguments]);
     await eventually(async () => (await ofOrder()).length === 1); // rejected again
-    expect(await operate(['dead-letters', 'discard', ...named])).toEqual({ queue, discarded: [letter?.id] });
+    expect(await operate(['dead-letters', 'discard', ...letterArguments])).toEqual({
+      queue,
+      discarded: [letter?.id],
+    });
     expect(await ofOrder()).toEqual([]);
-    expect((await runOps(['dead-letters', 'show', ...named])).status).toBe(1);
+    expect((await runOps(['dead-letters', 'show', ...letterArguments])).status).toBe(1);
   });
 
   it('find nothing wrong with the running suite', async () => {

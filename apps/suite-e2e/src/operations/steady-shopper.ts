@@ -27,21 +27,21 @@ export class SteadyShopper {
   readonly orders = new Map<string, string>();
   /** Unexpected responses: neither an order nor a retryable error. */
   readonly unexpected: string[] = [];
-  private stopped = false;
-  private readonly running: Promise<void>[];
+  private isStopped = false;
+  private readonly loops: Promise<void>[];
 
   constructor(private readonly options: SteadyShopperOptions) {
-    this.running = Array.from({ length: options.concurrency }, () => this.shop());
+    this.loops = Array.from({ length: options.concurrency }, () => this.shop());
   }
 
   /** Stops after the running requests. */
   async stop(): Promise<void> {
-    this.stopped = true;
-    await Promise.all(this.running);
+    this.isStopped = true;
+    await Promise.all(this.loops);
   }
 
   private async shop(): Promise<void> {
-    while (!this.stopped) {
+    while (!this.isStopped) {
       await this.placeOrder(randomUUID());
       await delay(pauseMs);
     }

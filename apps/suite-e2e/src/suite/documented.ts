@@ -13,7 +13,7 @@ const apis = [
   new DocumentedResponses(readDocument('creator'), '/creator'),
 ];
 
-/** Checks every response of the two APIs against their committed OpenAPI documents. */
+/** Checks responses of the two APIs against their committed OpenAPI documents. */
 export const documented = {
   check: (response: ActualResponse): void => {
     for (const api of apis) api.check(response);

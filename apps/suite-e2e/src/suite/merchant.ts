@@ -6,6 +6,7 @@ import { operate, operateAll } from './operator.js';
 import { type App, dashboardToken, signIn } from './sign-in.js';
 import type { User } from './the-suite.js';
 
+/** The scopes that operations of the Store API require. */
 export const storeScopes = [
   'creator:read',
   'releases:read',
@@ -19,10 +20,10 @@ export const storeScopes = [
   'webhooks:delete',
 ] as const;
 
-const named = z.object({ id: z.string() });
+const withId = z.object({ id: z.string() });
 const redirectUri = 'https://merchant.example/callback';
 
-/** A new organisation with an owner, one creator, and a third-party app with all scopes of the Store. */
+/** A new organisation with an owner, one creator, and a third-party app with `storeScopes`. */
 export interface Merchant {
   readonly organisationId: string;
   readonly owner: User;
@@ -40,6 +41,7 @@ export interface Product {
   readonly sku: string;
 }
 
+/** @param creatorOptions further options of `creator create` */
 export async function newMerchant(
   paymentMethod = 'pm_ok',
   creatorOptions: readonly string[] = [],
@@ -104,7 +106,7 @@ export async function newProduct(merchant: Pick<Merchant, 'dashboard' | 'store'>
   const releaseId = await storeReleaseId(merchant, title);
   await operate(['release', 'approve', releaseUuid]);
   const release = await merchant.store.get(`/store/v1/releases/${releaseId}`).expect(200);
-  const { products } = bodyOf(release, z.object({ products: z.tuple([named]) }));
+  const { products } = bodyOf(release, z.object({ products: z.tuple([withId]) }));
   return { releaseUuid, releaseId, sku: products[0].id };
 }
 
@@ -112,6 +114,6 @@ export async function newProduct(merchant: Pick<Merchant, 'dashboard' | 'store'>
 export function storeReleaseId({ store }: Pick<Merchant, 'store'>, title: string): Promise<string> {
   return eventually(async () => {
     const found = await store.get(`/store/v1/releases?search=${encodeURIComponent(title)}`).expect(200);
-    return bodyOf(found, z.object({ data: z.array(named) })).data[0]?.id;
+    return bodyOf(found, z.object({ data: z.array(withId) })).data[0]?.id;
   });
 }

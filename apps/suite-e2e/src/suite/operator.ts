@@ -13,7 +13,7 @@ interface CommandResult {
 const anything = z.record(z.string(), z.unknown());
 
 /** Runs an operator command (`npm run ops -- …`) and parses its JSON output. @throws when it fails */
-export async function ops<Shape extends z.ZodType>(
+export async function operateAndParse<Shape extends z.ZodType>(
   args: readonly string[],
   shape: Shape,
 ): Promise<z.output<Shape>> {
@@ -49,7 +49,7 @@ export async function stack(...args: readonly string[]): Promise<void> {
 
 /** @param input standard input of the program; none by default */
 async function runTool(file: string, args: readonly string[], input = ''): Promise<CommandResult> {
-  // Without npm and tools/bin.mjs, which take half a second; listener.ts uses both.
+  // Without npm and tools/bin.mjs, which take half a second. listen.spec.ts tests them.
   const program = ['--disable-warning=ExperimentalWarning', join(root, 'tools', file)];
   const child = spawn(process.execPath, [...program, ...args], {
     cwd: root,

@@ -39,7 +39,7 @@ export class AuthorizationRequest {
     private readonly extraParameters: Readonly<Record<string, string>> = {},
   ) {}
 
-  /** Authorization URL of the user. `parameters` override the defaults. */
+  /** Returns the URL that the user opens. `parameters` override the defaults. */
   url(parameters: Readonly<Record<string, string>> = {}): string {
     const query = new URLSearchParams({
       response_type: 'code',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { uuid } from '../ids.js';
 import { defineMessage } from './message.js';
 
-/** Revocations of access that was granted before `occurred_at`, whenever the message arrives. */
+/** Each revokes access that was granted before `occurred_at`, however late the message arrives. */
 export const clientMessages = {
   clientDeleted: defineMessage(
     'client.deleted',

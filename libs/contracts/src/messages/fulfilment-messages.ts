@@ -3,17 +3,21 @@ import { currencies, maxAmount } from '../money.js';
 import { instant, lines, oneLine } from './fields.js';
 import { defineMessage } from './message.js';
 
+const maxTextLength = 255;
+/** Below the maximum of an integer column in PostgreSQL. */
+const maxPieces = 1_000_000_000;
+
 const trimmedText = z
   .string()
   .trim()
   .min(1)
-  .max(255)
+  .max(maxTextLength)
   .regex(...oneLine);
-/** An id is looked up exactly as it was sent. */
+/** Not trimmed: an id is looked up exactly as it was sent. */
 const id = z
   .string()
   .min(1)
-  .max(255)
+  .max(maxTextLength)
   .regex(...oneLine);
 const orderId = id.describe('Id of the order in the Store API, `ord_…`');
 const sku = id.describe('Id of the product in the Store API, `prod_…`');
@@ -77,7 +81,7 @@ export const fulfilmentMessages = {
     'fulfilment.stock_set',
     'The number of pieces of a limited edition left to sell at `occurred_at`, excluding the pieces of orders placed before that time. The pieces of orders ' +
       'placed later are subtracted. The product becomes a limited edition if it is not one. Report changes by `fulfilment.stock_adjusted`.',
-    z.object({ sku, quantity: z.int().min(0).max(1_000_000_000) }),
+    z.object({ sku, quantity: z.int().min(0).max(maxPieces) }),
   ),
   fulfilmentStockAdjusted: defineMessage(
     'fulfilment.stock_adjusted',
@@ -87,8 +91,8 @@ export const fulfilmentMessages = {
       sku,
       delta: z
         .int()
-        .min(-1_000_000_000)
-        .max(1_000_000_000)
+        .min(-maxPieces)
+        .max(maxPieces)
         .refine((delta) => delta !== 0, 'must not be 0'),
     }),
   ),

@@ -19,7 +19,7 @@ export const messages = {
   ...webhookMessages,
 } as const;
 
-/** A message of an unknown type or an invalid shape. The reason names the field, never its value. */
+/** A message of an unknown type or an invalid shape. The reason names fields, never values of its data. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
   /** Id with which the sender can query the outcome of the message. Undefined if the message has none. */

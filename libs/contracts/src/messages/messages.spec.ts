@@ -4,7 +4,7 @@ import { InvalidMessage, messages, parseMessage } from './index.js';
 const occurredAt = new Date('2026-03-01T12:00:00.000Z');
 const stockSet = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 3 }, { occurredAt });
 
-describe('messages', () => {
+describe('the message catalogue', () => {
   it('parses a message that it created', () => {
     const read = parseMessage(JSON.stringify(stockSet));
     expect(read).toEqual(stockSet);
@@ -60,17 +60,17 @@ describe('messages', () => {
       tracking_number: 'A',
       tracking_url: 'https://track.example/A',
     };
-    const good = messages.fulfilmentShipped.make(parcel, { occurredAt });
-    expect(parseMessage(JSON.stringify(good))).toEqual(good);
-    const bad = { ...good, data: { ...parcel, ...change } };
-    expect(() => parseMessage(JSON.stringify(bad))).toThrow(reason);
+    const valid = messages.fulfilmentShipped.make(parcel, { occurredAt });
+    expect(parseMessage(JSON.stringify(valid))).toEqual(valid);
+    const invalid = { ...valid, data: { ...parcel, ...change } };
+    expect(() => parseMessage(JSON.stringify(invalid))).toThrow(reason);
   });
 
   it('rejects a time in the year 0, and accepts a reason of several lines', () => {
     const data = { order_id: 'ord_1', reason: 'no stock\nuntil May' };
-    const good = messages.fulfilmentCancelled.make(data, { occurredAt });
-    expect(parseMessage(JSON.stringify(good))).toEqual(good);
-    expect(() => parseMessage(JSON.stringify({ ...good, occurred_at: '0000-02-01T00:00:00Z' }))).toThrow(
+    const valid = messages.fulfilmentCancelled.make(data, { occurredAt });
+    expect(parseMessage(JSON.stringify(valid))).toEqual(valid);
+    expect(() => parseMessage(JSON.stringify({ ...valid, occurred_at: '0000-02-01T00:00:00Z' }))).toThrow(
       /occurred_at: must not be in the year 0/,
     );
   });
@@ -81,15 +81,15 @@ describe('messages', () => {
   ])('rejects a track %s, which would overflow a column of the Store', (_, change, reason) => {
     const track = { release_id: uuidv7(), track_id: uuidv7(), title: null, position: 999 };
     const data = { ...track, duration_seconds: 86_400 };
-    const good = messages.trackProcessed.make(data, { occurredAt });
-    expect(parseMessage(JSON.stringify(good))).toEqual(good);
-    const bad = { ...good, data: { ...data, ...change } };
-    expect(() => parseMessage(JSON.stringify(bad))).toThrow(reason);
+    const valid = messages.trackProcessed.make(data, { occurredAt });
+    expect(parseMessage(JSON.stringify(valid))).toEqual(valid);
+    const invalid = { ...valid, data: { ...data, ...change } };
+    expect(() => parseMessage(JSON.stringify(invalid))).toThrow(reason);
   });
 
   it('names the invalid field in the reason, never its value', () => {
-    const bad = { ...stockSet, data: { sku: 'secret', quantity: 'secret' } };
-    expect(() => parseMessage(JSON.stringify(bad))).toThrow(/data: quantity/);
-    expect(() => parseMessage(JSON.stringify(bad))).not.toThrow(/secret/);
+    const invalid = { ...stockSet, data: { sku: 'secret', quantity: 'secret' } };
+    expect(() => parseMessage(JSON.stringify(invalid))).toThrow(/data: quantity/);
+    expect(() => parseMessage(JSON.stringify(invalid))).not.toThrow(/secret/);
   });
 });

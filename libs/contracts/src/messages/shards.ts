@@ -1,10 +1,13 @@
 import type { ShardedTopology } from './queues.js';
 
+const fnvOffsetBasis = 0x811c9dc5;
+const fnvPrime = 0x01000193;
+
 /**
- * Returns the shard of a message. Fulfilment events of an order are in its shard; stock counts and
- * adjustments, in that of their product. Other messages (`fulfilment.product_released`,
- * `fulfilment.product_withdrawn`, `catalogue.*`) have an empty key, so they share one shard of their lane:
- * they are rare and depend on each other.
+ * Returns the shard of a message. The key of a fulfilment event is its order; that of a stock count or
+ * adjustment, its product. Messages with the same key have the same shard. Other messages
+ * (`fulfilment.product_released`, `fulfilment.product_withdrawn`, `catalogue.*`) have an empty key, so they
+ * share one shard of their lane: they are rare and depend on each other.
  * @param content the message as it was sent; an unreadable one has a shard too, whose consumer rejects it
  */
 export function shardOf({ lanes }: ShardedTopology, content: Buffer): string {
@@ -34,9 +37,9 @@ function matches(pattern: string, type: string): boolean {
 
 /** 32-bit FNV-1a over UTF-16 code units instead of bytes; the keys are ASCII. */
 function hash(key: string): number {
-  let value = 0x811c9dc5;
+  let value = fnvOffsetBasis;
   for (let index = 0; index < key.length; index += 1)
-    value = Math.imul(value ^ key.charCodeAt(index), 0x01000193);
+    value = Math.imul(value ^ key.charCodeAt(index), fnvPrime);
   return value >>> 0;
 }
 

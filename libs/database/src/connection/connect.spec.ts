@@ -45,10 +45,10 @@ describe('a connection', () => {
     sources.push(source);
     return source;
   };
-  const openBehindPooler = async (options?: FakePoolerOptions, session: object = serviceOptions) => {
-    const pooler = await startFakePooler(scratch.url, options);
+  const openBehindPooler = async (poolerOptions?: FakePoolerOptions, options: object = serviceOptions) => {
+    const pooler = await startFakePooler(scratch.url, poolerOptions);
     poolers.push(pooler);
-    return open(pooler.url, session);
+    return open(pooler.url, options);
   };
   beforeAll(async () => {
     scratch = await scratchDatabase([]);
@@ -156,7 +156,7 @@ describe('a connection', () => {
     await expect(verifyOwnSession(pooled)).rejects.toThrow(/transaction mode.*DATABASE_DIRECT_URL/);
   });
 
-  it('is suitable when each connection has its own named statements', async () => {
+  it('is suitable for named statements when each connection has its own session', async () => {
     const own = open(scratch.url);
     await own.initialize();
     await verifyNamedStatements([scratch.database, new Database(own)], onFailure);

@@ -76,7 +76,7 @@ export async function verifyNamedStatements(
 
 /**
  * Retries until a read replica is connected.
- * @throws UnsuitableConnection as `connectWhenUp` does, and if it is no replica of the primary's database
+ * @throws UnsuitableConnection as `connectWhenUp` does, and if it leads to another database than the primary
  */
 export async function connectReplicaWhenUp(
   primary: DataSource,
@@ -86,8 +86,8 @@ export async function connectReplicaWhenUp(
 ): Promise<void> {
   await connectWhenUp(replica, options, onFailure);
   await retryWhileDown(async () => {
-    const identities = [await rowsAsText(primary, readIdentity), await rowsAsText(replica, readIdentity)];
-    if (identities[0] !== identities[1])
+    const ofPrimary = await rowsAsText(primary, readIdentity);
+    if ((await rowsAsText(replica, readIdentity)) !== ofPrimary)
       throw new UnsuitableConnection(
         'DATABASE_READ_URL does not lead to a replica of the database in DATABASE_URL.',
       );
@@ -96,7 +96,7 @@ export async function connectReplicaWhenUp(
 
 /**
  * Connects a program that needs the settings of its own session. Does not retry.
- * @throws UnsuitableConnection if a connection pooler rejects or drops them
+ * @throws UnsuitableConnection if a connection pooler rejects or drops these settings
  */
 export async function connectProgram(dataSource: DataSource, options: SessionOptions): Promise<void> {
   await initialize(dataSource, useDirectUrl);
@@ -105,9 +105,9 @@ export async function connectProgram(dataSource: DataSource, options: SessionOpt
 }
 
 /**
- * Verifies that each of two connections has its own session, which session locks need. Behind a transaction
- * pooler, both may have the same session, or one of them several.
- * @throws UnsuitableConnection if they do not
+ * Verifies that each of two connections has one session of its own, which session locks need. Behind a
+ * transaction pooler, both may use the same session, or one of them several.
+ * @throws UnsuitableConnection if a connection has no session of its own
  */
 export async function verifyOwnSession(dataSource: DataSource): Promise<void> {
   const runners = [dataSource.createQueryRunner(), dataSource.createQueryRunner()] as const;

@@ -8,7 +8,7 @@ import {
   startupOptions,
 } from './session-settings.js';
 
-/** The client waits longer than PostgreSQL's statement_timeout, so that PostgreSQL normally reports it. */
+/** The client waits longer than PostgreSQL's statement_timeout, which therefore usually ends a statement. */
 const clientTimeoutFactor = 1.2;
 /** Short, since a request waits for a connection. */
 const defaultConnectTimeoutMs = 3_000;

@@ -19,7 +19,7 @@ function isConnection(value: unknown): value is Connection {
   return typeof value === 'object' && value !== null && 'stream' in value;
 }
 
-/** TypeORM keeps its pg pool in the internal field `driver.master`; a test pins that. */
+/** TypeORM keeps its pg pool in the internal field `driver.master`. */
 export function poolOf(dataSource: DataSource): Pool {
   const pool: unknown = Reflect.get(dataSource.driver, 'master');
   if (!isPool(pool)) throw new Error('TypeORM no longer keeps its pg pool as driver.master.');

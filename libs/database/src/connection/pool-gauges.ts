@@ -9,23 +9,23 @@ export function measurePool(pool: Pool): void {
   pools.set(pool.options.application_name ?? '', pool);
 }
 
-gauge(
+registerGauge(
   'database_pool_connections_used',
   'Connections of a pool of this replica that are in use.',
   (pool) => pool.totalCount - pool.idleCount,
 );
-gauge(
+registerGauge(
   'database_pool_connections_max',
   'Connections that a pool of this replica may open.',
   (pool) => pool.options.max,
 );
-gauge(
+registerGauge(
   'database_pool_requests_waiting',
   'Transactions and statements of this replica that wait because all connections of their pool are in use.',
   (pool) => pool.waitingCount,
 );
 
-function gauge(name: string, help: string, read: (pool: Pool) => number): void {
+function registerGauge(name: string, help: string, read: (pool: Pool) => number): void {
   const values = new Gauge({
     name,
     help,

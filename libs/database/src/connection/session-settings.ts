@@ -7,7 +7,7 @@ const genericPlans = { plan_cache_mode: 'force_generic_plan' };
 /** An abandoned transaction must not keep its locks. */
 const idleInTransactionTimeoutMs = 30_000;
 
-/** Well below the gateway's request timeout. */
+/** Well below the time that the gateway waits for a response. */
 export const defaultStatementTimeoutMs = 8_000;
 
 export interface SessionOptions {
@@ -28,12 +28,12 @@ export function sessionSettings({
   statementTimeoutMs = defaultStatementTimeoutMs,
   forceGenericPlan = false,
 }: SessionOptions): Readonly<Record<string, string>> {
-  const hasTimeout = statementTimeoutMs > 0;
+  const isService = statementTimeoutMs > 0; // migrations and operator commands read whole tables
   return {
     statement_timeout: String(statementTimeoutMs),
     idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
-    ...(hasTimeout && indexPlans),
-    ...(hasTimeout && forceGenericPlan && genericPlans),
+    ...(isService && indexPlans),
+    ...(isService && forceGenericPlan && genericPlans),
   };
 }
 

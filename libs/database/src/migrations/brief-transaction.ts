@@ -16,10 +16,10 @@ const lockConflictCodes = ['55P03', '40P01']; // lock_not_available, deadlock_de
 export const maxLockTimeout = '1500ms';
 
 /**
- * Runs schema changes in one transaction that never waits long for a lock. While other transactions hold the
- * locks, the whole transaction is retried for little more than a minute.
+ * Runs schema changes in one transaction that waits at most 1.5 s for a lock. While other transactions hold
+ * the locks, the whole transaction is retried for little more than a minute.
  *
- * @param description text for the change, for the error when the locks are never released
+ * @param description names the change in the error, which is thrown if the locks are not released in time
  */
 export async function inBriefTransaction<Result>(
   runner: QueryRunner,

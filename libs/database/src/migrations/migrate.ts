@@ -8,7 +8,7 @@ const retryDelayMs = 100;
 /**
  * Applies pending migrations once, even if several replicas start it at the same time, while services read
  * and write. Returns the names of the applied migrations. A migration runs in one brief transaction, unless
- * it sets `transaction = false`; no statement waits long for a lock.
+ * it sets `transaction = false`. Only CONCURRENTLY waits for a lock for longer than 1.5 s.
  */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();

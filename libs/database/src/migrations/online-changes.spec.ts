@@ -78,10 +78,10 @@ describe('online schema changes', () => {
   });
 
   it('build an index during a long open transaction', async () => {
-    await duringOpenWrite(() => buildConcurrently(runner, 'numbers_again', 'INDEX', 'numbers (id)'));
+    await duringOpenWrite(() => buildConcurrently(runner, 'numbers_id', 'INDEX', 'numbers (id)'));
     await expect(runner.query('SHOW lock_timeout')).resolves.toEqual([{ lock_timeout: '1500ms' }]);
     await expect(
-      runner.query("SELECT indisvalid FROM pg_index WHERE indexrelid = 'numbers_again'::regclass"),
+      runner.query("SELECT indisvalid FROM pg_index WHERE indexrelid = 'numbers_id'::regclass"),
     ).resolves.toEqual([{ indisvalid: true }]);
   });
 
@@ -97,7 +97,7 @@ describe('online schema changes', () => {
     try {
       await shards.startTransaction('REPEATABLE READ'); // keeps the snapshot of the first statement
       await shards.query('SELECT 1');
-      await buildConcurrently(runner, 'numbers_again', 'INDEX', 'numbers (id)');
+      await buildConcurrently(runner, 'numbers_id', 'INDEX', 'numbers (id)');
     } finally {
       await replica.destroy();
     }

@@ -1,16 +1,16 @@
 import type { QueryRunner } from 'typeorm';
 import { inBriefTransaction, maxLockTimeout } from './brief-transaction.js';
 
-/** The purpose of the pool whose session holds the shards of a replica in one open transaction (ADR 48). */
+/** Last word of the name of the connection that holds a replica's shards in one open transaction (ADR 48). */
 export const shardsPurpose = 'shards';
-const endIntervalMs = 1_000;
+const endSessionsIntervalMs = 1_000;
 
 // The replica reconnects within a second. A role needs no privilege to end its own sessions.
 const endShardSessions = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE pid = ANY(pg_blocking_pids($1)) AND application_name LIKE '% ${shardsPurpose}'`;
 
-/** Changes one table in a transaction of its own that never waits long for a lock. */
+/** Changes one table in a transaction of its own that waits at most 1.5 s for a lock, and is retried. */
 export async function changeBriefly(runner: QueryRunner, change: string): Promise<void> {
   await inBriefTransaction(runner, change, () => runner.query(change));
 }
@@ -71,21 +71,22 @@ export async function dropConcurrently(runner: QueryRunner, name: string): Promi
 }
 
 /**
- * CONCURRENTLY waits for open transactions. It blocks no other statement, and a timeout would leave an
- * invalid index, so it waits without limit. Sessions that hold shards, which never end, are ended.
+ * Runs a statement with CONCURRENTLY, which waits for open transactions. It blocks no other statement, and a
+ * timeout would leave an invalid index, so it waits without limit. It terminates sessions that hold shards,
+ * since their transactions stay open as long as their replica runs.
  */
 async function changeConcurrently(runner: QueryRunner, change: string): Promise<void> {
   const pids = valuesOf('pid', await runner.query('SELECT pg_backend_pid() AS pid'));
   await runner.query('SET lock_timeout = 0');
-  // An attempt may fail, for example without the privilege; the change then waits as before.
-  const ending = setInterval(
+  // A failure, for example for lack of a privilege, only means that the change waits longer.
+  const endSessions = setInterval(
     () => void runner.connection.query(endShardSessions, pids).catch(() => undefined),
-    endIntervalMs,
+    endSessionsIntervalMs,
   );
   try {
     await runner.query(change);
   } finally {
-    clearInterval(ending);
+    clearInterval(endSessions);
     if (!runner.isReleased) await runner.query(`SET lock_timeout = '${maxLockTimeout}'`);
   }
 }

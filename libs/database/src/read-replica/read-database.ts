@@ -39,17 +39,18 @@ export class ReadDatabase {
     private readonly primary: Database,
     private readonly replica?: ReadReplica,
   ) {
-    const positions = replica && {
+    if (replica === undefined) return;
+    const positions = {
       primary: sharedPosition(primary, readConfirmedPosition),
       replayed: sharedPosition(replica.database, readReplayedPosition),
     };
-    this.lag = positions && new ReplicaLag(positions, replica.maxLagMs);
+    this.lag = new ReplicaLag(positions, replica.maxLagMs);
   }
 
   /** @param work only reads; runs a second time, on the primary, if the replica fails */
   async read<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
     if (this.replica === undefined || this.lag === undefined) return work(this.primary);
-    if (!this.replica.isConnected() || !(await this.lag.isCurrent())) {
+    if (!this.replica.isConnected() || !(await this.lag.waitUntilCurrent())) {
       reads.inc({ outcome: 'lagging' });
       return work(this.primary);
     }
@@ -65,14 +66,14 @@ export class ReadDatabase {
   }
 }
 
-/** Concurrent reads share a statement, which starts after all of them. */
+/** Returns a function that reads a position. Concurrent calls share a statement, which starts after them. */
 function sharedPosition(database: Database, position: Statement): () => Promise<number | undefined> {
   const loader = new BatchLoader<undefined, number>({
     run: async () => {
       const rows = await database.rows<{ position: number | null }>(position);
       return rows.map((row) => ({ index: 0, row: row.position ?? 0 }));
     },
-    maxConcurrent: 2, // a later read does not wait for a statement that started before it
+    maxConcurrent: 2, // a later call does not wait for a statement that started before it
     dedupeKey: () => 'position',
   });
   return () => loader.load(undefined);

@@ -17,9 +17,9 @@ export interface WalPositions {
   replayed(): Promise<number | undefined>;
 }
 
-/** Decides whether the replica has every write that was confirmed before a read. */
+/** Finds out whether the replica has every write that was confirmed before a read. */
 export class ReplicaLag {
-  /** Set while the replica lags: reads then do not wait for it, and one of them probes it at this time. */
+  /** Set while the replica lags: reads do not wait for it, and the first one after this time probes it. */
   private probeAtMs: number | undefined;
 
   /** @param maxLagMs how long a read waits for the replica */
@@ -29,12 +29,15 @@ export class ReplicaLag {
     private readonly nowMs = () => performance.now(),
   ) {}
 
-  /** Waits for the replica to replay the writes. Returns false if it lags too much or cannot be reached. */
-  async isCurrent(): Promise<boolean> {
+  /**
+   * Waits until the replica has every write that was confirmed before the call. Returns false if it lags too
+   * much or cannot be reached. After that, calls return false at once until a probe has found it current.
+   */
+  async waitUntilCurrent(): Promise<boolean> {
     if (this.probeAtMs === undefined) {
-      const current = await this.catchesUp();
-      if (!current) this.probeAtMs = this.nowMs() + probeIntervalMs;
-      return current;
+      const isCurrent = await this.catchesUp();
+      if (!isCurrent) this.probeAtMs = this.nowMs() + probeIntervalMs;
+      return isCurrent;
     }
     if (this.nowMs() >= this.probeAtMs) {
       this.probeAtMs = this.nowMs() + probeIntervalMs;

@@ -31,18 +31,19 @@ export async function startFakePooler(url: string, options: FakePoolerOptions = 
     sockets.add(socket);
     return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
   };
-  /** With `sharesSession`: the session of all clients, and the client that gets its next response. */
+  /** With `sharesSession`: the session of all clients. */
   let sharedSession: Socket | undefined;
+  /** The client that gets the next response of the shared session. */
   let sender: Socket | undefined;
   const server = createServer((client) => {
     const ownSession = track(connect(Number(target.port), target.hostname));
-    let signedIn = false;
+    let isSignedIn = false;
     track(client).once('data', (startup) => {
       if (rejectsOptions && startup.includes('\0options\0')) return client.end(rejection());
       ownSession.write(withoutOptions(startup));
       return client.on('data', (bytes) => {
         const disconnects = bytes[0] === terminate;
-        if (!signedIn || !sharesSession) ownSession.write(bytes);
+        if (!isSignedIn || !sharesSession) ownSession.write(bytes);
         else if (!disconnects) {
           sharedSession ??= ownSession;
           sender = client;
@@ -52,8 +53,8 @@ export async function startFakePooler(url: string, options: FakePoolerOptions = 
     });
     ownSession.on('data', (bytes) => {
       // Each client signs in to a session of its own. Later, responses of the shared one go to the sender.
-      (signedIn && sharesSession ? sender : client)?.write(bytes);
-      signedIn ||= bytes.includes(readyForQuery);
+      (isSignedIn && sharesSession ? sender : client)?.write(bytes);
+      isSignedIn ||= bytes.includes(readyForQuery);
     });
   });
   const { port, close } = await listen(server);
@@ -77,6 +78,7 @@ function withoutOptions(startup: Buffer): Buffer {
 }
 
 function rejection(): Buffer {
+  // The first letter of a field is its type: severity, code, message.
   const fields = ['SFATAL', 'C08P01', 'Munsupported startup parameter in options: statement_timeout', '', ''];
   const body = Buffer.from(fields.join('\0'), 'latin1');
   return Buffer.concat([Buffer.from('E'), int32(4 + body.length), body]);

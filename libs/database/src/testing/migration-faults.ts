@@ -11,7 +11,7 @@ type Migration = new () => MigrationInterface;
 const defaultTrafficTimeout = '20s';
 /** Rounds of traffic over all tables during a concurrent write, for which a migration has to wait. */
 const roundsDuringWrite = 2;
-/** While a migration waits for a lock, requests to its table wait for the migration. */
+/** While a migration waits for a lock, other statements on the table wait for the migration. */
 const maxLockTimeoutMs = 2_000;
 const pollIntervalMs = 5;
 
@@ -192,13 +192,14 @@ class Traffic {
   readonly faults: string[] = [];
   private readonly stopped = new AbortController();
   /** The migration that runs, or ran last. */
-  private current = '';
+  private currentMigration = '';
   /** The tables that existed before it. */
-  private names: readonly string[] = [];
-  private rounds = 0;
-  private migrating = false;
-  private running: Promise<void> | undefined;
-  private writing: Promise<void> | undefined;
+  private tables: readonly string[] = [];
+  private completedRounds = 0;
+  private isMigrating = false;
+  private loop: Promise<void> | undefined;
+  /** The open transaction that holds write locks. */
+  private openWrite: Promise<void> | undefined;
 
   constructor(
     private readonly database: Database,
@@ -207,31 +208,31 @@ class Traffic {
   ) {}
 
   /**
-   * Starts the traffic on the tables that exist before a migration, and returns their names. A call for the
-   * same migration, after its transaction is retried, only returns the names.
+   * Starts the traffic on the tables that exist before a migration, and returns their names. A further call
+   * for the same migration, whose transaction is retried, only returns the names.
    */
   async begin(migration: string): Promise<readonly string[]> {
-    if (this.current === migration) return this.names;
-    await this.writing;
-    this.current = migration;
-    this.names = (await this.database.row<{ names: string[] | null }>(findTables))?.names ?? [];
-    this.running ??= this.run();
-    if (this.names.length > 0) await this.holdWriteLocks();
-    return this.names;
+    if (this.currentMigration === migration) return this.tables;
+    await this.openWrite;
+    this.currentMigration = migration;
+    this.tables = (await this.database.row<{ names: string[] | null }>(findTables))?.names ?? [];
+    this.loop ??= this.writeInRounds();
+    if (this.tables.length > 0) await this.holdWriteLocks();
+    return this.tables;
   }
 
   /** Call after a migration, which then no longer waits for the open transaction. */
   end(): void {
-    this.migrating = false;
+    this.isMigrating = false;
   }
 
   async stop(): Promise<void> {
     this.end(); // also after a failed migration
     try {
-      await this.writing;
+      await this.openWrite;
     } finally {
       this.stopped.abort();
-      await this.running;
+      await this.loop;
     }
   }
 
@@ -240,33 +241,33 @@ class Traffic {
    * waits for it and the traffic has completed its rounds.
    */
   private async holdWriteLocks(): Promise<void> {
-    this.migrating = true;
+    this.isMigrating = true;
     const locked = Promise.withResolvers<void>();
-    this.writing = withClient(this.url, async (client) => {
+    this.openWrite = withClient(this.url, async (client) => {
       await client.query('BEGIN');
-      for (const name of this.names) await this.takeWriteLock(client, name);
+      for (const name of this.tables) await this.takeWriteLock(client, name);
       locked.resolve();
-      while (this.migrating && !(await this.migrationWaits())) await delay(pollIntervalMs);
-      const until = this.rounds + roundsDuringWrite;
-      while (this.migrating && this.rounds < until) await delay(pollIntervalMs);
+      while (this.isMigrating && !(await this.migrationWaits())) await delay(pollIntervalMs);
+      const until = this.completedRounds + roundsDuringWrite;
+      while (this.isMigrating && this.completedRounds < until) await delay(pollIntervalMs);
       await client.query('COMMIT');
     });
-    await Promise.race([locked.promise, this.writing]); // `writing` rejects if it cannot connect
+    await Promise.race([locked.promise, this.openWrite]); // `openWrite` rejects if it cannot connect
   }
 
   private async migrationWaits(): Promise<boolean> {
     return (await this.database.row<{ waits: boolean }>(findMigrationWait))?.waits ?? false;
   }
 
-  private async run(): Promise<void> {
+  private async writeInRounds(): Promise<void> {
     await withClient(this.url, async (client) => {
       while (!this.stopped.signal.aborted) {
-        for (const name of this.names) {
+        for (const name of this.tables) {
           await client.query('BEGIN');
           await this.takeWriteLock(client, name);
           await client.query('ROLLBACK');
         }
-        this.rounds += 1;
+        this.completedRounds += 1;
         await delay(pollIntervalMs);
       }
     });
@@ -283,7 +284,7 @@ class Traffic {
       const code = error instanceof pg.DatabaseError ? error.code : undefined;
       if (code === '42P01') return; // dropped by the migration
       this.faults.push(
-        `${this.current} blocks ${name} for longer than ${this.timeout} (${code ?? String(error)})`,
+        `${this.currentMigration} blocks ${name} for longer than ${this.timeout} (${code ?? String(error)})`,
       );
     }
   }

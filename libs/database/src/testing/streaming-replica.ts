@@ -10,7 +10,7 @@ import { withClient } from './with-client.js';
 const run = promisify(execFile);
 const debianFolder = '/usr/lib/postgresql';
 const readyTimeoutMs = 60_000;
-const options = {
+const serverOptions = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   fsync: 'off',
@@ -18,7 +18,7 @@ const options = {
   log_min_messages: 'panic',
 };
 /** Runs the server until the standard input closes, so that it stops even if the test run is killed. */
-const watched =
+const runUntilInputCloses =
   'program=$1; shift; "$program" "$@" & server=$!; read -r _; kill -QUIT "$server"; wait "$server"';
 
 export interface StreamingReplica {
@@ -54,22 +54,12 @@ export async function streamingReplica(): Promise<StreamingReplica> {
   const account = ['--username=suite', '--auth=trust'];
   const storage = [`--pgdata=${primaryData}`, '--encoding=UTF8', '--locale=C', '--no-sync'];
   await run(join(programs, 'initdb'), [...account, ...storage], settings);
-  const serve = async (data: string, port: number): Promise<() => Promise<void>> => {
-    const flags = Object.entries({ ...options, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const args = ['-c', watched, 'sh', join(programs, 'postgres'), '-D', data, ...flags];
-    const server = spawn('sh', args, { ...settings, stdio: ['pipe', 'ignore', 'ignore'] });
-    const isReady = () => query(urlOf(port), 'SELECT 1').catch(() => undefined);
-    await eventually(isReady, readyTimeoutMs, () => 'PostgreSQL does not respond');
-    return async () => {
-      const ended = once(server, 'exit');
-      server.stdin?.end();
-      await ended;
-    };
-  };
-  const stopPrimary = await serve(primaryData, ports.primary);
+  const postgres = join(programs, 'postgres');
+  const stopPrimary = await startServer(postgres, primaryData, primaryUrl, settings);
   const copy = ['-D', replicaData, '-d', primaryUrl, '-R', '--checkpoint=fast', '--no-sync'];
   await run(join(programs, 'pg_basebackup'), copy, settings);
-  let stopReplica: (() => Promise<void>) | undefined = await serve(replicaData, ports.replica);
+  const startReplica = () => startServer(postgres, replicaData, replicaUrl, settings);
+  let stopReplica: (() => Promise<void>) | undefined = await startReplica();
   const replica: StreamingReplica = {
     primaryUrl,
     replicaUrl,
@@ -89,7 +79,7 @@ export async function streamingReplica(): Promise<StreamingReplica> {
       stopReplica = undefined;
     },
     startReplica: async () => {
-      stopReplica = await serve(replicaData, ports.replica);
+      stopReplica = await startReplica();
     },
     stop: async () => {
       await replica.stopReplica();
@@ -98,6 +88,29 @@ export async function streamingReplica(): Promise<StreamingReplica> {
     },
   };
   return replica;
+}
+
+/** Starts a server on the port of its URL. Returns a function that stops it. */
+async function startServer(
+  postgres: string,
+  dataFolder: string,
+  url: string,
+  settings: User & { readonly cwd: string },
+): Promise<() => Promise<void>> {
+  const { port } = new URL(url);
+  const flags = Object.entries({ ...serverOptions, port }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const args = ['-c', runUntilInputCloses, 'sh', postgres, '-D', dataFolder, ...flags];
+  const server = spawn('sh', args, { ...settings, stdio: ['pipe', 'ignore', 'ignore'] });
+  const isReady = () => query(url, 'SELECT 1').catch(() => undefined);
+  await eventually(isReady, readyTimeoutMs, () => 'PostgreSQL does not respond');
+  return async () => {
+    const ended = once(server, 'exit');
+    server.stdin.end();
+    await ended;
+  };
 }
 
 /** Debian keeps the programs of each version in a folder outside of PATH. */

@@ -40,7 +40,7 @@ export class OpenTransaction {
   }
 
   /**
-   * Rolls back and rejects when it fails.
+   * Commits. Rolls back and rejects when that fails.
    * @param probe run if the connection is lost at COMMIT; without it, the commit then counts as failed
    */
   async commit(probe?: CommitProbe): Promise<void> {
@@ -51,20 +51,31 @@ export class OpenTransaction {
       id = await this.began.catch(translateAndThrow);
       await this.sendCommit();
       this.release();
-      this.span?.committed();
     } catch (error) {
-      // Has no effect after a lost connection, at which the server may have committed.
-      await this.rollback();
-      if (error instanceof TransactionRolledBack || id === undefined || probe === undefined) throw error;
-      if (!(await this.wasCommitted(id, probe))) throw error;
+      await this.rollbackAndRelease(); // sends nothing if the connection was lost
+      if (error instanceof TransactionRolledBack || !(await this.probeShowsCommit(id, probe))) {
+        this.span?.endRolledBack();
+        throw error;
+      }
     }
+    this.span?.endCommitted();
     for (const callback of this.afterCommit) callback();
   }
 
   async rollback(): Promise<void> {
+    await this.rollbackAndRelease();
+    this.span?.endRolledBack();
+  }
+
+  /** @param id undefined if BEGIN failed */
+  private async probeShowsCommit(id: string | undefined, probe: CommitProbe | undefined): Promise<boolean> {
+    if (id === undefined || probe === undefined) return false;
+    return this.wasCommitted(id, probe);
+  }
+
+  private async rollbackAndRelease(): Promise<void> {
     if (!this.isBroken) await this.client.query('ROLLBACK').catch(this.markBroken);
     this.release();
-    this.span?.rolledBack();
   }
 
   private newTransaction(): Transaction {
@@ -83,7 +94,7 @@ export class OpenTransaction {
   }
 
   private query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>> {
-    this.span?.add(config.name);
+    this.span?.addStatement(config.name);
     return sendInOnePacket(this.client, () => this.client.query<Row>(config)).catch(this.failStatement);
   }
 

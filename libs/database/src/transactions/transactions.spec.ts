@@ -34,16 +34,16 @@ describe('a transaction', () => {
   };
 
   it('sends BEGIN with its first statements, and concurrent statements in one packet', async () => {
-    const received: number[] = [];
+    const resultCounts: number[] = [];
     await behindProxy({ poolSize: 1 }, async (database, proxy) => {
       await database.rows(readNumbers);
       proxy.severAfter(2); // the second packet is COMMIT
       const failed = database.transaction(async (tx) => {
         const results = await pipelined([tx.rows(readNumbers), tx.row(countPrepared), tx.rows(readNumbers)]);
-        received.push(results.length);
+        resultCounts.push(results.length);
       });
       await expect(failed).rejects.toThrow();
-      expect(received).toEqual([3]);
+      expect(resultCounts).toEqual([3]);
     });
   });
 

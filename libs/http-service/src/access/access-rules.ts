@@ -30,6 +30,9 @@ export function accessRulesOf(
   const read = <Value>(key: string) => reflector.getAllAndOverride<Value | undefined>(key, targets);
   if (read<boolean>(publicRouteMetadata) === true) return 'public';
   const scopes = read<readonly string[]>(scopesMetadata);
-  if (scopes === undefined) throw new Error('A route has neither @Scopes(), @AnyToken() nor @Public().');
+  if (scopes === undefined) {
+    const route = targets.map((target) => target.name).join(' of ');
+    throw new Error(`The route ${route} needs @Scopes(), @AnyToken() or @Public().`);
+  }
   return { scopes, quota: read<RateLimitName>(rateLimitMetadata) ?? 'default' };
 }

@@ -18,7 +18,7 @@ export const RESOURCE_METADATA_URL = Symbol('RESOURCE_METADATA_URL');
 
 type AccessError = 'invalid_token' | 'invalid_dpop_proof';
 
-const explanations = {
+const unauthorizedMessages = {
   missing: 'Send an access token as Authorization: Bearer.',
   invalid_token: 'The access token is malformed, expired, revoked or not for this API.',
   invalid_dpop_proof: 'The DPoP proof is missing, invalid, already used or not for this request and token.',
@@ -30,14 +30,14 @@ const explanations = {
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
-  private readonly exhausted = new ExhaustedNetworks();
+  private readonly exhaustedNetworks = new ExhaustedNetworks();
 
   constructor(
     private readonly reflector: Reflector,
-    private readonly tokens: TokenVerifier,
-    private readonly revoked: RevokedTokens,
-    private readonly limiter: RateLimiter,
-    private readonly proofs: DpopProofs,
+    private readonly tokenVerifier: TokenVerifier,
+    private readonly revokedTokens: RevokedTokens,
+    private readonly rateLimiter: RateLimiter,
+    private readonly dpopProofs: DpopProofs,
     @Inject(RESOURCE_METADATA_URL) private readonly resourceMetadataUrl: string,
   ) {}
 
@@ -63,33 +63,33 @@ export class AccessGuard implements CanActivate {
     if (credentials === undefined) return this.reject(request);
     const caller = await this.verifyCredentials(request, credentials);
     if (typeof caller === 'string') return this.reject(request, credentials.scheme, caller);
-    // The quota of a frequent caller usually needs no request to Redis (docs/adr/0019).
     const [revoked, decision] = await Promise.all([
-      this.revoked.has(caller.tokenId),
-      this.limiter.take(quota, callerKey(caller)),
+      this.revokedTokens.has(caller.tokenId),
+      this.rateLimiter.take(quota, callerKey(caller)),
     ]);
     if (revoked) return this.reject(request, credentials.scheme, 'invalid_token');
     if (decision !== undefined) {
-      const headers = this.limiter.headers(quota, decision);
+      const headers = this.rateLimiter.headers(quota, decision);
       if (!decision.allowed) throw new RateLimited(decision.retryAfterSeconds, headers);
       response.set(headers);
     }
     return caller;
   }
 
-  /** Returns the caller, or the error. A DPoP proof is checked only for a valid token that needs one. */
+  /** Returns the caller, or the error. A DPoP proof is used only for a valid token that is bound to a key. */
   private async verifyCredentials(
     request: Request,
     { scheme, token }: Credentials,
   ): Promise<Caller | AccessError> {
     const beforeSignature = (): void => {
-      const rejection = this.exhausted.countSignatureCheck(request.ip);
+      const rejection = this.exhaustedNetworks.countSignatureCheck(request.ip);
       if (rejection !== undefined) this.rejectAnonymous(rejection);
     };
-    if (scheme === 'Bearer') return (await this.tokens.verify(token, beforeSignature)) ?? 'invalid_token';
-    const bound = await this.tokens.verifyBound(token, beforeSignature);
+    if (scheme === 'Bearer')
+      return (await this.tokenVerifier.verify(token, beforeSignature)) ?? 'invalid_token';
+    const bound = await this.tokenVerifier.verifyBound(token, beforeSignature);
     if (bound === undefined) return 'invalid_token';
-    const isProven = await this.proofs.isProven(request, token, bound.keyThumbprint, beforeSignature);
+    const isProven = await this.dpopProofs.useProof(request, token, bound.keyThumbprint, beforeSignature);
     return isProven ? bound.caller : 'invalid_dpop_proof';
   }
 
@@ -99,20 +99,20 @@ export class AccessGuard implements CanActivate {
     scheme: Credentials['scheme'] = 'Bearer',
     error?: AccessError,
   ): Promise<never> {
-    const decision = await this.limiter.takeByAddress('anonymous', request.ip);
+    const decision = await this.rateLimiter.takeByAddress('anonymous', request.ip);
     if (decision?.allowed === false) {
-      this.exhausted.add(request.ip, decision);
+      this.exhaustedNetworks.add(request.ip, decision);
       this.rejectAnonymous(decision);
     }
     const challenge = challengeOf(scheme, {
       resource_metadata: this.resourceMetadataUrl,
       ...(error === undefined ? {} : { error }),
     });
-    throw new Unauthorized(explanations[error ?? 'missing'], challenge);
+    throw new Unauthorized(unauthorizedMessages[error ?? 'missing'], challenge);
   }
 
   private rejectAnonymous(decision: RateLimitDecision): never {
-    throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers('anonymous', decision));
+    throw new RateLimited(decision.retryAfterSeconds, this.rateLimiter.headers('anonymous', decision));
   }
 
   private requireScopes(caller: Caller, scopes: readonly string[], scheme: Credentials['scheme']): void {

@@ -48,10 +48,10 @@ describe('access to an API', () => {
   });
 
   it('responds with error="invalid_token" to an invalid token, and without an error to a missing one (RFC 6750 §3.1)', async () => {
-    const none = await send('get', '/store/notes').expect(401);
-    const bad = await send('get', '/store/notes', 'nonsense').expect(401);
-    expect(none.headers['www-authenticate']).not.toContain('error=');
-    expect(bad.headers['www-authenticate']).toContain('error="invalid_token"');
+    const withoutToken = await send('get', '/store/notes').expect(401);
+    const withInvalidToken = await send('get', '/store/notes', 'nonsense').expect(401);
+    expect(withoutToken.headers['www-authenticate']).not.toContain('error=');
+    expect(withInvalidToken.headers['www-authenticate']).toContain('error="invalid_token"');
   });
 
   it('names the missing scope in the challenge', async () => {
@@ -68,7 +68,7 @@ describe('access to an API', () => {
     await send('get', `/store/notes?access_token=${token}`).expect(401);
   });
 
-  it('counts per client and creator, returns the remaining quota, and responds with 429 and Retry-After', async () => {
+  it('counts requests per client and creator, returns the remaining quota, and then responds with 429 and Retry-After', async () => {
     const client = { scope: 'shipping:read', client_id: randomUUID() };
     const token = await maker.token({ ...client, creator_id: 'one' });
     const first = await send('get', '/store/notes/quoted', token).expect(200);
@@ -85,7 +85,7 @@ describe('access to an API', () => {
     await send('get', '/store/notes/quoted', await maker.token(otherClient)).expect(200);
   });
 
-  it('counts requests without a valid token by address', async () => {
+  it('counts requests without a valid token by address, and still accepts valid tokens from it', async () => {
     const address = freshAddress();
     for (let attempt = 0; attempt < 5; attempt += 1) {
       await send('get', '/store/notes', 'nonsense', address).expect(401);
@@ -97,32 +97,32 @@ describe('access to an API', () => {
   });
 
   it('counts every address of an IPv6 /64 together, and of a /56 with four times the limit', async () => {
-    const site = `2001:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}`;
+    const widerNetwork = `2001:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}`;
     for (let network = 0; network < 4; network += 1) {
       for (let host = 1; host <= 5; host += 1) {
-        await send('get', '/store/notes', 'nonsense', `${site}:10${network}::${host}`).expect(401);
+        await send('get', '/store/notes', 'nonsense', `${widerNetwork}:10${network}::${host}`).expect(401);
       }
-      await send('get', '/store/notes', 'nonsense', `${site}:10${network}::ffff`).expect(429);
+      await send('get', '/store/notes', 'nonsense', `${widerNetwork}:10${network}::ffff`).expect(429);
     }
-    await send('get', '/store/notes', 'nonsense', `${site}:1fe::1`).expect(429);
-    await send('get', '/store/notes', 'nonsense', `${site}:200::1`).expect(401);
+    await send('get', '/store/notes', 'nonsense', `${widerNetwork}:1fe::1`).expect(429);
+    await send('get', '/store/notes', 'nonsense', `${widerNetwork}:200::1`).expect(401); // another /56
   });
 
   it('responds with the first applicable status of 401, 429, 403 and 400', async () => {
-    const bad = { title: 5 };
+    const invalidBody = { title: 5 };
     const client = { client_id: randomUUID(), creator_id: 'one' };
-    const none = { ...client, scope: '' };
-    await send('post', '/store/notes').send(bad).expect(401);
-    await send('get', '/store/notes/quoted', await maker.token(none)).expect(403);
-    await send('get', '/store/notes/quoted', await maker.token(none)).expect(403);
-    await send('get', '/store/notes/quoted', await maker.token(none)).expect(429); // before the 403
+    const withoutScopes = { ...client, scope: '' };
+    await send('post', '/store/notes').send(invalidBody).expect(401);
+    await send('get', '/store/notes/quoted', await maker.token(withoutScopes)).expect(403);
+    await send('get', '/store/notes/quoted', await maker.token(withoutScopes)).expect(403);
+    await send('get', '/store/notes/quoted', await maker.token(withoutScopes)).expect(429); // before the 403
     const expired = { ...client, exp: 1 };
     await send('get', '/store/notes/quoted', await maker.token(expired)).expect(401); // before the 429
-    await send('post', '/store/notes', await maker.token(none))
-      .send(bad)
+    await send('post', '/store/notes', await maker.token(withoutScopes))
+      .send(invalidBody)
       .expect(403); // before the 400
     await send('post', '/store/notes', await maker.token({ ...client, scope: 'orders:create' }))
-      .send(bad)
+      .send(invalidBody)
       .expect(400);
   });
 
@@ -131,7 +131,7 @@ describe('access to an API', () => {
     await send('get', '/store/notes/open', 'nonsense').expect(200, { open: true });
   });
 
-  it('verifies few signatures for a network without anonymous quota, and none of cached tokens', async () => {
+  it('verifies five new tokens of a network that exhausted its anonymous quota, and accepts cached ones', async () => {
     const address = freshAddress();
     const known = await maker.token({ scope: 'orders:read' });
     await send('get', '/store/notes', known, address).expect(200);
@@ -155,7 +155,7 @@ describe('access to an API', () => {
 });
 
 describe('access to an API while Redis is down', () => {
-  it('is not limited, and its responses have no rate headers', async () => {
+  it('is not limited by quotas, and its responses have no RateLimit header', async () => {
     const api = await smallApi({ redisUrl: 'redis://127.0.0.1:1/0' });
     try {
       const token = await api.maker.token({ scope: 'shipping:read' });

@@ -6,7 +6,7 @@ import type { Request } from 'express';
 export interface Caller {
   readonly subject: string;
   readonly clientId: string;
-  /** The creator this authorization is connected to. */
+  /** The creator that the authorization is for. */
   readonly creatorId: string | undefined;
   readonly organisationId: string | undefined;
   readonly organisationRole: string | undefined;

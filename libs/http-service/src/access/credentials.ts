@@ -6,14 +6,14 @@ export interface Credentials {
   readonly token: string;
 }
 
-const form = /^(Bearer|DPoP) +([\w.~+/-]+=*)$/i;
+const bearerOrDpop = /^(Bearer|DPoP) +([\w.~+/-]+=*)$/i;
 
 /**
  * Reads an `Authorization` header (RFC 6750 §2.1, RFC 9449 §7.1). Scheme names are case-insensitive (RFC 9110
  * §11.1). Returns undefined if there is no header, or one of another form.
  */
 export function credentialsOf(header: string | undefined): Credentials | undefined {
-  const [, scheme, token] = form.exec(header ?? '') ?? [];
+  const [, scheme, token] = bearerOrDpop.exec(header ?? '') ?? [];
   if (scheme === undefined || token === undefined) return undefined;
   return { scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token };
 }
@@ -24,8 +24,8 @@ export function challengeOf(
   members: Readonly<Record<string, string>>,
 ): string {
   const algorithms = scheme === 'DPoP' ? { algs: dpopSigningAlgorithms.join(' ') } : {};
-  const all = { realm: 'api', ...members, ...algorithms };
-  return `${scheme} ${Object.entries(all)
+  const parameters = { realm: 'api', ...members, ...algorithms };
+  return `${scheme} ${Object.entries(parameters)
     .map(([name, value]) => `${name}="${value}"`)
     .join(', ')}`;
 }

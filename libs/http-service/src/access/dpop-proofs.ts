@@ -34,12 +34,13 @@ export class DpopProofs {
   ) {}
 
   /**
-   * Whether the request has a valid, unused proof for this token (RFC 9449 §4.3). While Redis is down a proof
-   * can be used twice within its ten minutes, but only for the same method, URL and token.
+   * Verifies the proof of a request for this token and records its use. Returns false for a missing, invalid
+   * or already used proof (RFC 9449 §4.3). While Redis is down a proof can be used repeatedly within its ten
+   * minutes, but only for the same method, URL and token.
    * @param keyThumbprint `cnf.jkt` of the token
    * @param beforeSignature called before the signature of a proof is verified; may throw
    */
-  async isProven(
+  async useProof(
     request: ProvenRequest,
     token: string,
     keyThumbprint: string,
@@ -57,17 +58,21 @@ export class DpopProofs {
       isSameUrl(claims.htu, `${this.baseUrl}${request.originalUrl}`) &&
       claims.ath === hash('sha256', token, 'base64url') &&
       Math.abs(Date.now() / 1000 - claims.iat) <= windowSeconds;
-    return matches && this.isFirstUse(thumbprint, claims);
+    return matches && this.recordUse(thumbprint, claims);
   }
 
-  /** Stores the proof for all replicas of both APIs, until it expires. True if it was not stored before. */
-  private async isFirstUse(thumbprint: string, { jti, iat }: z.output<typeof proofClaims>): Promise<boolean> {
+  /**
+   * Records the use of a proof for all replicas of both APIs, until the proof expires. Returns false for a
+   * proof that was used before. Returns true while Redis is down.
+   */
+  private async recordUse(thumbprint: string, { jti, iat }: z.output<typeof proofClaims>): Promise<boolean> {
     const key = `dpop-proof:${hash('sha256', `${thumbprint}.${jti}`, 'base64url')}`;
-    const seconds = Math.max(1, Math.ceil(iat + windowSeconds - Date.now() / 1000) + 1);
+    const secondsLeft = Math.max(0, Math.ceil(iat + windowSeconds - Date.now() / 1000));
+    const lifetimeSeconds = secondsLeft + 1; // the clocks of replicas differ slightly
     const stored = await this.redis.tryCommand('dpop-proofs', (client) =>
-      client.set(key, '1', 'EX', seconds, 'NX'),
+      client.set(key, '1', 'EX', lifetimeSeconds, 'NX'),
     );
-    return stored !== null; // undefined while Redis is down
+    return stored !== null; // Redis responds with null if the key exists
   }
 }
 
@@ -76,7 +81,7 @@ interface VerifiedProof {
   readonly thumbprint: string;
 }
 
-/** Verifies a JWS of type `dpop+jwt` with the public key in its header. Undefined if it is invalid. */
+/** Verifies a JWS of type `dpop+jwt` with the public key in its header; undefined if it is invalid. */
 async function verifyProof(proof: string): Promise<VerifiedProof | undefined> {
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {

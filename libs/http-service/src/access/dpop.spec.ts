@@ -13,7 +13,7 @@ import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 
 const generate = (algorithm = 'ES256') => generateKeyPair(algorithm, { extractable: true });
 const nowSeconds = () => Math.floor(Date.now() / 1000);
-const athOf = (token: string) => createHash('sha256').update(token).digest('base64url');
+const tokenHash = (token: string) => createHash('sha256').update(token).digest('base64url');
 
 describe('a DPoP-bound access token', () => {
   let maker: TokenMaker;
@@ -21,7 +21,7 @@ describe('a DPoP-bound access token', () => {
   let keys: GenerateKeyPairResult;
   let otherKeys: GenerateKeyPairResult;
   let token: string;
-  const bound = async (by: GenerateKeyPairResult = keys, claims: object = {}) =>
+  const boundToken = async (by: GenerateKeyPairResult = keys, claims: object = {}) =>
     maker.token({
       scope: 'orders:read orders:create',
       cnf: { jkt: await calculateJwkThumbprint(await exportJWK(by.publicKey)) },
@@ -32,7 +32,7 @@ describe('a DPoP-bound access token', () => {
     ({ maker } = api);
     keys = await generate();
     otherKeys = await generate();
-    token = await bound();
+    token = await boundToken();
   });
   afterAll(() => api.stop());
 
@@ -42,7 +42,7 @@ describe('a DPoP-bound access token', () => {
     iat: nowSeconds(),
     htm: 'GET',
     htu: `${maker.baseUrl}/store/notes`,
-    ath: athOf(token),
+    ath: tokenHash(token),
   });
   /** Creates a proof (RFC 9449 §4.2). Arguments override claims and header members; undefined omits one. */
   const proof = async (
@@ -69,7 +69,7 @@ describe('a DPoP-bound access token', () => {
     return dpop === undefined ? pending : pending.set('dpop', dpop);
   };
 
-  it('is accepted with a proof for the request (RFC 9449 §7.1)', async () => {
+  it('is accepted with a proof for the request, whatever the query and the case of the scheme (RFC 9449 §7.1)', async () => {
     await get(await proof()).expect(200);
     await get(await proof(), { path: '/store/notes?limit=1&cursor=x' }).expect(200);
     await get(await proof(), { scheme: 'dpop' }).expect(200);
@@ -77,8 +77,10 @@ describe('a DPoP-bound access token', () => {
 
   it.each(['Ed25519', 'ES256'])('is accepted with a proof signed by %s', async (alg) => {
     const by = await generate(alg);
-    const accessToken = await bound(by);
-    await get(await proof({ ath: athOf(accessToken) }, { by, header: { alg } }), { accessToken }).expect(200);
+    const accessToken = await boundToken(by);
+    await get(await proof({ ath: tokenHash(accessToken) }, { by, header: { alg } }), { accessToken }).expect(
+      200,
+    );
   });
 
   it.each([
@@ -90,7 +92,7 @@ describe('a DPoP-bound access token', () => {
     await get(await proof({ htu })).expect(200);
   });
 
-  it('is accepted for a POST with a proof for it', async () => {
+  it('is accepted for a POST with a proof for a POST, and rejected with one for a GET', async () => {
     const post = async (dpop: string) =>
       request(api.url)
         .post('/store/notes')
@@ -136,14 +138,14 @@ describe('a DPoP-bound access token', () => {
     'plain http': () => proof({ htu: 'http://suite.localhost/store/notes' }),
     'user information': () => proof({ htu: 'https://me@suite.localhost/store/notes' }),
     'a path alone': () => proof({ htu: '/store/notes' }),
-    'an address that is no text': () => proof({ htu: 7 }),
-    'the hash of another token': async () => proof({ ath: athOf(await bound()) }),
+    'a URL that is no text': () => proof({ htu: 7 }),
+    'the hash of another token': async () => proof({ ath: tokenHash(await boundToken()) }),
     'no hash of the token': () => proof({ ath: undefined }),
     'no time': () => proof({ iat: undefined }),
     'a time that is text': () => proof({ iat: String(nowSeconds()) }),
     'a time ten minutes ago': () => proof({ iat: nowSeconds() - 600 }),
     'a time in ten minutes': () => proof({ iat: nowSeconds() + 600 }),
-    'an end that has passed': () => proof({ exp: nowSeconds() - 60 }),
+    'an expiry in the past': () => proof({ exp: nowSeconds() - 60 }),
     'no id': () => proof({ jti: undefined }),
     'an empty id': () => proof({ jti: '' }),
     'an id of a thousand characters': () => proof({ jti: 'x'.repeat(1000) }),
@@ -159,12 +161,12 @@ describe('a DPoP-bound access token', () => {
   it('is rejected with a used proof at every replica (§11.1)', async () => {
     const replica = await smallApi({ maker });
     try {
-      const once = await proof();
-      await get(once).expect(200);
-      await get(once).expect(401);
+      const sameProof = await proof();
+      await get(sameProof).expect(200);
+      await get(sameProof).expect(401);
       await request(replica.url)
         .get('/store/notes')
-        .set({ 'x-forwarded-for': freshAddress(), authorization: `DPoP ${token}`, dpop: once })
+        .set({ 'x-forwarded-for': freshAddress(), authorization: `DPoP ${token}`, dpop: sameProof })
         .expect(401);
     } finally {
       await replica.stop();
@@ -172,20 +174,20 @@ describe('a DPoP-bound access token', () => {
   });
 
   it('is accepted once when twenty concurrent requests have the same proof', async () => {
-    const once = await proof();
-    const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await get(once)).status));
+    const sameProof = await proof();
+    const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await get(sameProof)).status));
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   });
 
   it('is accepted with a proof that was sent before in a rejected request', async () => {
-    const once = await proof();
-    await get(once, { path: '/store/notes/unknown' }).expect(404);
-    const other = await bound();
-    await get(once, { accessToken: other }).expect(401);
-    await get(once).expect(200);
+    const sameProof = await proof();
+    await get(sameProof, { path: '/store/notes/unknown' }).expect(404);
+    const otherToken = await boundToken();
+    await get(sameProof, { accessToken: otherToken }).expect(401);
+    await get(sameProof).expect(200);
   });
 
-  it('costs few verifications for a network that exhausted its anonymous quota with invalid proofs', async () => {
+  it('is accepted with five more proofs from a network that exhausted its anonymous quota with invalid ones', async () => {
     const address = freshAddress();
     const send = (dpop: string | undefined) => get(dpop, { address });
     await send(await proof()).expect(200); // the token is cached
@@ -193,8 +195,7 @@ describe('a DPoP-bound access token', () => {
     for (let attempt = 0; attempt < 5; attempt += 1) await send(wrong).expect(401);
     await send(wrong).expect(429);
     const responses = await Promise.all(Array.from({ length: 60 }, async () => send(await proof())));
-    const verified = responses.filter(({ status }) => status === 200).length;
-    expect(verified).toBe(5);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(5);
     for (const { status, headers } of responses.filter((response) => response.status !== 200)) {
       expect(status).toBe(429);
       expect(headers['ratelimit-policy']).toBe('"anonymous";q=5;w=86400');
@@ -210,22 +211,22 @@ describe('a DPoP-bound access token', () => {
     }
   });
 
-  it('is required by the DPoP scheme, while a proof is ignored with a bearer token', async () => {
+  it('is the only token that the scheme DPoP accepts; a proof with a bearer token is ignored', async () => {
     const bearer = await maker.token({ scope: 'orders:read' });
-    const rejected = await get(await proof({ ath: athOf(bearer) }), { accessToken: bearer }).expect(401);
+    const rejected = await get(await proof({ ath: tokenHash(bearer) }), { accessToken: bearer }).expect(401);
     expect(rejected.headers['www-authenticate']).toMatch(/^DPoP .*error="invalid_token".*algs=/);
-    await get(await proof({ ath: athOf(bearer) }), { accessToken: bearer, scheme: 'Bearer' }).expect(200);
+    await get(await proof({ ath: tokenHash(bearer) }), { accessToken: bearer, scheme: 'Bearer' }).expect(200);
   });
 
   it('gets a DPoP challenge that names a missing scope', async () => {
-    const poor = await bound(keys, { scope: '' });
-    const rejected = await get(await proof({ ath: athOf(poor) }), { accessToken: poor }).expect(403);
+    const poor = await boundToken(keys, { scope: '' });
+    const rejected = await get(await proof({ ath: tokenHash(poor) }), { accessToken: poor }).expect(403);
     expect(rejected.headers['www-authenticate']).toBe(
       'DPoP realm="api", error="insufficient_scope", scope="orders:read", algs="ES256 Ed25519 EdDSA"',
     );
   });
 
-  it('may be sent by a page of any origin, with a proof by an algorithm of the metadata (RFC 9728 §2)', async () => {
+  it('may be sent by a page of any origin; the metadata has the algorithms of proofs (RFC 9728 §2)', async () => {
     const preflight = await request(api.url)
       .options('/store/notes')
       .set({
@@ -242,7 +243,7 @@ describe('a DPoP-bound access token', () => {
     });
   });
 
-  it('is accepted by its signature alone while Redis is down', async () => {
+  it('is accepted with a proof, but not without one, while Redis is down', async () => {
     const withoutRedis = await smallApi({ maker, redisUrl: 'redis://127.0.0.1:1/0' });
     try {
       await request(withoutRedis.url)

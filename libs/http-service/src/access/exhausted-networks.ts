@@ -4,9 +4,9 @@ import type { RateLimitDecision } from './quota-share.js';
 
 /** Beyond this number, the limit of the network that was seen least recently ends. */
 const maxNetworks = 20_000;
-const checksWhileExhausted = 5;
+const signatureChecksWhileExhausted = 5;
 
-interface Exhausted {
+interface ExhaustedNetwork {
   readonly decision: RateLimitDecision;
   readonly untilMs: number;
   checksLeft: number;
@@ -14,11 +14,11 @@ interface Exhausted {
 
 /**
  * Networks whose anonymous quota is exhausted, until it allows a request again. During that time only a few
- * of their signatures are checked, so that forged tokens cost almost nothing. Another client of the network
- * succeeds with one of these checks, or later. Cached tokens need no check; each DPoP proof needs one.
+ * of their signatures are checked, so that forged tokens cost almost nothing. A valid new token of such a
+ * network is accepted with one of these checks, or later. Cached tokens need no check; each DPoP proof does.
  */
 export class ExhaustedNetworks {
-  private readonly networks = new LRUCache<string, Exhausted>({ max: maxNetworks });
+  private readonly networks = new LRUCache<string, ExhaustedNetwork>({ max: maxNetworks });
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
@@ -27,7 +27,7 @@ export class ExhaustedNetworks {
     const { network } = clientNetwork(address);
     if (this.find(network) !== undefined) return;
     const untilMs = this.nowMs() + decision.retryAfterSeconds * 1_000;
-    this.networks.set(network, { decision, untilMs, checksLeft: checksWhileExhausted });
+    this.networks.set(network, { decision, untilMs, checksLeft: signatureChecksWhileExhausted });
   }
 
   /** Counts a signature check for the address. Returns the decision that rejects it, if one does. */
@@ -39,7 +39,7 @@ export class ExhaustedNetworks {
     return undefined;
   }
 
-  private find(network: string): Exhausted | undefined {
+  private find(network: string): ExhaustedNetwork | undefined {
     const exhausted = this.networks.get(network);
     return exhausted !== undefined && this.nowMs() < exhausted.untilMs ? exhausted : undefined;
   }

@@ -9,7 +9,7 @@ import { eventually, listen } from '@fulfilment/testing';
 const baseUrl = 'https://suite.example';
 
 /** A fake authorization server that only publishes keys. */
-async function publisher() {
+async function keyServer() {
   const published: JWK[] = [];
   let reads = 0;
   const { port, close } = await listen(
@@ -20,7 +20,7 @@ async function publisher() {
   );
   return {
     url: `http://127.0.0.1:${port}/jwks`,
-    reads: () => reads,
+    countReads: () => reads,
     close,
     remove: (kid: string) => {
       published.splice(
@@ -37,7 +37,7 @@ async function publisher() {
   };
 }
 
-async function readFailures(): Promise<number> {
+async function countReadFailures(): Promise<number> {
   return (await metrics.getSingleMetric('jwks_read_failures_total')?.get())?.values[0]?.value ?? 0;
 }
 
@@ -54,70 +54,74 @@ function token({ kid, privateKey }: { kid: string; privateKey: CryptoKey }): Pro
 }
 
 describe('the verification keys', () => {
-  let keys: Awaited<ReturnType<typeof publisher>>;
-  let tokens: TokenVerifier;
+  let server: Awaited<ReturnType<typeof keyServer>>;
+  let verifier: TokenVerifier;
   let nowMs = performance.now();
   beforeEach(async () => {
-    keys = await publisher();
-    const settings = { authUrl: baseUrl, jwksUrl: keys.url, audience: audiences(baseUrl).store };
-    tokens = new TokenVerifier(settings, () => nowMs);
+    server = await keyServer();
+    const settings = { authUrl: baseUrl, jwksUrl: server.url, audience: audiences(baseUrl).store };
+    verifier = new TokenVerifier(settings, () => nowMs);
   });
-  afterEach(() => keys.close());
+  afterEach(() => server.close());
 
   it('are reloaded for a token with a newly published key, three times in a row', async () => {
     for (let rotation = 0; rotation < 3; rotation += 1) {
       nowMs += 1_000; // the minimum time between reads
-      expect(await tokens.verify(await token(await keys.publish()))).toMatchObject({ subject: 'somebody' });
+      expect(await verifier.verify(await token(await server.publish()))).toMatchObject({
+        subject: 'somebody',
+      });
     }
-    expect(keys.reads()).toBe(3);
+    expect(server.countReads()).toBe(3);
   });
 
   it('are reloaded at most once a second for 200 tokens with unknown keys', async () => {
-    const real = await keys.publish();
-    await tokens.verify(await token(real));
+    const real = await server.publish();
+    await verifier.verify(await token(real));
     const { privateKey } = await generateKeyPair('ES256');
     const startedAtMs = performance.now();
     const forged = await Promise.all(
-      Array.from({ length: 200 }, async () => tokens.verify(await token({ kid: randomUUID(), privateKey }))),
+      Array.from({ length: 200 }, async () =>
+        verifier.verify(await token({ kid: randomUUID(), privateKey })),
+      ),
     );
     expect(forged.every((caller) => caller === undefined)).toBe(true);
     // The first read, one that begins at once, and one each second.
-    expect(keys.reads()).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - startedAtMs) / 1000));
+    expect(server.countReads()).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - startedAtMs) / 1000));
   });
 
   it('are found for a valid token among forged ones', async () => {
-    await tokens.verify(await token(await keys.publish()));
+    await verifier.verify(await token(await server.publish()));
     const { privateKey } = await generateKeyPair('ES256');
-    const forge = async () => tokens.verify(await token({ kid: randomUUID(), privateKey }));
+    const forge = async () => verifier.verify(await token({ kid: randomUUID(), privateKey }));
     const storm = Promise.all(Array.from({ length: 50 }, forge));
-    const fresh = await keys.publish();
-    expect(await tokens.verify(await token(fresh))).toMatchObject({ subject: 'somebody' });
+    const fresh = await server.publish();
+    expect(await verifier.verify(await token(fresh))).toMatchObject({ subject: 'somebody' });
     await storm;
   });
 
   it('are reloaded every minute, so that cached tokens of a removed key are rejected', async () => {
-    const [removed, kept] = [await keys.publish(), await keys.publish()];
-    const [ended, other] = [await token(removed), await token(kept)];
-    for (const cached of [ended, ended, other])
-      expect(await tokens.verify(cached)).toMatchObject({ subject: 'somebody' });
-    keys.remove(removed.kid);
+    const [removed, kept] = [await server.publish(), await server.publish()];
+    const [ofRemoved, ofKept] = [await token(removed), await token(kept)];
+    for (const cached of [ofRemoved, ofRemoved, ofKept])
+      expect(await verifier.verify(cached)).toMatchObject({ subject: 'somebody' });
+    server.remove(removed.kid);
     nowMs += 60_001;
-    await eventually(async () => (await tokens.verify(ended)) === undefined);
-    expect(await tokens.verify(other)).toMatchObject({ subject: 'somebody' });
-    expect(keys.reads()).toBeLessThanOrEqual(3); // the last one for the token that names a removed key
+    await eventually(async () => (await verifier.verify(ofRemoved)) === undefined);
+    expect(await verifier.verify(ofKept)).toMatchObject({ subject: 'somebody' });
+    expect(server.countReads()).toBeLessThanOrEqual(3); // the last one for the token that names a removed key
   });
 
   it('stay in use while they cannot be reloaded; a token with an unknown key then causes a counted error', async () => {
-    const known = await keys.publish();
+    const known = await server.publish();
     const unknown = await generateKeyPair('ES256');
-    await tokens.verify(await token(known));
-    await keys.close();
+    await verifier.verify(await token(known));
+    await server.close();
     nowMs += 1_000; // the minimum time between reads
-    const before = await readFailures();
-    expect(await tokens.verify(await token(known))).toMatchObject({ subject: 'somebody' });
+    const before = await countReadFailures();
+    expect(await verifier.verify(await token(known))).toMatchObject({ subject: 'somebody' });
     await expect(
-      tokens.verify(await token({ kid: randomUUID(), privateKey: unknown.privateKey })),
+      verifier.verify(await token({ kid: randomUUID(), privateKey: unknown.privateKey })),
     ).rejects.toThrow('The signing keys could not be read.');
-    expect(await readFailures()).toBe(before + 1);
+    expect(await countReadFailures()).toBe(before + 1);
   });
 });

@@ -15,10 +15,10 @@ const failures = new Counter({
 });
 
 /**
- * The authorization server's public keys (RFC 7517). They are read when first needed, then every minute, and
- * when a token names an unknown key, so that a key may sign as soon as it is published. Such a token waits
- * for a read in progress, and until a second has passed since its start. jose's cool-down would reject it for
- * seconds, in which keys may have been rotated twice. Known keys stay in use while reads fail.
+ * The authorization server's public keys (RFC 7517). They are read when first needed, when they are used more
+ * than a minute after the last read, and when a token names an unknown key, so that a key may sign as soon as
+ * it is published. Such a token waits for a new read; reads begin at least a second apart. jose's cool-down
+ * would reject the token instead. Known keys stay in use while reads fail.
  */
 export class PublishedKeys {
   private readonly remote: ReturnType<typeof createRemoteJWKSet>;
@@ -60,7 +60,7 @@ export class PublishedKeys {
     }
   }
 
-  /** Whether the last key set contains this key: signatures of a removed key are no longer accepted. */
+  /** Whether the key set that was read last contains this key. Begins a read if one is due. */
   isPublished(keyId: string): boolean {
     this.reloadWhenDue();
     return this.publishedIds?.has(keyId) === true;
@@ -79,7 +79,7 @@ export class PublishedKeys {
     this.reload().catch(() => undefined); // the known keys stay in use
   }
 
-  /** Begins a read after the one in progress, whose response may be too old. Calls until then share it. */
+  /** Reads the keys after the read in progress, which may miss a new key. Calls before the start share it. */
   private reload(): Promise<void> {
     this.nextRead ??= this.waitUntilAllowed().then(() => {
       this.nextRead = undefined;

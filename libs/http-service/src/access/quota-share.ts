@@ -41,13 +41,13 @@ export interface RateLimitDecision {
 /**
  * This replica's share of one caller's token bucket. For a frequent caller it reserves some permits, so that
  * not every request needs Redis. For a rare caller, or when the quota is almost exhausted, it reserves none.
- * All replicas together never allow more than the quota.
+ * Every permit comes from the bucket in Redis, so that more replicas do not allow more requests.
  */
 export class QuotaShare {
   private readonly waiting: ((decision: RateLimitDecision | undefined) => void)[] = [];
   private isTaking = false;
   /** `remaining` when Redis last granted permits. */
-  private inBucket = 0;
+  private remainingInBucket = 0;
   /** Permits of this share that can still be used. */
   private unused = 0;
   /** Permits of this share that were used. */
@@ -63,7 +63,7 @@ export class QuotaShare {
   /** Takes the permit for one request. Returns undefined when Redis did not respond. */
   take(): Promise<RateLimitDecision | undefined> {
     if (!this.isTaking && this.unused > 0 && this.nowMs() - this.queriedAtMs < shareLifetimeMs) {
-      return Promise.resolve(this.use());
+      return Promise.resolve(this.usePermit());
     }
     return new Promise((resolve) => {
       this.waiting.push(resolve);
@@ -77,14 +77,16 @@ export class QuotaShare {
   private async serveWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
       const needed = this.waiting.length;
-      const isAvailable = await this.takePermits(needed);
+      const hasResponse = await this.takePermits(needed);
       // Serves the requests for which permits were taken, and as many later ones as the unused permits allow.
       const served = Math.max(needed, Math.min(this.unused, this.waiting.length));
-      for (const resolve of this.waiting.splice(0, served)) resolve(isAvailable ? this.use() : undefined);
+      for (const resolve of this.waiting.splice(0, served))
+        resolve(hasResponse ? this.usePermit() : undefined);
     }
     this.isTaking = false;
   }
 
+  /** Replaces this share by a new one. Returns false when Redis did not respond. */
   private async takePermits(needed: number): Promise<boolean> {
     const reserve = this.reserveFor(needed);
     const { unused } = this;
@@ -94,37 +96,37 @@ export class QuotaShare {
     const taken = await this.takeFromBucket({ unused, needed, reserve });
     if (taken === undefined) return false;
     this.unused = taken.granted;
-    this.inBucket = taken.remaining;
+    this.remainingInBucket = taken.remaining;
     return true;
   }
 
   /**
-   * Returns how many permits to reserve: as many as were used of the last share, or twice as many as were
-   * used and are needed if it was exhausted early; none after a longer pause.
+   * Returns how many permits to reserve: usually as many as were used of the last share. If that share was
+   * exhausted during its lifetime, twice the number that was used and is needed; after a pause, none.
    */
   private reserveFor(needed: number): number {
-    const sinceMs = this.nowMs() - this.queriedAtMs;
-    if (sinceMs > 2 * shareLifetimeMs) return 0;
-    const isExhaustedEarly = this.unused === 0 && sinceMs < shareLifetimeMs;
+    const ageMs = this.nowMs() - this.queriedAtMs;
+    if (ageMs > 2 * shareLifetimeMs) return 0;
+    const isExhaustedEarly = this.unused === 0 && ageMs < shareLifetimeMs;
     const expected = isExhaustedEarly ? 2 * (this.used + needed) : this.used;
     return Math.min(expected, Math.floor(this.quota.requests / maxReserveDivisor));
   }
 
   /** Uses one permit if there is one, and returns the decision. */
-  private use(): RateLimitDecision {
+  private usePermit(): RateLimitDecision {
     const { requests, windowSeconds } = this.quota;
     const allowed = this.unused > 0;
     if (allowed) {
       this.unused -= 1;
       this.used += 1;
     }
-    const secondsEach = windowSeconds / requests;
-    const permits = this.inBucket + this.unused;
+    const secondsPerPermit = windowSeconds / requests;
+    const permits = this.remainingInBucket + this.unused;
     return {
       allowed,
       remaining: Math.floor(permits),
-      resetSeconds: Math.ceil((requests - permits) * secondsEach),
-      retryAfterSeconds: permits >= 1 ? 0 : Math.ceil((1 - permits) * secondsEach),
+      resetSeconds: Math.ceil((requests - permits) * secondsPerPermit),
+      retryAfterSeconds: permits >= 1 ? 0 : Math.ceil((1 - permits) * secondsPerPermit),
     };
   }
 }

@@ -25,7 +25,7 @@ describe('RateLimiter', () => {
   afterEach(() => Promise.all(started.splice(0).map((redis) => redis.stop())));
 
   /** A replica with a clock that only the test advances. Redis's clock runs, so windows are long. */
-  async function replica(requests: number, windowSeconds = 100_000_000) {
+  async function startReplica(requests: number, windowSeconds = 100_000_000) {
     const settings = { REDIS_URL: storeUrl('TEST_REDIS_URL') };
     const redis = new CountedRedis(settings, logger, { commandTimeoutMs: 30_000 });
     started.push(redis);
@@ -33,7 +33,7 @@ describe('RateLimiter', () => {
     const limiter = new RateLimiter(redis, { calls: { requests, windowSeconds } }, () => nowMs);
     return { redis, take: (client: string) => limiter.take('calls', client) };
   }
-  type Replica = Awaited<ReturnType<typeof replica>>;
+  type Replica = Awaited<ReturnType<typeof startReplica>>;
 
   /** Sends requests to the replicas one after another. Returns how many each replica allowed. */
   async function sendInTurn(count: number, client: string, ...replicas: Replica[]): Promise<number[]> {
@@ -47,19 +47,19 @@ describe('RateLimiter', () => {
   }
 
   it('allows exactly the quota to sequential and to concurrent requests', async () => {
-    const one = await replica(500);
-    expect(await sendInTurn(600, randomUUID(), one)).toEqual([500]);
+    const replica = await startReplica(500);
+    expect(await sendInTurn(600, randomUUID(), replica)).toEqual([500]);
     const client = randomUUID();
-    const decisions = await Promise.all(Array.from({ length: 600 }, () => one.take(client)));
+    const decisions = await Promise.all(Array.from({ length: 600 }, () => replica.take(client)));
     expect(decisions.filter((decision) => decision?.allowed === true)).toHaveLength(500);
   });
 
   it('returns the remaining quota and the time of its reset with each request', async () => {
-    const one = await replica(200, 200_000);
+    const replica = await startReplica(200, 200_000); // one permit in 1,000 seconds
     const client = randomUUID();
     const startedAtMs = performance.now();
     for (let left = 199; left >= -1; left -= 1) {
-      const decision = await one.take(client);
+      const decision = await replica.take(client);
       expect(decision).toMatchObject({ allowed: left >= 0, remaining: Math.max(left, 0) });
       const elapsedSeconds = Math.ceil((performance.now() - startedAtMs) / 1_000);
       const usedPermits = Math.min(200 - left, 200);
@@ -74,29 +74,29 @@ describe('RateLimiter', () => {
   });
 
   it('allows three replicas together exactly the quota, and each of them more than a quarter', async () => {
-    const replicas = [await replica(2_000), await replica(2_000), await replica(2_000)];
+    const replicas = [await startReplica(2_000), await startReplica(2_000), await startReplica(2_000)];
     const [first = 0, second = 0, third = 0] = await sendInTurn(3_000, randomUUID(), ...replicas);
     expect(first + second + third).toBe(2_000);
     for (const allowed of [first, second, third]) expect(allowed).toBeGreaterThan(500);
   });
 
   it('calls Redis less than once in 100 requests of a frequent client, and for each request of a rare one', async () => {
-    const one = await replica(100_000);
-    await sendInTurn(2_000, randomUUID(), one);
-    expect(one.redis.commands).toBeLessThan(20);
-    const [before, client] = [one.redis.commands, randomUUID()];
-    for (let request = 0; request < 10; request += 1, nowMs += 1_000) await one.take(client);
-    expect(one.redis.commands - before).toBe(10);
+    const replica = await startReplica(100_000);
+    await sendInTurn(2_000, randomUUID(), replica);
+    expect(replica.redis.commands).toBeLessThan(20);
+    const [before, client] = [replica.redis.commands, randomUUID()];
+    for (let request = 0; request < 10; request += 1, nowMs += 1_000) await replica.take(client);
+    expect(replica.redis.commands - before).toBe(10);
   });
 
   it('returns the unused permits of a share to Redis', async () => {
-    const one = await replica(1_000);
+    const replica = await startReplica(1_000);
     const client = randomUUID();
-    await sendInTurn(100, client, one);
+    await sendInTurn(100, client, replica);
     nowMs += 1_000;
-    expect(await one.take(client)).toMatchObject({ allowed: true, remaining: 899 });
-    const other = await replica(1_000);
-    expect(await other.take(client)).toMatchObject({ allowed: true, remaining: 898 });
+    expect(await replica.take(client)).toMatchObject({ allowed: true, remaining: 899 });
+    const otherReplica = await startReplica(1_000);
+    expect(await otherReplica.take(client)).toMatchObject({ allowed: true, remaining: 898 });
   });
 
   it('makes no decision when Redis is down', async () => {

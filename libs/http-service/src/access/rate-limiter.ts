@@ -46,16 +46,16 @@ local reserve = tonumber(ARGV[5])
 local now = redis.call('TIME')
 local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
 local state = redis.call('HMGET', KEYS[1], 'tokens', 'at')
-local tokens = tonumber(state[1]) or capacity
-local at = tonumber(state[2]) or now_ms
-tokens = tokens + math.max(0, now_ms - at) * capacity / window_ms + unused
-tokens = math.min(capacity, tokens)
-local wanted = needed + math.min(reserve, math.floor(tokens / 10))
-local granted = math.min(wanted, math.floor(tokens))
-tokens = tokens - granted
-redis.call('HSET', KEYS[1], 'tokens', tokens, 'at', now_ms)
+local permits = tonumber(state[1]) or capacity
+local updated_ms = tonumber(state[2]) or now_ms
+local refilled = math.max(0, now_ms - updated_ms) * capacity / window_ms
+permits = math.min(capacity, permits + refilled + unused)
+local wanted = needed + math.min(reserve, math.floor(permits / 10))
+local granted = math.min(wanted, math.floor(permits))
+local remaining = permits - granted
+redis.call('HSET', KEYS[1], 'tokens', remaining, 'at', now_ms)
 redis.call('PEXPIRE', KEYS[1], window_ms)
-return {granted, tostring(tokens)}
+return {granted, tostring(remaining)}
 `;
 
 /**

@@ -12,14 +12,13 @@ interface CachedResult {
   readonly revoked: Promise<boolean>;
 }
 
-/** The deny list of access tokens in Redis. While Redis is down, all tokens are accepted; this is logged. */
+/** The deny list of access tokens in Redis. While Redis is down, no token counts as revoked. */
 @Injectable()
 export class RevokedTokens {
   private readonly results = new LRUCache<string, CachedResult>({ max: maxCachedResults });
 
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Whether the token is revoked. */
   has(tokenId: string): Promise<boolean> {
     const cached = this.results.get(tokenId);
     const nowMs = performance.now();

@@ -23,7 +23,7 @@ export interface TokenVerifierSettings {
   readonly audience: string;
 }
 
-interface Verified {
+interface VerifiedToken {
   readonly caller: Caller;
   /** Thumbprint of the key of a DPoP-bound token (RFC 9449 §6.1). */
   readonly keyThumbprint: string | undefined;
@@ -40,15 +40,15 @@ export interface BoundCaller {
 /**
  * Verifies access tokens with the authorization server's public keys: `at+jwt`, ES256, issuer, audience,
  * expiry (RFC 9068 §4). A verified token is cached by its SHA-256 until it expires or its key is removed,
- * since an ES256 verification costs as much as a whole GET. A token with a longer lifetime than the
+ * since an ES256 verification costs as much as the rest of a GET. A token with a longer lifetime than the
  * authorization server issues, or with `iat` in the future, is rejected even if its signature is valid.
  */
 export class TokenVerifier {
   private readonly settings: TokenVerifierSettings;
   private readonly keys: PublishedKeys;
-  private readonly cache = new LRUCache<string, Verified>({ max: maxCachedTokens });
+  private readonly cache = new LRUCache<string, VerifiedToken>({ max: maxCachedTokens });
 
-  /** @param nowMs a monotonic clock for reading the keys */
+  /** @param nowMs a monotonic clock, which decides when the keys are read */
   constructor(settings: TokenVerifierSettings, nowMs?: () => number) {
     this.settings = settings;
     this.keys = new PublishedKeys(settings.jwksUrl, nowMs);
@@ -60,7 +60,7 @@ export class TokenVerifier {
    * @throws DependencyUnavailable when the signing keys could not be read
    */
   async verify(token: string, beforeSignature?: () => void): Promise<Caller | undefined> {
-    const verified = await this.find(token, beforeSignature);
+    const verified = await this.findOrVerify(token, beforeSignature);
     return verified?.keyThumbprint === undefined ? verified?.caller : undefined;
   }
 
@@ -69,12 +69,15 @@ export class TokenVerifier {
    * @throws DependencyUnavailable when the signing keys could not be read
    */
   async verifyBound(token: string, beforeSignature?: () => void): Promise<BoundCaller | undefined> {
-    const verified = await this.find(token, beforeSignature);
+    const verified = await this.findOrVerify(token, beforeSignature);
     if (verified?.keyThumbprint === undefined) return undefined;
     return { caller: verified.caller, keyThumbprint: verified.keyThumbprint };
   }
 
-  private async find(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
+  private async findOrVerify(
+    token: string,
+    beforeSignature?: () => void,
+  ): Promise<VerifiedToken | undefined> {
     if (!compactEs256.test(token)) return undefined;
     const digest = hash('sha256', token, 'base64');
     const cached = this.cache.get(digest);
@@ -86,7 +89,10 @@ export class TokenVerifier {
     return fresh;
   }
 
-  private async verifyUncached(token: string, beforeSignature?: () => void): Promise<Verified | undefined> {
+  private async verifyUncached(
+    token: string,
+    beforeSignature?: () => void,
+  ): Promise<VerifiedToken | undefined> {
     const decoded = decode(token);
     if (
       decoded === undefined ||
@@ -96,7 +102,7 @@ export class TokenVerifier {
       return undefined;
     const { kid: keyId } = decoded.header;
     beforeSignature?.();
-    if (keyId === undefined || !(await this.isSigned(token, decoded.header))) return undefined;
+    if (keyId === undefined || !(await this.hasValidSignature(token, decoded.header))) return undefined;
     const { data: claims } = accessTokenClaims.safeParse(decoded.payload);
     if (claims === undefined) return undefined;
     return {
@@ -118,8 +124,8 @@ export class TokenVerifier {
     };
   }
 
-  /** Verifies in this thread. jose uses another thread, which takes 2.5 times as long for a new token. */
-  private async isSigned(token: string, header: ProtectedHeaderParameters): Promise<boolean> {
+  /** Verifies in this thread: jose verifies in another one, which takes 2.5 times as long. */
+  private async hasValidSignature(token: string, header: ProtectedHeaderParameters): Promise<boolean> {
     const end = token.lastIndexOf('.');
     const signature = es256ToDer(Buffer.from(token.slice(end + 1), 'base64url'));
     if (signature === undefined) return false;
@@ -163,7 +169,7 @@ function decode(token: string): DecodedToken | undefined {
   }
 }
 
-/** Whether a header is supported. `crit` names extensions that must be (RFC 7515 §4.1.11), and none is. */
+/** Whether a header is that of an access token. No critical extension is supported (RFC 7515 §4.1.11). */
 function isAccessTokenHeader({ alg, typ, crit }: ProtectedHeaderParameters): boolean {
   return alg === 'ES256' && crit === undefined && typeof typ === 'string' && accessTokenType.test(typ);
 }

@@ -17,8 +17,8 @@ export interface BodyCheck {
 }
 
 /**
- * Runs a check if the DTO rejects the body, so that the 400 has the errors of both. For a valid DTO the use
- * case makes the same check.
+ * Runs a check if the DTO rejects the body, so that the 400 also has the errors of the check, except for
+ * members that the DTO rejects. For a valid DTO the use case makes the same check.
  */
 export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
   @Injectable()
@@ -33,8 +33,9 @@ export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
     private async fail(error: unknown, body: unknown): Promise<never> {
       if (!(error instanceof ValidationFailed) || typeof body !== 'object' || body === null) throw error;
       const details = error.details ?? [];
-      const named = new Set(details.map(({ field }) => memberOf(field)));
-      const further = (await this.check.problemsOf(body)).filter(({ field }) => !named.has(memberOf(field)));
+      const rejected = new Set(details.map(({ field }) => memberOf(field)));
+      const problems = await this.check.problemsOf(body);
+      const further = problems.filter(({ field }) => !rejected.has(memberOf(field)));
       throw further.length === 0 ? error : new ValidationFailed([...details, ...further]);
     }
   }

@@ -50,8 +50,8 @@ describe('an integer', () => {
   it('is accepted when it is whole and within bounds, and rejected otherwise', () => {
     fc.assert(
       fc.property(fc.oneof(fc.integer(), fc.integer({ min: -5, max: 1005 }), fc.double()), (quantity) => {
-        const good = Number.isSafeInteger(quantity) && quantity >= 1 && quantity <= 1000;
-        expect(read(NumbersDto, { quantity }) !== undefined).toBe(good);
+        const isValid = Number.isSafeInteger(quantity) && quantity >= 1 && quantity <= 1000;
+        expect(read(NumbersDto, { quantity }) !== undefined).toBe(isValid);
       }),
     );
   });
@@ -99,11 +99,11 @@ describe('a text', () => {
     const graphemes = fc.string({ unit: 'grapheme', maxLength: 40 });
     fc.assert(
       fc.property(graphemes, (text) => {
-        const good =
+        const isValid =
           /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u.test(text) &&
           !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) &&
           [...text].length <= 60;
-        expect(read(TextDto, { text })).toEqual(good ? { text } : undefined);
+        expect(read(TextDto, { text })).toEqual(isValid ? { text } : undefined);
       }),
     );
   });
@@ -131,7 +131,7 @@ describe('a text', () => {
   });
 
   it.each(['', '   ', '\u00a0', 'a\u0000b', 'a\nb', '\ud800', 'line\u2028separator', 5, true, ['a'], {}])(
-    'is never %j',
+    'is rejected when it is %j',
     (text) => {
       expect(read(TextDto, { text })).toBeUndefined();
     },
@@ -188,7 +188,7 @@ describe('a UUID', () => {
   });
 
   it.each(['', 'x', '00000000000000000000000000000000', '{00000000-0000-0000-0000-000000000000}', 5])(
-    'is never %j',
+    'is rejected when it is %j',
     (uuid) => {
       expect(read(UuidDto, { uuid })).toBeUndefined();
     },
@@ -196,7 +196,7 @@ describe('a UUID', () => {
 });
 
 describe('a list of objects', () => {
-  const good = { quantity: 1 };
+  const validItem = { quantity: 1 };
   const errorsOf = (value: object): unknown => {
     try {
       return pipe.transform(value, { type: 'body', metatype: ListDto });
@@ -206,21 +206,25 @@ describe('a list of objects', () => {
   };
 
   it('is accepted when each element is valid', () => {
-    expect(read(ListDto, { items: [good, good] })).toEqual({ items: [good, good] });
+    expect(read(ListDto, { items: [validItem, validItem] })).toEqual({ items: [validItem, validItem] });
   });
 
-  it.each([1, 'x', null, true, [], [good]])('reports the index of the invalid element %j', (wrong) => {
-    expect(errorsOf({ items: [good, wrong] })).toEqual([{ field: 'items.1', reason: 'must be an object' }]);
+  it.each([1, 'x', null, true, [], [validItem]])('reports the index of the invalid element %j', (wrong) => {
+    expect(errorsOf({ items: [validItem, wrong] })).toEqual([
+      { field: 'items.1', reason: 'must be an object' },
+    ]);
   });
 
-  it.each([undefined, null, 'x', { 0: good }])('is rejected when it is %j', (items) => {
+  it.each([undefined, null, 'x', { 0: validItem }])('is rejected when it is %j', (items) => {
     expect(errorsOf({ items })).toEqual([{ field: 'items', reason: 'must be an array' }]);
   });
 
   it('reports invalid members of its elements, and a wrong number of elements', () => {
-    expect(errorsOf({ items: [good, {}] })).toMatchObject([{ field: 'items.1.quantity' }]);
+    expect(errorsOf({ items: [validItem, {}] })).toMatchObject([{ field: 'items.1.quantity' }]);
     expect(errorsOf({ items: [] })).toMatchObject([{ field: 'items' }]);
-    expect(errorsOf({ items: [good, good, good, good] })).toMatchObject([{ field: 'items' }]);
+    expect(errorsOf({ items: [validItem, validItem, validItem, validItem] })).toMatchObject([
+      { field: 'items' },
+    ]);
   });
 });
 
@@ -254,7 +258,7 @@ describe('a date-time', () => {
     '2026-11-20T12:00:00+24:00',
     5,
     null,
-  ])('is never %p', (at) => {
+  ])('is rejected when it is %p', (at) => {
     expect(read(MomentDto, { at })).toBeUndefined();
   });
 

@@ -12,7 +12,7 @@ export function IntegerField(min: number, max: number): PropertyDecorator {
   });
 }
 
-/** An integer in a query, in canonical decimal digits. */
+/** An integer in a query, in decimal digits without a plus sign or leading zeros. */
 export function IntegerParameter(min: number, max: number): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }: { value: unknown }) =>

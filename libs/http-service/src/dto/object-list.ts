@@ -18,7 +18,7 @@ export function ObjectList(
     ArrayMinSize(min),
     ArrayMaxSize(max),
     ValidateNested({ each: true, message: 'must be an object' }),
-    validatable(max),
+    replaceUnvalidatable(max),
     Type(type),
     NestedDto(type),
   );
@@ -28,7 +28,7 @@ export function ObjectList(
  * class-validator accepts null as an object and descends into nested lists, so both are replaced by a value
  * that it rejects. It validates all elements of a list that is too long, so only one too many is kept.
  */
-const validatable = (max: number): PropertyDecorator =>
+const replaceUnvalidatable = (max: number): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) =>
     Array.isArray(value)
       ? value.slice(0, max + 1).map((item: unknown) => (item === null || Array.isArray(item) ? false : item))

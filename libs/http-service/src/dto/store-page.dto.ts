@@ -3,7 +3,7 @@ import { IsOptional } from 'class-validator';
 import { IntegerParameter } from './integers.js';
 import { TextField } from './texts.js';
 
-/** Query parameters of all lists of the Store API. */
+/** Query parameters of the paged lists of the Store API. */
 export class StorePageDto {
   @Description('Maximum number of items per page', 25)
   @IsOptional()
@@ -14,6 +14,6 @@ export class StorePageDto {
     'The `next_cursor` of the previous page. It is opaque, and valid only for the same list, filters and creator',
   )
   @IsOptional()
-  @TextField({ max: 200 })
+  @TextField({ max: 200 }) // cursors are shorter
   cursor?: string;
 }

@@ -44,8 +44,10 @@ export function TextMapField({ maxKeys, maxKeyLength, maxValueLength }: TextMapB
     holds: (value) => problemWith(value) === undefined,
     reason: (value) => problemWith(value) ?? 'is not valid',
   });
-  return applyDecorators(validation, received);
+  return applyDecorators(validation, keepInheritedNames);
 }
 
 /** class-transformer's own copy lacks keys such as `toString`, which every object inherits. */
-const received = Transform(({ obj, key }: { obj: object; key: string }): unknown => Reflect.get(obj, key));
+const keepInheritedNames = Transform(({ obj, key }: { obj: object; key: string }): unknown =>
+  Reflect.get(obj, key),
+);

@@ -9,17 +9,17 @@ const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
 export const loneSurrogates = /\p{Surrogate}/u;
 /** Pattern for the API reference: no control characters. */
-const text = String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
-/** No control characters, and at least one character that is not white space. */
-const readableText = String.raw`^(?=.*\S)[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
-/** Surrounding white space is removed before validation, so it is allowed. */
-const normalizedText = String.raw`^\s*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]([^\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069])?\s*$`;
+const textPattern = String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
+/** The same, with at least one character that is not white space. */
+const visibleTextPattern = String.raw`^(?=.*\S)[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
+/** The same, without direction controls. White space around it is removed before validation. */
+const normalizedTextPattern = String.raw`^\s*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]([^\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069])?\s*$`;
 
-/** UTF-16 code units of a code point. */
+/** UTF-16 code units of one code point, at most. */
 const maxUnitsPerCharacter = 2;
 /**
- * Maximum UTF-16 code units per character before normalisation. Longer texts are rejected without it, because
- * the time of NFC grows with the square of a run of combining marks.
+ * Maximum UTF-16 code units per character before normalisation. A longer text is not normalised, and rejected
+ * as too long: the time of NFC grows with the square of a run of combining marks.
  */
 const maxUnnormalizedUnits = 4;
 
@@ -29,7 +29,7 @@ export interface TextBounds {
   readonly max: number;
   /** Trims, converts to NFC and rejects bidirectional controls, for names and titles. Default: false. */
   readonly normalize?: boolean;
-  /** JSON Schema format in place of a pattern; validated elsewhere. */
+  /** JSON Schema format in place of a pattern. This field does not validate it. */
   readonly format?: 'uri';
 }
 
@@ -62,11 +62,11 @@ export function TextField({ min = 1, max, normalize = false, format }: TextBound
 }
 
 function patternOf(min: number, normalize: boolean): string {
-  if (normalize) return normalizedText;
-  return min > 0 ? readableText : text;
+  if (normalize) return normalizedTextPattern;
+  return min > 0 ? visibleTextPattern : textPattern;
 }
 
-/** The `reason` of a text that is not valid; undefined for a valid one. */
+/** Returns the `reason` why a text is invalid; undefined for a valid one. */
 export function textProblem(text: string, min: number, max: number): string | undefined {
   if (controlCharacters.test(text)) return 'must not contain control characters';
   if (loneSurrogates.test(text)) return 'must not contain unpaired surrogates';

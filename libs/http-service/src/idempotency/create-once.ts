@@ -1,7 +1,7 @@
 import { type Sql, statement, type Transaction } from '@fulfilment/database';
 import { keyMismatch, replayHeaders, keyInUse } from './key-conflicts.js';
 
-/** The scope of an `idempotency-key`: clients of one creator may use the same text. */
+/** An `idempotency-key` in its scope: another creator or client may use the same text. */
 export interface KeyScope {
   readonly creatorId: string;
   readonly clientId: string;
@@ -13,7 +13,7 @@ export interface KeyedRequest {
   readonly scope: KeyScope;
   /** Fingerprints of the body. The first is stored; those under previous keys count as the same body. */
   readonly fingerprints: readonly Buffer[];
-  /** When the request was received; an expired key counts as absent. */
+  /** When the request was received. A key that is 24 hours old by then counts as absent. */
   readonly receivedAt: Date;
 }
 
@@ -31,7 +31,7 @@ interface StoredKey<Response> {
 const keysPerBatch = 1_000;
 const lifetime = "interval '24 hours'";
 
-/** SQL for a migration. `response` is `json` to keep the order of members, and null before the commit. */
+/** SQL for a migration. `response` is `json` to keep the order of members; null only before the commit. */
 export const createIdempotencyKeys = `
   CREATE TABLE idempotency_keys (
     creator_id uuid NOT NULL,
@@ -45,13 +45,13 @@ export const createIdempotencyKeys = `
   CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 `;
 
-const read = statement(
+const readKey = statement(
   'idempotency.read',
   `SELECT fingerprint, response FROM idempotency_keys
    WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND created_at > $4::timestamptz - ${lifetime}`,
 );
 // Waits for a concurrent transaction with the key. An expired key counts as absent.
-const claim = statement(
+const claimKey = statement(
   'idempotency.claim',
   `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, created_at, fingerprint) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (creator_id, client_id, key) DO UPDATE
@@ -76,7 +76,7 @@ export async function findCreated<Response>(
   sql: Sql,
   { scope, fingerprints, receivedAt }: KeyedRequest,
 ): Promise<CreatedOnce<Response> | undefined> {
-  const stored = await sql.row<StoredKey<Response>>(read, [...valuesOf(scope), receivedAt]);
+  const stored = await sql.row<StoredKey<Response>>(readKey, [...valuesOf(scope), receivedAt]);
   if (stored === undefined) return undefined;
   if (!fingerprints.some((known) => known.equals(stored.fingerprint))) throw keyMismatch();
   return stored.response === null ? undefined : { response: stored.response, headers: replayHeaders };
@@ -95,7 +95,7 @@ export async function createOnce<Response>(
 ): Promise<CreatedOnce<Response>> {
   if (request === undefined) return { response: await create(), headers: {} };
   const { scope, fingerprints, receivedAt } = request;
-  if ((await tx.run(claim, [...valuesOf(scope), receivedAt, fingerprints[0]])) === 0) {
+  if ((await tx.run(claimKey, [...valuesOf(scope), receivedAt, fingerprints[0]])) === 0) {
     const created = await findCreated<Response>(tx, request);
     if (created === undefined) throw keyInUse(); // the clean-up deleted the key between the two statements
     return created;

@@ -20,14 +20,13 @@ describe('fingerprint', () => {
 });
 
 describe('keyedFingerprint', () => {
-  const [one, other] = [1, 2].map((byte) => createSecretKey(Buffer.alloc(32, byte)));
+  const [key, otherKey] = [createSecretKey(Buffer.alloc(32, 1)), createSecretKey(Buffer.alloc(32, 2))];
 
   it('depends on the values of members and on the key, but not on the order of members', () => {
-    if (one === undefined || other === undefined) throw new Error('There are two keys.');
-    const secret = keyedFingerprint({ secret: 's', url: 'u' }, one);
-    expect(secret).toEqual(keyedFingerprint({ url: 'u', secret: 's' }, one));
-    expect(secret).not.toEqual(keyedFingerprint({ secret: 't', url: 'u' }, one));
-    expect(secret).not.toEqual(keyedFingerprint({ secret: 's', url: 'u' }, other));
+    const secret = keyedFingerprint({ secret: 's', url: 'u' }, key);
+    expect(secret).toEqual(keyedFingerprint({ url: 'u', secret: 's' }, key));
+    expect(secret).not.toEqual(keyedFingerprint({ secret: 't', url: 'u' }, key));
+    expect(secret).not.toEqual(keyedFingerprint({ secret: 's', url: 'u' }, otherKey));
     expect(secret).not.toEqual(fingerprint({ secret: 's', url: 'u' }));
   });
 });

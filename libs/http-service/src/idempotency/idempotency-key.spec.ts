@@ -20,7 +20,8 @@ describe('an idempotency key', () => {
     );
   });
 
-  it('is the same with and without quotes', () => {
+  it('is read without one pair of enclosing quotes', () => {
+    expect(parseIdempotencyKey('a-1')).toBe('a-1');
     expect(parseIdempotencyKey('"a-1"')).toBe('a-1');
     expect(parseIdempotencyKey('""a""')).toBe('"a"');
     expect(parseIdempotencyKey('""')).toBeUndefined();

@@ -147,7 +147,7 @@ describe('a connection to Redis with a replica', () => {
     await withClient(ports.sentinel, (client) =>
       client.call('SENTINEL', 'SET', 'suite', 'down-after-milliseconds', '1000'),
     );
-    servers[0]?.kill('SIGSTOP'); // its connections stay open
+    servers[0]?.kill('SIGSTOP'); // the primary; its connections stay open
     await eventually(async () => {
       await write();
       return (await connection.tryCommand('test', (client) => client.info('server')))?.includes(

@@ -3,7 +3,10 @@ import { Redis, SentinelConnector } from 'ioredis';
 
 const sentinelTimeoutMs = 1_000;
 const sentinelReconnectMs = 5_000;
-/** By default, ioredis waits as long as Redis estimates, up to 10 s. Its first estimates are far too long. */
+/**
+ * Pause until the next check whether Redis has loaded its data. By default, ioredis waits as long as Redis
+ * estimates, up to 10 s. The first estimates of Redis are far too long.
+ */
 const maxLoadingRetryMs = 100;
 
 /**
@@ -19,7 +22,7 @@ export function redisOptions(settings: RedisSettings) {
   };
 }
 
-/** Returns undefined if Redis is not found by Sentinels. */
+/** Returns undefined without the setting `REDIS_SENTINELS`. */
 export function sentinelOptions(settings: RedisSettings) {
   const {
     REDIS_SENTINELS: sentinels,
@@ -40,8 +43,8 @@ export function sentinelOptions(settings: RedisSettings) {
 }
 
 /**
- * ioredis writes errors of its subscriptions to Sentinels to standard error, which is for log lines in JSON.
- * It handles them too, so they need no further handling.
+ * ioredis handles errors of its subscriptions to Sentinels, but also writes them to standard error, which is
+ * for log lines in JSON.
  */
 class QuietSentinelConnector extends SentinelConnector {
   constructor(options: unknown) {

@@ -18,7 +18,7 @@ describe('RedisConnection', () => {
           limiter.take('calls', randomUUID()),
           redis.tryCommand('test', (client) => client.exists(randomUUID())),
         ]);
-        // A timer, since after a pause of this process it fires later too, and after those of the commands.
+        // A timer, not a clock: after a pause of this process it also fires late, after the commands'.
         await resolveWithin(500, commands, () => (lateCommands += 1));
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -5,7 +5,10 @@ import { redisOptions } from './redis-options.js';
 
 /** Short, since a request waits for its commands, and continues without Redis. */
 const requestTimeoutMs = 250;
+const connectTimeoutMs = 3_000;
 const disconnectTimeoutMs = 200;
+const reconnectDelayStepMs = 100;
+const maxReconnectDelayMs = 2_000;
 
 const failures = new Counter({
   name: 'redis_fail_open_total',
@@ -13,10 +16,10 @@ const failures = new Counter({
   labelNames: ['use'],
 });
 
-/** A Redis connection that fails open: without a timely response the caller continues, which is counted. */
+/** A Redis connection that fails open: if a command fails, the caller continues, which is counted. */
 export class RedisConnection {
   readonly client: Redis;
-  private readonly warnings = new WarningLimit();
+  private readonly logLimit = new WarningLimit();
 
   /** @param options by default, the timeout of a command is for requests: 250 ms */
   constructor(
@@ -29,14 +32,14 @@ export class RedisConnection {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: commandTimeoutMs,
-      connectTimeout: 3_000,
+      connectTimeout: connectTimeoutMs,
       disconnectTimeout: disconnectTimeoutMs,
-      retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
+      retryStrategy: (attempt) => Math.min(reconnectDelayStepMs * attempt, maxReconnectDelayMs),
     });
-    this.client.on('error', (error) => this.warn(error, 'connection'));
+    this.client.on('error', (error) => this.logFailure(error, 'connection'));
   }
 
-  /** Returns the result of a command; undefined without a response. @param use label in the metric */
+  /** Returns the result of a command; undefined if it fails. @param use label in the metric */
   async tryCommand<Result>(
     use: string,
     command: (client: Redis) => Promise<Result>,
@@ -45,23 +48,23 @@ export class RedisConnection {
       return await command(this.client);
     } catch (error) {
       failures.inc({ use });
-      this.warn(error, use);
+      this.logFailure(error, use);
       return undefined;
     }
   }
 
-  /** Resolves when the connection is closed, or after a timeout: while reconnecting there is no `end`. */
+  /** Closes the connection. Waits at most for a timeout, since a client that reconnects emits no `end`. */
   async stop(): Promise<void> {
     const { client } = this;
     if (client.status === 'end') return;
-    const waiting = new AbortController();
-    client.once('end', () => waiting.abort());
+    const ended = new AbortController();
+    client.once('end', () => ended.abort());
     client.disconnect();
-    await delay(2 * disconnectTimeoutMs, undefined, waiting).catch(() => undefined);
+    await delay(2 * disconnectTimeoutMs, undefined, { signal: ended.signal }).catch(() => undefined);
   }
 
-  private warn(error: unknown, use: string): void {
-    if (this.warnings.allows())
+  private logFailure(error: unknown, use: string): void {
+    if (this.logLimit.allows())
       this.logger.error({ error, use }, 'Redis does not respond; continuing without it.');
   }
 }

@@ -30,7 +30,7 @@ export async function primariesBySentinel(settings: RedisSettings): Promise<Sent
         ...(sentinelPassword !== undefined && { password: sentinelPassword }),
         ...(sentinelTLS !== undefined && { tls: sentinelTLS }),
       });
-      // The command rejects only with "Connection is closed."
+      // The command itself rejects only with "Connection is closed."; the event has the cause.
       let connectionError: Error | undefined;
       client.on('error', (error) => (connectionError = error));
       const sentinel = `${host}:${port}`;

@@ -29,10 +29,10 @@ import { apiSettings, operationQuotaSettings, quotasOf } from '../settings.js';
 type Handler = (...args: unknown[]) => unknown;
 
 /** Schemas of Nest's metadata, which has no types. */
-const prototypeOf = z.custom<Record<string, Handler>>();
-const parameterTypes = z.array(z.custom<Class>().optional()).default([]);
-const controllerTypes = z.array(z.custom<Type<object>>()).default([]);
-const routeArguments = z
+const prototypeSchema = z.custom<Record<string, Handler>>();
+const parameterTypesSchema = z.array(z.custom<Class>().optional()).default([]);
+const controllerTypesSchema = z.array(z.custom<Type<object>>()).default([]);
+const routeArgumentsSchema = z
   .record(
     z.string(),
     z.object({ index: z.number(), data: z.unknown().optional(), factory: z.unknown().optional() }),
@@ -49,15 +49,15 @@ const defaultQuotas = quotasOf(
 );
 
 /**
- * Reads the routes of the modules' controllers from Nest's and the guards' metadata.
+ * Reads the routes of the modules' controllers from the metadata of Nest and of our decorators.
  * @throws Error for a handler without `@Operation()`
  */
 export function routesOf(modules: readonly Type<object>[]): Route[] {
   const controllers = modules.flatMap((module) =>
-    controllerTypes.parse(Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module)),
+    controllerTypesSchema.parse(Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module)),
   );
   return controllers.flatMap((controller) => {
-    const prototype = prototypeOf.parse(controller.prototype);
+    const prototype = prototypeSchema.parse(controller.prototype);
     return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
       const handler = prototype[name];
       const isRoute = handler !== undefined && Reflect.hasMetadata(METHOD_METADATA, handler);
@@ -107,7 +107,7 @@ function accessOf(targets: RouteTargets): Route['access'] {
 }
 
 /**
- * The DTOs of a handler's arguments by their source, and the headers it reads.
+ * Returns the DTOs of a handler's body, query and path parameters, and the headers that it reads.
  * @throws Error for a header that the operation does not document
  */
 function argumentsOf(
@@ -115,9 +115,9 @@ function argumentsOf(
   name: string,
   operation: OperationDoc,
 ): Pick<Route, 'body' | 'query' | 'params' | 'headers'> {
-  const prototype = prototypeOf.parse(controller.prototype);
-  const types = parameterTypes.parse(Reflect.getMetadata(PARAMTYPES_METADATA, prototype, name));
-  const metadata = routeArguments.parse(Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name));
+  const prototype = prototypeSchema.parse(controller.prototype);
+  const types = parameterTypesSchema.parse(Reflect.getMetadata(PARAMTYPES_METADATA, prototype, name));
+  const metadata = routeArgumentsSchema.parse(Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name));
   const dtos = new Map<number, Class | undefined>();
   const headers: Parameter[] = [];
   for (const [key, { index, data, factory }] of Object.entries(metadata)) {

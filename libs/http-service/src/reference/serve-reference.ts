@@ -46,9 +46,9 @@ ${marked.parse(markdown, { async: false })}
   const router = Router({ caseSensitive: true, strict: true });
   router.get(
     '/openapi.json',
-    sendsText('application/json; charset=utf-8', () => document, documentHeaders),
+    textHandler('application/json; charset=utf-8', () => document, documentHeaders),
   );
-  router.get('/docs', sendsText('text/html; charset=utf-8', renderPage, pageHeaders));
+  router.get('/docs', textHandler('text/html; charset=utf-8', renderPage, pageHeaders));
   return router;
 }
 
@@ -60,10 +60,10 @@ function withAddresses(text: string, { baseUrl, authUrl }: Addresses): string {
 }
 
 /**
- * Returns a handler. It renders the text at the first request, so that a start does not wait for it (up to
- * 0.2 s). Its ETag is weak, because the same text is sent plain and compressed.
+ * Returns a handler that sends a text. The text is rendered at the first request, so that the start of the
+ * service does not wait for it (up to 0.2 s). The ETag is weak, because it is the same with and without gzip.
  */
-function sendsText(type: string, render: () => string, headers: Readonly<Record<string, string>>) {
+function textHandler(type: string, render: () => string, headers: Readonly<Record<string, string>>) {
   const prepare = () => {
     const text = render();
     const plain = Buffer.from(text);

@@ -24,11 +24,11 @@ const live = z.object({ status: z.literal('ok').describe('Always `ok`') }).meta(
 const ready = z
   .object({
     status: z.literal('ok').describe('Always `ok`'),
-    checks: z.record(z.string(), z.literal('ok')).describe('The dependencies of the service, by name'),
+    checks: z.record(z.string(), z.literal('ok')).describe('The checked dependencies, by name'),
   })
   .meta({
     id: 'Readiness',
-    description: 'The service and all its dependencies are available.',
+    description: 'All checked dependencies are available.',
     examples: [{ status: 'ok', checks: { postgres: 'ok', redis: 'ok', rabbitmq: 'ok' } }],
   });
 const metadata = z

@@ -13,18 +13,18 @@ type Parse = ReturnType<typeof express.json>;
 function jsonParserOf(limitBytes: number): Parse {
   return express.json({
     limit: limitBytes,
-    strict: false, // `null` is valid JSON and gets its own error below
+    strict: false, // JSON that is no object gets its own error below
     inflate: false,
     type: () => true,
     verify: (_request, _response, bytes, charset) => {
       // Decoding invalid UTF-8 would change the text silently.
-      if (charset === 'utf-8' && !isUtf8(bytes)) throw new MalformedText();
+      if (charset === 'utf-8' && !isUtf8(bytes)) throw new InvalidUtf8();
     },
   });
 }
 
-/** The JSON parser responds with 400 by the error's type. */
-class MalformedText extends Error {
+/** Has the type of the parser's own errors, for which the response is 400. */
+class InvalidUtf8 extends Error {
   readonly status = 400;
   readonly type = 'entity.parse.failed';
 }

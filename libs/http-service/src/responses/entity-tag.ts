@@ -4,9 +4,9 @@ import type { Response } from 'express';
 import { hash } from 'node:crypto';
 
 /**
- * Adds an ETag, a hash of the response body, so that it differs by currency, format and caller as the body
- * does. If `If-None-Match` matches, Express responds with 304 (RFC 9110 §13.1.2) and the headers of the 200.
- * Shared caches store nothing; private caches revalidate each time.
+ * Adds an ETag: a hash of the response body, so that it differs wherever the body does, for example by
+ * caller. If it matches `If-None-Match`, Express responds with 304 (RFC 9110 §13.1.2). Shared caches store
+ * nothing; private caches revalidate each time.
  */
 export function EntityTag(): MethodDecorator {
   return UseGuards(EntityTagGuard);

@@ -19,9 +19,10 @@ const requestedPath = /^[\w/.~%-]+$/;
  * one after another, each with a regular expression (ADR 60).
  */
 export class DirectRoutes {
+  /** Routes by their method and number of segments. */
   private readonly byShape = new Map<string, DirectRoute[]>();
 
-  /** @param headers sent with all responses */
+  /** @param headers sent with every response of these routes */
   constructor(private readonly headers: Readonly<Record<string, string>>) {}
 
   /** Adds the routes of an application. The first route that matches handles a request. */

@@ -76,7 +76,7 @@ describe('healthRoutes', () => {
     [['postgres'], 503],
     [['postgres', 'redis', 'rabbitmq'], 503],
   ])(
-    'serves by PostgreSQL alone, since requests continue without other stores: without %j, /serving is %i',
+    'reads only PostgreSQL for /serving, since requests continue without other stores: without %j it is %i',
     async (failed, status) => {
       await get('/serving', failed).expect(status);
       await get('/ready', failed).expect(failed.length === 0 ? 200 : 503);

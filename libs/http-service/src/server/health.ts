@@ -1,6 +1,6 @@
 import { ServiceUnavailable, toErrorResponse } from '@fulfilment/error-envelope';
-import { type Request, type Response, Router } from 'express';
 import { resolveWithin } from '@fulfilment/runtime';
+import { type Request, type Response, Router } from 'express';
 
 /** Nest's token for the checks of a service's connections. */
 export const READINESS_CHECKS = Symbol('READINESS_CHECKS');
@@ -15,8 +15,8 @@ const cacheMs = 1_000;
 export type FindFailedChecks = () => Promise<readonly string[]>;
 
 /**
- * Runs the checks of a service one run at a time, and caches the result for up to a second: readiness
- * requests need no token and have no quota, and each check costs a query.
+ * Returns a function that runs all checks, shares a run among concurrent calls, and caches its result for a
+ * second: readiness requests need no token and have no quota, and each check costs a query.
  */
 export function sharedReadiness(
   checks: ReadinessChecks,
@@ -27,7 +27,7 @@ export function sharedReadiness(
   return () => {
     if (current !== undefined && nowMs() < sharedUntilMs) return current;
     sharedUntilMs = Infinity; // while the checks run
-    current = failedChecks(checks).finally(() => {
+    current = runChecks(checks).finally(() => {
       sharedUntilMs = nowMs() + cacheMs;
     });
     return current;
@@ -40,7 +40,7 @@ const checksOfServing: readonly string[] = ['postgres'];
 /**
  * `/health/live`, `/health/ready` and `/health/serving`: no authentication, no rate limit, no HTTP caching. A
  * load balancer that took every replica out during an outage of Redis or RabbitMQ would end requests that
- * continue without them, so it reads `serving`.
+ * continue without them, so it should read `serving`.
  */
 export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFailedChecks): Router {
   const router = Router();
@@ -76,7 +76,8 @@ function respond(response: Response, checks: readonly string[], failed: readonly
   response.set(headers).status(status).json(body);
 }
 
-async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
+/** Runs checks concurrently. Returns the names of the failed ones. */
+async function runChecks(checks: ReadinessChecks): Promise<string[]> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => ({ name, ok: await passes(check) })),
   );

@@ -7,14 +7,14 @@ const duration = new TraceHistogram({
   labelNames: ['method', 'route', 'status'],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
 });
-const rawRoutes = new Attached<string>();
+const namedRoutes = new Attached<string>();
 
 /** Sets the route label of a request that Express does not handle. @param route one of a few, without ids */
 export function nameRoute(request: IncomingMessage, route: string): void {
-  rawRoutes.set(request, route);
+  namedRoutes.set(request, route);
 }
 
-/** @param span the span of the request, if it is recorded; ends with it */
+/** Measures a request until its response is closed, and then ends its span, if that is recorded. */
 export function measureRequest(request: IncomingMessage, response: ServerResponse, span?: Span): void {
   const startedAtMs = performance.now();
   response.once('close', () => {
@@ -38,10 +38,10 @@ function endRequestSpan(
   span.end();
 }
 
-/** The declared path of the route that handled the request. */
+/** The declared path of the route that handled the request, or `none`. */
 function routeOf(request: IncomingMessage): string {
-  const rawRoute = rawRoutes.get(request);
-  if (rawRoute !== undefined) return rawRoute;
+  const named = namedRoutes.get(request);
+  if (named !== undefined) return named;
   const route: unknown = Reflect.get(request, 'route');
   const path: unknown = typeof route === 'object' && route !== null ? Reflect.get(route, 'path') : undefined;
   if (typeof path !== 'string' || path.includes('*')) return 'none'; // Nest's catch-all route

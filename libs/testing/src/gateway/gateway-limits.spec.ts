@@ -12,7 +12,6 @@ describe('the limits of the gateway', () => {
     waiting = [];
     service = await listen(
       createServer((request, response) => {
-        response.setHeader('x-request-id', 'known');
         if (request.url === '/store/v1/slow') waiting.push(response);
         else response.end('{}');
       }),
@@ -42,6 +41,7 @@ describe('the limits of the gateway', () => {
     });
 
   it('reject requests above the rate and the burst with 429 in the envelope', async () => {
+    // One request, and a burst of four.
     for (let request = 0; request < 5; request += 1) expect((await send('198.51.100.1')).status).toBe(200);
     const rejected = await untilRejected(() => '198.51.100.1', { headers: { 'x-request-id': 'mine' } });
     expect(rejected.headers.get('retry-after')).toBe('1');
@@ -61,7 +61,10 @@ describe('the limits of the gateway', () => {
 
   it('count the addresses of an IPv6 /64 as one client, and another /64 separately', async () => {
     let host = 0;
-    await untilRejected(() => `2001:db8:1:2::${(host += 1).toString(16)}`);
+    await untilRejected(() => {
+      host += 1;
+      return `2001:db8:1:2::${host.toString(16)}`;
+    });
     expect((await send('2001:db8:1:3::1')).status).toBe(200);
   });
 

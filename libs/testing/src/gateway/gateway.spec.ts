@@ -12,7 +12,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   service = await listen(
     createServer((request, response) => {
-      response.setHeader('x-request-id', 'known').end(JSON.stringify(request.headers));
+      response.end(JSON.stringify(request.headers));
     }),
   );
   gateway = await testGateway({ AUTH_SERVER_ADDRESS: `127.0.0.1:${service.port}` });

@@ -67,7 +67,7 @@ export async function testGateway(
       ...variables,
     }),
   );
-  // SIGTERM is the signal of nginx for a fast shutdown.
+  // Ended by SIGTERM, which is nginx's signal for a fast shutdown.
   const nginx = ['nginx', '-e', 'stderr', '-p', dir, '-c', config, '-g', 'daemon off;'];
   const endNginx = watchedProcess(dir, nginx);
   const ca = readFileSync(certificates.caFile, 'utf8');

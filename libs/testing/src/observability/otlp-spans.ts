@@ -14,33 +14,42 @@ interface Field {
   readonly value: Buffer | bigint;
 }
 
-/**
- * Reads an ExportTraceServiceRequest of OTLP: the members of its spans that tests check. The numbers are
- * those of opentelemetry-proto, trace/v1/trace.proto.
- */
+/** Field numbers of messages in opentelemetry-proto (trace.proto, resource.proto, common.proto). */
+const fieldNumbers = {
+  request: { resourceSpans: 1 },
+  resourceSpans: { resource: 1, scopeSpans: 2 },
+  resource: { attributes: 1 },
+  scopeSpans: { spans: 2 },
+  span: { traceId: 1, spanId: 2, parentSpanId: 4, name: 5, attributes: 9 },
+  keyValue: { key: 1, value: 2 },
+} as const;
+
+/** Reads an ExportTraceServiceRequest of OTLP: the members of its spans that tests check. */
 export function readOtlpSpans(request: Buffer): OtlpSpan[] {
-  return children(request, 1).flatMap((resourceSpans) => {
-    const resource = attributesOf(children(resourceSpans, 1)[0] ?? Buffer.alloc(0), 1);
-    const service = String(resource['service.name']);
-    return children(resourceSpans, 2).flatMap((scopeSpans) =>
-      children(scopeSpans, 2).map((span) => ({
+  const { resourceSpans, resource, scopeSpans, span } = fieldNumbers;
+  return children(request, fieldNumbers.request.resourceSpans).flatMap((ofResource) => {
+    const resourceMessage = children(ofResource, resourceSpans.resource)[0] ?? Buffer.alloc(0);
+    const service = String(attributesOf(resourceMessage, resource.attributes)['service.name']);
+    return children(ofResource, resourceSpans.scopeSpans)
+      .flatMap((ofScope) => children(ofScope, scopeSpans.spans))
+      .map((message) => ({
         service,
-        name: text(span, 5, 'utf8'),
-        traceId: text(span, 1, 'hex'),
-        spanId: text(span, 2, 'hex'),
-        parentSpanId: text(span, 4, 'hex'),
-        attributes: attributesOf(span, 9),
-      })),
-    );
+        name: text(message, span.name, 'utf8'),
+        traceId: text(message, span.traceId, 'hex'),
+        spanId: text(message, span.spanId, 'hex'),
+        parentSpanId: text(message, span.parentSpanId, 'hex'),
+        attributes: attributesOf(message, span.attributes),
+      }));
   });
 }
 
 function attributesOf(message: Buffer, number: number): Record<string, string | number> {
   return Object.fromEntries(
     children(message, number).map((keyValue) => {
-      const [anyValue] = fieldsOf(children(keyValue, 2)[0] ?? Buffer.alloc(0));
+      const { key, value: valueNumber } = fieldNumbers.keyValue;
+      const [anyValue] = fieldsOf(children(keyValue, valueNumber)[0] ?? Buffer.alloc(0));
       const value = anyValue?.value ?? '';
-      return [text(keyValue, 1, 'utf8'), typeof value === 'bigint' ? Number(value) : String(value)];
+      return [text(keyValue, key, 'utf8'), typeof value === 'bigint' ? Number(value) : String(value)];
     }),
   );
 }
@@ -49,6 +58,7 @@ function text(message: Buffer, number: number, encoding: BufferEncoding): string
   return children(message, number)[0]?.toString(encoding) ?? '';
 }
 
+/** Returns the values of a field that are messages, strings or bytes. */
 function children(message: Buffer, number: number): Buffer[] {
   return fieldsOf(message).flatMap((field) =>
     field.number === number && Buffer.isBuffer(field.value) ? [field.value] : [],

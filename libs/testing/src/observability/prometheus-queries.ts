@@ -2,6 +2,7 @@
 export interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
+  /** The value of the label `job` that it requires, if any. */
   readonly job: string | undefined;
 }
 

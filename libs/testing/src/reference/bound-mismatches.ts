@@ -9,7 +9,7 @@ type PendingResponse = PromiseLike<{ readonly status: number; readonly body: unk
 interface Probe {
   /** The member, as error details name it. */
   readonly field: string;
-  readonly allowed: boolean;
+  readonly isAllowed: boolean;
   /** Undefined for an absent member. */
   readonly value: unknown;
   readonly body: unknown;
@@ -20,26 +20,26 @@ const asObject = z.record(z.string(), z.unknown());
 /**
  * Returns the differences between the documented bounds of a body and the service's validation. Sends values
  * at every bound, just beyond it and of another type, and leaves out each member.
- * @param shape the component of the body
- * @param good a valid body with every member
+ * @param component name of the body's schema
+ * @param validBody a valid body, with every member whose bounds are to be tested
  */
 export async function boundMismatches(
   document: OpenApiDocument,
-  shape: string,
-  good: object,
+  component: string,
+  validBody: object,
   send: (body: object) => PendingResponse,
 ): Promise<string[]> {
   const { schemas } = document.components;
   const probes = probesOf(
-    { schema: schemas[shape] ?? {}, good, path: [], bodyWith: (body) => body },
+    { schema: schemas[component] ?? {}, validValue: validBody, path: [], bodyWith: (body) => body },
     schemas,
   );
-  if (probes.length === 0) throw new Error(`${shape} has no bounds.`);
+  if (probes.length === 0) throw new Error(`${component} has no bounds.`);
   const mismatches: string[] = [];
-  for (const { field, allowed, value, body } of probes) {
-    const rejected = mentionsField(field, await send(asObject.parse(body)));
-    if (rejected === allowed)
-      mismatches.push(`${field}: ${JSON.stringify(value)} is ${rejected ? 'rejected' : 'accepted'}`);
+  for (const { field, isAllowed, value, body } of probes) {
+    const isRejected = mentionsField(field, await send(asObject.parse(body)));
+    if (isRejected === isAllowed)
+      mismatches.push(`${field}: ${JSON.stringify(value)} is ${isRejected ? 'rejected' : 'accepted'}`);
   }
   return mismatches;
 }
@@ -48,7 +48,7 @@ export async function boundMismatches(
 interface Place {
   readonly schema: Schema;
   /** Its value in the valid body. */
-  readonly good: unknown;
+  readonly validValue: unknown;
   /** Names of the members that lead to it; empty for the body itself. */
   readonly path: readonly string[];
   /** Returns the body with another value at this place. */
@@ -56,67 +56,68 @@ interface Place {
 }
 
 /** Returns the probes of a place and of the members below it. */
-function probesOf({ schema: given, good, path, bodyWith }: Place, schemas: Schemas): Probe[] {
+function probesOf({ schema: given, validValue, path, bodyWith }: Place, schemas: Schemas): Probe[] {
   const schema = { ...schemas[referredName(given) ?? ''], ...given };
-  const probe = (value: unknown, { allowed }: Pick<Probe, 'allowed'>): Probe => ({
+  const probe = (value: unknown, { isAllowed }: Pick<Probe, 'isAllowed'>): Probe => ({
     field: path.join('.'),
-    allowed,
+    isAllowed,
     value,
     body: bodyWith(value),
   });
-  const { allowed, rejected } = boundValues(schema, good);
-  const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text');
+  const { allowed, rejected } = boundValues(schema, validValue);
+  const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text'); // an integer as text
   const ownProbes = [
-    ...allowed.map((value) => probe(value, { allowed: true })),
-    ...[...rejected, ofWrongType].map((value) => probe(value, { allowed: false })),
+    ...allowed.map((value) => probe(value, { isAllowed: true })),
+    ...[...rejected, ofWrongType].map((value) => probe(value, { isAllowed: false })),
   ];
-  if (schema.items !== undefined && Array.isArray(good)) {
-    const [first, ...others] = z.array(z.unknown()).parse(good);
+  if (schema.items !== undefined && Array.isArray(validValue)) {
+    const [first, ...others] = z.array(z.unknown()).parse(validValue);
     const firstItem = {
       schema: schema.items,
-      good: first,
+      validValue: first,
       path: [...path, '0'],
       bodyWith: (value: unknown) => bodyWith([value, ...others]),
     };
     return [...ownProbes, ...probesOf(firstItem, schemas)];
   }
   if (schema.properties === undefined) return ownProbes;
-  const members = asObject.parse(good);
+  const members = asObject.parse(validValue);
   const inner = Object.entries(schema.properties).flatMap(([name, member]) => {
     const place = {
       schema: member,
-      good: members[name],
+      validValue: members[name],
       path: [...path, name],
       bodyWith: (value: unknown) => bodyWith({ ...members, [name]: value }),
     };
     const absent = {
       field: place.path.join('.'),
-      allowed: schema.required?.includes(name) !== true,
+      isAllowed: schema.required?.includes(name) !== true,
       value: undefined,
       body: place.bodyWith(undefined),
     };
     return [absent, ...(name in members ? probesOf(place, schemas) : [])];
   });
-  return path.length === 0 ? inner : [...ownProbes, ...inner];
+  const isBody = path.length === 0; // its only probes are those of its members
+  return isBody ? inner : [...ownProbes, ...inner];
 }
 
 /**
  * Returns the differences between the documented query parameters of a GET and the service's validation.
  * Sends values at every bound and just beyond it, and each parameter absent and repeated.
  * @param path path in the document
- * @param good valid values of the required parameters
+ * @param validValues those of the required parameters
  */
 export async function queryMismatches(
   document: OpenApiDocument,
   path: string,
-  good: Readonly<Record<string, string>>,
+  validValues: Readonly<Record<string, string>>,
   send: (query: string) => PendingResponse,
 ): Promise<string[]> {
   const mismatches: string[] = [];
   const parameters = document.paths[path]?.get?.parameters ?? [];
   for (const { name, schema, required = false } of parameters.filter(({ in: place }) => place === 'query')) {
-    const expectThat = async (values: readonly unknown[], expected: 'accepted' | 'rejected') => {
-      const { [name]: _, ...others } = good;
+    const compare = async (values: readonly unknown[], expected: 'accepted' | 'rejected') => {
+      const { [name]: _, ...others } = validValues;
       const query = new URLSearchParams(others);
       for (const value of values) query.append(name, String(value));
       const response = await send(query.toString());
@@ -124,15 +125,15 @@ export async function queryMismatches(
       if (isAsExpected) return;
       mismatches.push(`${name}=${JSON.stringify(values)} gets ${response.status}`);
     };
-    const { allowed, rejected } = boundValues(schema, good[name] ?? '');
-    // Cursors are signed, so no text is a valid cursor.
+    const { allowed, rejected } = boundValues(schema, validValues[name] ?? '');
+    // Cursors are signed, so no invented text is a valid cursor.
     const accepted = name === 'cursor' ? [] : allowed;
-    await expectThat([], required ? 'rejected' : 'accepted');
-    for (const value of accepted) await expectThat([value], 'accepted');
-    for (const value of rejected) await expectThat([value], 'rejected');
-    if (schema.type === 'integer') await expectThat([''], 'rejected');
-    const valid = accepted[0] ?? good[name] ?? '';
-    await expectThat([valid, valid], 'rejected');
+    await compare([], required ? 'rejected' : 'accepted');
+    for (const value of accepted) await compare([value], 'accepted');
+    for (const value of rejected) await compare([value], 'rejected');
+    if (schema.type === 'integer') await compare([''], 'rejected');
+    const repeated = accepted[0] ?? validValues[name] ?? '';
+    await compare([repeated, repeated], 'rejected');
   }
   return mismatches;
 }

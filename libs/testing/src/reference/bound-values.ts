@@ -28,30 +28,31 @@ const byFormat: Readonly<Record<string, BoundValues>> = {
   },
 };
 
-/** Returns values that the schema allows, and values that it rejects. @param good a valid value */
-export function boundValues(schema: Schema, good: unknown): BoundValues {
+/** Returns values that a schema allows, and values that it rejects. @param validValue one that it allows */
+export function boundValues(schema: Schema, validValue: unknown): BoundValues {
   const { type, enum: values, minimum = 0, maximum = 0, minItems = 0, maxItems = 0 } = schema;
   if (values !== undefined) return { allowed: values, rejected: ['none of them', ''] };
   if (type === 'integer') {
     return { allowed: [minimum, maximum], rejected: [minimum - 1, maximum + 1, minimum + 0.5] };
   }
-  if (type === 'array' && Array.isArray(good)) {
-    const longest = Array.from<unknown>({ length: maxItems }).fill(good[0]);
-    const tooLong = [...longest, good[0]];
+  if (type === 'array' && Array.isArray(validValue)) {
+    const longest = Array.from<unknown>({ length: maxItems }).fill(validValue[0]);
+    const tooLong = [...longest, validValue[0]];
     return minItems > 0
       ? { allowed: [longest], rejected: [[], tooLong] }
       : { allowed: [[], longest], rejected: [tooLong] };
   }
-  if (type === 'string') return textValues(schema, String(good));
+  if (type === 'string') return textValues(schema, String(validValue));
   if (type === 'object') return { allowed: [], rejected: [[]] }; // an array is no object
   throw new Error(`No bounds are known of ${JSON.stringify(schema)}.`);
 }
 
-function textValues({ minLength, maxLength, format = '', pattern }: Schema, good: string): BoundValues {
+function textValues({ minLength, maxLength, format = '', pattern }: Schema, validValue: string): BoundValues {
   const { allowed, rejected } = byFormat[format] ?? patternValues(new RegExp(pattern ?? '', 'u'));
   // Characters that are valid in a URL, so that only its length is wrong.
   const filler = format === 'uri' ? 'a' : '🎸';
-  const withLength = (length: number): string => good + filler.repeat(Math.max(0, length - [...good].length));
+  const withLength = (length: number): string =>
+    validValue + filler.repeat(Math.max(0, length - [...validValue].length));
   const allowsEmpty = minLength === undefined && new RegExp(pattern ?? '', 'u').test('');
   return {
     allowed: [...allowed, ...(maxLength === undefined ? [] : [withLength(maxLength)])],

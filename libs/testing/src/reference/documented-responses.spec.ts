@@ -52,17 +52,17 @@ describe('the check of a response against the OpenAPI document', () => {
     [
       'a content type',
       placed({ headers: { ...requestId, 'content-type': 'text/html', location: 'https://shop.example/1' } }),
-      'it came as text/html',
+      'the content type text/html is not documented',
     ],
     [
       'an operation',
       response('/store/v1/orders', { body: {} }, 'DELETE'),
-      'no operation is documented there',
+      'no operation is documented at this method and path',
     ],
     [
       'a body',
       response('/store/v1/webhooks/whk_1', { status: 204, headers: requestId, text: 'x' }, 'DELETE'),
-      'a body came',
+      'it has a body, but none is documented',
     ],
     [
       'an error',

@@ -27,7 +27,7 @@ interface DocumentedRoute {
 /** A header that a service may also set where it is not documented. */
 const optionalHeader = 'cache-control';
 
-/** Checks every response of an API against its document: status, content type, body, headers. */
+/** Checks responses of an API against its document: status, content type, body, headers. */
 export class DocumentedResponses {
   /** All faults so far, for callers that cannot catch exceptions. */
   readonly faults: string[] = [];
@@ -70,7 +70,7 @@ export class DocumentedResponses {
 
   /** A response of a path without an operation must be an error in the envelope. */
   private faultsWithoutOperation({ status, body }: ActualResponse): string[] {
-    if (status < 400) return ['no operation is documented there'];
+    if (status < 400) return ['no operation is documented at this method and path'];
     return this.validator.faults({ $ref: '#/components/schemas/Error' }, body);
   }
 
@@ -84,9 +84,9 @@ export class DocumentedResponses {
   private bodyFaults({ headers, body, text }: ActualResponse, { content }: Response): string[] {
     const type = z.string().default('').parse(headers['content-type']).split(';')[0] ?? '';
     if (content === undefined)
-      return text === '' || text === undefined ? [] : ['a body came where none is documented'];
+      return text === '' || text === undefined ? [] : ['it has a body, but none is documented'];
     const media = content[type];
-    if (media === undefined) return [`it came as ${type}`];
+    if (media === undefined) return [`the content type ${type} is not documented`];
     return this.validator.faults(media.schema, type === 'application/json' ? body : text);
   }
 

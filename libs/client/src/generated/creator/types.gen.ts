@@ -639,7 +639,7 @@ export type ProtectedResourceMetadata = {
 };
 
 /**
- * The service and all its dependencies are available.
+ * All checked dependencies are available.
  */
 export type Readiness = {
   /**
@@ -647,7 +647,7 @@ export type Readiness = {
    */
   status: 'ok';
   /**
-   * The dependencies of the service, by name
+   * The checked dependencies, by name
    */
   checks: {
     [key: string]: 'ok';

@@ -896,7 +896,7 @@ export type QuoteRatesRequest = {
 };
 
 /**
- * The service and all its dependencies are available.
+ * All checked dependencies are available.
  */
 export type Readiness = {
   /**
@@ -904,7 +904,7 @@ export type Readiness = {
    */
   status: 'ok';
   /**
-   * The dependencies of the service, by name
+   * The checked dependencies, by name
    */
   checks: {
     [key: string]: 'ok';

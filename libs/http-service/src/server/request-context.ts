@@ -2,23 +2,23 @@ import { isTracing, startTrace, type Trace, WorkContext } from '@fulfilment/runt
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const wellFormed = /^[\w.:/+=-]{1,128}$/;
+const wellFormedId = /^[\w.:/+=-]{1,128}$/;
 
 /** Creates the context of a request, and sets `X-Request-Id`: the client's if well formed, else a new one. */
-export function requestContext(request: IncomingMessage, response: ServerResponse): WorkContext {
+export function createRequestContext(request: IncomingMessage, response: ServerResponse): WorkContext {
   const { 'x-request-id': requested, traceparent } = request.headers;
-  const id = typeof requested === 'string' && wellFormed.test(requested) ? requested : randomUUID();
+  const id = typeof requested === 'string' && wellFormedId.test(requested) ? requested : randomUUID();
   response.setHeader('X-Request-Id', id);
   const received = typeof traceparent === 'string' ? traceparent : undefined;
   return new WorkContext(
     { request_id: id },
     received,
-    isTracing() ? traceOf(request, id, received) : undefined,
+    isTracing() ? startRequestTrace(request, id, received) : undefined,
   );
 }
 
-/** Starts the span of a request. Its route is known only at the end of the request. */
-function traceOf({ method = '', url = '' }: IncomingMessage, id: string, received?: string): Trace {
+/** Starts the span of a request, named by its method: its route is known only at the end. */
+function startRequestTrace({ method = '', url = '' }: IncomingMessage, id: string, received?: string): Trace {
   if (url.includes('/health/')) return 'unsampled';
   const attributes = { 'http.request.method': method };
   return startTrace(

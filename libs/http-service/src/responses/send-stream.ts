@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 /**
  * Sends a stream as a file; the extension of its name decides the content type. If the stream fails, the
  * connection is closed without the end of the body, so that the client sees an incomplete response.
- * @throws the error of the stream; a client that disconnects is none
+ * @throws the error of the stream, but not when the client disconnects
  */
 export async function sendDownload(response: Response, content: Readable, fileName: string): Promise<void> {
   response.attachment(fileName);
@@ -14,7 +14,7 @@ export async function sendDownload(response: Response, content: Readable, fileNa
 
 /**
  * Sends server-sent events, which nginx passes on at once. If the stream fails, the connection is closed.
- * @throws the error of the stream; a client that disconnects is none
+ * @throws the error of the stream, but not when the client disconnects
  */
 export async function sendEvents(response: Response, events: Readable): Promise<void> {
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');

@@ -1,0 +1,13 @@
+import { Reflector } from '@nestjs/core';
+import { accessRulesOf } from './access-rules.js';
+
+class NotesController {}
+function list(): void {}
+
+describe('accessRulesOf', () => {
+  it('rejects a route without a decorator for its access, and names it', () => {
+    expect(() => accessRulesOf(new Reflector(), [list, NotesController])).toThrow(
+      'The route list of NotesController needs @Scopes(), @AnyToken() or @Public().',
+    );
+  });
+});
