@@ -5,7 +5,7 @@ import { currentContext } from './work-context.js';
 export type { Logger } from 'pino';
 
 /**
- * Logs JSON lines: one sentence plus fields. Errors have type, message and stack here, never in a response.
+ * Returns a logger of JSON lines, each with one sentence and fields.
  * @param out the destination; standard output by default
  */
 export function createLogger(
@@ -45,7 +45,7 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Adapts the logger for Nest, whose levels log, debug and verbose are routine: here debug and trace. */
+/** Adapts the logger for Nest. Nest's levels log, debug and verbose are routine: here debug and trace. */
 export function nestLogger(logger: Logger): LoggerService {
   const text = (message: unknown): string => (typeof message === 'string' ? message : 'Nest logged a value.');
   return {

@@ -38,7 +38,7 @@ export function delaysSetting(defaultMs: readonly number[]) {
     );
 }
 
-/** Prefix of keys, for suites that share a Redis. */
+/** Prefix of the keys in Redis, for suites that share one. */
 export function keyPrefix(defaultValue: string) {
   return z
     .string()
