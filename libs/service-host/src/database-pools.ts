@@ -22,8 +22,8 @@ interface Pool {
 export class DatabasePools {
   private readonly pools: Pool[] = [];
   private replica: Pool | undefined;
-  private hasConnectedReplica = false;
-  private hasConnectedPrimary = false;
+  private isReplicaConnected = false;
+  private isPrimaryConnected = false;
   private isClosed = false;
 
   constructor(
@@ -45,16 +45,16 @@ export class DatabasePools {
   openReplica({ url, maxLagMs }: { readonly url: string; readonly maxLagMs: number }): ReadReplica {
     const { DATABASE_POOL_SIZE: poolSize } = this.service.config;
     this.replica = this.createPool('read', { url, poolSize, readsStandby: true });
-    return { database: this.replica.database, maxLagMs, isConnected: () => this.hasConnectedReplica };
+    return { database: this.replica.database, maxLagMs, isConnected: () => this.isReplicaConnected };
   }
 
-  /** Whether every pool but that of the replica has been connected once, so that requests can be accepted. */
+  /** Whether `connect` has connected all pools except that of the replica. */
   get hasConnected(): boolean {
-    return this.hasConnectedPrimary;
+    return this.isPrimaryConnected;
   }
 
   /**
-   * Resolves when every pool but that of the replica is connected, however long that takes.
+   * Resolves when all pools are connected, however long that takes, except that of the replica if it is down.
    * @throws UnsuitableConnection if a connection pooler drops settings that the service needs, or the URL of
    *   the replica leads to a server that does not replicate the database
    */
@@ -67,7 +67,7 @@ export class DatabasePools {
       this.pools.map(({ database }) => database),
       (error) => this.logger.warn({ error }, 'The check of named statements failed; will retry.'),
     );
-    this.hasConnectedPrimary = true;
+    this.isPrimaryConnected = true;
     await this.connectReplica();
   }
 
@@ -79,8 +79,8 @@ export class DatabasePools {
   }
 
   /**
-   * Resolves when the replica is connected, or at the first failure; attempts then continue in background.
-   * @throws UnsuitableConnection only for the first attempt; a later one is logged
+   * Resolves after the first attempt to connect the replica; if it failed, retries continue after that.
+   * @throws UnsuitableConnection at the first attempt; a later attempt logs it
    */
   private async connectReplica(): Promise<void> {
     const [primary] = this.pools;
@@ -94,7 +94,7 @@ export class DatabasePools {
     };
     const connecting = connectReplicaWhenUp(primary.dataSource, dataSource, this.service, onFailure);
     const connected = connecting.then(() => {
-      this.hasConnectedReplica = true;
+      this.isReplicaConnected = true;
     });
     await Promise.race([connected, firstFailure.promise]);
     connected.catch((error: unknown) => {

@@ -49,12 +49,12 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
     this.logger.info('Ready.');
   }
 
-  /** A part of `start`, which tests also call alone. */
+  /** A part of `start`. Tests call it separately. */
   async startTasks(): Promise<void> {
     for (const task of this.providers(BackgroundTask)) await task.start();
   }
 
-  /** A part of `start`, which tests also call alone: relays the outbox and consumes messages. */
+  /** A part of `start`: relays the outbox and consumes messages. Tests call it separately. */
   startMessaging(): void {
     for (const consumer of this.providers(MessageConsumer)) this.messaging.consume(consumer);
     this.messaging.start();

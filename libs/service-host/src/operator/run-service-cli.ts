@@ -10,7 +10,7 @@ import type { Commands } from './define-command.js';
 import { runAsOperator } from './operator-name.js';
 import { runCli } from './run-cli.js';
 
-const statementTimeoutMs = 0; // some commands sum a whole ledger or search a long audit log
+const statementTimeoutMs = 0; // no limit: some commands sum a whole ledger or search a long audit log
 
 /** The resources of a service's commands. */
 export interface CommandContext<Settings> {
@@ -24,8 +24,8 @@ export interface CommandContext<Settings> {
 
 /**
  * Runs the operator program of a service (`node dist/cli.js NOUN VERB --options`): one command, or a batch,
- * on its database. Prints one JSON object, or one line on standard error with exit code 1. The running
- * service relays the messages that it writes.
+ * on the database of the service. Prints one JSON object, or one line on standard error with exit code 1.
+ * Messages go to the outbox, from which the running service publishes them.
  * @param program.context maps the common context to that of the program's commands
  */
 export async function runServiceCli<
