@@ -11,16 +11,17 @@ import { type Terminal, UsageError } from './terminal.js';
 import { trigger } from './trigger.js';
 import { readWebhooksFile } from './webhooks/webhooks-file.js';
 
+/** What the commands use of the process that runs them. */
 export interface Host {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted when the person stops the program. */
   readonly signal: AbortSignal;
-  /** Calls `resend` each time the person presses `r`. */
+  /** Registers a function to call each time the person presses `r`. */
   readonly onResend: (resend: () => void) => void;
 }
 
-const exitStatuses = `
+const helpFooter = `
 Exit statuses: 0 done, 1 failed, 2 invalid command line or file, 3 sign in first.
 A suite with its own certificate authority: NODE_EXTRA_CA_CERTS=ca.pem.`;
 
@@ -29,11 +30,11 @@ interface SuiteOptions {
   readonly token?: string;
 }
 
-/** Returns the program with all its commands. It throws errors of the command line as CommanderError. */
+/** Returns the program with all its commands. For an invalid command line, it throws a CommanderError. */
 export function createProgram({ terminal, environment, signal, onResend }: Host): Command {
   const program = new Command('fulfilment')
     .description('Listens to events of a fulfilment suite, triggers them, and applies webhook subscriptions.')
-    .addHelpText('after', exitStatuses)
+    .addHelpText('after', helpFooter)
     .configureOutput({
       writeOut: (text) => terminal.result(text.trimEnd()),
       writeErr: (text) => terminal.note(text.trimEnd()),
@@ -50,8 +51,8 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
           .default('https://localhost:8443')
           .argParser(parseUrl),
       );
-  const withTokenAndJson = (parent: Command): Command =>
-    parent
+  const withTokenAndJson = (target: Command): Command =>
+    target
       .addOption(new Option('--token <token>', 'access token, instead of a login').env('FULFILMENT_TOKEN'))
       .option('--json', 'print one line of JSON for each result', false);
 
@@ -123,7 +124,8 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
       async (file: string, options: SuiteOptions & { dryRun: boolean; delete: boolean; json: boolean }) => {
         const wanted = readWebhooksFile(readFile(file), environment);
         const client = openStore(openSuite(options.url, environment), options.token);
-        await applyWebhooks(client, wanted, { ...options, deletes: options.delete }, terminal);
+        const { dryRun, delete: deletes, json } = options;
+        await applyWebhooks(client, wanted, { dryRun, deletes, json }, terminal);
       },
     );
 
