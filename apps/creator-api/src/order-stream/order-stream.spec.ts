@@ -201,7 +201,7 @@ describe('the stream of new orders', () => {
     expect(orderIds(events.slice(1))).toEqual(placed.filter((id) => id !== first?.data.uuid));
   });
 
-  it('stays waiting while there is no new order, also after it was resumed', async () => {
+  it('keeps waiting while there is no new order, also after it was resumed', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
     const [first] = await stream.first(1);
