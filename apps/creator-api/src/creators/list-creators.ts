@@ -13,7 +13,7 @@ export const countCreators = statement(
 );
 
 // The counts locate the days of the page and the offset within its first day, so that a deep page reads no
-// creators of other days. $1 is the length of the page, $2 the creators before it.
+// creators of other days. $1 is the length of the page, $2 the number of creators before it.
 export const readCreators = statement(
   'creators.page',
   `WITH days AS MATERIALIZED (
