@@ -10,8 +10,8 @@ export function publicUrl() {
   return z.url({ protocol: /^https?$/ }).refine((text) => !text.endsWith('/'), 'must not end with a slash');
 }
 
-/** `true` or `false`, nothing else. */
-export function flag(defaultValue = false) {
+/** `true` or `false`, as a setting; no other spelling. */
+export function booleanSetting(defaultValue = false) {
   return z
     .enum(['true', 'false'])
     .default(defaultValue ? 'true' : 'false')
