@@ -31,7 +31,8 @@ interface SuiteOptions {
 }
 
 /** Returns the program with all its commands. For an invalid command line, it throws a CommanderError. */
-export function createProgram({ terminal, environment, signal, onResend }: Host): Command {
+export function createProgram(host: Host): Command {
+  const { terminal } = host;
   const program = new Command('fulfilment')
     .description('Listens to events of a fulfilment suite, triggers them, and applies webhook subscriptions.')
     .addHelpText('after', helpFooter)
@@ -40,23 +41,16 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
       writeErr: (text) => terminal.note(text.trimEnd()),
     })
     .exitOverride();
+  addSessionCommands(program, host);
+  addListen(program, host);
+  addTrigger(program, host);
+  addWebhooks(program, host);
+  addCompletion(program, host);
+  return program;
+}
 
-  const command = (name: string, description: string, parent = program): Command =>
-    parent
-      .command(name)
-      .description(description)
-      .addOption(
-        new Option('--url <url>', 'the suite')
-          .env('FULFILMENT_URL')
-          .default('https://localhost:8443')
-          .argParser(parseUrl),
-      );
-  const withTokenAndJson = (target: Command): Command =>
-    target
-      .addOption(new Option('--token <token>', 'access token, instead of a login').env('FULFILMENT_TOKEN'))
-      .option('--json', 'print one line of JSON for each result', false);
-
-  command('login', 'signs in by the browser, and keeps the session')
+function addSessionCommands(program: Command, { terminal, environment, signal }: Host): void {
+  suiteCommand(program, 'login', 'signs in by the browser, and keeps the session')
     .option('--no-browser', 'only print the address to open')
     .action(async ({ url, browser }: SuiteOptions & { browser: boolean }) => {
       const open = (address: string): void => {
@@ -67,12 +61,14 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
       terminal.note('Signed in.');
     });
 
-  command('logout', 'ends the session').action(async ({ url }: SuiteOptions) => {
+  suiteCommand(program, 'logout', 'ends the session').action(async ({ url }: SuiteOptions) => {
     const ended = await logout(openSuite(url, environment));
     terminal.note(ended ? 'Signed out.' : 'You were not signed in.');
   });
+}
 
-  withTokenAndJson(command('listen', 'prints the events of the creator, and forwards them to a receiver'))
+function addListen(program: Command, { terminal, environment, signal, onResend }: Host): void {
+  storeCommand(program, 'listen', 'prints the events of the creator, and forwards them to a receiver')
     .option('--forward-to <url>', 'send each event there, as a signed delivery', parseUrl)
     .option(
       '--events <names>',
@@ -91,8 +87,10 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
     .action((options: SuiteOptions & ListenOptions) =>
       listen(openSuite(options.url, environment), options, terminal, { signal, onResend }),
     );
+}
 
-  withTokenAndJson(command('trigger', 'triggers events by changes of real orders and products'))
+function addTrigger(program: Command, { terminal, environment }: Host): void {
+  storeCommand(program, 'trigger', 'triggers events by changes of real orders and products')
     .argument('<events...>', webhookEventNames.join(', '))
     .option('--product <id>', 'product to order or to change')
     .addOption(
@@ -112,11 +110,11 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
         await trigger(events, { client, operate, product }, terminal, { json });
       },
     );
+}
 
+function addWebhooks(program: Command, { terminal, environment }: Host): void {
   const webhooks = program.command('webhooks').description('manages webhook subscriptions');
-  withTokenAndJson(
-    command('apply', 'creates and updates subscriptions as a YAML file describes them', webhooks),
-  )
+  storeCommand(webhooks, 'apply', 'creates and updates subscriptions as a YAML file describes them')
     .argument('<file>', 'see docs/client.md')
     .option('--dry-run', 'only print the plan', false)
     .option('--delete', 'delete the subscriptions of this app that are not in the file', false)
@@ -128,7 +126,9 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
         await applyWebhooks(client, wanted, { dryRun, deletes, json }, terminal);
       },
     );
+}
 
+function addCompletion(program: Command, { terminal }: Host): void {
   program
     .command('completion')
     .description('prints a completion script: source <(fulfilment completion bash)')
@@ -136,7 +136,26 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
     .action((shell: (typeof shells)[number]) =>
       terminal.result(completionScript(program, shell, webhookEventNames)),
     );
-  return program;
+}
+
+/** Adds a command that uses a suite. */
+function suiteCommand(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .addOption(
+      new Option('--url <url>', 'the suite')
+        .env('FULFILMENT_URL')
+        .default('https://localhost:8443')
+        .argParser(parseUrl),
+    );
+}
+
+/** Adds a command that calls the Store API and prints results. */
+function storeCommand(parent: Command, name: string, description: string): Command {
+  return suiteCommand(parent, name, description)
+    .addOption(new Option('--token <token>', 'access token, instead of a login').env('FULFILMENT_TOKEN'))
+    .option('--json', 'print one line of JSON for each result', false);
 }
 
 function readFile(file: string): string {

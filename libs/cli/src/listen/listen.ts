@@ -25,7 +25,7 @@ export interface ListenOptions {
   readonly token?: string | undefined;
 }
 
-/** Prints the events of the connected creator, and sends them to a receiver, until the signal aborts. */
+/** Prints the connected creator's events, and sends them to the receiver if any, until the signal aborts. */
 export async function listen(
   suite: Suite,
   options: ListenOptions,

@@ -17,7 +17,7 @@ export interface ApplyOptions {
   readonly json: boolean;
 }
 
-/** Changes the subscriptions of this app to those that a file describes. Safe to repeat. */
+/** Creates, updates and, on request, deletes subscriptions as a file describes. Safe to repeat. */
 export async function applyWebhooks(
   client: Client,
   wanted: readonly WantedWebhook[],
