@@ -36,8 +36,8 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
   ) {}
 
   /**
-   * Connects to the database, however long that takes, then starts background tasks, then consumes messages.
-   * The HTTP port is already open.
+   * Opens the internal port, connects to the database, however long that takes, then starts background tasks,
+   * then consumes messages. The HTTP port is already open.
    */
   async start(): Promise<void> {
     const { INTERNAL_HOST: host, INTERNAL_PORT: port } = this.config;
@@ -67,7 +67,7 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
     await this.stopTasks({ beforeHttp: false });
   }
 
-  /** Providers with connections of their own close them in this hook, too. */
+  /** Other providers close their own connections in the same hook. */
   async onApplicationShutdown(): Promise<void> {
     await this.attempt('internal port', () => this.internalServer?.close());
     await this.attempt('redis', () => this.redis.stop());

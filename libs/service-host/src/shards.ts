@@ -36,7 +36,7 @@ const ownedShards = new Gauge({
 });
 
 export interface ShardSettings {
-  /** The shard that this replica prefers. Random by default. */
+  /** The shard that this replica tries to take first. Random by default. */
   readonly first?: number;
   /** A process that is suspended for longer loses its shards. Default: 6000. */
   readonly maxPauseMs?: number;

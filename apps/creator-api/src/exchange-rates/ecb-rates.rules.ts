@@ -1,6 +1,6 @@
 import { isCurrency } from '@fulfilment/contracts';
 
-/** The value of one euro in a currency on a day. The rate is decimal text, as published. */
+/** The value of one euro in a currency on a day, as decimal text. */
 interface EuroRate {
   readonly rate_date: string;
   readonly currency: string;

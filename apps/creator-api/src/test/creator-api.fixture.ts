@@ -78,7 +78,7 @@ export async function creatorApi(
     .useValue({ creatorsChanged: () => void postings.push(postWaitingOrders(database)) })
     .compile();
   const app = await startHttp((...args) => testing.createNestApplication(...args));
-  // A request continues without Redis when it does not respond in time; a busy machine may take longer.
+  // On a busy machine, Redis may respond so late that a request would continue without it.
   const { client: redis } = app.get(RedisConnection);
   redis.options.commandTimeout = 60_000;
   await eventually(() => redis.status === 'ready');

@@ -25,7 +25,7 @@ export function integerSetting(options: { min: number; max: number; default: num
 
 const maxDelayMs = 7 * 24 * 3_600_000;
 
-/** Delays in milliseconds, separated by commas: at most 50 of at most 7 days. */
+/** Delays in milliseconds, separated by commas: at most 50 delays of at most 7 days each. */
 export function delaysSetting(defaultMs: readonly number[]) {
   return z
     .string()

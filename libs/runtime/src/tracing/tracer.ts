@@ -13,7 +13,7 @@ export interface Tracer extends SpanSink {
   readonly sampler: Sampler;
 }
 
-/** The span of a request or message, else `unsampled`. Undefined if this process records no spans. */
+/** The span of a request or message; `unsampled` if its trace is not recorded, undefined without tracing. */
 export type Trace = Span | 'unsampled' | undefined;
 
 let tracer: Tracer | undefined;

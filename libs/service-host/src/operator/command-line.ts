@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AuditedCommand } from './operator-audit.js';
 import type { Command, Commands } from './define-command.js';
 
-/** The command line is invalid. The message is one line that names the invalid part as typed. */
+/** The command line, or the input of a batch, is invalid. The message is one line. */
 export class UsageError extends Error {}
 
 /** A valid command line. */

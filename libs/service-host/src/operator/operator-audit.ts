@@ -34,7 +34,7 @@ const page = statement(
 
 /**
  * A command without the values of its options, which may be secrets or personal data. Of the operands, only
- * ids are recorded.
+ * those that may be ids are recorded.
  */
 export interface AuditedCommand {
   readonly name: string;
@@ -48,7 +48,7 @@ export interface OperatorRecord {
   readonly ended_at: Date | null;
   readonly operator: string;
   readonly command: string;
-  /** The ids in the operands and in the output of the command. */
+  /** Operands that may be ids, and the ids in the output of the command. */
   readonly subjects: readonly string[];
   /** Names of the options, without their values. */
   readonly options: readonly string[];

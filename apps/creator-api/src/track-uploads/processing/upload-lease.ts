@@ -65,7 +65,7 @@ const release = statement(
 /**
  * Leases in PostgreSQL decide which process works on an upload; locks in Redis do not. When a process dies,
  * or pauses for longer than its lease, another one may take over the upload. A process that resumes detects
- * this and stops (ADR 17).
+ * this and stops its work (ADR 17).
  */
 export class UploadLeases {
   private readonly leaseMs: number;
