@@ -47,14 +47,17 @@ function describeError(error: unknown): Record<string, unknown> {
 
 /** Adapts the logger for Nest. Nest's levels log, debug and verbose are routine: here debug and trace. */
 export function nestLogger(logger: Logger): LoggerService {
-  const text = (message: unknown): string => (typeof message === 'string' ? message : 'Nest logged a value.');
+  const log = (level: 'trace' | 'debug' | 'warn' | 'error' | 'fatal') => (message: unknown) => {
+    if (message instanceof Error) logger[level]({ error: message }, 'Nest reported an error.');
+    else logger[level](typeof message === 'string' ? message : 'Nest logged a value that is not text.');
+  };
   return {
-    log: (message: unknown) => logger.debug(text(message)),
-    error: (message: unknown) => logger.error(text(message)),
-    warn: (message: unknown) => logger.warn(text(message)),
-    debug: (message: unknown) => logger.trace(text(message)),
-    verbose: (message: unknown) => logger.trace(text(message)),
-    fatal: (message: unknown) => logger.fatal(text(message)),
+    log: log('debug'),
+    error: log('error'),
+    warn: log('warn'),
+    debug: log('trace'),
+    verbose: log('trace'),
+    fatal: log('fatal'),
   };
 }
 
