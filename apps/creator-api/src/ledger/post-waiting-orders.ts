@@ -70,7 +70,7 @@ export const claimOrders = statement(
    JOIN orders o ON o.id = w.order_id LIMIT ${ordersPerBatch} FOR UPDATE OF o SKIP LOCKED`,
 );
 
-interface Advanced {
+interface Progress {
   /** The rest of the scope, or the same scope if its page has more orders to post; undefined at its end. */
   readonly rest: Scope | undefined;
   readonly posted: number;
@@ -128,7 +128,7 @@ export class WaitingOrders {
     return this.scopes.length > 0 || (scope === undefined && posted > 0 && rest !== undefined);
   }
 
-  private async advance(scope: Scope): Promise<Advanced> {
+  private async advance(scope: Scope): Promise<Progress> {
     const { after, lastCreator, ofAllShards } = scope;
     const groups = await this.database.rows<Group & { ready: boolean }>(readGroups, [
       after.creator_id,

@@ -105,7 +105,7 @@ describe('the stream of new orders', () => {
     for (const { data } of events) expect(list.body.data).toContainEqual(data);
   });
 
-  it('has no order that was placed while no stream was open', async () => {
+  it('begins without orders that were placed while no stream was open, and has them when it is resumed', async () => {
     const creator = await newCreator();
     const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);
     const missed = await place(creator);
@@ -119,7 +119,7 @@ describe('the stream of new orders', () => {
     ]);
   });
 
-  it('opens when the cleanup has deleted the feed, but not an entry that has not been numbered', async () => {
+  it('opens after the cleanup has deleted its feed, but not an entry that was never numbered', async () => {
     const creator = await newCreator();
     await openAndLeave(creator);
     await place(creator);

@@ -34,7 +34,7 @@ describe('monthly statistics', () => {
     return order;
   };
 
-  it('are read from the replica, like lists, and from the primary while the replica is down', async () => {
+  it('prefer the read replica, like lists, and are read from the primary while the replica is down', async () => {
     const { id } = await api.newCreator();
     // The replica of this test does not exist: each read is counted as `lagging`, and uses the primary.
     const { lagging = 0 } = await countReplicaReads();

@@ -227,7 +227,7 @@ describe('followFeed', () => {
     return { notes, handled };
   }
 
-  it('continues after an outage of the suite, and notes its begin and its end once', async () => {
+  it('continues after an outage of the suite, and notes its beginning and its end once', async () => {
     suite.isFeedDown = true;
     expect(await follow('valid')).toEqual({
       handled: ['evt_1'],
@@ -235,7 +235,7 @@ describe('followFeed', () => {
     });
   });
 
-  it('throws an error with which a retry cannot succeed', async () => {
+  it('throws an error at once if a retry cannot succeed', async () => {
     await expect(follow('wrong')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
     expect(suite.requests).toEqual(['/store/v1/events']);
   });

@@ -100,7 +100,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it('updates a member only if the file names it', () => {
+  it('compares max_in_flight and signature only if the file names them', () => {
     const differing = { events: ['*' as const], max_in_flight: 5, signature: 'v1' as const };
     const subscriptions = wanted.map(({ url }, index) => existing(`whk_${index}`, url, differing));
     expect(plan(subscriptions)).toMatchObject([

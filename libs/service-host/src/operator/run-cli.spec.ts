@@ -108,7 +108,7 @@ describe('the operator program', () => {
   });
 
   it.each([[[]], [['--help']], [['user', '-h']]])(
-    'lists its commands for %j without a whole command, and opens no connection',
+    'lists all commands for %j, and opens no connection',
     async (args) => {
       const { run, connections } = program();
       const { ok, line } = await run(args);

@@ -212,7 +212,7 @@ describe('the download of audio from a hostile server', () => {
     await raw.close();
   });
 
-  it('reports an unreachable server', async () => {
+  it('reports an unreachable server as connection_failed, which is transient', async () => {
     expect((await fetchFrom('http://127.0.0.1:1/')).problem).toMatchObject({
       code: 'connection_failed',
       isTransient: true,

@@ -41,7 +41,7 @@ describe('the lease of a track upload', () => {
     [32, 8, 4],
     [4, 1, 1],
   ])(
-    'is granted for at most %i uploads of an organisation with three creators, and for half of %i slots',
+    'is granted for at most %i uploads of an organisation with three creators, and for at most half of %i slots',
     async (limit, replicaConcurrency, expected) => {
       const organisation = `org_${uuidv7()}`;
       const creators = [aCreator(organisation), aCreator(organisation), aCreator(organisation)];
