@@ -23,8 +23,9 @@ export function parseCommandLine<Context>(
   commands: Commands<Context>,
   args: readonly string[],
 ): ParsedCommand<Context> {
-  const [name, command] = findCommand(commands, args);
-  if (command === undefined) throw new UsageError(unknownCommand(program, commands, args));
+  const found = findCommand(commands, args);
+  if (found === undefined) throw new UsageError(describeUnknownCommand(program, commands, args));
+  const { name, command } = found;
   const parser = newParser(program, name, command);
   try {
     const values = readArguments(parser, command, args.slice(name.split(' ').length));
@@ -41,8 +42,8 @@ export function parseCommandLine<Context>(
 
 /** Returns help for the command of the command line, or the list of all commands. */
 export function help(program: string, commands: Commands<never>, args: readonly string[]): string {
-  const [name, command] = findCommand(commands, args);
-  if (command !== undefined) return newParser(program, name, command).helpInformation().trimEnd();
+  const found = findCommand(commands, args);
+  if (found !== undefined) return newParser(program, found.name, found.command).helpInformation().trimEnd();
   const list = Object.entries(commands).map(
     ([name, command]) => `  ${usage(name, command)}\n      ${command.summary}`,
   );
@@ -54,18 +55,17 @@ export function help(program: string, commands: Commands<never>, args: readonly 
   ].join('\n');
 }
 
-/** Returns the command with whose name `args` begin, and its name; an empty name if there is none. */
+/** Returns the command with whose name the arguments begin. */
 function findCommand<Context>(
   commands: Commands<Context>,
   args: readonly string[],
-): [string, Command<Context>?] {
-  const found = Object.entries(commands).find(([name]) =>
-    name.split(' ').every((word, index) => args[index] === word),
-  );
-  return found ?? [''];
+): { readonly name: string; readonly command: Command<Context> } | undefined {
+  for (const [name, command] of Object.entries(commands))
+    if (name.split(' ').every((word, index) => args[index] === word)) return { name, command };
+  return undefined;
 }
 
-function unknownCommand(program: string, commands: object, args: readonly string[]): string {
+function describeUnknownCommand(program: string, commands: object, args: readonly string[]): string {
   const [noun = '', verb = ''] = args.filter((arg) => !arg.startsWith('-'));
   const verbs = Object.keys(commands).flatMap((name) =>
     name.startsWith(`${noun} `) ? name.slice(noun.length + 1) : [],
