@@ -22,8 +22,8 @@ interface Pool {
 export class DatabasePools {
   private readonly pools: Pool[] = [];
   private replica: Pool | undefined;
-  private isReplicaConnected = false;
-  private isPrimaryConnected = false;
+  private hasConnectedReplica = false;
+  private hasConnectedPrimary = false;
   private isClosed = false;
 
   constructor(
@@ -45,12 +45,12 @@ export class DatabasePools {
   openReplica({ url, maxLagMs }: { readonly url: string; readonly maxLagMs: number }): ReadReplica {
     const { DATABASE_POOL_SIZE: poolSize } = this.service.config;
     this.replica = this.createPool('read', { url, poolSize, readsStandby: true });
-    return { database: this.replica.database, maxLagMs, isConnected: () => this.isReplicaConnected };
+    return { database: this.replica.database, maxLagMs, isConnected: () => this.hasConnectedReplica };
   }
 
-  /** Whether `connect` has connected all pools except that of the replica. */
+  /** Whether `connect` has connected all pools except that of the replica. Stays true after that. */
   get hasConnected(): boolean {
-    return this.isPrimaryConnected;
+    return this.hasConnectedPrimary;
   }
 
   /**
@@ -67,7 +67,7 @@ export class DatabasePools {
       this.pools.map(({ database }) => database),
       (error) => this.logger.warn({ error }, 'The check of named statements failed; will retry.'),
     );
-    this.isPrimaryConnected = true;
+    this.hasConnectedPrimary = true;
     await this.connectReplica();
   }
 
@@ -94,7 +94,7 @@ export class DatabasePools {
     };
     const connecting = connectReplicaWhenUp(primary.dataSource, dataSource, this.service, onFailure);
     const connected = connecting.then(() => {
-      this.isReplicaConnected = true;
+      this.hasConnectedReplica = true;
     });
     await Promise.race([connected, firstFailure.promise]);
     connected.catch((error: unknown) => {

@@ -4,7 +4,7 @@ import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
 const ordersPerPage = 100;
-/** SQL: the current time in microseconds. New positions begin with it, so a position shows its age. */
+/** SQL: the current time in microseconds. A new position is at least this, so a position shows its age. */
 const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const hourMicros = 3_600 * 1_000_000;
 /** A stream continues after an event that is at most this old. */

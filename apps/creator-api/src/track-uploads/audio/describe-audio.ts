@@ -62,7 +62,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
     container: format,
     codec: codec ?? metadata.codec,
     sample_rate: Math.round(metadata.sampleRate ?? 0),
-    bit_depth: (formatsWithBitDepth.has(format) ? metadata.bitsPerSample : undefined) ?? null,
+    bit_depth: formatsWithBitDepth.has(format) ? (metadata.bitsPerSample ?? null) : null,
     channels: channels ?? metadata.numberOfChannels ?? null,
     duration_seconds: milliseconds / 1000,
     loudness: gain === null ? null : { track_gain_db: gain, track_peak: peak },
@@ -71,7 +71,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
   return { audio: audio.data, ...trackTags(common.title, common.track.no) };
 }
 
-/** Returns the duration in milliseconds, rounded down. */
+/** Returns the duration in milliseconds, rounded down. @throws InvalidAudio if it is too short or too long */
 function validMilliseconds(seconds: number): number {
   // Rounded to microseconds first, so that a floating-point error does not turn 10 s into 9.999 s.
   const milliseconds = Math.floor(Math.round(seconds * 1_000_000) / 1000);
