@@ -12,9 +12,20 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { PrivateFiles } from './private-files.js';
 
-const scopes =
-  'openid offline_access creator:read releases:read shipping:read orders:read orders:create ' +
-  'orders:cancel webhooks:read webhooks:create webhooks:update webhooks:delete';
+const scopes = [
+  'openid',
+  'offline_access',
+  'creator:read',
+  'releases:read',
+  'shipping:read',
+  'orders:read',
+  'orders:create',
+  'orders:cancel',
+  'webhooks:read',
+  'webhooks:create',
+  'webhooks:update',
+  'webhooks:delete',
+];
 
 const sessionFile = 'session.json';
 const savedSchema = z.object({
@@ -61,7 +72,7 @@ export async function login(
   const savedId = readSaved(files)?.clientId;
   const isKnown = savedId !== undefined && (await server.isRegistered(savedId));
   const clientId = isKnown ? savedId : await registerApp(server, files);
-  const tokens = await signIn(server, { clientId, scopes: scopes.split(' '), open, signal });
+  const tokens = await signIn(server, { clientId, scopes, open, signal });
   await files.exclusively(sessionFile, () => save(files, clientId, tokens));
 }
 
