@@ -1,6 +1,6 @@
 import { type Database, statement } from '@fulfilment/database';
 import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
-import { readEcbRates } from './ecb-rates.rules.js';
+import { parseEcbRates } from './ecb-rates.rules.js';
 
 const upsert = statement(
   'rates.upsert',
@@ -30,7 +30,7 @@ interface LoadedRates extends StoredRates {
  * @throws UnreadableRates
  */
 export async function storeRates(database: Database, text: string): Promise<StoredRates> {
-  const rates = readEcbRates(text);
+  const rates = parseEcbRates(text);
   await database.run(upsert, [JSON.stringify(rates)]);
   const days = [...new Set(rates.map((rate) => rate.rate_date))].sort();
   return { days: days.length, first_day: days[0] ?? '', last_day: days.at(-1) ?? '' };
