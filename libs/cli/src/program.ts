@@ -9,7 +9,7 @@ import { operatorIn } from './operate.js';
 import { login, logout, openStore, openSuite } from './session/session.js';
 import { type Terminal, UsageError } from './terminal.js';
 import { trigger } from './trigger.js';
-import { readWebhooksFile } from './webhooks/webhooks-file.js';
+import { parseWebhooksFile } from './webhooks/webhooks-file.js';
 
 /** What the commands use of the process that runs them. */
 export interface Host {
@@ -120,7 +120,7 @@ function addWebhooks(program: Command, { terminal, environment }: Host): void {
     .option('--delete', 'delete the subscriptions of this app that are not in the file', false)
     .action(
       async (file: string, options: SuiteOptions & { dryRun: boolean; delete: boolean; json: boolean }) => {
-        const wanted = readWebhooksFile(readFile(file), environment);
+        const wanted = parseWebhooksFile(readInputFile(file), environment);
         const client = openStore(openSuite(options.url, environment), options.token);
         const { dryRun, delete: deletes, json } = options;
         await applyWebhooks(client, wanted, { dryRun, deletes, json }, terminal);
@@ -158,7 +158,7 @@ function storeCommand(parent: Command, name: string, description: string): Comma
     .option('--json', 'print one line of JSON for each result', false);
 }
 
-function readFile(file: string): string {
+function readInputFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

@@ -79,10 +79,10 @@ export class LedgerPosting extends BackgroundTask {
 
   private async round(): Promise<boolean> {
     await this.closeMonths();
-    const more = await this.waitingOrders.round();
+    const hasMore = await this.waitingOrders.round();
     const measured = await this.database.row<{ orders: number; seconds: number }>(measureWaiting);
     waiting.set(measured?.orders ?? 0);
     oldest.set(measured?.seconds ?? 0);
-    return more;
+    return hasMore;
   }
 }

@@ -42,7 +42,7 @@ const recordReleases = statement(
 const lockKnown = statement(
   'orders.lock',
   `SELECT id, version, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status,
-     client_id, charged_at IS NOT NULL AS charged, refunded_at IS NOT NULL AS refunded
+     client_id, charged_at IS NOT NULL AS was_charged, refunded_at IS NOT NULL AS was_refunded
    FROM orders WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE`,
 );
 
@@ -96,8 +96,8 @@ interface KnownOrder {
   payment_status: string;
   dispatch_status: string;
   client_id: string | null;
-  charged: boolean;
-  refunded: boolean;
+  was_charged: boolean;
+  was_refunded: boolean;
 }
 
 /**
@@ -198,5 +198,7 @@ async function updateKnown(
 }
 
 function isNewlyPaidOrRefunded(before: KnownOrder, after: OrderRow): boolean {
-  return (!before.charged && after.charged_at !== null) || (!before.refunded && after.refunded_at !== null);
+  const isNewlyPaid = !before.was_charged && after.charged_at !== null;
+  const isNewlyRefunded = !before.was_refunded && after.refunded_at !== null;
+  return isNewlyPaid || isNewlyRefunded;
 }

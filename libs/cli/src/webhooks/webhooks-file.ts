@@ -18,8 +18,8 @@ const fileSchema = z.strictObject({ webhooks: z.array(entrySchema) });
 /** A subscription as the file describes it, with its secret. */
 export type WantedWebhook = Omit<z.output<typeof entrySchema>, 'secret_env'> & { readonly secret: string };
 
-/** @throws UsageError that names what is wrong */
-export function readWebhooksFile(
+/** Parses the text of a file of subscriptions. @throws UsageError that says what is wrong */
+export function parseWebhooksFile(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly WantedWebhook[] {

@@ -49,14 +49,15 @@ export class BackgroundLoop extends BackgroundTask {
   async #run(): Promise<void> {
     while (!this.#stopping) {
       this.#woken = false;
-      const more = await this.#tryRound();
-      if (more || this.#stopping) continue;
+      const startsNextNow = await this.#tryRound();
+      if (startsNextNow || this.#stopping) continue;
       const { intervalMs, pauseMs = 0 } = this.#options;
       if (pauseMs > 0) await this.#sleep(pauseMs, { endsAtWakeUp: false });
       if (!this.#woken && !this.#stopping) await this.#sleep(intervalMs);
     }
   }
 
+  /** Returns whether to start the next round now: there is more work, or the wait after a failure ended. */
   async #tryRound(): Promise<boolean> {
     try {
       return (await this.#options.round()) === true;
