@@ -1,6 +1,6 @@
 import { quotaSetting } from '@fulfilment/http-service';
 import {
-  flag,
+  booleanSetting,
   integerSetting,
   keyring,
   type RelaxedSetting,
@@ -47,7 +47,7 @@ export const authServerSettings = serviceSettings.extend({
     '10/900',
     'for failed sign-ins: (a) per account in one network; (b) per network: one quota, and one more for each account that signed in from it within a day; (c) per browser that signed in before. An account that is attacked from many networks accepts one attempt at a time, and a delay between attempts grows until they have this average rate',
   ),
-  SECOND_FACTOR_FOR_GLOBAL_ADMINS: flag(true).describe(
+  SECOND_FACTOR_FOR_GLOBAL_ADMINS: booleanSetting(true).describe(
     'Whether global admins must have a second factor; they set it up at their next sign-in',
   ),
   AUDIT_RETENTION_DAYS: integerSetting({ min: 30, max: 36_500, default: 400 }).describe(

@@ -1,5 +1,5 @@
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
-import { flag, integerSetting, keyring, type RelaxedSetting, secret } from '@fulfilment/runtime';
+import { booleanSetting, integerSetting, keyring, type RelaxedSetting, secret } from '@fulfilment/runtime';
 import { z } from 'zod';
 import { isTestKey } from './payments/stripe/stripe-key.rules.js';
 import { faultPoints } from './fault-points.js';
@@ -41,7 +41,7 @@ export const storeApiSettings = apiSettings
       .optional()
       .meta(secret)
       .describe('Secret key of Stripe, or a restricted key that may write PaymentIntents and refunds'),
-    STRIPE_ALLOW_TEST_KEY: flag().describe(
+    STRIPE_ALLOW_TEST_KEY: booleanSetting().describe(
       'For rehearsals: accept a test key, with which Stripe moves no money. Without this setting the service does not start with a test key',
     ),
     STRIPE_WEBHOOK_SECRET: z

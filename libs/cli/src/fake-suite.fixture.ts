@@ -43,9 +43,9 @@ export class FakeSuite {
   readonly refreshes: string[] = [];
   /** The paths of all requests. */
   readonly requests: string[] = [];
-  /** Positions before this one are rejected, as those of a feed that has ended. */
+  /** Positions before this one are rejected as no longer valid. */
   oldestValid = 0;
-  /** The only client that is registered. */
+  /** The only registered app. */
   clientId = 'app';
   /** The tokens that were revoked. */
   readonly revoked: string[] = [];

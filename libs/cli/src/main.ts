@@ -31,11 +31,11 @@ async function main(args: readonly string[]): Promise<number> {
 /** Prints the error, except after the person has stopped the program, and returns the exit status. */
 function reportError(error: unknown, stopped: AbortSignal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it has printed the reason
+  if (stopped.aborted) return 1;
   if (error instanceof SignInRequiredError) {
     terminal.note(`${error.message} Sign in first: fulfilment login`);
     return 3;
   }
-  if (stopped.aborted) return 1;
   terminal.note(error instanceof Error ? describe(error) : String(error));
   return error instanceof UsageError ? 2 : 1;
 }
@@ -45,7 +45,7 @@ function describe(error: Error): string {
   return `${error.message}${cause}`;
 }
 
-/** Calls back for each key, from a terminal or a pipe. In raw mode, a terminal sends Ctrl-C as a key. */
+/** Calls the function of each key that is pressed. In raw mode, a terminal sends Ctrl-C as a key. */
 function readKeys(keys: Readonly<Record<string, () => void>>): void {
   const { stdin } = process;
   if (stdin.isTTY) stdin.setRawMode(true);

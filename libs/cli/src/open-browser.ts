@@ -1,5 +1,10 @@
 import { spawn } from 'node:child_process';
 
+const commands: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
 /** Tries to open the address. The person can also open the printed one, so a failure does not matter. */
 export function openBrowser(address: string): void {
   const command = commands[process.platform] ?? ['xdg-open'];
@@ -8,8 +13,3 @@ export function openBrowser(address: string): void {
     .on('error', () => undefined)
     .unref();
 }
-
-const commands: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
-  darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-};

@@ -11,7 +11,7 @@ describe('the operator commands of a clone', () => {
   });
   afterEach(() => rmSync(clone, { recursive: true }));
 
-  it('run in the clone, also if its path is relative', async () => {
+  it('run in the folder of the clone, whose path may be relative', async () => {
     mkdirSync(join(clone, 'tools'));
     const program = `import { writeFileSync } from 'node:fs'; writeFileSync('command', process.argv.slice(2).join(' '));`;
     writeFileSync(join(clone, 'tools', 'bin.mjs'), program);
@@ -19,7 +19,7 @@ describe('the operator commands of a clone', () => {
     expect(readFileSync(join(clone, 'command'), 'utf8')).toBe('ops order ship --json');
   });
 
-  it('are rejected before the first one if the folder is no clone', () => {
+  it('are rejected at once if the folder is not a clone of the project', () => {
     expect(() => operatorIn(clone)).toThrow(`--clone: ${clone} is not a clone of the project.`);
   });
 });

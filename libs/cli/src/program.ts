@@ -9,18 +9,19 @@ import { operatorIn } from './operate.js';
 import { login, logout, openStore, openSuite } from './session/session.js';
 import { type Terminal, UsageError } from './terminal.js';
 import { trigger } from './trigger.js';
-import { readWebhooksFile } from './webhooks/webhooks-file.js';
+import { parseWebhooksFile } from './webhooks/webhooks-file.js';
 
+/** What the commands use of the process that runs them. */
 export interface Host {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted when the person stops the program. */
   readonly signal: AbortSignal;
-  /** Calls `resend` each time the person presses `r`. */
+  /** Registers a function to call each time the person presses `r`. */
   readonly onResend: (resend: () => void) => void;
 }
 
-const exitStatuses = `
+const helpFooter = `
 Exit statuses: 0 done, 1 failed, 2 invalid command line or file, 3 sign in first.
 A suite with its own certificate authority: NODE_EXTRA_CA_CERTS=ca.pem.`;
 
@@ -29,33 +30,27 @@ interface SuiteOptions {
   readonly token?: string;
 }
 
-/** Returns the program with all its commands. It throws errors of the command line as CommanderError. */
-export function createProgram({ terminal, environment, signal, onResend }: Host): Command {
+/** Returns the program with all its commands. For an invalid command line, it throws a CommanderError. */
+export function createProgram(host: Host): Command {
+  const { terminal } = host;
   const program = new Command('fulfilment')
     .description('Listens to events of a fulfilment suite, triggers them, and applies webhook subscriptions.')
-    .addHelpText('after', exitStatuses)
+    .addHelpText('after', helpFooter)
     .configureOutput({
       writeOut: (text) => terminal.result(text.trimEnd()),
       writeErr: (text) => terminal.note(text.trimEnd()),
     })
     .exitOverride();
+  addSessionCommands(program, host);
+  addListen(program, host);
+  addTrigger(program, host);
+  addWebhooks(program, host);
+  addCompletion(program, host);
+  return program;
+}
 
-  const command = (name: string, description: string, parent = program): Command =>
-    parent
-      .command(name)
-      .description(description)
-      .addOption(
-        new Option('--url <url>', 'the suite')
-          .env('FULFILMENT_URL')
-          .default('https://localhost:8443')
-          .argParser(parseUrl),
-      );
-  const withTokenAndJson = (parent: Command): Command =>
-    parent
-      .addOption(new Option('--token <token>', 'access token, instead of a login').env('FULFILMENT_TOKEN'))
-      .option('--json', 'print one line of JSON for each result', false);
-
-  command('login', 'signs in by the browser, and keeps the session')
+function addSessionCommands(program: Command, { terminal, environment, signal }: Host): void {
+  suiteCommand(program, 'login', 'signs in by the browser, and keeps the session')
     .option('--no-browser', 'only print the address to open')
     .action(async ({ url, browser }: SuiteOptions & { browser: boolean }) => {
       const open = (address: string): void => {
@@ -66,12 +61,14 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
       terminal.note('Signed in.');
     });
 
-  command('logout', 'ends the session').action(async ({ url }: SuiteOptions) => {
+  suiteCommand(program, 'logout', 'ends the session').action(async ({ url }: SuiteOptions) => {
     const ended = await logout(openSuite(url, environment));
     terminal.note(ended ? 'Signed out.' : 'You were not signed in.');
   });
+}
 
-  withTokenAndJson(command('listen', 'prints the events of the creator, and forwards them to a receiver'))
+function addListen(program: Command, { terminal, environment, signal, onResend }: Host): void {
+  storeCommand(program, 'listen', 'prints the events of the creator, and forwards them to a receiver')
     .option('--forward-to <url>', 'send each event there, as a signed delivery', parseUrl)
     .option(
       '--events <names>',
@@ -90,8 +87,10 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
     .action((options: SuiteOptions & ListenOptions) =>
       listen(openSuite(options.url, environment), options, terminal, { signal, onResend }),
     );
+}
 
-  withTokenAndJson(command('trigger', 'triggers events by changes of real orders and products'))
+function addTrigger(program: Command, { terminal, environment }: Host): void {
+  storeCommand(program, 'trigger', 'triggers events by changes of real orders and products')
     .argument('<events...>', webhookEventNames.join(', '))
     .option('--product <id>', 'product to order or to change')
     .addOption(
@@ -111,22 +110,25 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
         await trigger(events, { client, operate, product }, terminal, { json });
       },
     );
+}
 
+function addWebhooks(program: Command, { terminal, environment }: Host): void {
   const webhooks = program.command('webhooks').description('manages webhook subscriptions');
-  withTokenAndJson(
-    command('apply', 'creates and updates subscriptions as a YAML file describes them', webhooks),
-  )
+  storeCommand(webhooks, 'apply', 'creates and updates subscriptions as a YAML file describes them')
     .argument('<file>', 'see docs/client.md')
     .option('--dry-run', 'only print the plan', false)
     .option('--delete', 'delete the subscriptions of this app that are not in the file', false)
     .action(
       async (file: string, options: SuiteOptions & { dryRun: boolean; delete: boolean; json: boolean }) => {
-        const wanted = readWebhooksFile(readFile(file), environment);
+        const wanted = parseWebhooksFile(readInputFile(file), environment);
         const client = openStore(openSuite(options.url, environment), options.token);
-        await applyWebhooks(client, wanted, { ...options, deletes: options.delete }, terminal);
+        const { dryRun, delete: deletes, json } = options;
+        await applyWebhooks(client, wanted, { dryRun, deletes, json }, terminal);
       },
     );
+}
 
+function addCompletion(program: Command, { terminal }: Host): void {
   program
     .command('completion')
     .description('prints a completion script: source <(fulfilment completion bash)')
@@ -134,10 +136,29 @@ export function createProgram({ terminal, environment, signal, onResend }: Host)
     .action((shell: (typeof shells)[number]) =>
       terminal.result(completionScript(program, shell, webhookEventNames)),
     );
-  return program;
 }
 
-function readFile(file: string): string {
+/** Adds a command that uses a suite. */
+function suiteCommand(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .addOption(
+      new Option('--url <url>', 'the suite')
+        .env('FULFILMENT_URL')
+        .default('https://localhost:8443')
+        .argParser(parseUrl),
+    );
+}
+
+/** Adds a command that calls the Store API and prints results. */
+function storeCommand(parent: Command, name: string, description: string): Command {
+  return suiteCommand(parent, name, description)
+    .addOption(new Option('--token <token>', 'access token, instead of a login').env('FULFILMENT_TOKEN'))
+    .option('--json', 'print one line of JSON for each result', false);
+}
+
+function readInputFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

@@ -10,7 +10,7 @@ export class Failure extends Error {}
 /** The command line or an input file is invalid. */
 export class UsageError extends Failure {}
 
-/** Replaces control characters, line breaks too, so that a text from outside cannot affect the terminal. */
+/** Replaces control and format characters, so that a text from outside cannot affect the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
 }

@@ -25,7 +25,7 @@ function run(
   return trigger([event], { client, operate, product }, terminal, { json: true });
 }
 
-/** Records the operator commands, and rejects the one that fails. */
+/** Returns a fake operator that records its commands. @param failing the command that it rejects */
 function operator(failing?: string): { readonly operate: Operate; readonly commands: string[] } {
   const commands: string[] = [];
   const operate = (...parts: readonly string[]): Promise<void> => {

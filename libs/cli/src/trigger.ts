@@ -11,14 +11,14 @@ import {
 import { type WebhookEventName, webhookEventNames } from '@fulfilment/client/webhooks';
 import { Failure, type Terminal, UsageError } from './terminal.js';
 
-/** Runs an operator command of a development suite, e.g. `order ship …`. Resolves when it is applied. */
+/** Runs an operator command of a development suite, such as `order ship …`. Resolves when it is done. */
 export type Operate = (...command: readonly string[]) => Promise<void>;
 
 export interface TriggerContext {
   readonly client: Client;
-  /** Undefined without the folder of a development suite. */
+  /** Undefined if no folder of a development suite was given. */
   readonly operate: Operate | undefined;
-  /** The product to order or to change; by default one that fits. */
+  /** The product to order or to change; by default the first one that fits. */
   readonly product: string | undefined;
 }
 
@@ -77,7 +77,7 @@ function requireOperator({ operate }: TriggerContext): Operate {
 
 async function place({ client, product }: TriggerContext): Promise<string> {
   const sku =
-    product ?? (await findProduct(client, ({ isAvailable, limited }) => isAvailable && !limited))?.id;
+    product ?? (await findProduct(client, ({ isAvailable, isLimited }) => isAvailable && !isLimited))?.id;
   if (sku === undefined)
     throw new Failure('No product without limited stock is available. Name one with --product.');
   const { data: rates } = await quoteRates({
@@ -134,7 +134,7 @@ function parcel(number: string): readonly string[] {
   return ['--carrier', 'Royal Mail', '--tracking-number', number, '--tracking-url', url];
 }
 
-/** The previous payment method cannot be read, so it is replaced by one that works. */
+/** Places an order that is declined. The previous payment method cannot be read, so `pm_ok` replaces it. */
 async function declinePayment(context: TriggerContext, terminal: Terminal): Promise<string> {
   const operate = requireOperator(context);
   const { data: creator } = await readConnectedCreator({ client: context.client });
@@ -165,16 +165,16 @@ function sellOutOrRestock(context: TriggerContext): Promise<string> {
   return adjustStock(context, (quantity) => (quantity === 0 ? 1 : -quantity));
 }
 
-/** Adjusts the stock and reverses the adjustment. Unlike a count, this keeps the pieces sold in between. */
+/** Adjusts the stock and reverses that. Unlike two stock counts, this keeps the pieces sold in between. */
 async function adjustStock(context: TriggerContext, deltaOf: (quantity: number) => number): Promise<string> {
   const operate = requireOperator(context);
-  const { id, quantity } = await limitedEdition(context);
+  const { id, quantity } = await findLimitedEdition(context);
   const delta = deltaOf(quantity);
   try {
     await operate('stock', 'adjust', id, String(delta));
     await operate('stock', 'adjust', id, String(-delta));
   } catch (error) {
-    // It is unknown whether the failed adjustment will be applied later.
+    // The adjustment may be applied in spite of the error, so it cannot be reversed here.
     const message = error instanceof Error ? error.message : String(error);
     throw new Failure(`${message} Check the stock of ${id}; it was ${quantity} before.`, { cause: error });
   }
@@ -182,9 +182,9 @@ async function adjustStock(context: TriggerContext, deltaOf: (quantity: number) 
 }
 
 /** Returns a product whose stock can be adjusted. */
-async function limitedEdition({ client, product }: TriggerContext) {
-  const found = await findProduct(client, ({ id, isAvailable, limited }) =>
-    product === undefined ? isAvailable && limited : id === product,
+async function findLimitedEdition({ client, product }: TriggerContext) {
+  const found = await findProduct(client, ({ id, isAvailable, isLimited }) =>
+    product === undefined ? isAvailable && isLimited : id === product,
   );
   if (found?.isAvailable === false)
     throw new Failure(`${found.id} is not available. Name an available limited edition with --product.`);
@@ -201,11 +201,10 @@ async function limitedEdition({ client, product }: TriggerContext) {
 interface Product {
   readonly id: string;
   readonly isAvailable: boolean;
-  readonly limited: boolean;
+  readonly isLimited: boolean;
   readonly quantity: number | null;
 }
 
-/** Returns the first product that matches. */
 async function findProduct(
   client: Client,
   matches: (product: Product) => boolean,
@@ -217,7 +216,7 @@ async function findProduct(
       .map(({ id, status, availability }) => ({
         id,
         isAvailable: status === 'available',
-        limited: availability.limited_edition,
+        isLimited: availability.limited_edition,
         quantity: availability.quantity,
       }))
       .find(matches);

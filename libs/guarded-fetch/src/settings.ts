@@ -1,4 +1,9 @@
-import { flag, hasLoopbackHost, type RelaxedSetting, type ServiceSettings } from '@fulfilment/runtime';
+import {
+  booleanSetting,
+  hasLoopbackHost,
+  type RelaxedSetting,
+  type ServiceSettings,
+} from '@fulfilment/runtime';
 import { z } from 'zod';
 import { GuardedClient } from './guarded-client.js';
 
@@ -6,7 +11,7 @@ const cidr = z.union([z.cidrv4(), z.cidrv6()]);
 
 /** Settings of a service that connects to untrusted URLs. */
 export const guardedClientSettings = {
-  ALLOW_LOOPBACK_TARGETS: flag().describe(
+  ALLOW_LOOPBACK_TARGETS: booleanSetting().describe(
     'Development only: allow callers to give URLs of this machine, also with http. Accepted only if the host of BASE_URL is loopback',
   ),
   BLOCKED_NETWORKS: z

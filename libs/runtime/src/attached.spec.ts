@@ -1,7 +1,7 @@
 import { Attached } from './attached.js';
 
 describe('a value that is attached to an object', () => {
-  it('belongs to this object and this instance of Attached only', () => {
+  it('belongs to one object and one instance of Attached, until it is deleted', () => {
     const [names, ages] = [new Attached<string>(), new Attached<number>()];
     const [one, other] = [{}, {}];
     names.set(one, 'Aiko');

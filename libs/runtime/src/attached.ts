@@ -10,9 +10,8 @@ function ownerOf<Value>(object: object): Owner<Value> {
 }
 
 /**
- * Values that are attached to objects such as requests, like a WeakMap for many short-lived objects. A
- * long-lived WeakMap keeps the values of dead objects until the next full garbage collection, and every
- * smaller collection until then copies them.
+ * Values that are attached to objects, such as requests. A WeakMap would do the same, but if it lives long,
+ * it keeps the values of dead objects until the next major garbage collection.
  */
 export class Attached<Value> {
   private readonly key = Symbol();

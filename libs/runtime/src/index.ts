@@ -1,8 +1,8 @@
 export { exitCodeConfig, readConfig } from './settings/read-config.js';
 export { CONFIG, serviceSettings, type ServiceSettings } from './settings/service-settings.js';
 export {
+  booleanSetting,
   delaysSetting,
-  flag,
   integerSetting,
   keyPrefix,
   keyring,

@@ -53,7 +53,7 @@ describe('the internal server', () => {
     }
   });
 
-  it('listens on every address of IPv4 when it is 0.0.0.0', async () => {
+  it('listens on every IPv4 address when the host is 0.0.0.0', async () => {
     const port = await freePort();
     const server = await startInternalServer({ host: '0.0.0.0', port });
     try {

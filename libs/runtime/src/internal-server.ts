@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { metrics, openMetrics, openMetricsType } from './metrics.js';
 import { isTracing } from './tracing/tracer.js';
 
-/** Returns the JSON body of a path of the internal port; undefined for 404. A rejection gives 503. */
+/** Returns the JSON body for a path of the internal port; undefined for 404. An error results in 503. */
 export type InternalRoute = (path: string) => Promise<object | undefined>;
 
 export interface InternalServer {
   close(): Promise<void>;
 }
 
-/** Serves `/metrics` and `routes` to operators: plain HTTP, no authentication, not routed by the gateway. */
+/** Serves `/metrics` and `routes` to operators, over plain HTTP and without authentication. */
 export function startInternalServer(options: {
   host: string;
   port: number;
@@ -40,10 +40,10 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   if (path === '/metrics') {
-    // The classic format has no exemplars, and without tracing there are none.
-    const wantsExemplars = isTracing() && headers.accept?.includes('application/openmetrics-text') === true;
-    const text = await (wantsExemplars ? openMetrics() : metrics.metrics());
-    response.writeHead(200, { 'content-type': wantsExemplars ? openMetricsType : metrics.contentType });
+    // OpenMetrics is needed only for exemplars, which exist only with tracing.
+    const isOpenMetrics = isTracing() && headers.accept?.includes('application/openmetrics-text') === true;
+    const text = await (isOpenMetrics ? openMetrics() : metrics.metrics());
+    response.writeHead(200, { 'content-type': isOpenMetrics ? openMetricsType : metrics.contentType });
     response.end(text);
     return;
   }

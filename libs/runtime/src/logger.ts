@@ -5,7 +5,7 @@ import { currentContext } from './work-context.js';
 export type { Logger } from 'pino';
 
 /**
- * Logs JSON lines: one sentence plus fields. Errors have type, message and stack here, never in a response.
+ * Returns a logger of JSON lines, each with one sentence and fields.
  * @param out the destination; standard output by default
  */
 export function createLogger(
@@ -45,16 +45,19 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Adapts the logger for Nest, whose levels log, debug and verbose are routine: here debug and trace. */
+/** Adapts the logger for Nest. Nest's levels log, debug and verbose are routine: here debug and trace. */
 export function nestLogger(logger: Logger): LoggerService {
-  const text = (message: unknown): string => (typeof message === 'string' ? message : 'Nest logged a value.');
+  const log = (level: 'trace' | 'debug' | 'warn' | 'error' | 'fatal') => (message: unknown) => {
+    if (message instanceof Error) logger[level]({ error: message }, 'Nest reported an error.');
+    else logger[level](typeof message === 'string' ? message : 'Nest logged a value that is not text.');
+  };
   return {
-    log: (message: unknown) => logger.debug(text(message)),
-    error: (message: unknown) => logger.error(text(message)),
-    warn: (message: unknown) => logger.warn(text(message)),
-    debug: (message: unknown) => logger.trace(text(message)),
-    verbose: (message: unknown) => logger.trace(text(message)),
-    fatal: (message: unknown) => logger.fatal(text(message)),
+    log: log('debug'),
+    error: log('error'),
+    warn: log('warn'),
+    debug: log('trace'),
+    verbose: log('trace'),
+    fatal: log('fatal'),
   };
 }
 

@@ -23,7 +23,7 @@ export const openMetricsType = Registry.OPENMETRICS_CONTENT_TYPE;
 /** A histogram whose buckets name a trace of their last values, in the format of OpenMetrics. */
 export class TraceHistogram extends Histogram<string> {
   constructor(options: Pick<HistogramConfiguration<string>, 'name' | 'help' | 'labelNames' | 'buckets'>) {
-    // prom-client accepts exemplars only for a registry of OpenMetrics, and that of the process is none.
+    // prom-client accepts exemplars only with an OpenMetrics registry, and that of the process is classic.
     super({ ...options, enableExemplars: true, registers: [openMetricsRegistry()] });
     register.registerMetric(this);
   }
@@ -38,10 +38,7 @@ export class TraceHistogram extends Histogram<string> {
   }
 }
 
-/**
- * Returns the metrics in the format of OpenMetrics, which has exemplars. The registry itself keeps the
- * classic format: in this one, prom-client changes the names of the counters that it formats.
- */
+/** Returns the metrics of the process in the format of OpenMetrics, which has exemplars. */
 export async function openMetrics(): Promise<string> {
   const registry = openMetricsRegistry();
   for (const metric of register.getMetricsAsArray()) registry.registerMetric(viewOf(metric));
@@ -54,11 +51,11 @@ function openMetricsRegistry() {
   return registry;
 }
 
-/** Returns an object that inherits from the metric: when prom-client renames it, the metric is unchanged. */
+/** Returns an object that inherits from the metric, because prom-client renames counters for OpenMetrics. */
 function viewOf(metric: object): Metric {
   const view: unknown = Object.create(metric);
   if (isMetric(view)) return view;
-  throw new Error('prom-client has a new kind of metric.');
+  throw new Error('The metric is not a counter, gauge, histogram or summary.');
 }
 
 function isMetric(value: unknown): value is Metric {

@@ -1,5 +1,5 @@
 /**
- * Waits for work, but no longer than the timeout. The work itself continues after it.
+ * Waits for work, but no longer than the timeout. After the timeout, the work itself continues.
  * @param onTimeout returns the result, or throws, when the timeout has passed
  */
 export async function resolveWithin<Result, Late>(

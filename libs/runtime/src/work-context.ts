@@ -3,7 +3,7 @@ import { Span } from './tracing/span.js';
 import { nextTraceparent } from './tracing/traceparent.js';
 import type { Trace } from './tracing/tracer.js';
 
-/** The request or message that started the current work, as log fields; none for background work. */
+/** The request or message that started the current work, as log fields; no fields for background work. */
 export type WorkOrigin =
   { readonly request_id: string } | { readonly message_id: string } | Readonly<Record<string, never>>;
 
@@ -14,11 +14,11 @@ export class WorkContext {
   readonly origin: WorkOrigin;
   private readonly received: string | undefined;
   private readonly trace: Trace;
-  private created: string | undefined;
+  private createdTraceparent: string | undefined;
 
   /**
    * @param received the traceparent of the request or message
-   * @param trace whether its trace is recorded; undefined if this process records none
+   * @param trace the span of the work, if its trace is recorded
    */
   constructor(origin: WorkOrigin, received?: string, trace?: Trace) {
     this.origin = origin;
@@ -27,9 +27,9 @@ export class WorkContext {
     this.span = trace instanceof Span ? trace : undefined;
   }
 
-  /** W3C Trace Context, version 00. Created at first use, since most requests do not need it. */
+  /** The traceparent for effects of the work. Created at first use, since most requests do not need it. */
   get traceparent(): string {
-    return (this.created ??= this.span?.traceparent ?? this.traceparentWithoutSpan());
+    return (this.createdTraceparent ??= this.span?.traceparent ?? this.traceparentWithoutSpan());
   }
 
   private traceparentWithoutSpan(): string {

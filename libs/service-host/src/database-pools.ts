@@ -48,13 +48,13 @@ export class DatabasePools {
     return { database: this.replica.database, maxLagMs, isConnected: () => this.hasConnectedReplica };
   }
 
-  /** Whether every pool but that of the replica has been connected once, so that requests can be accepted. */
+  /** Whether `connect` has connected all pools except that of the replica. Stays true after that. */
   get hasConnected(): boolean {
     return this.hasConnectedPrimary;
   }
 
   /**
-   * Resolves when every pool but that of the replica is connected, however long that takes.
+   * Resolves when all pools are connected, however long that takes, except that of the replica if it is down.
    * @throws UnsuitableConnection if a connection pooler drops settings that the service needs, or the URL of
    *   the replica leads to a server that does not replicate the database
    */
@@ -79,8 +79,8 @@ export class DatabasePools {
   }
 
   /**
-   * Resolves when the replica is connected, or at the first failure; attempts then continue in background.
-   * @throws UnsuitableConnection only for the first attempt; a later one is logged
+   * Resolves after the first attempt to connect the replica; if it failed, retries continue after that.
+   * @throws UnsuitableConnection at the first attempt; a later attempt logs it
    */
   private async connectReplica(): Promise<void> {
     const [primary] = this.pools;

@@ -4,11 +4,11 @@ import { createLogger, readConfig, serviceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 import { exitIfUnsuitable } from './unsuitable-connection.js';
 
-const statementTimeoutMs = 0; // an index on a large table may take long
+const statementTimeoutMs = 0; // no limit: the creation of an index on a large table takes long
 
 /**
- * Migrates a service's database, and declares the queues that the service consumes. The queues then store
- * messages until the service starts. Without RABBITMQ_URL it only migrates.
+ * Migrates a service's database. With RABBITMQ_URL, also declares the queues that the service consumes, so
+ * that they store messages before the service starts for the first time.
  */
 export async function migrateService(
   name: string,
@@ -28,7 +28,7 @@ export async function migrateService(
   const logger = createLogger(name, settings.LOG_LEVEL);
   const dataSource = createDataSource({
     url: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL,
-    poolSize: 2, // one migrates; `changeConcurrently` ends sessions by the other
+    poolSize: 2, // one connection migrates; with the other, `changeConcurrently` ends sessions that block it
     applicationName: `${name} migrate`,
     migrations,
     statementTimeoutMs,

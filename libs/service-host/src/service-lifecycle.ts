@@ -36,8 +36,8 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
   ) {}
 
   /**
-   * Connects to the database, however long that takes, then starts background tasks, then consumes messages.
-   * The HTTP port is already open.
+   * Opens the internal port, connects to the database, however long that takes, then starts background tasks,
+   * then consumes messages. The HTTP port is already open.
    */
   async start(): Promise<void> {
     const { INTERNAL_HOST: host, INTERNAL_PORT: port } = this.config;
@@ -49,12 +49,12 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
     this.logger.info('Ready.');
   }
 
-  /** A part of `start`, which tests also call alone. */
+  /** A part of `start`. Tests call it separately. */
   async startTasks(): Promise<void> {
     for (const task of this.providers(BackgroundTask)) await task.start();
   }
 
-  /** A part of `start`, which tests also call alone: relays the outbox and consumes messages. */
+  /** A part of `start`: relays the outbox and consumes messages. Tests call it separately. */
   startMessaging(): void {
     for (const consumer of this.providers(MessageConsumer)) this.messaging.consume(consumer);
     this.messaging.start();
@@ -67,7 +67,7 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
     await this.stopTasks({ beforeHttp: false });
   }
 
-  /** Providers with connections of their own close them in this hook, too. */
+  /** Other providers close their own connections in the same hook. */
   async onApplicationShutdown(): Promise<void> {
     await this.attempt('internal port', () => this.internalServer?.close());
     await this.attempt('redis', () => this.redis.stop());

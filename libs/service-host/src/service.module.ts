@@ -10,8 +10,8 @@ import { SERVICE, type Service } from './service.js';
 import { ServiceLifecycle } from './service-lifecycle.js';
 
 /**
- * Nest's token for the database of readiness checks. It has a separate connection: a fully used pool is no
- * reason to remove this replica from the load balancer, or to return messages to RabbitMQ.
+ * Nest's token for the database of readiness checks. It has its own connection, so that a fully used pool
+ * does not make this replica unready, or return messages to RabbitMQ.
  */
 const PROBE_DATABASE = Symbol('PROBE_DATABASE');
 const INBOX_CLEANUP = Symbol('INBOX_CLEANUP');

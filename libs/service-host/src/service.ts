@@ -1,18 +1,21 @@
 import type { ServiceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 
-/** Settings of a read replica. A service that has lists sets both or, without a replica, only the lag. */
+/** Settings of a read replica. Services with lists always have the lag, and the URL if there is a replica. */
 export interface ReadReplicaSettings {
   readonly DATABASE_READ_URL?: string | undefined;
   readonly DATABASE_READ_MAX_LAG_MS?: number | undefined;
 }
 
-/** A service: the properties in which services differ. */
+/** What differs between the services. */
 export interface Service {
   readonly name: string;
   readonly config: ServiceSettings & ReadReplicaSettings;
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** Set by services with many partitions, or with statements on arrays of keys. Default: false. */
+  /**
+   * Whether PostgreSQL plans each named statement once, without its values. Set by services with many
+   * partitions, or with statements on arrays of keys. Default: false.
+   */
   readonly forceGenericPlan?: boolean;
 }
 

@@ -47,7 +47,7 @@ describe('the shards of a service', () => {
     replicas.push(replica);
     return replica;
   };
-  /** Renews all replicas until they own these numbers of shards, and each shard has one owner. */
+  /** Renews all replicas until they own these numbers of shards, and no shard has two owners. */
   const untilOwned = (...counts: number[]) =>
     eventually(() => {
       for (const replica of replicas) replica.wake();
@@ -121,7 +121,7 @@ describe('the shards of a service', () => {
     const dying = start(0, { database: new Database(dataSource) });
     const staying = start(8);
     await untilOwned(8, 8);
-    replicas = [staying]; // the other one is not renewed here any more
+    replicas = [staying]; // `untilOwned` no longer renews the dying one
     const [shard] = dying.owned;
     await scratch.database.rows(endSessionsOfShard, [shard]);
     await dataSource.destroy();
@@ -134,7 +134,7 @@ describe('the shards of a service', () => {
   it('are freed by PostgreSQL when their process pauses for longer than maxPauseMs', async () => {
     const suspended = start(0, { maxPauseMs: 10 }); // less than the time between two rounds
     await eventually(() => suspended.owned.length > 0);
-    replicas = []; // so that it is not renewed here
+    replicas = []; // `untilOwned` does not renew the suspended one
     const other = start(8);
     try {
       await untilOwned(16);

@@ -7,12 +7,12 @@ const intervalMs = 1_000;
 /** PostgreSQL ends the transaction of a process that is suspended for longer, and frees its shards. */
 const defaultMaxPauseMs = 6_000;
 
-/** First key of the advisory locks. The second key is a shard, or `memberKey`. */
+/** First key of the advisory locks, an arbitrary number. The second key is a shard, or `memberKey`. */
 const lockClass = 7_391_060;
-/** Every replica has a shared lock of this key, so that replicas can be counted. */
+/** Every replica has a shared lock with this key, so that replicas can be counted. */
 const memberKey = shardCount;
 
-// Begins the transaction of a replica: counts it as a member, and limits its pauses.
+// Takes the shared lock of a replica, and limits how long its transaction may be idle ($1, in milliseconds).
 const joinMembers = statement(
   'shards.join',
   `SELECT pg_advisory_xact_lock_shared(${lockClass}, ${memberKey}),
@@ -36,7 +36,7 @@ const ownedShards = new Gauge({
 });
 
 export interface ShardSettings {
-  /** The shard that this replica prefers. Random by default. */
+  /** The shard that this replica tries to take first. Random by default. */
   readonly first?: number;
   /** A process that is suspended for longer loses its shards. Default: 6000. */
   readonly maxPauseMs?: number;
@@ -86,7 +86,7 @@ export class Shards extends BackgroundLoop {
   override async stop(): Promise<void> {
     await super.stop();
     await this.release();
-    this.own([]);
+    this.setOwned([]);
   }
 
   private async renew(preferred: readonly number[]): Promise<void> {
@@ -97,7 +97,7 @@ export class Shards extends BackgroundLoop {
       await this.release();
       await this.take([...new Set([...previous, ...preferred])], []);
     } catch (error) {
-      this.own([]);
+      this.setOwned([]);
       await this.release();
       throw error;
     }
@@ -109,7 +109,7 @@ export class Shards extends BackgroundLoop {
     const others = preferred.filter((shard) => !owned.includes(shard));
     const result = await tx.row<{ share: number; taken: number[] }>(takeShards, [others, owned.length]);
     if (result === undefined) throw new Error('PostgreSQL returned no share.');
-    this.own([...owned, ...result.taken]);
+    this.setOwned([...owned, ...result.taken]);
     return result.share;
   }
 
@@ -127,7 +127,7 @@ export class Shards extends BackgroundLoop {
   }
 
   /** Sets the owned shards, and calls the listeners if some are new. */
-  private own(shards: readonly number[]): void {
+  private setOwned(shards: readonly number[]): void {
     const previous = this.shards;
     this.shards = shards.toSorted((a, b) => a - b);
     ownedShards.set(shards.length);

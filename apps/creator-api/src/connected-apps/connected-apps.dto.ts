@@ -3,7 +3,7 @@ import { IntegerParameter } from '@fulfilment/http-service';
 import { IsOptional } from 'class-validator';
 import { MonthRangeQuery } from '../statistics/statistics.dto.js';
 
-/** Repeats the members of NumberedPageDto, since a class can extend only one other. */
+/** Repeats the members of `NumberedPageDto`, since a class cannot extend two. */
 export class ConnectedAppsQuery extends MonthRangeQuery {
   @Description('Number of the page, from 1', 1)
   @IsOptional()

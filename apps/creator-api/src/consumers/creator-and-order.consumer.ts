@@ -1,5 +1,4 @@
-import type { Message } from '@fulfilment/contracts';
-import { messages } from '@fulfilment/contracts';
+import { type Message, messages } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Inject, Injectable } from '@nestjs/common';

@@ -94,11 +94,11 @@ describe('the read models of creators and orders', () => {
   };
 
   it.each([
-    ['an intact ledger', true],
-    ['empty tables', false],
+    ['only the ledger is left', true],
+    ['no table is left', false],
   ])(
-    'are equal to the lost ones after a replay from %s, with concurrent orders',
-    async (_tables, keepLedger) => {
+    'are equal to the lost ones after a replay during concurrent orders, when %s',
+    async (_left, keepLedger) => {
       const rows = await expectedRows([...earlierOrders, ...concurrentOrders]);
       await publishAll(earlierOrders);
       await postAllWaiting(api.database);

@@ -6,8 +6,8 @@ import { applySnapshots } from './apply-snapshots.js';
 import { LedgerPosting } from '../ledger/ledger-posting.job.js';
 
 /**
- * Applies replayed creators and orders to the read models and the ledger. A queue of its own, so that a
- * replay does not delay current messages (ADR 18).
+ * Applies replayed creators and orders to the read models and the ledger. They have their own queue, so that
+ * a replay does not delay current messages (ADR 18).
  */
 @Injectable()
 export class ReplayConsumer extends MessageConsumer {

@@ -5,15 +5,15 @@ import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
 import type { CreatorView } from './creator.shapes.js';
 
-// Row-level security limits the counts to the caller's organisation; a global admin sees those of all
-// organisations.
+// Row-level security shows only the counts of the caller's organisation, and to a global admin only those of
+// all creators.
 export const countCreators = statement(
   'creators.count',
   'SELECT COALESCE(sum(creators), 0)::bigint AS total FROM creator_counts',
 );
 
 // The counts locate the days of the page and the offset within its first day, so that a deep page reads no
-// creators of other days. $1 is the length of the page, $2 the creators before it.
+// creators of other days. $1 is the length of the page, $2 the number of creators before it.
 export const readCreators = statement(
   'creators.page',
   `WITH days AS MATERIALIZED (

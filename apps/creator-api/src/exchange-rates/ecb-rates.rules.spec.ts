@@ -1,4 +1,4 @@
-import { readEcbRates } from './ecb-rates.rules.js';
+import { parseEcbRates } from './ecb-rates.rules.js';
 
 const daily = `<?xml version="1.0" encoding="UTF-8"?>
 <gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
@@ -18,16 +18,16 @@ const onDay = [
   { rate_date: '2026-03-10', currency: 'EUR', per_euro: '1' },
 ];
 
-describe('readEcbRates', () => {
+describe('parseEcbRates', () => {
   it('reads eurofxref-daily.xml', () => {
-    expect(readEcbRates(daily)).toEqual(onDay);
+    expect(parseEcbRates(daily)).toEqual(onDay);
   });
 
   it.each([
     ['eurofxref.csv', 'Date, USD, JPY, CZK, GBP, \n10 March 2026, 1.0423, 162.43, 24.9, 0.83450, \n'],
     ['eurofxref-hist.csv', 'Date,USD,JPY,CZK,GBP,\r\n2026-03-10,1.0423,162.43,N/A,0.83450,\r\n'],
   ])('reads %s', (_name, text) => {
-    expect(readEcbRates(text)).toEqual(onDay);
+    expect(parseEcbRates(text)).toEqual(onDay);
   });
 
   it.each([
@@ -38,6 +38,6 @@ describe('readEcbRates', () => {
     ['a rate of zero', daily.replace('1.0423', '0.0'), /USD on 2026-03-10/],
     ['a rate that is no number', daily.replace('1.0423', '1,04'), /USD on 2026-03-10/],
   ])('rejects %s', (_what, text, message) => {
-    expect(() => readEcbRates(text)).toThrow(message);
+    expect(() => parseEcbRates(text)).toThrow(message);
   });
 });

@@ -1,6 +1,6 @@
 import { isCurrency } from '@fulfilment/contracts';
 
-/** The value of one euro in a currency on a day. The rate is decimal text, as published. */
+/** The value of one euro in a currency on a day, as decimal text. */
 interface EuroRate {
   readonly rate_date: string;
   readonly currency: string;
@@ -22,8 +22,8 @@ const months = 'January February March April May June July August September Octo
  * are prices, and the euro as 1.
  * @throws UnreadableRates
  */
-export function readEcbRates(text: string): EuroRate[] {
-  const rates = (text.trimStart().startsWith('<') ? readXml(text) : readCsv(text)).filter(
+export function parseEcbRates(text: string): EuroRate[] {
+  const rates = (text.trimStart().startsWith('<') ? parseXml(text) : parseCsv(text)).filter(
     ({ currency, per_euro }) => isCurrency(currency) && per_euro !== 'N/A',
   );
   if (rates.length === 0) throw new UnreadableRates('The file contains no reference rates.');
@@ -36,7 +36,7 @@ export function readEcbRates(text: string): EuroRate[] {
 }
 
 /** Parses `<Cube time='2026-11-20'><Cube currency='USD' rate='1.0423'/>…`, with attributes in any order. */
-function readXml(text: string): EuroRate[] {
+function parseXml(text: string): EuroRate[] {
   const rates: EuroRate[] = [];
   let day: string | undefined;
   for (const [, attributes = ''] of text.matchAll(/<Cube\b([^<>]{0,200})>/g)) {
@@ -46,7 +46,7 @@ function readXml(text: string): EuroRate[] {
         value,
       ]),
     );
-    if (time !== undefined) day = readDay(time);
+    if (time !== undefined) day = parseDay(time);
     if (currency === undefined || rate === undefined) continue;
     if (day === undefined) throw new UnreadableRates('A rate occurs before its date.');
     rates.push({ rate_date: day, currency, per_euro: rate });
@@ -55,7 +55,7 @@ function readXml(text: string): EuroRate[] {
 }
 
 /** Parses `Date, USD, JPY, …`, then a line per day. A day is `20 November 2026` or `2026-11-20`. */
-function readCsv(text: string): EuroRate[] {
+function parseCsv(text: string): EuroRate[] {
   const [header = [], ...lines] = text
     .trim()
     .split(/\r?\n/)
@@ -67,12 +67,12 @@ function readCsv(text: string): EuroRate[] {
       const currency = header[index + 1];
       return currency === undefined || currency === '' || per_euro === ''
         ? []
-        : [{ rate_date: readDay(day), currency, per_euro }];
+        : [{ rate_date: parseDay(day), currency, per_euro }];
     }),
   );
 }
 
-function readDay(text: string): string {
+function parseDay(text: string): string {
   const [, dayOfMonth = '', monthName = '', year = ''] = /^(\d{1,2}) (\w+) (\d{4})$/.exec(text) ?? [];
   const month = months.indexOf(monthName) + 1;
   const day = month === 0 ? text : `${year}-${String(month).padStart(2, '0')}-${dayOfMonth.padStart(2, '0')}`;

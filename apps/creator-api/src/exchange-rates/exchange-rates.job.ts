@@ -18,12 +18,12 @@ const newestAge = new Gauge({
   help: 'Time since the start of the day of the newest exchange rate; absent if there are no rates. Above five days, rates of the ECB are missing.',
 });
 
-const measure = statement(
+const readNewestAge = statement(
   'rates.measure',
   `SELECT extract(epoch FROM now() - rate_date::timestamp AT TIME ZONE 'UTC')::float8 AS seconds
    FROM exchange_rates WHERE currency = 'EUR' ORDER BY rate_date DESC LIMIT 1`,
 );
-// The replica that updates the time fetches. If it dies, another replica fetches after the retry delay.
+// Only the replica whose UPDATE changes the row fetches. If it dies, another one fetches $1 ms later.
 const claim = statement(
   'rates.claim',
   `UPDATE exchange_rate_source SET next_fetch_at = now() + make_interval(secs => $1::float8 / 1000)
@@ -37,8 +37,8 @@ const scheduleNext = statement(
 type RateSettings = Pick<CreatorApiSettings, 'EXCHANGE_RATES_URL' | 'EXCHANGE_RATES_INTERVAL_MS'>;
 
 /**
- * Measures the age of the newest rate. Fetches new rates if `EXCHANGE_RATES_URL` is set, one replica at a
- * time (ADR 11).
+ * Reports the age of the newest rate as a metric. If `EXCHANGE_RATES_URL` is set, fetches rates, in one
+ * replica at a time (ADR 11).
  */
 @Injectable()
 export class ExchangeRatesJob extends BackgroundLoop {
@@ -54,22 +54,22 @@ export class ExchangeRatesJob extends BackgroundLoop {
 
   private async round(): Promise<boolean> {
     if (await this.fetchDueRates()) this.posting.ratesLoaded();
-    const newest = await this.database.row<{ seconds: number }>(measure);
+    const newest = await this.database.row<{ seconds: number }>(readNewestAge);
     if (newest !== undefined) newestAge.set(newest.seconds);
     return false;
   }
 
-  /** Fetches the rates if they are due and no other replica does. Returns whether rates were stored. */
+  /** Fetches the rates if they are due, in one replica at a time. Returns whether rates were stored. */
   async fetchDueRates(): Promise<boolean> {
     const { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: intervalMs } = this.config;
     if (url === undefined || (await this.database.run(claim, [retryDelayMs])) === 0) return false;
-    const fetched = await downloadFile(this.client, url);
+    const fetched = await download(this.client, url);
     if ('problem' in fetched) {
       this.logger.warn(fetched, 'Exchange rates could not be fetched; will retry.');
       return false;
     }
     try {
-      const { last_day } = await storeRates(this.database, fetched.file);
+      const { last_day } = await storeRates(this.database, fetched.text);
       this.logger.info({ last_day }, 'Fetched and stored exchange rates.');
     } catch (error) {
       if (!(error instanceof UnreadableRates)) throw error;
@@ -82,9 +82,9 @@ export class ExchangeRatesJob extends BackgroundLoop {
   }
 }
 
-type Fetched = { readonly file: string } | { readonly problem: string; readonly status?: number | undefined };
+type Fetched = { readonly text: string } | { readonly problem: string; readonly status?: number | undefined };
 
-async function downloadFile(client: GuardedClient, url: string): Promise<Fetched> {
+async function download(client: GuardedClient, url: string): Promise<Fetched> {
   const problem = await client.findTargetProblem(url);
   if (problem !== undefined) return { problem: `EXCHANGE_RATES_URL ${problem}` };
   const exchange = await client.send({
@@ -99,5 +99,5 @@ async function downloadFile(client: GuardedClient, url: string): Promise<Fetched
   const { outcome, statusCode: status } = exchange;
   if (status !== 200) return { problem: outcome === 'succeeded' ? 'unexpected_status' : outcome, status };
   if (exchange.truncated) return { problem: exchange.abortReason ?? 'incomplete', status };
-  return { file: exchange.body.toString('utf8') };
+  return { text: exchange.body.toString('utf8') };
 }

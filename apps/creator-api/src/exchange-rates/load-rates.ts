@@ -1,6 +1,6 @@
 import { type Database, statement } from '@fulfilment/database';
 import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
-import { readEcbRates } from './ecb-rates.rules.js';
+import { parseEcbRates } from './ecb-rates.rules.js';
 
 const upsert = statement(
   'rates.upsert',
@@ -25,23 +25,25 @@ interface LoadedRates extends StoredRates {
 }
 
 /**
- * Stores a file of the ECB's reference rates. Idempotent.
+ * Stores reference rates of the ECB. Safe to repeat.
+ * @param text the content of the file
  * @throws UnreadableRates
  */
-export async function storeRates(database: Database, file: string): Promise<StoredRates> {
-  const rates = readEcbRates(file);
+export async function storeRates(database: Database, text: string): Promise<StoredRates> {
+  const rates = parseEcbRates(text);
   await database.run(upsert, [JSON.stringify(rates)]);
   const days = [...new Set(rates.map((rate) => rate.rate_date))].sort();
   return { days: days.length, first_day: days[0] ?? '', last_day: days.at(-1) ?? '' };
 }
 
 /**
- * Stores a file of rates and posts the orders that waited for them. A corrected rate applies to later
- * postings only: existing ones keep their rate.
+ * Stores reference rates and posts the orders that waited for them. A corrected rate applies to later
+ * postings; earlier ones keep their rate.
+ * @param text the content of the file
  * @throws UnreadableRates
  */
-export async function loadRates(database: Database, file: string): Promise<LoadedRates> {
-  const stored = await storeRates(database, file);
+export async function loadRates(database: Database, text: string): Promise<LoadedRates> {
+  const stored = await storeRates(database, text);
   await postWaitingOrders(database);
   const waiting = await database.row<{ orders: number }>(countWaiting);
   return { ...stored, bookings_waiting: waiting?.orders ?? 0 };

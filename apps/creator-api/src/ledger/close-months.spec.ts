@@ -82,6 +82,7 @@ describe('closed months of statistics', () => {
         orders.map((order) => messages.replayOrder.make({ order }, { occurredAt: new Date() })),
       ),
     );
+  /** Sells the two pieces of `anOrder`, which cost 4998 together. */
   const sell = async (at: string, changes: Partial<OrderSnapshot> = {}) => {
     const order = paid(anOrder(creator.id, changes), at);
     await handle(orderMessage(order));
@@ -107,10 +108,14 @@ describe('closed months of statistics', () => {
   it('close by the clock of the database, and never with close day 0', async () => {
     expect(await closeMonths(database, { closeDay: 0 })).toBeUndefined();
     expect(await openMonth()).toBe('0001-01');
-    const now = statement('test.this_month', `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS month`);
-    const before = (await database.row<{ month: string }>(now))?.month;
+    const readThisMonth = statement(
+      'test.this_month',
+      `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS month`,
+    );
+    const thisMonth = async () => (await database.row<{ month: string }>(readThisMonth))?.month;
+    const before = await thisMonth();
     const closed = await closeMonths(database, { closeDay: 1 });
-    expect([before, (await database.row<{ month: string }>(now))?.month]).toContain(closed);
+    expect([before, await thisMonth()]).toContain(closed);
   });
 
   it('are logged when they close at the start of the service', async () => {

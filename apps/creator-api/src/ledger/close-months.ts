@@ -2,10 +2,7 @@ import { type Database, statement } from '@fulfilment/database';
 
 const lockKey = `hashtextextended('statistics-close', 0)`;
 
-/**
- * Shared lock of every posting until its commit: no month closes between the choice of its month and the
- * commit.
- */
+/** Every posting holds this shared lock until its commit, so that the month that it chose stays open. */
 export const lockMonthsShared = statement(
   'months.lock_shared',
   `SELECT pg_advisory_xact_lock_shared(${lockKey})`,

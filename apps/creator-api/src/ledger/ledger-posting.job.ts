@@ -17,7 +17,7 @@ const oldest = new Gauge({
   help: 'Time since the oldest order of bookings_waiting started to wait.',
 });
 
-const measure = statement(
+const measureWaiting = statement(
   'postings.measure',
   `SELECT (SELECT count(*) FROM (SELECT FROM waiting_postings LIMIT 10000) w) AS orders,
      COALESCE(extract(epoch FROM now() - (SELECT min(since) FROM waiting_postings)), 0)::float8 AS seconds`,
@@ -79,10 +79,10 @@ export class LedgerPosting extends BackgroundTask {
 
   private async round(): Promise<boolean> {
     await this.closeMonths();
-    const more = await this.waitingOrders.round();
-    const measured = await this.database.row<{ orders: number; seconds: number }>(measure);
+    const hasMore = await this.waitingOrders.round();
+    const measured = await this.database.row<{ orders: number; seconds: number }>(measureWaiting);
     waiting.set(measured?.orders ?? 0);
     oldest.set(measured?.seconds ?? 0);
-    return more;
+    return hasMore;
   }
 }

@@ -1,6 +1,6 @@
 import type { Currency } from '@fulfilment/contracts';
 
-/** A posting for statements and ledger lines. Amounts are text, since they may exceed safe integers. */
+/** A posting, for statements and ledger lines. Amounts are text, since they may exceed 2^53. */
 export interface LedgerRow {
   readonly kind: 'sale' | 'refund';
   readonly order_id: string;

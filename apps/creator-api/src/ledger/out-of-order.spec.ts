@@ -86,7 +86,7 @@ describe('messages that arrive twice, late and in any order', () => {
     const expected = await expectConsistentRows(database, creators);
     await truncateTables(database);
 
-    // Each replica handles every message, in another order. A fixed lock order prevents deadlocks.
+    // Each replica handles all messages, in a different order. The fixed order of locks prevents deadlocks.
     const messagesOfReplicas = [
       sentMessages,
       sentMessages.toReversed(),

@@ -108,11 +108,10 @@ interface PaidLineRow extends PaidLine {
 }
 
 /**
- * Posts the sales and refunds of these orders to the ledger: a sale per line in the month of the payment, a
- * refund per line in the month of the refund. Both are added to the sums of their months. If the month is
- * closed, the first open month is used instead (ADR 28). Repeated calls post nothing twice. An order
- * whose creator or exchange rate is unknown waits as a whole. The caller must hold the row locks of the
- * orders.
+ * Posts the sales and refunds of orders to the ledger: a sale per line in the month of the payment, a refund
+ * per line in the month of the refund. If that month is closed, the first open month is used instead (ADR
+ * 28). Adds them to the sums of these months. Repeated calls post nothing twice. An order whose creator or
+ * exchange rate is unknown waits. The caller must hold the row locks of the orders.
  */
 export async function postOrders(
   tx: Transaction,
@@ -129,29 +128,38 @@ export async function postOrders(
     postAllRefunds(), // runs after the sales, so it sees their rows
   ]);
   const postedOrders = new Set(sameCurrency.map((row) => row.order_id));
-  // The remaining lines are those that the ledger does not have, whatever their currency: a creator may be
-  // added or changed between two statements.
   const remainingIds = orderIds.filter((id) => !postedOrders.has(id));
-  const lines = remainingIds.length === 0 ? [] : await tx.rows<PaidLineRow>(readPaidLines, [remainingIds]);
-  const waiting = new Set<string>();
+  const converted = await postWithConversion(tx, remainingIds);
+  const refundsAfterConversion = converted.sales.length === 0 ? [] : await postAllRefunds();
+  const sales = [...sameCurrency, ...converted.sales];
+  const refunds = [...refundsBeforeConversion, ...refundsAfterConversion];
+  const hasPosted = sales.length + refunds.length > 0;
+  const { waitingIds } = converted;
+  await pipelined([
+    hasPosted && tx.run(addToMonths, [itemIds(sales), itemIds(refunds)]),
+    waitingIds.size > 0 && tx.run(insertWaiting, [[...waitingIds]]),
+    tx.run(deleteWaiting, [orderIds.filter((id) => !waitingIds.has(id))]),
+  ]);
+}
+
+/**
+ * Posts the sales that the ledger does not have yet, whatever their currency: a creator may be added or
+ * changed between two statements. Also returns the orders whose creator or exchange rate is unknown.
+ */
+async function postWithConversion(
+  tx: Transaction,
+  orderIds: readonly string[],
+): Promise<{ sales: PostedRow[]; waitingIds: Set<string> }> {
+  const lines = orderIds.length === 0 ? [] : await tx.rows<PaidLineRow>(readPaidLines, [orderIds]);
+  const waitingIds = new Set<string>();
   const convertedLines = lines.flatMap((line) => {
     const converted = convertLine(line);
-    if (converted === undefined) waiting.add(line.order_id);
+    if (converted === undefined) waitingIds.add(line.order_id);
     return converted === undefined ? [] : [converted];
   });
-  const convertedSales =
-    convertedLines.length === 0
-      ? []
-      : await tx.rows<PostedRow>(postConvertedSales, [JSON.stringify(convertedLines)]);
-  const refundsOfConvertedSales = convertedSales.length === 0 ? [] : await postAllRefunds();
-  const sales = [...sameCurrency, ...convertedSales];
-  const refunds = [...refundsBeforeConversion, ...refundsOfConvertedSales];
-  const anyPosted = sales.length + refunds.length > 0;
-  await pipelined([
-    anyPosted && tx.run(addToMonths, [itemIds(sales), itemIds(refunds)]),
-    waiting.size > 0 && tx.run(insertWaiting, [[...waiting]]),
-    tx.run(deleteWaiting, [orderIds.filter((id) => !waiting.has(id))]),
-  ]);
+  if (convertedLines.length === 0) return { sales: [], waitingIds };
+  const sales = await tx.rows<PostedRow>(postConvertedSales, [JSON.stringify(convertedLines)]);
+  return { sales, waitingIds };
 }
 
 function itemIds(rows: readonly PostedRow[]): string[] {

@@ -122,7 +122,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     waiting.scheduleCreators([creator.id]);
     let rounds = 1;
     while (await waiting.round()) rounds += 1;
-    expect(rounds).toBe(3); // of at most 500 orders
+    expect(rounds).toBe(3); // 500, 500 and 100 orders
     expect((await database.rows(postedItems, [creator.id])).length).toBe(1100);
   });
 
@@ -192,7 +192,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     for (let added = 0; added < 60_000; added += 6_000)
       await database.run(addWaiting, [creatorWithoutRate.id, 6_000]);
     const withMany = await measure();
-    // The index has one or two more levels; 60000 orders fill about 1000 pages.
+    // The larger index has one or two more levels. A scan of the 60000 orders would read about 1000 pages.
     expect(withMany.groups).toBeLessThan(withFew.groups + 30);
     expect(withMany.orders).toBeLessThan(withFew.orders * 1.6 + 30);
 

@@ -7,10 +7,10 @@ import { settlementRate } from './settlement-rate.sql.js';
 
 const groupsPerPage = 500;
 const ordersPerBatch = 500;
-/** Maximum number of changed creators that are checked one by one; above it, all groups are checked. */
+/** Maximum number of scheduled scopes. If more creators change, all groups are checked instead. */
 const maxScopes = 100;
 
-/** Waiting orders with the same creator, currency and day of payment: all become ready at the same moment. */
+/** Waiting orders with the same creator, currency and day of payment, which become ready at the same time. */
 interface Group {
   readonly creator_id: string;
   readonly currency: string;
@@ -21,7 +21,7 @@ interface Group {
 interface Scope {
   readonly after: Group;
   readonly lastCreator: string;
-  /** True for the creators of all shards, false for those in the shards of this replica. */
+  /** Whether creators of all shards are checked, or only those in the shards of this replica. */
   readonly ofAllShards: boolean;
 }
 
@@ -70,7 +70,7 @@ export const claimOrders = statement(
    JOIN orders o ON o.id = w.order_id LIMIT ${ordersPerBatch} FOR UPDATE OF o SKIP LOCKED`,
 );
 
-interface Advanced {
+interface Progress {
   /** The rest of the scope, or the same scope if its page has more orders to post; undefined at its end. */
   readonly rest: Scope | undefined;
   readonly posted: number;
@@ -113,18 +113,22 @@ export class WaitingOrders {
   }
 
   /**
-   * Handles one page of groups and at most one batch of orders. Returns whether to run again immediately:
-   * polling goes on to the next page while it posts.
+   * Handles one page of groups and at most one batch of orders. Returns whether to call it again immediately:
+   * while scopes are scheduled, and while polling finds orders to post.
    */
   async round(): Promise<boolean> {
     const [scope] = this.scopes;
     const { rest, posted } = await this.advance(scope ?? this.polled);
-    if (scope === undefined) this.polled = rest ?? everyGroup({ ofAllShards: false });
-    else this.scopes = this.scopes.flatMap((item) => (item === scope ? (rest ?? []) : item));
+    if (scope === undefined) {
+      this.polled = rest ?? everyGroup({ ofAllShards: false });
+    } else {
+      // Other scopes may have been scheduled during `advance`.
+      this.scopes = this.scopes.flatMap((item) => (item === scope ? (rest ?? []) : item));
+    }
     return this.scopes.length > 0 || (scope === undefined && posted > 0 && rest !== undefined);
   }
 
-  private async advance(scope: Scope): Promise<Advanced> {
+  private async advance(scope: Scope): Promise<Progress> {
     const { after, lastCreator, ofAllShards } = scope;
     const groups = await this.database.rows<Group & { ready: boolean }>(readGroups, [
       after.creator_id,
@@ -159,5 +163,6 @@ export class WaitingOrders {
 export async function postWaitingOrders(database: Database): Promise<void> {
   const waiting = new WaitingOrders(database);
   waiting.scheduleAll();
-  while (await waiting.round());
+  let hasMore = true;
+  while (hasMore) hasMore = await waiting.round();
 }

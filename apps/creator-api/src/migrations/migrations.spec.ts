@@ -2,11 +2,12 @@ import { migrationFaults, scratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from './index.js';
 
 describe('the migrations', () => {
-  it('block no concurrent read or write for long', async () => {
+  it('do not block concurrent reads and writes for long', async () => {
     expect(await migrationFaults(migrations)).toEqual([]);
   });
 
-  it('after the baseline, which run in no transaction, can be repeated and reverted repeatedly', async () => {
+  // They run in no transaction, so an interrupted one is repeated.
+  it('after the baseline can be applied again and reverted twice', async () => {
     const scratch = await scratchDatabase(migrations);
     const runner = scratch.dataSource.createQueryRunner();
     const [, ...later] = migrations.map((Migration) => new Migration());

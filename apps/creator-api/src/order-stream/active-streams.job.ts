@@ -62,7 +62,7 @@ export class ActiveStreams extends BackgroundLoop {
     this.streams.delete(stream);
   }
 
-  // Requests reach feeds through this class: the role of their transactions may not write feeds.
+  // The role of requests may not write feeds, so requests use the database of this class.
   beginFeed({ creatorId }: ActiveStream): Promise<FeedPosition> {
     return beginFeed(this.database, creatorId);
   }
@@ -100,7 +100,7 @@ export class ActiveStreams extends BackgroundLoop {
     await super.stop();
   }
 
-  /** Ends the wait of the streams of creators with new orders. Returns false, so the next round is a poll. */
+  /** Ends the waits of streams whose creators have new orders. Returns false: the loop polls at intervals. */
   async round(): Promise<boolean> {
     const waiting = this.waitingStreams();
     if (waiting.length === 0) return false;

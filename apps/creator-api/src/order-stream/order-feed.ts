@@ -4,7 +4,7 @@ import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
 const ordersPerPage = 100;
-/** SQL: the current time in microseconds. A new position is not below it, so a position shows its age. */
+/** SQL: the current time in microseconds. A new position is at least this, so a position shows its age. */
 const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const hourMicros = 3_600 * 1_000_000;
 /** A stream continues after an event that is at most this old. */
@@ -12,7 +12,7 @@ const resumableHours = 24;
 /** Longer, so that a stream that continues has time to read its entries. */
 const keptHours = resumableHours + 1;
 
-// Waits for a transaction that is numbering entries, so the returned position is not below theirs.
+// Waits for a transaction that is numbering entries, so that the returned position is not below theirs.
 const begin = statement(
   'order-feed.begin',
   `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${nowMicros})
@@ -50,11 +50,11 @@ const numberEntries = statement(
    UPDATE order_feeds SET last_position = feed.base + (SELECT count(*) FROM unnumbered), read_at = now()
    FROM feed WHERE creator_id = $1`,
 );
-const readLast = statement(
+const readLastPositions = statement(
   'order-feed.last',
   'SELECT creator_id AS "creatorId", last_position AS position FROM order_feeds WHERE creator_id = ANY($1::uuid[])',
 );
-// Leaves out the unnumbered entries.
+// Excludes the unnumbered entries, whose position is 0.
 const readPage = statement(
   'order-feed.page',
   `SELECT entry.position, ${orderColumns} FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
@@ -66,7 +66,7 @@ export interface FeedPosition {
   readonly id: string;
   /** Orders that arrive from now on have higher positions. */
   readonly position: number;
-  /** A stream cannot continue after a lower position, since later entries may have been deleted. */
+  /** A stream cannot continue after a lower position: entries after that may have been deleted. */
   readonly oldestPosition: number;
 }
 
@@ -75,8 +75,8 @@ export interface FeedPosition {
  * while no stream was open get lower positions than the returned one.
  */
 export async function beginFeed(database: Database, creatorId: string): Promise<FeedPosition> {
-  // Only the entries of a stored feed can be numbered, a batch at a time. After the last one, the position is
-  // above theirs.
+  // Entries that were added while no stream was open are numbered first, a batch at a time. The position that
+  // is read after the last batch is above theirs.
   for (;;) {
     const feed = await database.row<FeedPosition>(begin, [creatorId]);
     if (feed === undefined) throw new Error('The feed was not stored.');
@@ -101,7 +101,7 @@ export async function assignPositions(
       // holder assigned.
       await pipelined([tx.run(lockFeed, [id]), tx.run(numberEntries, [id])]);
     });
-  const rows = await database.rows<{ creatorId: string; position: number }>(readLast, [creatorIds]);
+  const rows = await database.rows<{ creatorId: string; position: number }>(readLastPositions, [creatorIds]);
   return new Map(rows.map(({ creatorId, position }) => [creatorId, position]));
 }
 

@@ -105,7 +105,7 @@ describe('the stream of new orders', () => {
     for (const { data } of events) expect(list.body.data).toContainEqual(data);
   });
 
-  it('has no order that was placed while no stream was open', async () => {
+  it('begins without orders that were placed while no stream was open, and has them when it is resumed', async () => {
     const creator = await newCreator();
     const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);
     const missed = await place(creator);
@@ -119,7 +119,7 @@ describe('the stream of new orders', () => {
     ]);
   });
 
-  it('opens when the cleanup has deleted the feed, but not an entry that has not been numbered', async () => {
+  it('opens after the cleanup has deleted its feed, but not an entry that was never numbered', async () => {
     const creator = await newCreator();
     await openAndLeave(creator);
     await place(creator);
@@ -201,7 +201,7 @@ describe('the stream of new orders', () => {
     expect(orderIds(events.slice(1))).toEqual(placed.filter((id) => id !== first?.data.uuid));
   });
 
-  it('stays waiting while there is no new order, also after it was resumed', async () => {
+  it('keeps waiting while there is no new order, also after it was resumed', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
     const [first] = await stream.first(1);

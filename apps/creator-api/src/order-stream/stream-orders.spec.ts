@@ -29,14 +29,14 @@ class ControlledRevocations extends RevokedTokens {
   }
 }
 
-describe('the stream of orders of a token', () => {
+describe('the stream of new orders, with a controlled clock', () => {
   let api: CreatorApi;
   beforeAll(async () => {
     api = await creatorApi();
   });
   afterAll(() => api.stop());
 
-  /** A stream with a clock, waits and revocations that the test controls. */
+  /** Returns a stream whose clock, waits and revocations the test controls. */
   async function controlledStream() {
     const { id: creatorId } = await api.newCreator();
     const { database } = api;
@@ -54,7 +54,7 @@ describe('the stream of orders of a token', () => {
     );
     return {
       streams,
-      pass: (ms: number) => void (nowMs += ms),
+      passTime: (ms: number) => void (nowMs += ms),
       leave: () => client.abort(),
       revoke: () => void (revocations.isRevoked = true),
       expire: () => void (nowMs = caller.tokenExpiresAt.getTime()),
@@ -68,13 +68,14 @@ describe('the stream of orders of a token', () => {
     };
   }
 
-  it('has a heartbeat after 15 s, also if the wait for an order ended shortly before', async () => {
-    const { streams, pass, leave, open } = await controlledStream();
+  it('sends a heartbeat every 15 s, also if a wait for an order ends a second before', async () => {
+    const { streams, passTime, leave, open } = await controlledStream();
     const timeoutsMs: number[] = [];
     streams.waitFor = (timeoutMs) => {
       timeoutsMs.push(timeoutMs);
       if (timeoutsMs.length === 3) leave();
-      pass(timeoutsMs.length === 1 ? timeoutMs - 1000 : timeoutMs);
+      const endsEarlyMs = timeoutsMs.length === 1 ? 1000 : 0;
+      passTime(timeoutMs - endsEarlyMs);
       return Promise.resolve(undefined);
     };
     const sent = await text(await open());

@@ -61,7 +61,7 @@ export class StreamOrders {
     const feed = await this.streams.beginFeed(stream);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
     let position = resumed ?? feed.position;
-    // The position of the feed before the last read: if that read found no order, there is none up to it.
+    // The position of the feed before the last read. If that read found no order, there is none up to here.
     let readUpTo = feed.position;
     const firstEvent = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
     const eventId = (orderPosition: number): string =>

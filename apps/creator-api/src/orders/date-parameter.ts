@@ -1,8 +1,8 @@
 import { Field } from '@fulfilment/api-reference';
 
 /**
- * True for an existing day, YYYY-MM-DD: not 2026-02-30, and no day of the year 0000, which PostgreSQL does
- * not have.
+ * Whether the text is an existing day, YYYY-MM-DD. 2026-02-30 does not exist, and PostgreSQL has no days of
+ * the year 0000.
  */
 function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;

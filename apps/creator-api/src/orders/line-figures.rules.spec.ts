@@ -4,16 +4,16 @@ import { standardVatRate } from './vat-rates.rules.js';
 
 describe('lineFigures', () => {
   it.each([
-    // `expected` has the total, the VAT in it, and the royalty on the rest. Before a case: the exact amounts.
-    // 416.5 → 416; 312.45.
+    // `expected` has the total, the VAT in it, and the royalty on the rest. Comments show amounts before
+    // rounding. VAT 416.5 → 416; royalty 312.45 → 312.
     { quantity: 1, unit_amount: 2499, country: 'GB', royalty_rate: 1500, expected: [2499n, 416n, 312n] },
-    // 417.5 → 418; 313.05.
+    // VAT 417.5 → 418; royalty 313.05 → 313.
     { quantity: 1, unit_amount: 2505, country: 'GB', royalty_rate: 1500, expected: [2505n, 418n, 313n] },
     { quantity: 2, unit_amount: 1000, country: 'US', royalty_rate: 1250, expected: [2000n, 0n, 250n] },
-    // 1309.09; 1963.65.
+    // VAT 1309.09 → 1309; royalty 1963.65 → 1964.
     { quantity: 3, unit_amount: 4800, country: 'JP', royalty_rate: 1500, expected: [14400n, 1309n, 1964n] },
-    { quantity: 1, unit_amount: 10, country: 'US', royalty_rate: 500, expected: [10n, 0n, 0n] }, // 0.5 → 0
-    { quantity: 1, unit_amount: 30, country: 'US', royalty_rate: 500, expected: [30n, 0n, 2n] }, // 1.5 → 2
+    { quantity: 1, unit_amount: 10, country: 'US', royalty_rate: 500, expected: [10n, 0n, 0n] }, // royalty 0.5 → 0
+    { quantity: 1, unit_amount: 30, country: 'US', royalty_rate: 500, expected: [30n, 0n, 2n] }, // royalty 1.5 → 2
     { quantity: 1, unit_amount: 0, country: 'GB', royalty_rate: 1500, expected: [0n, 0n, 0n] },
     {
       quantity: 1,

@@ -62,7 +62,7 @@ const readOrdersOfApp = pageStatement(oneApp);
 export class ListOrders {
   constructor(private readonly visibility: Visibility) {}
 
-  /** @throws NotFound when the caller sees no such creator; ValidationFailed on an empty range */
+  /** @throws NotFound when the creator is not visible to the caller; ValidationFailed on an empty range */
   async run(
     caller: Caller,
     { creator, status, from, to, app, page, per_page }: OrdersQuery,

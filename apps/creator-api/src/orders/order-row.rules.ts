@@ -15,8 +15,8 @@ const dispatchStatusByOrderStatus = {
 export type OrderRow = ReturnType<typeof orderRow>;
 
 /**
- * Converts a snapshot to a row of the read model. Its amounts are the sums of its lines. They are text, since
- * they may exceed the safe integers of JSON.
+ * Converts a snapshot to a row of the read model. Its amounts are the sums of its lines, as text, since they
+ * may exceed the safe integers of JavaScript.
  */
 export function orderRow(order: OrderSnapshot) {
   const vatRate = standardVatRate(order.country_code);
@@ -59,7 +59,7 @@ export function orderRow(order: OrderSnapshot) {
   };
 }
 
-/** Returns when the order was paid and refunded; null for what its payment status does not confirm. */
+/** Returns the times of payment and refund that the payment status confirms; otherwise null. */
 function paymentDates({ status, charged_at, refunded_at }: OrderSnapshot['payment']) {
   const wasPaid = status === 'paid' || status === 'refunded';
   if (!wasPaid || charged_at === null) return { charged_at: null, refunded_at: null };

@@ -17,7 +17,7 @@ export function anItem(changes: Partial<Item> = {}): Item {
   };
 }
 
-/** A newly placed order: pending, version 1. */
+/** A newly placed order: pending, version 1, by default of 2 pieces that cost £24.99 each. */
 export function anOrder(creatorId: string, changes: Partial<OrderSnapshot> = {}): OrderSnapshot {
   const items = changes.items ?? [anItem()];
   return {

@@ -39,8 +39,8 @@ export function orderSummary(order: OrderColumns): OrderSummary {
 }
 
 /**
- * The dispatch status is per order, so an item's `status` is that of its order. The interface has the gross
- * total only in the list; here the lines have their amounts.
+ * An order has one dispatch status, so it is the `status` of each item. The interface has the gross total
+ * only in the list.
  */
 export function orderDetail(order: OrderColumns, items: readonly ItemColumns[]): OrderDetail {
   return {

@@ -15,7 +15,7 @@ import * as reference from './orders.reference.js';
 import { ReadOrder } from './read-order.js';
 import { ReadTimeline } from './timeline/read-timeline.js';
 
-/** Of this replica: each export holds a connection of the pool for requests. */
+/** Limits of each replica, since an export holds a connection of the pool for requests. */
 const exportLimits = { maxConcurrent: 2, maxPerTenant: 1 };
 
 @Controller('api/v1/orders')

@@ -42,7 +42,7 @@ const recordReleases = statement(
 const lockKnown = statement(
   'orders.lock',
   `SELECT id, version, (placed_at AT TIME ZONE 'UTC')::date AS placed_on, payment_status, dispatch_status,
-     client_id, charged_at IS NOT NULL AS charged, refunded_at IS NOT NULL AS refunded
+     client_id, charged_at IS NOT NULL AS was_charged, refunded_at IS NOT NULL AS was_refunded
    FROM orders WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE`,
 );
 
@@ -85,9 +85,7 @@ const changeCountsByApp = statement(
 );
 
 interface ProjectOptions {
-  /**
-   * Overwrites a stored order of the same version too, and posts its money unless the ledger already has it.
-   */
+  /** Also overwrites a stored order of the same version, and posts a sale or refund that the ledger lacks. */
   readonly replay?: boolean;
 }
 
@@ -98,8 +96,8 @@ interface KnownOrder {
   payment_status: string;
   dispatch_status: string;
   client_id: string | null;
-  charged: boolean;
-  refunded: boolean;
+  was_charged: boolean;
+  was_refunded: boolean;
 }
 
 /**
@@ -117,7 +115,7 @@ export async function projectOrders(
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
     throw new RejectedMessage('The total of the order lines exceeds the maximum amount.');
   // A fixed lock order prevents deadlocks between replicas: orders by id, then releases, counts, ledger.
-  // useIndexPlans is sent together with the first statement of insertUnknown, so it costs no round trip.
+  // `useIndexPlans` is sent together with the first statement of `insertUnknown`, so it costs no round trip.
   const [, added] = await pipelined([useIndexPlans(tx), insertUnknown(tx, orders)]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
@@ -129,7 +127,7 @@ export async function projectOrders(
     changes.length > 0 && tx.run(changeCounts, [JSON.stringify(changes)]),
     changes.length > 0 && tx.run(changeCountsByApp, [JSON.stringify(changes)]),
   ]);
-  // The ledger posts nothing twice, so an order that is only newly refunded is passed with its sale too.
+  // `postOrders` posts nothing twice, so the sale of an order that is newly refunded is not posted again.
   await postOrders(tx, [
     ...added.filter((order) => order.charged_at !== null),
     ...updated
@@ -141,13 +139,13 @@ export async function projectOrders(
 }
 
 async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
-  // Version 1 is normally the first message of an order, so only later versions are looked up.
+  // An order of version 1 is normally unknown, so only those of later versions are looked up.
   const laterIds = orders.filter((order) => order.version > 1).map((order) => order.id);
   const known = laterIds.length === 0 ? new Set<string>() : await selectIds(tx, findKnown, [laterIds]);
   const unknown = orders.filter((order) => !known.has(order.id));
   if (unknown.length === 0) return [];
   const insertedIds = await selectIds(tx, insertNew, [toRowsJson(unknown)]);
-  // Another replica may have inserted some of them just before.
+  // Another replica may have inserted some of them since.
   const added = unknown.filter((order) => insertedIds.has(order.id));
   if (added.length > 0) await tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]);
   return added;
@@ -200,5 +198,7 @@ async function updateKnown(
 }
 
 function isNewlyPaidOrRefunded(before: KnownOrder, after: OrderRow): boolean {
-  return (!before.charged && after.charged_at !== null) || (!before.refunded && after.refunded_at !== null);
+  const isNewlyPaid = !before.was_charged && after.charged_at !== null;
+  const isNewlyRefunded = !before.was_refunded && after.refunded_at !== null;
+  return isNewlyPaid || isNewlyRefunded;
 }

@@ -55,7 +55,7 @@ const countsByAppPlan = planOf({
   condition: 'client_id IS NOT NULL',
 });
 
-/** Recounts the orders and corrects the counts that differ, during concurrent writes. */
+/** Recounts the orders and corrects the counts that differ. Safe during concurrent writes. */
 export async function rebuildCounts(database: Database): Promise<Rebuilt> {
   const all = await rebuildByCreator(database, countsPlan);
   const byApp = await rebuildByCreator(database, countsByAppPlan);

@@ -63,6 +63,7 @@ describe('sums that are rebuilt', () => {
 
   it('include the order counts by app', async () => {
     await database.run(connectOrdersToApp);
+    // A count of each creator, and one of its app, which was missing.
     expect(await rebuildCounts(database)).toEqual({ rows: 500, differed: 250 });
     await expectConsistentRows(database, creators);
   });

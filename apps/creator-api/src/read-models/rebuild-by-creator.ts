@@ -47,9 +47,9 @@ export function creatorsIn(name: string, tables: readonly string[]): Statement {
 }
 
 /**
- * Corrects sums, a slice of creators at a time, during concurrent writes. Each statement compares the rows
- * and their sums in one snapshot and adds the difference to the current sum, so a concurrent addition is not
- * lost. A slice blocks only writers of the sums that it corrects, until it commits.
+ * Corrects sums, a slice of creators at a time. Safe during concurrent writes: each statement compares the
+ * rows and their sums in one snapshot and adds the difference to the current sum, so a concurrent addition is
+ * not lost. Until it commits, a slice blocks only writers of the sums that it corrects.
  */
 export async function rebuildByCreator(database: Database, plan: RebuildPlan): Promise<Rebuilt> {
   let rows = 0;

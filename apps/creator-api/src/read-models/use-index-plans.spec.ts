@@ -29,7 +29,7 @@ const countRowsRead = statement(
    WHERE relname = ANY($1::text[])`,
 );
 
-describe('The projection of orders', () => {
+describe('the projection of orders', () => {
   let scratch: ScratchDatabase;
   let creators: CreatorSnapshot[];
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe('The projection of orders', () => {
     return (await tx.row<{ rows: number }>(countRowsRead, [tables]))?.rows ?? NaN;
   }
 
-  it('reads as many rows for a batch after its tables have grown as when they were empty (ADR 3)', async () => {
+  it('reads at most 10 rows more for a batch when its tables have grown than when they were empty (ADR 3)', async () => {
     const [placedAtFirst = NaN, paidAtFirst = NaN, refundedAtFirst = NaN] = await projectAll(newOrders(10));
     await projectAll(newOrders(500));
 

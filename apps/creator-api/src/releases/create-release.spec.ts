@@ -83,10 +83,10 @@ describe('POST /api/v1/releases', () => {
   });
 
   it.each([
-    ['another organisation’s', connected, foreign.id],
-    ['unknown', globalAdminClaims, uuidv7()],
-    ['one of an organisation the token does not name', { org_role: 'owner' }, mine.id],
-  ])('responds with 404 to a creator that is %s', async (_what, claims, creator) => {
+    ['belongs to another organisation', connected, foreign.id],
+    ['does not exist', globalAdminClaims, uuidv7()],
+    ['belongs to an organisation, from a token without one', { org_role: 'owner' }, mine.id],
+  ])('responds with 404 to a creator that %s', async (_what, claims, creator) => {
     const before = await editions();
     const { status, body } = await api.post(path, claims, { ...valid, creator });
     expect(status).toBe(404);

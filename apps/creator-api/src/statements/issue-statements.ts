@@ -44,7 +44,7 @@ export async function creatorsWithMissingStatements(
   return next.map(({ creatorId }) => creatorId);
 }
 
-/** Issues all missing statements of a creator, each in a transaction of its own. Returns their number. */
+/** Issues all missing statements of a creator, each in a separate transaction. Returns their number. */
 export async function issueStatements(database: Database, creatorId: string): Promise<number> {
   let issued = 0;
   while (await database.transaction((tx) => issueNext(tx, creatorId))) issued += 1;
@@ -52,17 +52,20 @@ export async function issueStatements(database: Database, creatorId: string): Pr
 }
 
 /**
- * Issues the next statement of a creator. Returns whether one was missing. Its number follows from the stored
- * statements, under a lock of the creator: concurrent replicas issue one after the other, and a process that
- * dies has used no number.
+ * Issues the next statement of a creator. Returns whether one was missing. The number of the statement is one
+ * more than the last stored one, read under a lock of the creator. So concurrent replicas use different
+ * numbers, and a process that dies has used none.
  */
 export async function issueNext(tx: Transaction, creatorId: string): Promise<boolean> {
   await tx.run(lockCreator, [creatorId]);
   const next = await tx.row<NextStatement>(findNext, [[creatorId]]);
   if (next === undefined) return false;
   const digest = createHash('sha256');
-  let [lines, csvBytes] = [0, 0];
-  let [units, revenue, royalties] = [0n, 0n, 0n];
+  let lines = 0;
+  let csvBytes = 0;
+  let units = 0n;
+  let revenue = 0n;
+  let royalties = 0n;
   for await (const part of statementCsv(tx, next)) {
     digest.update(part.text);
     csvBytes += Buffer.byteLength(part.text);

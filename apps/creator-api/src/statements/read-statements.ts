@@ -72,8 +72,8 @@ export class ReadStatements {
   }
 
   /**
-   * The stream holds a connection until it has been read. It breaks off if its bytes are not those that were
-   * issued.
+   * The stream holds a connection until it has been read. It ends with an error if its bytes differ from
+   * those that were issued.
    * @throws NotFound like `read`
    */
   async download(caller: Caller, path: StatementPath): Promise<StatementFile> {

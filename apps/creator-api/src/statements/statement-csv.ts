@@ -5,7 +5,7 @@ import { csvLine } from '../orders/export/csv.rules.js';
 
 const linesPerPage = 1000;
 
-// $4 to $6: the last line of the previous page, for a keyset in the order of the index.
+// $4 to $6 are of the last line of the previous page.
 const readPage = statement(
   'statements.lines',
   `SELECT kind, order_id, item_id, occurred_at, (extract(epoch FROM occurred_at) * 1000000)::bigint AS micros, release_id, ean, units,
@@ -39,7 +39,10 @@ interface CsvPart {
   readonly royalties: bigint;
 }
 
-/** The columns of the file, in order. */
+/**
+ * The columns of the file, in order. Amounts are bigints, since `csvLine` puts an apostrophe before text that
+ * begins with a minus sign.
+ */
 const columns: Readonly<Record<string, (row: LineRow, currency: string) => string | number | bigint>> = {
   kind: (row) => row.kind,
   order: (row) => row.order_id,
@@ -63,15 +66,16 @@ const columns: Readonly<Record<string, (row: LineRow, currency: string) => strin
 };
 
 /**
- * Yields the CSV file of a statement. It contains columns of the ledger only, which never change; orders do.
- * The digests of issued statements depend on every byte, so the format never changes either.
+ * Yields the CSV file of a statement. The digests of issued statements depend on every byte, so the format
+ * must never change, and the file has only columns of the ledger, which never change.
  */
 export async function* statementCsv(
   sql: Sql,
   { creatorId, period, currency }: StatementMonth,
 ): AsyncGenerator<CsvPart> {
   yield { text: csvLine(Object.keys(columns)), lines: 0, units: 0n, revenue: 0n, royalties: 0n };
-  for (let last: LineRow | undefined; ;) {
+  let last: LineRow | undefined;
+  for (;;) {
     const values = [creatorId, period, currency, last?.micros, last?.item_id, last?.kind];
     const rows: LineRow[] = await sql.rows<LineRow>(readPage, values);
     if (rows.length > 0)
@@ -87,7 +91,6 @@ export async function* statementCsv(
   }
 }
 
-/** Amounts are bigints, since `csvLine` puts an apostrophe before text that begins with a minus sign. */
 function line(row: LineRow, settlementCurrency: string): string {
   return csvLine(Object.values(columns).map((cell) => cell(row, settlementCurrency)));
 }

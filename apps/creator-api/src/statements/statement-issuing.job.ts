@@ -8,7 +8,7 @@ import { creatorsWithMissingStatements, issueStatements } from './issue-statemen
 const intervalMs = 10_000;
 const creatorsPerRound = 500;
 
-// Finds no row if a pass has ended since the last month closed.
+// Finds no row if a whole pass was made since the last month closed.
 const readFirstOpenMonth = statement(
   'statements.months',
   `SELECT first_open_month AS "firstOpenMonth" FROM statistics_close WHERE statements_before < first_open_month`,
@@ -28,8 +28,8 @@ interface Pass {
 }
 
 /**
- * Issues the statements of months that have closed, creator by creator. Any number of replicas may run it.
- * After a restart the pass begins again.
+ * Issues the statements of closed months, in a pass through all creators. Any number of replicas may run it.
+ * A process that restarts begins a new pass.
  */
 @Injectable()
 export class StatementIssuing extends BackgroundLoop {

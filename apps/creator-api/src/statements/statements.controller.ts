@@ -16,7 +16,7 @@ import { ReadStatements } from './read-statements.js';
 import { StatementPath } from './statements.dto.js';
 import * as reference from './statements.reference.js';
 
-/** Of this replica: each download holds a connection of the pool for requests. */
+/** Limits of each replica, since a download holds a connection of the pool for requests. */
 const downloadLimits = { maxConcurrent: 2, maxPerTenant: 1 };
 
 @Controller('api/v1/creators/:uuid/statements')

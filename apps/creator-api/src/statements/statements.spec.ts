@@ -168,7 +168,8 @@ describe('the statements of a creator', () => {
     const issueAll = () =>
       Promise.all(
         replicas.map(async (replica) => {
-          while (await replica.issuePage());
+          let hasMore = true;
+          while (hasMore) hasMore = await replica.issuePage();
         }),
       );
     await issueAll();

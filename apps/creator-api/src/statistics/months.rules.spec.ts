@@ -13,7 +13,7 @@ describe('requestedMonths', () => {
     expect(rangeOf({ to: '2024-02' })).toEqual({ from: '2023-03', to: '2024-02' });
   });
 
-  it('returns no months beyond the years 0001 and 9999', () => {
+  it('returns no month before 0001-01 or after 9999-12', () => {
     expect(rangeOf({ from: '9999-05' }).to).toBe('9999-12');
     expect(rangeOf({ to: '0001-05' }).from).toBe('0001-01');
   });
@@ -21,7 +21,7 @@ describe('requestedMonths', () => {
   it.each([
     [{ from: '2025-11', to: '2026-02' }, ['2025-11', '2025-12', '2026-01', '2026-02']],
     [{ from: '2026-02', to: '2026-02' }, ['2026-02']],
-  ])('returns each month of %j, with both ends', (requested, months) => {
+  ])('returns all months of %j, including the first and the last', (requested, months) => {
     expect(requestedMonths(requested, now).months).toEqual(months);
   });
 

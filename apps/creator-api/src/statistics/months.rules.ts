@@ -11,8 +11,8 @@ export const maxMonths = 36;
 const defaultMonths = 12;
 
 /**
- * Returns the requested range and its months: 12 from the first or up to the last one if only one is given,
- * 12 up to the current one if neither is.
+ * Returns the requested range and its months. With only `from` or only `to`, the range has 12 months; with
+ * neither, it is the last 12 months, including the current one.
  * @throws ValidationFailed when the range is empty or too long, or has months of the year 0000
  */
 export function requestedMonths(

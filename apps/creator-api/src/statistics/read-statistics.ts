@@ -16,7 +16,7 @@ export const monthTotals = statement(
    WHERE c.id = $1 GROUP BY c.id`,
 );
 
-// A plain `ORDER BY royalties` would sort the text.
+// Sorts by `m.royalties`, which is a number: the output column `royalties` is text.
 const monthReleases = statement(
   'statistics.releases',
   `SELECT release_id AS release_group, ean, units::text, royalties::text FROM monthly_statistics AS m

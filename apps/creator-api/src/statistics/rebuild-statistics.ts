@@ -39,14 +39,12 @@ const statisticsPlan = planOf('statistics', 'monthly_statistics', monthKey);
 const breakdownPlan = planOf('breakdown', 'monthly_breakdown', breakdownKey);
 const appBreakdownPlan = planOf('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
 
-/**
- * Recalculates the monthly sums from the ledger and corrects those that differ, during concurrent postings.
- */
+/** Recalculates the monthly sums from the ledger, and corrects those that differ. Safe during postings. */
 export function rebuildStatistics(database: Database): Promise<Rebuilt> {
   return rebuildByCreator(database, statisticsPlan);
 }
 
-/** Recalculates the breakdowns from the ledger and the orders, during concurrent postings. */
+/** Recalculates the breakdowns from ledger and orders, and corrects them. Safe during postings. */
 export async function rebuildBreakdown(database: Database): Promise<Rebuilt> {
   const breakdown = await rebuildByCreator(database, breakdownPlan);
   const byApp = await rebuildByCreator(database, appBreakdownPlan);

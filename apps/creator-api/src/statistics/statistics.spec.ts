@@ -34,9 +34,9 @@ describe('monthly statistics', () => {
     return order;
   };
 
-  it('are requested from the read replica, like lists, and read from the primary while it is away', async () => {
+  it('prefer the read replica, like lists, and are read from the primary while the replica is down', async () => {
     const { id } = await api.newCreator();
-    // The replica of this test is absent: each read counts as one of a lagging replica, and uses the primary.
+    // The replica of this test does not exist: each read is counted as `lagging`, and uses the primary.
     const { lagging = 0 } = await countReplicaReads();
     for (const path of ['stats/sales?period=2026-01', 'stats/royalties?period=2026-01'])
       expect((await api.get(`/api/v1/creators/${id}/${path}`, owner)).status).toBe(200);
@@ -159,7 +159,7 @@ describe('monthly statistics', () => {
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('wait for the exchange rate of the payment’s day, and keep the rate of the posting', async () => {
+  it('wait for the exchange rate of the day of the payment, and keep it when it is corrected later', async () => {
     const creator = await api.newCreator();
     const at = '2026-06-06T12:00:00.000Z'; // a Saturday: Friday's rates apply
     const item = anItem({ quantity: 1, unit_amount: 4800, royalty_rate: 1500 });
@@ -176,7 +176,7 @@ describe('monthly statistics', () => {
       last_day: '2026-06-05',
       bookings_waiting: 0,
     });
-    // ¥4800 / 162.43 × 0.8345 = £24.66; ¥720 = £3.699.
+    // ¥4800 / 162.43 × 0.8345 = £24.66; the royalty of 15 %, ¥720, is £3.699.
     const posted = { units: 1, revenue: 2466, royalties: 370 };
     expect(await royalties(creator, '2026-06')).toMatchObject({ currency: 'GBP', totals: posted });
 

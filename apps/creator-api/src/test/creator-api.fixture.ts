@@ -7,6 +7,7 @@ import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { scratchBroker } from '@fulfilment/messaging/testing';
 import { absentReplica, scratchDatabase } from '@fulfilment/database/testing';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { randomBytes } from 'node:crypto';
 import { DocumentedResponses, readDocument } from '@fulfilment/testing/reference';
@@ -78,7 +79,7 @@ export async function creatorApi(
     .useValue({ creatorsChanged: () => void postings.push(postWaitingOrders(database)) })
     .compile();
   const app = await startHttp((...args) => testing.createNestApplication(...args));
-  // A request continues without Redis when it does not respond in time; a busy machine may take longer.
+  // On a busy machine, Redis may respond so late that a request would continue without it.
   const { client: redis } = app.get(RedisConnection);
   redis.options.commandTimeout = 60_000;
   await eventually(() => redis.status === 'ready');
@@ -131,7 +132,19 @@ export async function creatorApi(
       return creator;
     },
     publish: (...messages: Message[]) => broker.publish(...messages),
-    /** Gets a path under /creator with an access token with these claims. */
+    ...requestsTo(app, tokens),
+    async stop() {
+      await Promise.all(processings.map((processing) => processing.stop()));
+      await app.close();
+      await Promise.all(postings);
+      await Promise.all([scratch.drop(), broker.drop(), tokens.stop()]);
+    },
+  };
+}
+
+/** Functions that send requests to paths below `/creator`, with an access token with the given claims. */
+function requestsTo(app: NestExpressApplication, tokens: Awaited<ReturnType<typeof tokenMaker>>) {
+  return {
     async get(path: string, claims: Readonly<Record<string, unknown>>) {
       const token = await tokens.token(claims);
       return supertest(app.getHttpServer())
@@ -166,12 +179,6 @@ export async function creatorApi(
         .set(headers)
         .send(body)
         .expect(documented.check);
-    },
-    async stop() {
-      await Promise.all(processings.map((processing) => processing.stop()));
-      await app.close();
-      await Promise.all(postings);
-      await Promise.all([scratch.drop(), broker.drop(), tokens.stop()]);
     },
   };
 }

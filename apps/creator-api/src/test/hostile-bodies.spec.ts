@@ -2,7 +2,7 @@ import { rejectLongBlocks } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { type CreatorApi, creatorApi, globalAdminClaims } from './creator-api.fixture.js';
 
-/** Each test sends 60 bodies of up to 256 KiB. */
+/** Long enough for the 60 bodies of up to 256 KiB that each test sends. */
 const timeoutMs = 120_000;
 
 let api: CreatorApi;

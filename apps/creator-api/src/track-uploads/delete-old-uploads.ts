@@ -2,7 +2,7 @@ import { type Database, statement } from '@fulfilment/database';
 
 const uploadsPerBatch = 1_000;
 
-// ARRAY(…) reads the batch once; a join may read a subquery with LIMIT several times.
+// ARRAY(…) reads the batch once. In a join, PostgreSQL may run a subquery with LIMIT several times.
 const deleteOld = statement(
   'track-uploads.delete-old',
   `DELETE FROM track_uploads WHERE id = ANY (ARRAY(
@@ -12,7 +12,7 @@ const deleteOld = statement(
    ))`,
 );
 
-/** Deletes a batch of uploads that finished before the retention. 0 days keep all. Returns their number. */
+/** Deletes a batch of uploads that ended before the retention period (0: none). Returns their number. */
 export async function deleteOldUploads(database: Database, retentionDays: number): Promise<number> {
   return retentionDays === 0 ? 0 : database.run(deleteOld, [retentionDays]);
 }

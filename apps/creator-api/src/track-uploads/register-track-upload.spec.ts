@@ -69,7 +69,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     expect(repeated.body).toEqual(responses[0]?.body);
   });
 
-  it('creates another registration for another track, URL or release, and when the first has finished', async () => {
+  it('creates another registration for another track, URL or release, and after the first has ended', async () => {
     const track = aTrack();
     const ids = [
       await register(track),
@@ -170,7 +170,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
       await api.database.run(endUploads);
     });
 
-    it('stops resolving names after twenty private ones, for this caller only', async () => {
+    it('resolves no more names of a caller that sent twenty private ones, but those of other callers', async () => {
       const prober = { ...owner, client_id: 'a-prober' };
       // The time window of the limit must not end during the test.
       const time = jest.spyOn(performance, 'now').mockReturnValue(performance.now());

@@ -31,7 +31,7 @@ interface RequestedTrack {
 interface UploadCounts {
   /** Uploads of the creator in progress. */
   readonly open: number;
-  /** Has no limit; the rank of the new upload in the queue is one more. */
+  /** Uploads of the organisation in progress, for the rank of the new one in the queue. */
   readonly open_of_organisation: number;
   /** Other tracks of the release with an upload that has not failed. */
   readonly tracks: number;
@@ -120,7 +120,7 @@ export class RegisterTrackUpload {
 
   private async register(tx: Transaction, track: RequestedTrack): Promise<Registered> {
     const { releaseId, trackId, url } = track;
-    const creatorId = await releaseCreatorId(tx, releaseId);
+    const creatorId = await readReleaseCreator(tx, releaseId);
     await tx.run(serialiseRegistrations, [creatorId]);
     const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
     if (open !== undefined) return open;
@@ -142,18 +142,19 @@ export class RegisterTrackUpload {
   }
 }
 
-async function releaseCreatorId(tx: Transaction, releaseId: string): Promise<string> {
+/** @throws NotFound when the release is not visible to the caller */
+async function readReleaseCreator(tx: Transaction, releaseId: string): Promise<string> {
   const owner = await tx.row<{ creator_id: string }>(releaseOwner, [releaseId]);
   return (owner ?? throwNotFound('release')).creator_id;
 }
 
 /**
- * Returns the open upload of the same track and URL.
- * @throws NotFound, Conflict if a registration would be rejected
+ * Returns the open upload of the same track and URL; undefined if a new one may be registered.
+ * @throws NotFound, Conflict if the registration would be rejected
  */
 async function findOpenRegistration(tx: Transaction, track: RequestedTrack): Promise<Registered | undefined> {
   const { releaseId, trackId, url } = track;
-  const creatorId = await releaseCreatorId(tx, releaseId);
+  const creatorId = await readReleaseCreator(tx, releaseId);
   const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
   if (open === undefined) assertWithinLimits(await countTrackUploads(tx, creatorId, track));
   return open;

@@ -81,7 +81,7 @@ export async function uploadClient(api: CreatorApi, organisation = `org_${uuidv7
         () => JSON.stringify(last),
       );
     },
-    /** The data of the `track.processed` messages of this release. A message may arrive twice. */
+    /** The data of the `track.processed` messages of this release, once for a message that arrived twice. */
     publishedTracks: () => {
       const tracks = api.broker.published.flatMap((message) =>
         messages.trackProcessed.is(message) && message.data.release_id === releaseId

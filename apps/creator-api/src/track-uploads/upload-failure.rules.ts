@@ -21,7 +21,7 @@ export type UploadFailureCode = (typeof uploadFailureCodes)[number];
 
 export interface UploadFailure {
   readonly code: UploadFailureCode;
-  /** Human-readable; contains no address and no text from a file or a server. */
+  /** Human-readable. Contains no address, and no text from a file or a server. */
   readonly message: string;
 }
 

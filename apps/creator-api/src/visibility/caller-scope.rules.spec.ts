@@ -11,7 +11,10 @@ describe('callerScope', () => {
     ['superuser', 'org_a', 'creator_api_member', ''],
     [undefined, 'org_a', 'creator_api_member', ''],
     [undefined, undefined, 'creator_api_member', ''],
-  ])('maps the role %p of %p to the role %p of %p', (organisationRole, organisationId, role, sees) => {
-    expect(callerScope({ organisationRole, organisationId })).toEqual({ role, organisationId: sees });
-  });
+  ])(
+    'maps the role %p in the organisation %p to the database role %p for the organisation %p',
+    (organisationRole, organisationId, role, sees) => {
+      expect(callerScope({ organisationRole, organisationId })).toEqual({ role, organisationId: sees });
+    },
+  );
 });

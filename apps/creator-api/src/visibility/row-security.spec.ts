@@ -16,7 +16,7 @@ describe('row-level security', () => {
   });
   afterAll(() => api.stop());
 
-  it('hides foreign rows of tables with data of creators from a query without a condition', async () => {
+  it('hides the rows of foreign creators in each table from a query without a condition', async () => {
     await api.post('/api/v1/releases', globalAdminClaims, {
       title: 'Theirs',
       release_type_id: 1,

@@ -20,17 +20,17 @@ export class Visibility {
     private readonly reads: ReadDatabase,
   ) {}
 
-  /** Runs a transaction with the caller's role and organisation, which end with it. */
+  /** Runs a transaction with the role and the organisation of the caller. */
   transaction<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     return run(this.database, caller, work, {});
   }
 
-  /** The same for read-only work: all its statements read one snapshot. */
+  /** Runs a read-only transaction, whose statements all read one snapshot. */
   snapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     return run(this.database, caller, work, { snapshot: true });
   }
 
-  /** A snapshot of the read replica, if there is one, for lists and statistics (ADR 42). */
+  /** Like `snapshot`, on the read replica if there is one, for lists and statistics (ADR 42). */
   replicaSnapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     return this.reads.read((database) => run(database, caller, work, { snapshot: true }));
   }

@@ -2,9 +2,9 @@ import { ApiError, type Client, ConnectionError, readEvents } from '@fulfilment/
 import type { FeedEvent } from './forward.js';
 import { Failure } from '../terminal.js';
 
-/** Time for which the suite holds a request without new events (long polling). */
+/** Time after which the suite responds although there is no new event (long polling). */
 const longPollSeconds = 20;
-/** The delay between retries doubles from the first to the second. */
+/** The delay between retries begins with the minimum, and doubles up to the maximum. */
 const [minRetryDelayMs, maxRetryDelayMs] = [1_000, 30_000];
 
 export interface FollowOptions {
@@ -20,8 +20,7 @@ export interface FollowOptions {
   readonly handle: (event: FeedEvent) => Promise<void>;
   /** Prints a line for the person, when an outage begins and ends. */
   readonly note: (line: string) => void;
-  /** Waits between retries. */
-  readonly wait: (ms: number) => Promise<void>;
+  readonly waitForRetry: (delayMs: number) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +29,7 @@ export interface FollowOptions {
  * suite and of the network, such as the sleep of a laptop.
  * @throws Failure if the position is no longer valid
  * @throws ApiError, SignInRequiredError if a retry cannot succeed
- * @throws the signal's reason if it aborts during a request
+ * @throws an error of the signal if it aborts during a request or a delay
  */
 export async function followFeed(options: FollowOptions): Promise<void> {
   const { signal, handle, savePosition, onReady } = options;
@@ -58,9 +57,9 @@ async function findEnd(options: FollowOptions): Promise<string> {
   }
 }
 
-/** Returns the events after a position. Waits for one up to `waitSeconds`. Retries after transient errors. */
+/** Returns the page after a position, or waits for an event up to `waitSeconds`. Retries transient errors. */
 async function readPage(
-  { client, note, wait, signal }: FollowOptions,
+  { client, note, waitForRetry, signal }: FollowOptions,
   after: string | undefined,
   waitSeconds: number,
 ) {
@@ -79,7 +78,7 @@ async function readPage(
         );
       if (!isTransient(error)) throw error;
       if (failures === 0) note(`${error.message} Retrying …`);
-      await wait(Math.min(minRetryDelayMs * 2 ** failures, maxRetryDelayMs));
+      await waitForRetry(Math.min(minRetryDelayMs * 2 ** failures, maxRetryDelayMs));
     }
   }
 }

@@ -12,7 +12,7 @@ export interface ForwardTarget {
   readonly secret: string;
 }
 
-/** As for a delivery: a response that takes longer counts as failed. */
+/** The timeout of a delivery. */
 const timeoutMs = 15_000;
 
 /** The HTTP status of the receiver's response, or why there is none. */
@@ -25,7 +25,7 @@ export async function forward(
   attempt: number,
   signal: AbortSignal,
 ): Promise<ForwardOutcome> {
-  const body = JSON.stringify(event); // the bytes of a delivery, since both are JSON of the same object
+  const body = JSON.stringify(event); // the same bytes as in a delivery
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
@@ -73,6 +73,6 @@ function signedHeaders(
 /** Standard Webhooks: a secret `whsec_…` is the key in base64. Another secret is the key itself. */
 function standardWebhooksKey(secret: string): string | Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? [];
-  const isBase64 = base64 !== undefined && base64.length % 4 !== 1; // no bytes encode to 4 n + 1 digits
+  const isBase64 = base64 !== undefined && base64.length % 4 !== 1; // base64 never has 4 n + 1 digits
   return isBase64 ? Buffer.from(base64, 'base64') : secret;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FeedEvent, forward, type ForwardOutcome, type ForwardTarget } from './forward.js';
 
-/** The delay between retries doubles from the first to the second. */
+/** The delay between retries begins with the minimum, and doubles up to the maximum. */
 const [minRetryDelayMs, maxRetryDelayMs] = [500, 10_000];
 
 /** One attempt to send an event to the receiver. */
@@ -21,13 +21,13 @@ export interface ForwarderOptions {
   readonly note: (line: string) => void;
 }
 
-/** Sends events to the receiver, and remembers the last one. */
+/** Sends events to the receiver. The last one can be resent. */
 export class Forwarder {
   private lastSent: { readonly event: FeedEvent; attempt: number } | undefined;
 
   constructor(private readonly options: ForwarderOptions) {}
 
-  /** Retries while the receiver cannot be reached. Reports its first response, or that it was late. */
+  /** Retries until the receiver can be reached. Reports its response, or that it timed out. */
   async send(event: FeedEvent): Promise<void> {
     const { target, signal, note } = this.options;
     const sent = { event, attempt: 1 };

@@ -20,7 +20,7 @@ let suite: FakeSuite & LocalServer;
 let receiver: LocalServer;
 let received: ReceivedRequest[];
 let status: number;
-/** End the listeners of a test. */
+/** Functions that end the listeners of a test. */
 const stops: (() => Promise<void>)[] = [];
 
 /** Starts a receiver that records its requests and responds with `status`. */
@@ -109,12 +109,12 @@ describe('listen', () => {
     suite.publish(event(1), event(2), event(3)); // before the first start: these are old
     const first = await start();
     suite.publish(event(4));
-    await eventually(() => first.results.length === 1); // an interrupted attempt would be repeated
+    await eventually(() => first.results.length === 1); // else the second listener repeats the attempt
     await first.end();
     suite.publish(event(5), event(6), event(7));
     const second = await start();
     expect(await arrived(4)).toEqual(['evt_4', 'evt_5', 'evt_6', 'evt_7']);
-    expect(second.notes).toEqual(first.notes); // with the secret
+    expect(second.notes).toEqual(first.notes); // the note contains the secret
   });
 
   it('sends an event after a restart if it was stopped before the receiver could be reached', async () => {
@@ -217,7 +217,7 @@ describe('followFeed', () => {
       onReady: () => suite.publish(event(1)),
       handle: ({ id }) => Promise.resolve(void handled.push(id)),
       note: (line) => notes.push(line),
-      wait: () => {
+      waitForRetry: () => {
         waits += 1;
         suite.isFeedDown = waits < 3;
         return Promise.resolve();
@@ -227,7 +227,7 @@ describe('followFeed', () => {
     return { notes, handled };
   }
 
-  it('continues after an outage of the suite, and notes its begin and its end once', async () => {
+  it('continues after an outage of the suite, and notes its beginning and its end once', async () => {
     suite.isFeedDown = true;
     expect(await follow('valid')).toEqual({
       handled: ['evt_1'],
@@ -235,7 +235,7 @@ describe('followFeed', () => {
     });
   });
 
-  it('throws an error with which a retry cannot succeed', async () => {
+  it('throws an error at once if a retry cannot succeed', async () => {
     await expect(follow('wrong')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
     expect(suite.requests).toEqual(['/store/v1/events']);
   });

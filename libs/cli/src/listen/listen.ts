@@ -25,7 +25,7 @@ export interface ListenOptions {
   readonly token?: string | undefined;
 }
 
-/** Prints the events of the connected creator, and sends them to a receiver, until the signal aborts. */
+/** Prints the connected creator's events, and sends them to the receiver if any, until the signal aborts. */
 export async function listen(
   suite: Suite,
   options: ListenOptions,
@@ -36,7 +36,7 @@ export async function listen(
   const matches = eventFilter(options.events);
   const note = (line: string): void => terminal.note(line);
   const report = (entry: Reported): void => terminal.result(json ? jsonLine(entry) : textLine(entry));
-  const secret = options.secret ?? savedSecret(suite.files);
+  const secret = options.secret ?? readOrCreateSecret(suite.files);
   const forwarder =
     forwardTo === undefined
       ? undefined
@@ -56,7 +56,7 @@ export async function listen(
       onReady: () => {
         const creatorName = printable(creator.name ?? creator.id);
         note(`Listens to the events of ${creatorName}${forwarding}. Press Ctrl-C to stop.`);
-        // A resend fails only when the listener stops.
+        // A resend fails only if the signal aborts.
         if (forwarder !== undefined) onResend(() => void forwarder.resend().catch(() => undefined));
       },
       handle: async (event) => {
@@ -65,7 +65,7 @@ export async function listen(
         else await forwarder.send(event);
       },
       note,
-      wait: (ms) => delay(ms, undefined, { signal }),
+      waitForRetry: (delayMs) => delay(delayMs, undefined, { signal }),
       signal,
     });
   } catch (error) {
@@ -73,7 +73,7 @@ export async function listen(
   }
 }
 
-/** An event with its attempt. Without a receiver there is no attempt. */
+/** An event with its attempt; without a receiver, only the event. */
 type Reported = Partial<ForwardAttempt> & Pick<ForwardAttempt, 'event'>;
 
 function jsonLine({ event, attempt, outcome }: Reported): string {
@@ -88,8 +88,8 @@ function textLine({ event, attempt, outcome }: Reported): string {
   return printable([...cells, ...(outcome === undefined ? [] : [`attempt ${attempt}`, response])].join('  '));
 }
 
-/** Returns the same secret to every listener of the suite, so that the receiver keeps its setting. */
-function savedSecret(files: PrivateFiles): string {
+/** All listeners of a suite use one secret, so that the receiver keeps its setting. */
+function readOrCreateSecret(files: PrivateFiles): string {
   const saved = files.read('secret');
   if (saved !== undefined) return saved;
   const secret = `whsec_${randomBytes(32).toString('base64')}`;

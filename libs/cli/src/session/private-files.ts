@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const lockPollIntervalMs = 50;
-/** After this time a lock counts as abandoned. A refresh with all its retries takes less time. */
+/** An older lock counts as abandoned. A refresh of the session takes less time, even with all its retries. */
 const maxLockAgeMs = 300_000;
 
 /** Small files in a directory that only this account may read. */
@@ -28,22 +28,25 @@ export class PrivateFiles {
     renameSync(draft, join(this.dir, name));
   }
 
-  /** Runs the work under a lock between processes. Takes over the lock of a process that has ended. */
+  /** Runs the work under a lock between processes. Takes over a lock that was abandoned. */
   async exclusively<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
     const lockName = `${name}.lock`;
     const lock = join(this.dir, lockName);
     const owner = `${process.pid} ${randomUUID()}`;
     mkdirSync(this.dir, { recursive: true, mode: 0o700 });
     while (!createFile(lock, owner)) {
-      // Another process may take over the lock after the first check, so the second is itself under a lock.
       if (isAbandoned(lock))
-        await this.exclusively(lockName, () => isAbandoned(lock) && rmSync(lock, { force: true }));
+        await this.exclusively(lockName, () => {
+          // Checked once more, under a lock of the lock: another process may have taken it over since.
+          if (isAbandoned(lock)) rmSync(lock, { force: true });
+        });
       else await delay(lockPollIntervalMs);
     }
     try {
       return await work();
     } finally {
-      if (this.read(lockName) === owner) rmSync(lock, { force: true }); // else taken over for its age
+      const isOwn = this.read(lockName) === owner; // false after another process took over an old lock
+      if (isOwn) rmSync(lock, { force: true });
     }
   }
 }

@@ -12,9 +12,20 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { PrivateFiles } from './private-files.js';
 
-const scopes =
-  'openid offline_access creator:read releases:read shipping:read orders:read orders:create ' +
-  'orders:cancel webhooks:read webhooks:create webhooks:update webhooks:delete';
+const scopes = [
+  'openid',
+  'offline_access',
+  'creator:read',
+  'releases:read',
+  'shipping:read',
+  'orders:read',
+  'orders:create',
+  'orders:cancel',
+  'webhooks:read',
+  'webhooks:create',
+  'webhooks:update',
+  'webhooks:delete',
+];
 
 const sessionFile = 'session.json';
 const savedSchema = z.object({
@@ -49,8 +60,8 @@ export function openSuite(url: string, environment: Readonly<Record<string, stri
 }
 
 /**
- * Signs a person in by the browser. The app is registered once, so it keeps its subscriptions. It is
- * re-registered only when the suite no longer knows it.
+ * Signs a person in with the browser. Reuses the registered app, which owns webhook subscriptions, while the
+ * suite knows it.
  */
 export async function login(
   { url, files }: Suite,
@@ -61,7 +72,7 @@ export async function login(
   const savedId = readSaved(files)?.clientId;
   const isKnown = savedId !== undefined && (await server.isRegistered(savedId));
   const clientId = isKnown ? savedId : await registerApp(server, files);
-  const tokens = await signIn(server, { clientId, scopes: scopes.split(' '), open, signal });
+  const tokens = await signIn(server, { clientId, scopes, open, signal });
   await files.exclusively(sessionFile, () => save(files, clientId, tokens));
 }
 
@@ -93,8 +104,8 @@ export function openStore({ url, files }: Suite, token: string | undefined): Cli
 }
 
 /**
- * Returns the session that `login` has saved. A refresh token can be used once, and commands run
- * concurrently, so one process renews the session for all.
+ * Returns the session that `login` has saved. A refresh token can be used only once, so one of several
+ * concurrent commands renews the session for all.
  */
 export function savedSession(url: string, files: PrivateFiles): Session {
   const store: TokenStore = {
@@ -119,7 +130,7 @@ function discover(url: string): Promise<AuthorizationServer> {
   return AuthorizationServer.discover(`${url}/api/auth`);
 }
 
-/** Returns undefined also for a file that is damaged: then a login replaces it. */
+/** Returns undefined without a file, or if it is damaged: the next login replaces it. */
 function readSaved(files: PrivateFiles): z.output<typeof savedSchema> | undefined {
   try {
     return savedSchema.safeParse(JSON.parse(files.read(sessionFile) ?? '')).data;
@@ -129,7 +140,7 @@ function readSaved(files: PrivateFiles): z.output<typeof savedSchema> | undefine
   }
 }
 
-/** Call it under the lock of the file. */
+/** Replaces the file. Without tokens, there is no session. Call it under the lock of the file. */
 function save(files: PrivateFiles, clientId: string, tokens?: Tokens): void {
   files.write(sessionFile, JSON.stringify({ clientId, tokens }));
 }

@@ -17,7 +17,7 @@ export interface ApplyOptions {
   readonly json: boolean;
 }
 
-/** Creates and updates subscriptions of this app as a file describes them. Safe to repeat. */
+/** Creates, updates and, on request, deletes subscriptions as a file describes. Safe to repeat. */
 export async function applyWebhooks(
   client: Client,
   wanted: readonly WantedWebhook[],
@@ -37,7 +37,7 @@ export async function applyWebhooks(
     terminal.note('Nothing was changed (--dry-run). Secrets cannot be compared: they are always sent.');
 }
 
-/** Returns the id of the subscription. */
+/** Makes the change. Returns the id of the subscription. */
 async function apply(client: Client, change: Change): Promise<string> {
   switch (change.action) {
     case 'create': {

@@ -1,11 +1,11 @@
 import { webhookEventNames } from '@fulfilment/client/webhooks';
 import { printable, UsageError } from '../terminal.js';
 
-/** Names of events, and the patterns that a subscription takes too. */
+/** The names of events and the patterns that a subscription accepts. */
 export const eventPatterns = [...webhookEventNames, '*', 'order.*', 'product.*'] as const;
 
 /**
- * Returns the predicate whether any of the patterns matches an event. Without patterns, every event matches.
+ * Returns a function that returns whether a pattern matches an event. Without patterns, every event matches.
  * @throws UsageError for an unknown pattern
  */
 export function eventFilter(patterns: readonly string[]): (event: string) => boolean {

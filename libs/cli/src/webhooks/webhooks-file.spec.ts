@@ -1,7 +1,7 @@
 import type { WebhookSubscription } from '@fulfilment/client/store';
 import { describe, expect, it } from '@jest/globals';
 import { UsageError } from '../terminal.js';
-import { planChanges, readWebhooksFile } from './webhooks-file.js';
+import { planChanges, parseWebhooksFile } from './webhooks-file.js';
 
 const file = `
 webhooks:
@@ -16,7 +16,7 @@ webhooks:
     status: disabled
 `;
 const environment = { SHOP_SECRET: 'one', STOCK_SECRET: 'two' };
-const wanted = readWebhooksFile(file, environment);
+const wanted = parseWebhooksFile(file, environment);
 
 const existing = (
   id: string,
@@ -62,8 +62,8 @@ describe('the file of subscriptions', () => {
       /lists https:\/\/shop\.example\/ twice/,
     ],
   ])('is rejected with the reason if %s', (_problem, text, reason) => {
-    expect(() => readWebhooksFile(text, environment)).toThrow(UsageError);
-    expect(() => readWebhooksFile(text, environment)).toThrow(reason);
+    expect(() => parseWebhooksFile(text, environment)).toThrow(UsageError);
+    expect(() => parseWebhooksFile(text, environment)).toThrow(reason);
   });
 });
 
@@ -100,7 +100,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it('updates a member only if the file names it', () => {
+  it('compares max_in_flight and signature only if the file names them', () => {
     const differing = { events: ['*' as const], max_in_flight: 5, signature: 'v1' as const };
     const subscriptions = wanted.map(({ url }, index) => existing(`whk_${index}`, url, differing));
     expect(plan(subscriptions)).toMatchObject([

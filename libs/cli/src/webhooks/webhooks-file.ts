@@ -15,11 +15,11 @@ const entrySchema = z.strictObject({
 });
 const fileSchema = z.strictObject({ webhooks: z.array(entrySchema) });
 
-/** A subscription as it should be. */
+/** A subscription as the file describes it, with its secret. */
 export type WantedWebhook = Omit<z.output<typeof entrySchema>, 'secret_env'> & { readonly secret: string };
 
-/** @throws UsageError that names what is wrong */
-export function readWebhooksFile(
+/** Parses the text of a file of subscriptions. @throws UsageError that says what is wrong */
+export function parseWebhooksFile(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly WantedWebhook[] {
@@ -63,8 +63,8 @@ const maxSubscriptions = 50;
 
 /**
  * Compares by URL. Subscriptions of another URL, and further ones of the same URL, are deleted if `deletes`,
- * otherwise ignored. Deletions are last, so that no event is missed, except those without which the limit of
- * subscriptions would reject a creation.
+ * otherwise ignored. Deletions are last, so that no event is missed; only as many as the limit of
+ * subscriptions requires are first.
  */
 export function planChanges(
   wanted: readonly WantedWebhook[],
@@ -85,8 +85,8 @@ export function planChanges(
     .filter(({ id }) => !matchedIds.has(id))
     .map(({ id, url }): Change => ({ action: deletes ? 'delete' : 'ignore', id, url }));
   const created = changes.filter(({ action }) => action === 'create').length;
-  const deletedFirst = deletes ? Math.max(0, existing.length + created - maxSubscriptions) : 0;
-  return [...others.slice(0, deletedFirst), ...changes, ...others.slice(deletedFirst)];
+  const firstCount = deletes ? Math.max(0, existing.length + created - maxSubscriptions) : 0;
+  return [...others.slice(0, firstCount), ...changes, ...others.slice(firstCount)];
 }
 
 function differences(wanted: WantedWebhook, current: WebhookSubscription): readonly string[] {

@@ -3,9 +3,9 @@ import type { Logger } from '../logger.js';
 
 export interface BackgroundLoopOptions {
   readonly name: string;
-  /** Time between rounds without a wake-up, and before the round after a failed one. */
+  /** Longest wait for a wake-up, after a round that left no work or failed. */
   readonly intervalMs: number;
-  /** Pause after a round that left no work; default 0. All wake-ups during the pause cause one round. */
+  /** Pause before that wait, if no work is left; default 0. All wake-ups during the pause cause one round. */
   readonly pauseMs?: number;
   readonly logger: Logger;
   /** Does the work of one round. Returns true if there is more. */
@@ -13,8 +13,9 @@ export interface BackgroundLoopOptions {
 }
 
 /**
- * Runs rounds: at once while there is more work, else after the interval or a wake-up, as after a failed
- * round, which is logged. Private members have `#`, so that subclasses may use the same names.
+ * Runs rounds of work. The next round follows at once while there is more work; otherwise, or after a
+ * failure, which is logged, it waits for a wake-up or the interval. Private members have `#`, so that
+ * subclasses may use the same names.
  */
 export class BackgroundLoop extends BackgroundTask {
   readonly #options: BackgroundLoopOptions;
@@ -48,14 +49,15 @@ export class BackgroundLoop extends BackgroundTask {
   async #run(): Promise<void> {
     while (!this.#stopping) {
       this.#woken = false;
-      const more = await this.#tryRound();
-      if (more || this.#stopping) continue;
+      const startsNextNow = await this.#tryRound();
+      if (startsNextNow || this.#stopping) continue;
       const { intervalMs, pauseMs = 0 } = this.#options;
-      if (pauseMs > 0) await this.#sleep(pauseMs, { wakeable: false });
+      if (pauseMs > 0) await this.#sleep(pauseMs, { endsAtWakeUp: false });
       if (!this.#woken && !this.#stopping) await this.#sleep(intervalMs);
     }
   }
 
+  /** Returns whether to start the next round now: there is more work, or the wait after a failure ended. */
   async #tryRound(): Promise<boolean> {
     try {
       return (await this.#options.round()) === true;
@@ -66,13 +68,14 @@ export class BackgroundLoop extends BackgroundTask {
     }
   }
 
-  #sleep(ms: number, { wakeable } = { wakeable: true }): Promise<void> {
+  #sleep(ms: number, { endsAtWakeUp } = { endsAtWakeUp: true }): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wakeSleeper = () => {
-        if (!wakeable && !this.#stopping) return;
-        clearTimeout(timer);
-        resolve();
+        if (endsAtWakeUp || this.#stopping) {
+          clearTimeout(timer);
+          resolve();
+        }
       };
     });
   }

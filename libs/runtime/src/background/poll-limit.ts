@@ -1,5 +1,5 @@
-/** With this share, a loop with an interval of 2 s is not slowed down until a poll takes longer than 1 s. */
-const maxShare = 1 / 3;
+/** The pause after a poll is twice as long as the poll. */
+const maxShareOfTime = 1 / 3;
 
 /**
  * Limits the polls of a loop to a third of the time. A poll that reads many index entries of deleted rows,
@@ -8,12 +8,11 @@ const maxShare = 1 / 3;
 export class PollLimit {
   private pausedUntilMs = -Infinity;
 
-  /** Whether the last poll took so long that the next one has to wait. */
   get isPaused(): boolean {
     return performance.now() < this.pausedUntilMs;
   }
 
-  /** Allows the next poll at once. Call after a full poll, since more rows are due. */
+  /** Allows the next poll at once. Call it after a poll that found as many rows as it may: more are due. */
   reset(): void {
     this.pausedUntilMs = -Infinity;
   }
@@ -25,8 +24,8 @@ export class PollLimit {
       return await poll();
     } finally {
       const endedAtMs = performance.now();
-      const pauseMs = (endedAtMs - startedAtMs) * (1 / maxShare - 1);
-      // The pauses of polls without a pause in between, such as the pages of a scan, add up.
+      const pauseMs = (endedAtMs - startedAtMs) * (1 / maxShareOfTime - 1);
+      // The pauses of consecutive polls, such as the pages of a scan, add up.
       this.pausedUntilMs = Math.max(this.pausedUntilMs, endedAtMs) + pauseMs;
     }
   }

@@ -40,7 +40,8 @@ export class SlotLoop<Item> extends BackgroundLoop {
 
   /** Processes all items that are due now, without the loop. */
   async processDue(): Promise<void> {
-    while (await this.fillSlots());
+    let mayHaveMore = true;
+    while (mayHaveMore) mayHaveMore = await this.fillSlots();
     await Promise.all(this.running);
   }
 

@@ -20,14 +20,14 @@ interface Key {
   readonly key: KeyObject;
 }
 
-/** No given key opens a sealed secret, or the secret was changed or sealed for another owner. */
+/** A sealed secret cannot be opened: its key is not given, it was changed, or it has another owner. */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret';
 }
 
 /**
  * Encrypts secrets at rest with AES-256-GCM, bound to their owner. Sealed form: key id (4 bytes of the key's
- * SHA-256), IV (12), tag (16), ciphertext. For rotation, the newest key seals, and each opens what it sealed.
+ * SHA-256), IV (12), tag (16), ciphertext. The newest key seals; the older ones only open what they sealed.
  */
 export class SecretBox {
   private readonly keyring: readonly Key[];

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { readConfig } from './read-config.js';
-import { flag, keyring } from './setting-types.js';
+import { booleanSetting, keyring } from './setting-types.js';
 import { printedProblems } from './printed-problems.fixture.js';
 
-const schema = z.object({ PORT: z.coerce.number().int(), LOUD: flag(), KEY: keyring().optional() });
+const schema = z.object({ PORT: z.coerce.number().int(), LOUD: booleanSetting(), KEY: keyring().optional() });
 
 describe('readConfig', () => {
   it('returns typed, frozen values, and treats an empty value as absent', () => {

@@ -5,8 +5,8 @@ import { readSecretFiles } from './secret-files.js';
 export const exitCodeConfig = 78;
 
 /**
- * Reads the settings, typed and frozen. A secret may be in a file (`NAME_FILE`). An invalid setting stops the
- * start; its name is printed, never its value.
+ * Reads the settings, typed and frozen. A secret may be in a file (`NAME_FILE`). If a setting is invalid,
+ * prints its name but not its value, and ends the process.
  */
 export function readConfig<Schema extends z.ZodType>(
   schema: Schema,
@@ -26,7 +26,7 @@ export function readConfig<Schema extends z.ZodType>(
   for (const issue of result.error.issues) {
     const name = issue.path.join('.');
     const isMissing = !(name in settings);
-    // Only a refinement says more about a missing setting: when it is required.
+    // A custom message says when the setting is required. Other messages only repeat that it is missing.
     const reason = isMissing && issue.code !== 'custom' ? '' : `: ${issue.message}`;
     process.stderr.write(`The setting ${name} ${isMissing ? 'is missing' : 'is invalid'}${reason}\n`);
   }

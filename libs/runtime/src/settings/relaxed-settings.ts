@@ -24,7 +24,7 @@ export function reportRelaxedSettings(relaxed: readonly RelaxedSetting[], logger
   }
 }
 
-/** Returns the relaxed ones of the settings that every service has. */
+/** Returns which of the settings that every service has are relaxed. */
 export function relaxedServiceSettings(
   settings: Pick<ServiceSettings, 'BASE_URL' | 'AUTH_URL'>,
 ): RelaxedSetting[] {

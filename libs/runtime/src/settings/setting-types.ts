@@ -10,8 +10,8 @@ export function publicUrl() {
   return z.url({ protocol: /^https?$/ }).refine((text) => !text.endsWith('/'), 'must not end with a slash');
 }
 
-/** `true` or `false`, nothing else. */
-export function flag(defaultValue = false) {
+/** `true` or `false`, as a setting; no other spelling. */
+export function booleanSetting(defaultValue = false) {
   return z
     .enum(['true', 'false'])
     .default(defaultValue ? 'true' : 'false')
@@ -25,7 +25,7 @@ export function integerSetting(options: { min: number; max: number; default: num
 
 const maxDelayMs = 7 * 24 * 3_600_000;
 
-/** Delays in milliseconds, separated by commas: at most 50 of at most 7 days. */
+/** Delays in milliseconds, separated by commas: at most 50 delays of at most 7 days each. */
 export function delaysSetting(defaultMs: readonly number[]) {
   return z
     .string()
@@ -38,7 +38,7 @@ export function delaysSetting(defaultMs: readonly number[]) {
     );
 }
 
-/** Prefix of keys, for suites that share a Redis. */
+/** Prefix of the keys in Redis, for suites that share one. */
 export function keyPrefix(defaultValue: string) {
   return z
     .string()

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { secret } from './secret-files.js';
 
-/** A comma may be part of a password, but not the beginning of another URL. */
+/** A comma separates URLs only if a scheme follows: a password may contain commas. */
 const betweenUrls = /,(?=\w+:\/\/)/;
 const brokerUrl = z.url({ protocol: /^amqps?$/ });
 const defaultSentinelPort = 26_379;
@@ -21,7 +21,7 @@ function isBrokerUrl(url: string): boolean {
   return brokerUrl.safeParse(url).success && new URL(url).host !== '';
 }
 
-/** The address of Redis: a fixed one, or that which Sentinel returns. */
+/** The address of Redis: that of `REDIS_URL`, or the primary that Sentinels name. */
 export const redisSettings = z.object({
   REDIS_URL: z
     .url({ protocol: /^rediss?$/ })

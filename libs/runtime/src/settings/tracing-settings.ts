@@ -3,6 +3,7 @@ import { secret } from './secret-files.js';
 import { integerSetting } from './setting-types.js';
 
 const parentBasedPrefix = 'parentbased_';
+const headerPair = /^\s*([^=\s]+)\s*=(.*)$/;
 const fixedRatios: Readonly<Record<string, number>> = { always_on: 1, always_off: 0 };
 
 /** Settings of tracing: OpenTelemetry's standard names. */
@@ -19,7 +20,7 @@ export const tracingSettings = z.object({
     .describe('Full URL that spans are sent to; by default `/v1/traces` below `OTEL_EXPORTER_OTLP_ENDPOINT`'),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
-    .refine(isPercentEncoded, 'must be NAME=VALUE,NAME=VALUE, percent-encoded')
+    .refine(isHeaderList, 'must be NAME=VALUE,NAME=VALUE, percent-encoded')
     .optional()
     .meta(secret)
     .describe('Headers of the requests to the collector, for example its API key: `NAME=VALUE,NAME=VALUE`'),
@@ -60,13 +61,13 @@ export const tracingSettings = z.object({
 });
 export type TracingSettings = z.output<typeof tracingSettings>;
 
-function isPercentEncoded(text: string): boolean {
+function isHeaderList(text: string): boolean {
   try {
     decodeURIComponent(text);
-    return true;
   } catch {
     return false;
   }
+  return text.split(',').every((pair) => headerPair.test(pair));
 }
 
 /** Returns the URL that spans are sent to; undefined if no spans are to be recorded. */
@@ -79,7 +80,7 @@ export function collectorUrl(settings: TracingSettings): string | undefined {
 export function collectorHeaders({ OTEL_EXPORTER_OTLP_HEADERS: text = '' }: TracingSettings) {
   return Object.fromEntries(
     text.split(',').flatMap((pair) => {
-      const [, name, value] = /^\s*([^=\s]+)\s*=(.*)$/.exec(pair) ?? [];
+      const [, name, value] = headerPair.exec(pair) ?? [];
       return name === undefined || value === undefined ? [] : [[name, decodeURIComponent(value.trim())]];
     }),
   );

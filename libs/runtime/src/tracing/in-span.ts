@@ -2,7 +2,7 @@ import { currentContext, inContext, WorkContext } from '../work-context.js';
 import { endFailed, Span, type SpanStart } from './span.js';
 import { isTracing, startTrace } from './tracer.js';
 
-/** Returns the span of the current request or message; undefined if it is not recorded. */
+/** Returns the span of the current work; undefined if it is not recorded. */
 export function currentSpan(): Span | undefined {
   return isTracing() ? currentContext()?.span : undefined;
 }

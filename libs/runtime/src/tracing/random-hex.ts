@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * Returns 16 random bytes, of which a UUIDv4 fixes six bits. Unlike Node's other generators, this one is
- * buffered: one system call serves many calls.
+ * Returns 16 bytes as hexadecimal digits: the random bits of a UUIDv4, and its 6 fixed ones. Node buffers
+ * randomness for UUIDs, so most calls need no system call.
  */
 export function randomHex(): string {
   return randomUUID().replaceAll('-', '');

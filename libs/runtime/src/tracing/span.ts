@@ -10,7 +10,7 @@ const kinds = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as
 
 /** Name and properties of a span at its start. */
 export interface SpanStart {
-  /** One of a few, never with an id. */
+  /** One of few names, so it contains no id. */
   readonly name: string;
   readonly kind: keyof typeof kinds;
   /** Named as in OpenTelemetry's conventions. Never a secret, token, address, e-mail, body or URL. */
@@ -28,8 +28,10 @@ export interface SpanSink {
 /** The parent of a span, which may be in another process. */
 export type SpanParent = Pick<SpanContext, 'traceId' | 'spanId'>;
 
-const sampled = 1;
-const failed = 2;
+/** OpenTelemetry's TraceFlags.SAMPLED. */
+const sampledFlag = 1;
+/** OpenTelemetry's SpanStatusCode.ERROR. */
+const errorStatus = 2;
 const instrumentationScope = { name: '@fulfilment/runtime' };
 
 /**
@@ -55,7 +57,7 @@ export class Span implements ReadableSpan {
   private readonly startedAtMs: number;
   private endedAtMs = 0;
 
-  /** @param parent for a root span, only the id of its trace */
+  /** @param parent the parent span; for a root span, only the id of the trace */
   constructor(
     sink: SpanSink,
     { name, kind, attributes, startedAtMs = performance.now() }: SpanStart,
@@ -67,9 +69,9 @@ export class Span implements ReadableSpan {
     this.attributes = { ...attributes };
     this.resource = sink.resource;
     this.startedAtMs = startedAtMs;
-    this.context = { traceId: parent.traceId, spanId: randomHex().slice(0, 16), traceFlags: sampled };
+    this.context = { traceId: parent.traceId, spanId: randomHex().slice(0, 16), traceFlags: sampledFlag };
     if ('spanId' in parent)
-      this.parentSpanContext = { traceId: parent.traceId, spanId: parent.spanId, traceFlags: sampled };
+      this.parentSpanContext = { traceId: parent.traceId, spanId: parent.spanId, traceFlags: sampledFlag };
   }
 
   get traceId(): string {
@@ -98,13 +100,13 @@ export class Span implements ReadableSpan {
     Object.assign(this.attributes, attributes);
   }
 
-  /** @param type one of a few: a code or the name of an error class, never its message */
+  /** @param type a code or the name of an error class, never the error's message */
   fail(type: string): void {
-    this.status = { code: failed };
+    this.status = { code: errorStatus };
     this.attributes['error.type'] = type;
   }
 
-  /** Later calls have no effect. */
+  /** Passes the span to the sink. Only the first call has an effect. */
   end(): void {
     if (this.ended) return;
     this.ended = true;

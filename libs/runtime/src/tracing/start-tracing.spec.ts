@@ -65,6 +65,11 @@ describe('tracing', () => {
     await collector.stop();
   });
 
+  it.each(['api-key', 'api-key=1,tenant', '=1', 'api-key=%zz'])('rejects the headers "%s"', (headers) => {
+    const { error } = tracingSettings.safeParse({ OTEL_EXPORTER_OTLP_HEADERS: headers });
+    expect(error?.issues[0]?.message).toBe('must be NAME=VALUE,NAME=VALUE, percent-encoded');
+  });
+
   it('sends waiting spans when it stops', async () => {
     const collector = await otlpCollector();
     const tracing = await startTracing(
@@ -85,7 +90,7 @@ describe('tracing', () => {
     const [before, failed] = [await dropped('queue_full'), await dropped('export_failed')];
     const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, withoutResponse);
     for (let count = 0; count < spanCount; count += 1) expect(await work()).toBe('done');
-    // One batch is on its way, and as many spans wait.
+    // One batch of 512 spans was sent, and 512 spans wait in the queue.
     expect((await dropped('queue_full')) - before).toBe(spanCount - 2 * queueSize);
     await tracing.stop();
     await collector.stop();
@@ -116,7 +121,7 @@ describe('tracing', () => {
     expect(isTracing()).toBe(false);
   });
 
-  it('is off without a collector, and no other file of the libs loads its packages', async () => {
+  it("is off without a collector, and only start-tracing.ts loads OpenTelemetry's packages", async () => {
     const tracing = await start({});
     expect(isTracing()).toBe(false);
     await tracing.stop();

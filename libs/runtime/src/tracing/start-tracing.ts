@@ -13,6 +13,7 @@ import { setTracer } from './tracer.js';
 
 const batchSize = 512;
 const warnIntervalMs = 60_000;
+/** OpenTelemetry's ExportResultCode.SUCCESS. */
 const exportSucceeded = 0;
 
 const exported = new Counter({
@@ -27,11 +28,11 @@ const dropped = new Counter<'reason'>({
 
 /** The recording of spans by this process. */
 export interface Tracing {
-  /** Sends the waiting spans. Does not wait longer than a timeout for the collector, 2 s by default. */
+  /** Sends the waiting spans. Waits for the collector until the timeout, 2 s by default. */
   stop(): Promise<void>;
 }
 
-/** Records spans and sends them to the collector, if one is set. Its packages are loaded only then. */
+/** If a collector is set, loads OpenTelemetry's packages, records spans and sends them to it. */
 export async function startTracing(
   service: string,
   settings: TracingSettings,
@@ -64,7 +65,7 @@ export async function startTracing(
     resource,
     sampler: samplerOf(settings),
     add: (span) => {
-      if (exporter.reservePlace(maxQueueSize)) processor.onEnd(span);
+      if (exporter.reserveInQueue(maxQueueSize)) processor.onEnd(span);
     },
   });
   return {
@@ -76,10 +77,9 @@ export async function startTracing(
   };
 }
 
-/** Counts exported and dropped spans. The processor knows how many it drops, but only logs it. */
+/** Counts exported and dropped spans. The processor itself drops spans of a full queue uncounted. */
 class CountingExporter implements SpanExporter {
-  /** Spans that wait in the processor. */
-  private waiting = 0;
+  private spansInQueue = 0;
   private readonly warnings = new WarningLimit(warnIntervalMs);
 
   private readonly exporter: SpanExporter;
@@ -90,21 +90,21 @@ class CountingExporter implements SpanExporter {
     this.logger = logger;
   }
 
-  /** Reserves a place in the queue for a span. Returns false, and counts it as dropped, if there is none. */
-  reservePlace(maxQueueSize: number): boolean {
-    if (this.waiting >= maxQueueSize) {
+  /** Counts a span as queued and returns true; if the queue is full, as dropped and returns false. */
+  reserveInQueue(maxQueueSize: number): boolean {
+    if (this.spansInQueue >= maxQueueSize) {
       dropped.inc({ reason: 'queue_full' });
       return false;
     }
-    this.waiting += 1;
+    this.spansInQueue += 1;
     return true;
   }
 
   export(spans: ReadableSpan[], done: Parameters<SpanExporter['export']>[1]): void {
-    this.waiting -= spans.length;
+    this.spansInQueue -= spans.length;
     this.exporter.export(spans, (result) => {
       if (Number(result.code) === exportSucceeded) exported.inc(spans.length);
-      else this.fail(spans.length, result.error);
+      else this.countFailed(spans.length, result.error);
       done(result);
     });
   }
@@ -117,7 +117,7 @@ class CountingExporter implements SpanExporter {
     return this.exporter.shutdown();
   }
 
-  private fail(count: number, error: unknown): void {
+  private countFailed(count: number, error: unknown): void {
     dropped.inc({ reason: 'export_failed' }, count);
     if (this.warnings.allows())
       this.logger.warn({ error }, 'The collector did not accept spans; they are dropped.');

@@ -13,7 +13,7 @@ export interface Tracer extends SpanSink {
   readonly sampler: Sampler;
 }
 
-/** The span of a request or message, else `unsampled`. Undefined if this process records no spans. */
+/** The span of a request or message; `unsampled` if its trace is not recorded, undefined without tracing. */
 export type Trace = Span | 'unsampled' | undefined;
 
 let tracer: Tracer | undefined;
@@ -23,7 +23,7 @@ export function setTracer(next: Tracer | undefined): void {
   tracer = next;
 }
 
-/** Whether this process records spans. Everything that tracing costs when it is off is this check. */
+/** Whether this process records spans. */
 export function isTracing(): boolean {
   return tracer !== undefined;
 }
@@ -71,12 +71,11 @@ export function recordedTrace(received: string | null | undefined): { readonly t
 }
 
 /**
- * Returns the traceparent of work that a message causes. While spans are recorded, that is the message's: the
- * work makes spans of its own.
+ * Returns the traceparent of work that a message causes. While this process records spans, it is the
+ * message's own: the work adds its spans.
  */
 export function traceparentOfEffect(received: string | undefined, messageId: string): string {
   if (tracer === undefined) return nextTraceparent(received, { originId: messageId });
-  return parseTraceparent(received) !== undefined && received !== undefined
-    ? received
-    : nextTraceparent(received, { originId: messageId, isSampled: false });
+  if (received !== undefined && parseTraceparent(received) !== undefined) return received;
+  return nextTraceparent(undefined, { originId: messageId, isSampled: false });
 }

@@ -47,7 +47,7 @@ describe('the decision to record a trace', () => {
     expect(startTrace(start, { received: sampled, isTrusted: true })).toBe('unsampled');
   });
 
-  it('is in the traceparent of everything that the request causes', () => {
+  it('is passed on as the flag 00, for an unsampled request and for a message without a trace', () => {
     record(nothing);
     const trace = startTrace(start, { received: sampled, isTrusted: false });
     const context = new WorkContext({ request_id: 'r' }, sampled, trace);

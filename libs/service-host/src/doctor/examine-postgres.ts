@@ -12,7 +12,8 @@ import { z } from 'zod';
 import type { Deployment } from './deployment.js';
 import { clockFindings, type Finding, findingAbout, findingIf, versionFindings } from './findings.rules.js';
 
-const oldestVersion = [15];
+const minVersion = [15];
+/** SQLSTATE `undefined_table`. */
 const undefinedTable = '42P01';
 
 const serverRows = z.tuple([
@@ -37,15 +38,16 @@ const findMissingRoles = `
   SELECT name FROM unnest($1::text[]) AS needed (name)
   WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = needed.name AND pg_has_role(oid, 'MEMBER'))`;
 
-/** Examines the database of a service as the service and its programs connect to it. Changes nothing. */
+/** Examines the database of a service, with the connections of the service and of its programs. */
 export async function examinePostgres(deployment: Deployment): Promise<Finding[]> {
   const { name, settings } = deployment;
   const create = (target: { url: string; statementTimeoutMs?: number }): DataSource =>
     createDataSource({ ...deployment, ...target, poolSize: 2, applicationName: `${name} doctor` });
   const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl = url } = settings;
-  // Two pools, as a service has them: a pooler must not mix their named statements.
+  // Two pools, as in a service: a connection pooler must not mix their named statements.
   const pools = [create({ url }), create({ url })] as const;
-  const program = create({ url: directUrl, statementTimeoutMs: 0 }); // as operator commands and migrations
+  // Operator commands and migrations connect like this.
+  const program = create({ url: directUrl, statementTimeoutMs: 0 });
   try {
     for (const pool of pools) await connectWhenUp(pool, deployment, throwError);
     return [
@@ -77,7 +79,7 @@ async function serverFindings(pool: DataSource, { extensions, roles }: Deploymen
   const unavailable = names.parse(await pool.query(findUnavailableExtensions, [extensions ?? []]));
   const missing = names.parse(await pool.query(findMissingRoles, [roles ?? []]));
   return [
-    ...versionFindings('PostgreSQL', row.version, oldestVersion),
+    ...versionFindings('PostgreSQL', row.version, minVersion),
     ...clockFindings('PostgreSQL', { storeMs: row.now_ms, nowMs }),
     ...findingIf(
       row.encoding !== 'UTF8',
@@ -111,7 +113,7 @@ async function serverFindings(pool: DataSource, { extensions, roles }: Deploymen
 
 async function migrationFindings(pool: DataSource, { name, migrations }: Deployment): Promise<Finding[]> {
   const applied = await appliedMigrations(pool);
-  // As TypeORM records them: the name of the instance, not that of its class.
+  // TypeORM records the `name` of the instance, if it has one.
   const required = migrations.map((Migration) => new Migration().name ?? Migration.name);
   const pending = required.filter((migration) => !applied.includes(migration));
   return findingAbout(

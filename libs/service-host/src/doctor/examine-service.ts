@@ -15,9 +15,9 @@ import {
 import type { Deployment } from './deployment.js';
 
 const storeTimeoutMs = 5_000;
-const oldestBroker = [3, 10];
+const minRabbitmqVersion = [3, 10];
 
-/** Examines the stores of a service from where it runs, with its own users. */
+/** Examines the stores of a service, with the users of the service. */
 export async function examineService(deployment: Deployment): Promise<Finding[]> {
   const findings = await Promise.all([
     examineStore('PostgreSQL', 'DATABASE_URL', () => examinePostgres(deployment)),
@@ -53,7 +53,7 @@ async function examineRabbitmq({ name, settings }: Deployment): Promise<Finding[
     namespace: settings.RABBITMQ_NAMESPACE,
   });
   return [
-    ...versionFindings('RabbitMQ', version, oldestBroker),
+    ...versionFindings('RabbitMQ', version, minRabbitmqVersion),
     ...clusterFindings(unusableNodes, clusters),
     ...findingAbout(
       missing,
@@ -68,7 +68,7 @@ async function examineRabbitmq({ name, settings }: Deployment): Promise<Finding[
   ];
 }
 
-/** Examines a store. If it cannot be reached, or rejects the user, that is the finding. */
+/** Examines a store. An error of the connection is a finding too. */
 async function examineStore(
   store: string,
   setting: string,
@@ -77,6 +77,7 @@ async function examineStore(
   try {
     return await examine();
   } catch (error) {
+    // Node's error when no address of the host accepts the connection.
     const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
     return [
       {

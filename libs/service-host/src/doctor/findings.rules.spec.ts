@@ -14,8 +14,8 @@ describe('the findings about a store', () => {
     ['3.9.13', [3, 10], 1],
     ['4.1.2', [3, 10], 0],
     ['2.12', [3, 10], 1],
-  ])('the version %s compared with %j gives %i', (version, oldest, count) => {
-    expect(versionFindings('The store', version, oldest)).toHaveLength(count);
+  ])('the version %s, with the minimum %j, has %i findings', (version, min, count) => {
+    expect(versionFindings('The store', version, min)).toHaveLength(count);
   });
 
   it('a clock may differ by a second, in either direction', () => {

@@ -1,12 +1,13 @@
 import type { SentinelReply } from '@fulfilment/http-service';
 
-/** A fault of a deployment, and how an operator corrects it. Each text is a whole sentence. */
+/** A fault of a deployment, and how an operator corrects it, in whole sentences. */
 export interface Finding {
   readonly problem: string;
   readonly fix: string;
 }
 
 const maxClockDifferenceMs = 1_000;
+const minRedisVersion = [7];
 
 /** Returns a finding if there is a problem. */
 export function findingIf(isProblem: boolean, problem: string, fix: string): Finding[] {
@@ -39,15 +40,11 @@ export function clockFindings(store: string, { storeMs, nowMs }: ClockTimes): Fi
 }
 
 /** @param version version of the server, such as `3.12.14` */
-export function versionFindings(store: string, version: string, oldest: readonly number[]): Finding[] {
+export function versionFindings(store: string, version: string, min: readonly number[]): Finding[] {
   const parts = version.split('.').map((part) => Number.parseInt(part, 10));
-  const differing = oldest.findIndex((part, index) => (parts[index] ?? 0) !== part);
-  const isTooOld = differing !== -1 && (parts[differing] ?? 0) < (oldest[differing] ?? 0);
-  return findingIf(
-    isTooOld,
-    `${store} has version ${version}.`,
-    `Upgrade it to ${oldest.join('.')} or later.`,
-  );
+  const differing = min.findIndex((part, index) => (parts[index] ?? 0) !== part);
+  const isTooOld = differing !== -1 && (parts[differing] ?? 0) < (min[differing] ?? 0);
+  return findingIf(isTooOld, `${store} has version ${version}.`, `Upgrade it to ${min.join('.')} or later.`);
 }
 
 /** @param info response of Redis to INFO */
@@ -55,7 +52,7 @@ export function redisFindings(info: string): Finding[] {
   const value = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
   const policy = value('maxmemory_policy');
   return [
-    ...versionFindings('Redis', value('redis_version'), [7]),
+    ...versionFindings('Redis', value('redis_version'), minRedisVersion),
     ...findingIf(
       policy !== 'noeviction',
       `Redis may delete keys: maxmemory-policy is ${policy}.`,
@@ -69,7 +66,7 @@ export function redisFindings(info: string): Finding[] {
   ];
 }
 
-/** @param replies empty without Sentinels */
+/** @param replies empty if the deployment has no Sentinels */
 export function sentinelFindings(replies: readonly SentinelReply[]): Finding[] {
   const unusable = replies.flatMap(({ sentinel, error }) =>
     error === undefined ? [] : [`${sentinel} (${error})`],
@@ -102,8 +99,8 @@ export function sentinelFindings(replies: readonly SentinelReply[]): Finding[] {
 }
 
 /**
- * @param unusableNodes nodes of RabbitMQ that cannot be used although others can
- * @param clusters names of the clusters of the others
+ * @param unusableNodes nodes of RabbitMQ that cannot be used, each with the reason
+ * @param clusters names of the clusters of the other nodes
  */
 export function clusterFindings(unusableNodes: readonly string[], clusters: readonly string[]): Finding[] {
   return [

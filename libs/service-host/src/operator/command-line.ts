@@ -3,11 +3,12 @@ import { z } from 'zod';
 import type { AuditedCommand } from './operator-audit.js';
 import type { Command, Commands } from './define-command.js';
 
-/** The command line is invalid. The message is one line that names the invalid part as typed. */
+/** The command line, or the input of a batch, is invalid. The message is one line. */
 export class UsageError extends Error {}
 
-/** A valid command line: its recorded part and its function. */
+/** A valid command line. */
 export interface ParsedCommand<Context> {
+  /** What the audit log records of it. */
   readonly audited: AuditedCommand;
   readonly run: (context: Context) => Promise<object>;
 }
@@ -22,8 +23,9 @@ export function parseCommandLine<Context>(
   commands: Commands<Context>,
   args: readonly string[],
 ): ParsedCommand<Context> {
-  const [name, command] = findCommand(commands, args);
-  if (command === undefined) throw new UsageError(unknownCommand(program, commands, args));
+  const found = findCommand(commands, args);
+  if (found === undefined) throw new UsageError(describeUnknownCommand(program, commands, args));
+  const { name, command } = found;
   const parser = newParser(program, name, command);
   try {
     const values = readArguments(parser, command, args.slice(name.split(' ').length));
@@ -40,8 +42,8 @@ export function parseCommandLine<Context>(
 
 /** Returns help for the command of the command line, or the list of all commands. */
 export function help(program: string, commands: Commands<never>, args: readonly string[]): string {
-  const [name, command] = findCommand(commands, args);
-  if (command !== undefined) return newParser(program, name, command).helpInformation().trimEnd();
+  const found = findCommand(commands, args);
+  if (found !== undefined) return newParser(program, found.name, found.command).helpInformation().trimEnd();
   const list = Object.entries(commands).map(
     ([name, command]) => `  ${usage(name, command)}\n      ${command.summary}`,
   );
@@ -53,19 +55,17 @@ export function help(program: string, commands: Commands<never>, args: readonly 
   ].join('\n');
 }
 
-/** Returns the command with its name; an empty name without a command. */
+/** Returns the command with whose name the arguments begin. */
 function findCommand<Context>(
   commands: Commands<Context>,
   args: readonly string[],
-): [string, Command<Context>?] {
-  return (
-    Object.entries(commands).find(([name]) =>
-      name.split(' ').every((word, index) => args[index] === word),
-    ) ?? ['']
-  );
+): { readonly name: string; readonly command: Command<Context> } | undefined {
+  for (const [name, command] of Object.entries(commands))
+    if (name.split(' ').every((word, index) => args[index] === word)) return { name, command };
+  return undefined;
 }
 
-function unknownCommand(program: string, commands: object, args: readonly string[]): string {
+function describeUnknownCommand(program: string, commands: object, args: readonly string[]): string {
   const [noun = '', verb = ''] = args.filter((arg) => !arg.startsWith('-'));
   const verbs = Object.keys(commands).flatMap((name) =>
     name.startsWith(`${noun} `) ? name.slice(noun.length + 1) : [],
@@ -76,10 +76,12 @@ function unknownCommand(program: string, commands: object, args: readonly string
 
 /** Returns the usage of a command: `order deliver ORDER [--tracking-number NUMBER]`. */
 function usage(name: string, { operands, options, required }: Command<never>): string {
-  const parts = [...operands, ...options.map((option) => option.replaceAll(/[<>]/g, ''))].map((part) =>
-    required.has(part.replace(/^--/, '').split(' ', 1)[0] ?? '') ? part : `[${part}]`,
-  );
-  return [name, ...parts].join(' ');
+  const parts = [...operands, ...options.map((option) => option.replaceAll(/[<>]/g, ''))];
+  const isRequired = (part: string): boolean => {
+    const [argument = ''] = part.replace(/^--/, '').split(' ', 1);
+    return required.has(argument);
+  };
+  return [name, ...parts.map((part) => (isRequired(part) ? part : `[${part}]`))].join(' ');
 }
 
 function newParser(program: string, name: string, command: Command<never>): Parser {
@@ -93,7 +95,8 @@ function newParser(program: string, name: string, command: Command<never>): Pars
     .option('--json', 'print JSON');
   for (const flags of command.options) {
     const option = new Option(flags);
-    parser.addOption(option.required && !option.variadic ? option.argParser(onlyOnce) : option);
+    const hasOneValue = option.required && !option.variadic; // `required`: it needs a value
+    parser.addOption(hasOneValue ? option.argParser(onlyOnce) : option);
   }
   return parser;
 }
@@ -108,7 +111,7 @@ function readArguments(
   { operands }: Command<never>,
   args: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  // Commander would take the next option as the value. A value that begins with a dash needs `--name=-x`.
+  // Commander would use the next option as the value. A value that looks like an option needs `--name=-x`.
   const withoutValue = args.find(
     (arg, index) => takesValue(parser, arg) && /^--?[a-z]/i.test(args[index + 1] ?? ''),
   );

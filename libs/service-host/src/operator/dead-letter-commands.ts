@@ -12,7 +12,10 @@ interface BrokerContext {
   readonly settings: BrokerSettings;
 }
 
-const queue = z.string('is missing').refine(isMessageQueue, `must be one of ${queueNames().join(', ')}`);
+const queueArgument = z
+  .string('is missing')
+  .refine(isMessageQueue, `must be one of ${queueNames().join(', ')}`);
+
 /** The operand `MESSAGE` that stands for every message of the queue. */
 const allMessages = 'all';
 
@@ -21,7 +24,7 @@ export const deadLetterCommands: Commands<BrokerContext> = {
   'dead-letters list': defineCommand({
     summary: 'lists rejected messages with their reasons, at most NUMBER of each queue',
     options: ['--queue <QUEUE>', '--limit <NUMBER>'],
-    arguments: z.object({ queue: queue.optional(), limit: limitArgument(50) }),
+    arguments: z.object({ queue: queueArgument.optional(), limit: limitArgument(50) }),
     run: (context: BrokerContext, { queue: selected, limit }) =>
       withQueues(context, async (queues) => {
         const deadLetters = [];
@@ -40,7 +43,7 @@ export const deadLetterCommands: Commands<BrokerContext> = {
   'dead-letters show': defineCommand({
     summary: 'shows a rejected message',
     operands: ['QUEUE', 'MESSAGE'],
-    arguments: z.object({ QUEUE: queue, MESSAGE: textArgument() }),
+    arguments: z.object({ QUEUE: queueArgument, MESSAGE: textArgument() }),
     run: (context: BrokerContext, { QUEUE, MESSAGE }) =>
       withQueues(context, async (queues) => {
         return (await queues.find(QUEUE, MESSAGE)) ?? throwMessageMissing(QUEUE);
@@ -49,7 +52,7 @@ export const deadLetterCommands: Commands<BrokerContext> = {
   'dead-letters replay': defineCommand({
     summary: 'returns a message, or `all`, to its queue; a message that was applied is not applied twice',
     operands: ['QUEUE', 'MESSAGE'],
-    arguments: z.object({ QUEUE: queue, MESSAGE: textArgument() }),
+    arguments: z.object({ QUEUE: queueArgument, MESSAGE: textArgument() }),
     run: (context: BrokerContext, { QUEUE, MESSAGE }) =>
       withQueues(context, async (queues) => {
         if (MESSAGE === allMessages) return { queue: QUEUE, replayed: await queues.replay(QUEUE) };
@@ -60,7 +63,7 @@ export const deadLetterCommands: Commands<BrokerContext> = {
   'dead-letters discard': defineCommand({
     summary: 'deletes a rejected message',
     operands: ['QUEUE', 'MESSAGE'],
-    arguments: z.object({ QUEUE: queue, MESSAGE: textArgument() }),
+    arguments: z.object({ QUEUE: queueArgument, MESSAGE: textArgument() }),
     run: (context: BrokerContext, { QUEUE, MESSAGE }) =>
       withQueues(context, async (queues) => {
         const discarded = await queues.discard(QUEUE, MESSAGE);

@@ -8,16 +8,16 @@ export interface Command<Context> {
   readonly operands: readonly string[];
   /** Options as for commander: `--name <NAME>`, `--confidential`, repeatable `--redirect-uri <URI...>`. */
   readonly options: readonly string[];
-  /** Operands and options that the schema requires; those that depend on others are not included. */
+  /** Operands and options without which every command line is invalid. */
   readonly required: ReadonlySet<string>;
   /**
-   * Validates the arguments before any connection is opened. Returns the function that returns the output.
+   * Validates the arguments. Returns the function that runs the command and returns its output.
    * @throws z.ZodError
    */
   prepare(args: Readonly<Record<string, unknown>>): (context: Context) => Promise<object>;
 }
 
-/** Defines a command with typed arguments. Messages of its schema continue the name of the argument. */
+/** Defines a command with typed arguments. Messages of the schema follow their names: `is missing`. */
 export function defineCommand<Context, Arguments extends z.ZodType>(command: {
   readonly summary: string;
   readonly operands?: readonly string[];
@@ -26,12 +26,13 @@ export function defineCommand<Context, Arguments extends z.ZodType>(command: {
   readonly run: (context: Context, args: z.output<Arguments>) => Promise<object>;
 }): Command<Context> {
   const { summary, operands = [], options = [], arguments: schema } = command;
-  const issues = schema.safeParse({}).error?.issues ?? [];
+  // A custom issue may depend on other arguments: `is required without --x`.
+  const issues = (schema.safeParse({}).error?.issues ?? []).filter(({ code }) => code !== 'custom');
   return {
     summary,
     operands,
     options,
-    required: new Set(issues.filter(({ code }) => code !== 'custom').map(({ path }) => String(path[0]))),
+    required: new Set(issues.map(({ path }) => String(path[0]))),
     prepare: (args) => {
       const checked = schema.parse(args);
       return (context) => command.run(context, checked);

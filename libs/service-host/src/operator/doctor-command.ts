@@ -5,13 +5,13 @@ import { defineCommand, type Commands } from './define-command.js';
 
 /** The service that `doctor` examines. */
 export interface ExaminedService extends Omit<Deployment, 'settings'> {
-  /** Loads the settings schema of the running service; the operator program reads only a few of them. */
+  /** Loads the schema of all settings of the service; the other commands read only a few of them. */
   readonly allSettings: () => Promise<z.ZodType<Deployment['settings']>>;
 }
 
 /**
- * Returns the command `doctor`. It must work without a database, so it is not recorded and needs no operator;
- * it changes nothing and shows no data. It fails if it finds a problem.
+ * Returns the command `doctor`, which fails if it finds a problem. It must work without a database, so it is
+ * not recorded and needs no operator. It changes nothing and shows no data.
  */
 export function doctorCommands({ allSettings, ...deployment }: ExaminedService): Commands<void> {
   return {

@@ -13,7 +13,7 @@ describe('the record of an operator command', () => {
     expect(idsOf({ ...output, paid: 'x' })).toEqual(['abc', 'k']);
   });
 
-  it('is never `failed` for a command that succeeded, although its outcome could not be written', async () => {
+  it('is not `failed` when the command succeeded but its outcome could not be written', async () => {
     const updates: Values[] = [];
     const sql: Sql = {
       rows: () => Promise.resolve([]),

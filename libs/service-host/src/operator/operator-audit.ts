@@ -34,7 +34,7 @@ const page = statement(
 
 /**
  * A command without the values of its options, which may be secrets or personal data. Of the operands, only
- * ids are recorded.
+ * those that may be ids are recorded.
  */
 export interface AuditedCommand {
   readonly name: string;
@@ -48,7 +48,7 @@ export interface OperatorRecord {
   readonly ended_at: Date | null;
   readonly operator: string;
   readonly command: string;
-  /** The ids in the operands and in the output of the command. */
+  /** Operands that may be ids, and the ids in the output of the command. */
   readonly subjects: readonly string[];
   /** Names of the options, without their values. */
   readonly options: readonly string[];
@@ -56,8 +56,8 @@ export interface OperatorRecord {
 }
 
 /**
- * Runs a command. Records it before it runs, also if it only reads, and its outcome afterwards. A record that
- * stays `started` belongs to a process that died, or lost its database.
+ * Runs a command. Records it before it runs, and its outcome afterwards. If the process dies or loses its
+ * database, the record stays `started`.
  * @throws the error of the command, or of the record
  */
 export async function runAudited(
@@ -66,7 +66,12 @@ export async function runAudited(
   { name, operands, options }: AuditedCommand,
   run: () => Promise<object>,
 ): Promise<object> {
-  const record = await sql.row<{ position: string }>(start, [operator, name, operands.filter(isId), options]);
+  const record = await sql.row<{ position: string }>(start, [
+    operator,
+    name,
+    operands.filter(mayBeId),
+    options,
+  ]);
   const finish = (outcome: OperatorRecord['outcome'], subjects: readonly string[]) =>
     sql.run(end, [record?.position, outcome, subjects]);
   let result: object;
@@ -89,8 +94,8 @@ export async function recordOperatorMessage(
 }
 
 /**
- * Returns the newest records before a position, in ascending order. The result's `before` is that of the
- * query for the page of older records; null if there are none.
+ * Returns the newest records before a position, in ascending order. The next page has the older records: its
+ * query needs the `before` of this result, which is null on the last page.
  */
 export async function readOperatorAudit(
   database: Database,
@@ -108,14 +113,14 @@ export async function readOperatorAudit(
 
 const maxIdLength = 100;
 
-/** Whether a text may be an id. E-mail addresses are personal data, and long texts are no ids. */
-function isId(text: string): boolean {
+/** E-mail addresses are personal data, and long texts are no ids. */
+function mayBeId(text: string): boolean {
   return text.length <= maxIdLength && !text.includes('@');
 }
 
 /** Returns the ids in the output of a command, such as `client_id`. */
 export function idsOf(result: object): string[] {
   return Object.entries(result).flatMap(([name, value]: [string, unknown]) =>
-    /(^|_)(id|kid|uuid)$/.test(name) && typeof value === 'string' && isId(value) ? [value] : [],
+    /(^|_)(id|kid|uuid)$/.test(name) && typeof value === 'string' && mayBeId(value) ? [value] : [],
   );
 }

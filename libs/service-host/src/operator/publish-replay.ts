@@ -5,11 +5,11 @@ import type { BrokerSettings } from './dead-letter-commands.js';
 export interface ReplayResult {
   /** Number of published messages. */
   readonly told: number; // words: member of the command's output
-  /** Absent without messages. The queue is ordered: once its consumer has applied this one, it has applied all. */
+  /** Absent if there were no messages. The queue is ordered, so its consumer applies this message last. */
   readonly last_message_id?: string;
 }
 
-/** Publishes pages of messages to the queue of one consumer only, no faster than it consumes them. */
+/** Publishes pages of messages to the queue of one consumer, no faster than it consumes them. */
 export async function publishReplay(
   settings: BrokerSettings,
   queue: MessageQueue,

@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 /**
- * Reads a secret from standard input: typed at a prompt without echo, or the first line of piped input. A
- * command line would be visible to other users of the machine and in the shell's history.
+ * Reads a secret from standard input: typed at a prompt without echo, or the first line of piped input. As an
+ * argument, it would be visible to other users of the machine and in the shell's history.
  */
 export async function readSecret(prompt: string): Promise<string> {
   const { stdin, stderr } = process;

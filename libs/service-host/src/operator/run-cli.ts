@@ -16,7 +16,7 @@ export interface Cli<Context> {
   readonly commands: Commands<Context>;
   /** Commands that need no context and are not recorded. They are not part of a batch. */
   readonly standalone?: Commands<void>;
-  /** Called once per process, only for valid command lines. @param operator name of the person */
+  /** Called once, after all command lines were validated. @param operator name of the person */
   open(operator: string): Promise<OpenedContext<Context>>;
   /** `CLI_PROGRAM` is how the program was started, for its help and usage. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -60,14 +60,14 @@ async function execute<Context>(
   const standalone = findStandalone(program, cli, args);
   if (standalone !== undefined) return standalone();
   const { operator, rest } = readOperatorName(args, cli.environment);
-  const batch = rest[0] === 'batch';
-  const lines = batch ? await readBatch(rest.slice(1), input) : [rest];
+  const isBatch = rest[0] === 'batch';
+  const lines = isBatch ? await readBatch(rest.slice(1), input) : [rest];
   const parsed = lines.map((line) => parseCommandLine(program, cli.commands, line));
   const { context, runAudited, close } = await cli.open(operator);
   try {
     const results: object[] = [];
     for (const { audited, run } of parsed) results.push(await runAudited(audited, () => run(context)));
-    return batch ? { results } : (results[0] ?? {});
+    return isBatch ? { results } : (results[0] ?? {});
   } finally {
     await close();
   }
@@ -76,7 +76,18 @@ async function execute<Context>(
 async function readBatch(words: readonly string[], input: () => Promise<string>): Promise<string[][]> {
   const tooMany = words.find((word) => word !== '--json');
   if (tooMany !== undefined) throw new UsageError(`Too many arguments: "${tooMany}".`);
-  return commandLines.parse(JSON.parse(await input()));
+  const lines = commandLines.safeParse(parseJson(await input()));
+  if (lines.success) return lines.data;
+  throw new UsageError('The input of `batch` is not a JSON array of command lines, each an array of words.');
+}
+
+/** Returns undefined if the text is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function findStandalone<Context>(
@@ -84,7 +95,7 @@ function findStandalone<Context>(
   { standalone = {}, environment }: Cli<Context>,
   args: readonly string[],
 ): (() => Promise<object>) | undefined {
-  // Needs no operator, so a missing name is no error here.
+  // Only removes `--as NAME`: a standalone command needs no operator, so a default replaces a missing name.
   const { rest } = readOperatorName(args, { ...environment, OPERATOR: 'none' });
   if (!Object.hasOwn(standalone, rest[0] ?? '')) return undefined;
   return parseCommandLine(program, standalone, rest).run;

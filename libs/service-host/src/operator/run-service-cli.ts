@@ -5,12 +5,12 @@ import type { MigrationInterface } from 'typeorm';
 import type { z } from 'zod';
 import { doctorCommands, type ExaminedService } from './doctor-command.js';
 import { operatorAuditCommands } from './operator-audit-command.js';
-import { type AuditedCommand, runAudited } from './operator-audit.js';
+import { runAudited } from './operator-audit.js';
 import type { Commands } from './define-command.js';
 import { runAsOperator } from './operator-name.js';
-import { runCli } from './run-cli.js';
+import { type OpenedContext, runCli } from './run-cli.js';
 
-const statementTimeoutMs = 0; // some commands sum a whole ledger or search a long audit log
+const statementTimeoutMs = 0; // no limit: some commands sum a whole ledger or search a long audit log
 
 /** The resources of a service's commands. */
 export interface CommandContext<Settings> {
@@ -22,58 +22,37 @@ export interface CommandContext<Settings> {
   readonly atEnd: (close: () => Promise<void>) => void;
 }
 
-/**
- * Runs the operator program of a service (`node dist/cli.js NOUN VERB --options`): one command, or a batch,
- * on its database. Prints one JSON object, or one line on standard error with exit code 1. The running
- * service relays the messages that it writes.
- * @param program.context maps the common context to that of the program's commands
- */
-export async function runServiceCli<
-  Settings extends z.ZodType<{ readonly DATABASE_URL: string }>,
-  Context extends object,
->(program: {
+/** The operator program of a service. */
+interface ServiceCli<Settings extends z.ZodType<{ readonly DATABASE_URL: string }>, Context extends object> {
   readonly name: string;
   readonly migrations: readonly (new () => MigrationInterface)[];
   readonly settings: Settings;
   readonly commands: Commands<Context>;
   readonly doctor: Omit<ExaminedService, 'name' | 'migrations'>;
+  /** Returns the context of the program's commands. */
   readonly context: (context: CommandContext<Readonly<z.output<Settings>>>) => Context;
-}): Promise<void> {
-  const { name, migrations } = program;
-  const commands = { ...program.commands, ...operatorAuditCommands };
-  const input = (): Promise<string> => text(process.stdin);
-  const open = async (operator: string) => {
-    const settings = readConfig(program.settings);
-    const { DATABASE_DIRECT_URL: directUrl } = readConfig(
-      serviceSettings.pick({ DATABASE_DIRECT_URL: true }),
-    );
-    const dataSource = createDataSource({
-      url: directUrl ?? settings.DATABASE_URL,
-      poolSize: 2,
-      applicationName: `${name} cli`,
-      migrations,
-      statementTimeoutMs,
-    });
-    await connectProgram(dataSource, { statementTimeoutMs });
-    const closeSteps = [() => dataSource.destroy()];
-    const atEnd = (close: () => Promise<void>): void => void closeSteps.unshift(close);
-    const database = new Database(dataSource);
-    const context = { ...program.context({ database, settings, input, atEnd }), database };
-    const close = async (): Promise<void> => {
-      for (const step of closeSteps) await step();
-    };
-    return {
-      context,
-      close,
-      runAudited: (command: AuditedCommand, run: () => Promise<object>) =>
-        runAsOperator(operator, () => runAudited(database, operator, command, run)),
-    };
+}
+
+/**
+ * Runs the operator program of a service (`node dist/cli.js NOUN VERB --options`): one command, or a batch,
+ * on the database of the service. Prints one JSON object, or one line on standard error with exit code 1.
+ * Messages go to the outbox, from which the running service publishes them.
+ */
+export async function runServiceCli<
+  Settings extends z.ZodType<{ readonly DATABASE_URL: string }>,
+  Context extends object,
+>(program: ServiceCli<Settings, Context>): Promise<void> {
+  const { name, migrations, doctor } = program;
+  const commands: Commands<Context & { readonly database: Database }> = {
+    ...program.commands,
+    ...operatorAuditCommands,
   };
+  const input = (): Promise<string> => text(process.stdin);
   const { ok, line } = await runCli(
     {
       commands,
-      standalone: doctorCommands({ ...program.doctor, name, migrations }),
-      open,
+      standalone: doctorCommands({ ...doctor, name, migrations }),
+      open: (operator) => openContext(program, operator, input),
       environment: process.env,
     },
     process.argv.slice(2),
@@ -81,4 +60,35 @@ export async function runServiceCli<
   );
   (ok ? process.stdout : process.stderr).write(`${line}\n`);
   if (!ok) process.exitCode = 1;
+}
+
+/** Connects to the database, for all commands of the process. */
+async function openContext<
+  Settings extends z.ZodType<{ readonly DATABASE_URL: string }>,
+  Context extends object,
+>(
+  { name, migrations, settings: schema, context: contextOf }: ServiceCli<Settings, Context>,
+  operator: string,
+  input: () => Promise<string>,
+): Promise<OpenedContext<Context & { readonly database: Database }>> {
+  const settings = readConfig(schema);
+  const { DATABASE_DIRECT_URL: directUrl } = readConfig(serviceSettings.pick({ DATABASE_DIRECT_URL: true }));
+  const dataSource = createDataSource({
+    url: directUrl ?? settings.DATABASE_URL,
+    poolSize: 2,
+    applicationName: `${name} cli`,
+    migrations,
+    statementTimeoutMs,
+  });
+  await connectProgram(dataSource, { statementTimeoutMs });
+  const database = new Database(dataSource);
+  const closeSteps = [() => dataSource.destroy()];
+  const atEnd = (close: () => Promise<void>): void => void closeSteps.unshift(close);
+  return {
+    context: { ...contextOf({ database, settings, input, atEnd }), database },
+    runAudited: (command, run) => runAsOperator(operator, () => runAudited(database, operator, command, run)),
+    close: async () => {
+      for (const step of closeSteps) await step();
+    },
+  };
 }

@@ -12,7 +12,7 @@ describe('a time argument', () => {
     ['2026-02-03T04:05', '2026-02-03T04:05:00.000Z'],
     ['2026-02-03T04:05:06Z', '2026-02-03T04:05:06.000Z'],
     ['2026-02-03T04:05:06.789+02:00', '2026-02-03T02:05:06.789Z'],
-  ])('%s is %s', (typed, moment) => {
+  ])('%s means %s', (typed, moment) => {
     expect(parseTime(typed, now)?.toISOString()).toBe(moment);
   });
 

@@ -9,8 +9,8 @@ export function parseTime(typed: string, now: Date): Date | undefined {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(typed) ?? [];
   if (count !== undefined && isUnit(unit)) return new Date(now.getTime() - Number(count) * unitMs[unit]);
   if (!isoDate.test(typed) || !isCalendarDay(typed.slice(0, 10))) return undefined;
-  const zoned = /T/.test(typed) && !/(Z|[+-]\d{2}:\d{2})$/.test(typed) ? `${typed}Z` : typed;
-  const time = new Date(zoned);
+  const isLocalTime = typed.includes('T') && !/(Z|[+-]\d{2}:\d{2})$/.test(typed);
+  const time = new Date(isLocalTime ? `${typed}Z` : typed);
   return Number.isNaN(time.getTime()) ? undefined : time;
 }
 

@@ -110,8 +110,9 @@ describe('the export of orders', () => {
     expect(cells.map((row) => [row[0], row.at(-1)])).toEqual([[mine.id, 'app_one']]);
   });
 
-  it('shows one moment, also if orders are placed and changed while it is read', async () => {
+  it('has the orders of one snapshot, also if orders are placed and changed while it is read', async () => {
     const creator = await api.newCreator();
+    // Three pages of at most 200 orders.
     const orders = Array.from({ length: 450 }, (_, index) =>
       anOrder(creator.id, { placed_at: new Date(Date.UTC(2026, 2, 1) + index * 1000).toISOString() }),
     );

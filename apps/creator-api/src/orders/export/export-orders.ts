@@ -78,9 +78,9 @@ export class ExportOrders {
   constructor(private readonly visibility: Visibility) {}
 
   /**
-   * The stream holds a connection until it has been read. It ends with an error when it is not read for
-   * half a minute (`idle_in_transaction_session_timeout`), or not to its end within ten minutes.
-   * @throws NotFound when the caller sees no such creator; ValidationFailed on an empty range
+   * The stream holds a connection until it has been read. It ends with an error when it is not read for half
+   * a minute (`idle_in_transaction_session_timeout`), or has not been read to its end after ten minutes.
+   * @throws NotFound when the creator is not visible to the caller; ValidationFailed on an empty range
    */
   run(caller: Caller, { creator, status, app, ...range }: OrdersFilter): Promise<Readable> {
     const filters = { creator, status, app, ...dayRange(range) };
@@ -97,7 +97,8 @@ export class ExportOrders {
 }
 
 async function writePages(tx: Transaction, filters: OrdersFilter, write: WriteText): Promise<void> {
-  for (let last: ExportedOrder | undefined; ;) {
+  let last: ExportedOrder | undefined;
+  for (;;) {
     const orders = await tx.rows<ExportedOrder>(readPage, { ...filters, micros: last?.micros, id: last?.id });
     last = orders.at(-1);
     if (last === undefined) return;

@@ -3,10 +3,10 @@ import { PassThrough, type Readable } from 'node:stream';
 export type WriteText = (text: string) => Promise<void>;
 
 /**
- * Runs `produce` and returns what it writes as a stream, once it has begun to write. A write waits until the
- * reader has taken the text before it, so memory is bounded by the reader's buffers and one text. The stream
- * ends with an error if it has not been read to its end within `maxDurationMs`, since a producer may hold a
- * connection.
+ * Runs `produce`, and resolves with a stream of what it writes when it has begun to write. A write waits
+ * until the reader has taken the text before it, so memory is bounded by the reader's buffers and one text.
+ * Because `produce` may hold a connection, the stream ends with an error if it has not been read to its end
+ * within `maxDurationMs`.
  * @throws the error of `produce`, if it fails before it writes; later errors end the stream with an error
  */
 export function textStream(
@@ -16,7 +16,7 @@ export function textStream(
   const stream = new PassThrough();
   const deadline = setTimeout(() => stream.destroy(new Error('The reader is too slow.')), maxDurationMs);
   stream.once('close', () => clearTimeout(deadline));
-  stream.on('error', () => undefined); // the reader gets it too, if there is one
+  stream.on('error', () => undefined); // without a reader, an error would end the process
   return new Promise((resolve, reject) => {
     const write: WriteText = (text) => {
       resolve(stream);

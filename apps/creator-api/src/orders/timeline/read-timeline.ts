@@ -61,7 +61,7 @@ export class ReadTimeline {
   }
 }
 
-/** Sorts the events by time, and those of one moment in the order of `timelineEvents`. */
+/** Returns the events sorted by time. Those with the same time are in the order of `timelineEvents`. */
 function timeline(dates: OrderDates, events: readonly EventRow[]): TimelineEntry[] {
   const entries = [
     ...entryOf('placed', dates.placed_at),

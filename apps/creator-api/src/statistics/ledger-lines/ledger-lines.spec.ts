@@ -42,7 +42,8 @@ describe('the ledger lines of a month', () => {
   /** Returns the totals, and the lines of all pages. */
   async function read(creator: CreatorSnapshot, query: string) {
     const lines: Line[] = [];
-    for (let cursor = ''; ;) {
+    let cursor = '';
+    for (;;) {
       const { totals, data, pagination } = await page(creator, `${query}${cursor}`);
       lines.push(...data);
       if (pagination.next_cursor === null) return { totals, lines };
@@ -117,7 +118,7 @@ describe('the ledger lines of a month', () => {
     expect((await page(creator, 'period=2026-01&app=app_three')).data).toEqual([]);
   });
 
-  it('have a cursor that is valid for the same creator, month and filters only', async () => {
+  it('reject a cursor of another creator, month or filter', async () => {
     const [creator, other] = [await api.newCreator(), await api.newCreator()];
     const items = [anItem(), anItem(), anItem()];
     await api.record({ orders: [paid(anOrder(creator.id, { items }), '2026-01-15T08:00:00.000Z')] });

@@ -108,8 +108,6 @@ function seriesStatements(
     return { months: readMonthsOfApp, groups: groupBy && readGroupsOfApp[groupBy] };
   if (Object.values(filters).some((value) => value !== undefined))
     return { months: readFilteredMonths, groups: groupBy && readGroups[groupBy] };
-  return {
-    months: readMonths,
-    groups: groupBy === 'release' ? readReleases : groupBy && readGroups[groupBy],
-  };
+  if (groupBy === 'release') return { months: readMonths, groups: readReleases };
+  return { months: readMonths, groups: groupBy && readGroups[groupBy] };
 }

@@ -171,7 +171,7 @@ describe('the series of statistics', () => {
     expect([status, body.details]).toEqual([400, [{ field, reason }]]);
   });
 
-  it('returns 36 months with zeros, which is the maximum', async () => {
+  it('returns 36 months with zeros for a creator without payments', async () => {
     const creator = await api.newCreator();
     const all = await series(creator, 'from=2023-02&to=2026-01');
     expect(all.months).toHaveLength(36);

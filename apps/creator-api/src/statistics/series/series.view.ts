@@ -16,16 +16,13 @@ interface SeriesRows {
   /** All months of the range, in order. */
   readonly months: readonly string[];
   readonly currency: Currency;
-  /** Without rows for months without payments. */
+  /** Months without payments have no row. */
   readonly monthRows: readonly MonthRow[];
   /** In the order of the response; undefined if the series is not grouped. */
   readonly groupRows: readonly GroupRow[] | undefined;
 }
 
-/**
- * Shows the months of a range and their groups. What the groups lack of a month is in `other`, so that groups
- * and `other` always add up to the month.
- */
+/** Shows the months of a range and their groups. `other` is the difference between a month and its groups. */
 export function seriesView({ months, currency, monthRows, groupRows }: SeriesRows): SeriesView {
   const sumsByMonth = new Map(monthRows.map((row) => [row.period, exactSums(row)]));
   const allMonths = months.map((period) => ({ period, ...(sumsByMonth.get(period) ?? zeros) }));

@@ -14,10 +14,10 @@ import { type TrackTags, trackTags } from './track-tags.rules.js';
 import { measureAiff, measureWave } from './measure-pcm.js';
 
 const minSeconds = 10;
-/** Tags with pictures are read as a whole, in memory that the heap limit does not count. */
+/** Limits the memory for tags with pictures, which are read as a whole. The heap limit does not count it. */
 const maxTagBytes = 64 * 1024 * 1024;
 
-/** Each function counts the audible samples, and throws InvalidAudio if the file is incomplete. */
+/** Functions that count the audible samples. They throw InvalidAudio if the file is incomplete. */
 const measurers: Readonly<Record<AudioFormat, (file: ByteSource, start: number) => Measurement>> = {
   WAV: measureWave,
   AIFF: measureAiff,
@@ -37,7 +37,7 @@ const mediaTypes: Readonly<Record<AudioFormat, string>> = {
   M4A: 'audio/mp4',
 };
 
-/** Other formats may state a bit depth although their codecs have none. */
+/** Files of the other formats may state a bit depth, although their codecs have none. */
 const formatsWithBitDepth: ReadonlySet<AudioFormat> = new Set(['WAV', 'AIFF', 'FLAC']);
 
 export interface DescribedAudio extends TrackTags {
@@ -55,6 +55,24 @@ export async function describeAudio(fd: number, size: number): Promise<Described
   // The samples of M4A are those of the whole movie, which may be longer than its sound track.
   const soundTrackSeconds = format === 'M4A' ? metadata.duration : undefined;
   const seconds = Math.min(soundTrackSeconds ?? Infinity, samples / (metadata.sampleRate ?? 0));
+  const milliseconds = validMilliseconds(seconds);
+  const gain = finite(common.replaygain_track_gain?.dB ?? metadata.trackGain);
+  const peak = finite(common.replaygain_track_peak?.ratio ?? metadata.trackPeakLevel);
+  const audio = audioProperties.safeParse({
+    container: format,
+    codec: codec ?? metadata.codec,
+    sample_rate: Math.round(metadata.sampleRate ?? 0),
+    bit_depth: formatsWithBitDepth.has(format) ? (metadata.bitsPerSample ?? null) : null,
+    channels: channels ?? metadata.numberOfChannels ?? null,
+    duration_seconds: milliseconds / 1000,
+    loudness: gain === null ? null : { track_gain_db: gain, track_peak: peak },
+  });
+  if (!audio.success) throwBroken('The audio format of the file is invalid.');
+  return { audio: audio.data, ...trackTags(common.title, common.track.no) };
+}
+
+/** Returns the duration in milliseconds, rounded down. @throws InvalidAudio if it is too short or too long */
+function validMilliseconds(seconds: number): number {
   // Rounded to microseconds first, so that a floating-point error does not turn 10 s into 9.999 s.
   const milliseconds = Math.floor(Math.round(seconds * 1_000_000) / 1000);
   if (milliseconds < minSeconds * 1000)
@@ -64,19 +82,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
     );
   if (milliseconds > maxTrackSeconds * 1000)
     throwBroken(`The track lasts more than ${maxTrackSeconds / 3600} hours.`);
-  const gain = finite(common.replaygain_track_gain?.dB ?? metadata.trackGain);
-  const peak = finite(common.replaygain_track_peak?.ratio ?? metadata.trackPeakLevel);
-  const audio = audioProperties.safeParse({
-    container: format,
-    codec: codec ?? metadata.codec,
-    sample_rate: Math.round(metadata.sampleRate ?? 0),
-    bit_depth: (formatsWithBitDepth.has(format) ? metadata.bitsPerSample : undefined) ?? null,
-    channels: channels ?? metadata.numberOfChannels ?? null,
-    duration_seconds: milliseconds / 1000,
-    loudness: gain === null ? null : { track_gain_db: gain, track_peak: peak },
-  });
-  if (!audio.success) throwBroken('The audio format of the file is invalid.');
-  return { audio: audio.data, ...trackTags(common.title, common.track.no) };
+  return milliseconds;
 }
 
 function measure(file: ByteSource): Measurement & { readonly format: AudioFormat } {
@@ -86,7 +92,7 @@ function measure(file: ByteSource): Measurement & { readonly format: AudioFormat
   try {
     return { format: detected.format, ...measurers[detected.format](file, detected.start) };
   } catch (error) {
-    // A truncated header. Compared by name, since Node's RangeError is not Jest's.
+    // A truncated header. Compared by name, since in Jest `instanceof RangeError` is false for Node's errors.
     if (isNativeError(error) && error.name === 'RangeError')
       throwBroken('The file is truncated: it ends within a header.');
     throw error;
@@ -96,7 +102,7 @@ function measure(file: ByteSource): Measurement & { readonly format: AudioFormat
 /** The spooled file is unlinked, so it is opened by its descriptor. */
 async function parseMetadata(fd: number, format: AudioFormat): Promise<IAudioMetadata> {
   const tokenizer = await fromFile(`/dev/fd/${fd}`, { maxBufferSize: maxTagBytes });
-  tokenizer.fileInfo.mimeType = mediaTypes[format]; // already detected, so the parser need not guess it
+  tokenizer.fileInfo.mimeType = mediaTypes[format];
   try {
     return await parseFromTokenizer(tokenizer, { duration: false, skipCovers: true });
   } catch {

@@ -26,10 +26,11 @@ export function detectAudioFormat(file: ByteSource): { format: AudioFormat; star
 
 /**
  * Returns the offset after the ID3v2 tags (ID3v2.4 §3.1). A header has ten bytes, of which the last four are
- * the length of the rest, 7 bits each. A footer has ten bytes more.
+ * the length of the rest, 7 bits each. The length does not include an optional footer of ten bytes.
  */
 function skipId3v2(file: ByteSource): number {
-  for (let offset = 0; ;) {
+  let offset = 0;
+  for (;;) {
     const head = file.bytes(offset, 10);
     if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') return offset;
     const length = head.subarray(6).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
@@ -50,10 +51,10 @@ function skipZeros(file: ByteSource, start: number): number {
 }
 
 /** The first bytes of tags at the end of a file: ID3v1, APE, Lyrics3, ID3v2 and its footer. */
-const trailers = ['TAG', 'APETAGEX', 'LYRICSBEGIN', 'ID3', '3DI'];
+const trailerNames = ['TAG', 'APETAGEX', 'LYRICSBEGIN', 'ID3', '3DI'];
 
-/** Whether only tags or zeros, but no audio, follow the offset. */
+/** Whether a tag begins at the offset, or only zeros follow it. */
 export function isTrailer(file: ByteSource, offset: number): boolean {
   const text = file.bytes(offset, 11).toString('latin1');
-  return trailers.some((name) => text.startsWith(name)) || skipZeros(file, offset) === file.size;
+  return trailerNames.some((name) => text.startsWith(name)) || skipZeros(file, offset) === file.size;
 }

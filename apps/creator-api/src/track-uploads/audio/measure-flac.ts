@@ -4,7 +4,7 @@ import type { ByteSource, Measurement } from './byte-source.js';
 /** Longer than any frame: 4608 samples of 24 bits in 8 channels are 110 KB. */
 const tailBytes = 1024 * 1024;
 const maxFrameHeaderBytes = 16;
-/** With these codes the block size, or the sample rate, follows the number of the frame in 1 or 2 bytes. */
+// With these codes the block size, or the sample rate, follows the number of the frame, in 1 or 2 bytes.
 const sizeBytesByCode = new Map([
   [6, 1],
   [7, 2],
@@ -14,7 +14,7 @@ const rateBytesByCode = new Map([
   [13, 2],
   [14, 2],
 ]);
-/** Sound looks like a frame header about once in 8 million bytes, so few candidates are false. */
+/** Sound looks like a frame header only about once in 8 million bytes. */
 const maxCandidates = 4;
 const id3v1Bytes = 128;
 const crc8 = crcTable(8, 0x07);
@@ -33,7 +33,7 @@ export function measureFlac(file: ByteSource, start: number): Measurement {
   const end = file.size - (hasId3v1 ? id3v1Bytes : 0);
   const tailStart = Math.max(start + 8 + info.length, end - tailBytes);
   const tail = file.bytes(tailStart, end - tailStart);
-  // From the end of the file. The last frame is not at 0: a file of one frame would be shorter than 10 s.
+  // Searches backwards. Offset 0 cannot be the last frame: a file of one frame would be shorter than 10 s.
   let candidates = 0;
   for (
     let offset = tail.lastIndexOf(0xff);
@@ -43,7 +43,7 @@ export function measureFlac(file: ByteSource, start: number): Measurement {
     const samples = samplesThroughFrame(tail.subarray(offset, offset + maxFrameHeaderBytes), blockSize);
     if (samples === undefined) continue;
     candidates += 1;
-    // A frame ends with its checksum, which makes the checksum of the whole frame 0.
+    // A frame ends with its checksum, so the checksum of the whole frame is 0.
     if (crc16Of(tail.subarray(offset)) !== 0) continue;
     if (samples < statedSamples) break;
     return { samples };
@@ -69,6 +69,7 @@ function samplesThroughFrame(head: Buffer, blockSize: number): number | undefine
   for (const byte of head.subarray(5, sizeOffset)) number = number * 64 + (byte & 0x3f);
   const isSampleNumber = (head.readUInt8(1) & 1) === 1;
   const position = isSampleNumber ? number : number * blockSize;
+  // The block size by its code (§9.1.1).
   if (sizeCode === 6) return position + head.readUInt8(sizeOffset) + 1;
   if (sizeCode === 7) return position + head.readUInt16BE(sizeOffset) + 1;
   if (sizeCode === 1) return position + 192;

@@ -5,9 +5,9 @@ import { isTrailer } from './detect-audio-format.js';
 const headerBytes = 4;
 const bytesPerKilobit = 1000 / 8;
 const mpeg1SampleRates = [44_100, 48_000, 32_000] as const;
-/** Layer III bit rates in kbit/s by header index (ISO/IEC 13818-3 §2.4.2.3), of MPEG 2 and 2.5. */
+/** Bit rates of MPEG 2 and 2.5 Layer III in kbit/s, by header index (ISO/IEC 13818-3 §2.4.2.3). */
 const lowBitrates = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160] as const;
-const lowRateVersion = { bitrates: lowBitrates, samples: 576, sideInformation: { mono: 9, stereo: 17 } };
+const lowRateVersion = { bitrates: lowBitrates, samples: 576, sideInformationBytes: { mono: 9, stereo: 17 } };
 /** Properties of Layer III by the version bits of the frame header: MPEG 1, 2 and 2.5. */
 const versions = new Map([
   [
@@ -17,7 +17,7 @@ const versions = new Map([
       bitrates: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320] as const,
       rateDivisor: 1,
       samples: 1152,
-      sideInformation: { mono: 17, stereo: 32 },
+      sideInformationBytes: { mono: 17, stereo: 32 },
     },
   ],
   [2, { ...lowRateVersion, rateDivisor: 2 }],
@@ -36,9 +36,10 @@ interface Frame {
   /** Length including the header; 0 if the bit rate is not stated. */
   readonly bytes: number;
   readonly samples: number;
+  /** Samples per second. */
   readonly rate: number;
-  /** Offset of the end of the side information. */
-  readonly sideInformationEnds: number;
+  /** Offset of the first byte after the side information. */
+  readonly sideInformationEnd: number;
   readonly layer: number;
 }
 
@@ -51,7 +52,7 @@ export function measureMp3(file: ByteSource, start: number): Measurement {
   if (first === undefined)
     throw new InvalidAudio('not_audio', 'The file is not audio of a supported format.');
   const statedFrames = readStatedFrames(file, start, first);
-  // A Xing, Info or VBRI frame has no sound.
+  // The frame with the header has no sound.
   let offset = statedFrames === undefined ? start : start + first.bytes;
   let frames = 0;
   while (offset < file.size && !isEndOfFrames(file, offset)) {
@@ -87,7 +88,7 @@ function readFrame(file: ByteSource, offset: number): Frame | undefined {
   const bitrate = version?.bitrates[(word >>> 12) & 15];
   if (word >>> 21 !== 0x7ff || layer === 4) return undefined;
   if (version === undefined || mpeg1Rate === undefined || bitrate === undefined) return undefined;
-  const { samples, sideInformation } = version;
+  const { samples, sideInformationBytes } = version;
   const rate = mpeg1Rate / version.rateDivisor;
   const isMono = ((word >>> 6) & 3) === 3;
   const padding = (word >>> 9) & 1;
@@ -95,7 +96,7 @@ function readFrame(file: ByteSource, offset: number): Frame | undefined {
     bytes: bitrate === 0 ? 0 : Math.floor((samples * bytesPerKilobit * bitrate) / rate) + padding,
     samples,
     rate,
-    sideInformationEnds: headerBytes + (isMono ? sideInformation.mono : sideInformation.stereo),
+    sideInformationEnd: headerBytes + (isMono ? sideInformationBytes.mono : sideInformationBytes.stereo),
     layer,
   };
 }
@@ -107,11 +108,11 @@ function isEndOfFrames(file: ByteSource, offset: number): boolean {
 }
 
 /**
- * Returns the number of frames that a Xing, Info or VBRI header states (0 if it states none); undefined
- * without such a header, which takes the place of the first frame's sound.
+ * Returns the number of frames that a Xing, Info or VBRI header states; 0 if it states none, undefined
+ * without such a header. The header is in a first frame without sound.
  */
 function readStatedFrames(file: ByteSource, start: number, frame: Frame): number | undefined {
-  const xing = file.bytes(start + frame.sideInformationEnds, 12);
+  const xing = file.bytes(start + frame.sideInformationEnd, 12);
   if (xing.length === 12 && /^(Xing|Info)/.test(xing.toString('latin1', 0, 4)))
     return (xing.readUInt32BE(4) & 1) === 1 ? xing.readUInt32BE(8) : 0;
   const vbri = file.bytes(start + headerBytes + 32, 18);
@@ -123,7 +124,7 @@ function readStatedFrames(file: ByteSource, start: number, frame: Frame): number
  * tag after a Xing or Info header has 12 bits for each (Mp3 Info Tag rev 1). Returns 0 without such a tag.
  */
 function inaudibleSamples(file: ByteSource, start: number, frame: Frame): number {
-  const offset = start + frame.sideInformationEnds;
+  const offset = start + frame.sideInformationEnd;
   const xing = file.bytes(offset, 8);
   if (xing.length < 8 || !/^(Xing|Info)/.test(xing.toString('latin1', 0, 4))) return 0;
   const flags = xing.readUInt32BE(4);

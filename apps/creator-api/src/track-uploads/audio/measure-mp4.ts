@@ -12,7 +12,7 @@ const channelsByConfiguration = [undefined, 1, 2, 3, 4, 5, 6, 8];
 /**
  * Reads what music-metadata does not report of an MPEG-4 file (ISO/IEC 14496-12): the decoder configuration
  * and the audible samples. AAC encoders add priming samples and pad the last frame. With an edit list, the
- * duration of the movie is without them; without one, the tag of iTunes may count them.
+ * duration of the movie excludes both; without one, iTunes' tag may state their number.
  * @throws InvalidAudio; RangeError when the movie header is truncated
  */
 export function measureMp4(file: ByteSource, start: number): Measurement {
@@ -51,7 +51,7 @@ function movieSeconds(header: Buffer): number {
 const decoderDescriptor =
   /^(?:..){8}03(?:[89a-f].)*(?:..){4}04(?:[89a-f].)*..(..)(?:..){12}05(?:[89a-f].)*..(....)/;
 
-/** @param description from its `esds` box */
+/** @param description of the decoder, beginning with its `esds` box */
 function channelsOf(description: Buffer): number | undefined {
   const fields = decoderDescriptor.exec(description.toString('hex', 0, 100));
   if (fields === null) throwBroken('The file has no audio format description.');
@@ -61,9 +61,7 @@ function channelsOf(description: Buffer): number | undefined {
   return channelsByConfiguration[(configuration >>> 3) & 15];
 }
 
-/**
- * iTunes' `iTunSMPB`: hexadecimal numbers. The second and third are the samples before and after the sound.
- */
+/** Reads the samples before and after the sound from iTunes' tag `iTunSMPB`, where they are hexadecimal. */
 function gapSamples(movie: string): number {
   const [, before, after] =
     /iTunSMPB[^]{4}data[^]{8} [0-9a-f]{8} ([0-9a-f]{8}) ([0-9a-f]{8}) /i.exec(movie) ?? [];
@@ -78,9 +76,8 @@ function readMovie(file: ByteSource, start: number): Buffer {
   let hasSamples = false;
   for (let offset = start; offset + 8 <= file.size;) {
     const head = file.bytes(offset, 16);
-    const stated = head.readUInt32BE(0); // 1: the length follows in 64 bits; 0: the box ends with the file
     const bytesToEnd = file.size - offset;
-    const length = stated === 1 ? Number(head.readBigUInt64BE(8)) : stated || bytesToEnd;
+    const length = boxLength(head, bytesToEnd);
     if (length < 8 || length > bytesToEnd)
       throwBroken('The file is truncated: it is shorter than a box states.');
     const type = head.toString('latin1', 4, 8);
@@ -93,6 +90,13 @@ function readMovie(file: ByteSource, start: number): Buffer {
   }
   if (!hasSamples) throwBroken('The file has no sound, or is truncated before it.');
   return movie ?? throwBroken('The file has no header, or is truncated before it.');
+}
+
+/** @param head the first 16 bytes of a box */
+function boxLength(head: Buffer, bytesToEnd: number): number {
+  const stated = head.readUInt32BE(0);
+  if (stated === 0) return bytesToEnd;
+  return stated === 1 ? Number(head.readBigUInt64BE(8)) : stated;
 }
 
 function unsupportedCodec(): never {

@@ -6,19 +6,21 @@ const waveCodecs = new Map([
   [1, 'PCM'],
   [3, 'IEEE_FLOAT'],
 ]);
-const extensible = 0xfffe;
+const extensibleTag = 0xfffe;
 /** AIFF-C's names of uncompressed sample formats. */
 const aiffIntegers = new Set(['NONE', 'twos', 'sowt', 'raw ', 'in24', 'in32']);
 const aiffFloats = new Set(['fl32', 'FL32', 'fl64', 'FL64']);
-const soundHeaderBytes = 8; // offset and block size
-const maxFormatBytes = 40; // length of an extensible WAVE format; the fields of AIFF-C need 22 bytes
+/** In AIFF, an offset and a block size come before the sound. */
+const soundHeaderBytes = 8;
+/** Length of an extensible WAVE format. The fields of AIFF-C need 22 bytes. */
+const maxFormatBytes = 40;
 
 /** @throws InvalidAudio; RangeError when the format description is truncated */
 export function measureWave(file: ByteSource, start: number): Measurement {
   const { format, soundBytes } = readChunks(file, start, { format: 'fmt ', sound: 'data', order: 'LE' });
   const tag = format.readUInt16LE(0);
   // An extensible format has its codec in the first two bytes of the GUID SubFormat.
-  const codec = waveCodecs.get(tag === extensible ? format.readUInt16LE(24) : tag);
+  const codec = waveCodecs.get(tag === extensibleTag ? format.readUInt16LE(24) : tag);
   if (codec === undefined)
     throw new InvalidAudio('unsupported_codec', 'WAV files must contain PCM or floating point audio.');
   const sampleFormat = {

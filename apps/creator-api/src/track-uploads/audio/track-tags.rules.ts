@@ -1,7 +1,7 @@
 import { maxTrackPosition, visibleCharacter } from '@fulfilment/contracts';
 
 const maxTitleCharacters = 200;
-/** A longer text is cut before it is cleaned, which bounds the time of the cleaning. */
+/** Length to which a text is cut before it is cleaned, so that the cleaning takes little time. */
 const maxRawLength = 10_000;
 // Control characters, format characters that affect neighbouring text, surrogates and private-use characters.
 const unprintable = /[\p{Cc}\p{Cs}\p{Co}\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+/gu;
@@ -14,9 +14,7 @@ export interface TrackTags {
   readonly position: number | null;
 }
 
-/**
- * Sanitises untrusted tags: limits their length, removes control characters and checks the type of numbers.
- */
+/** Sanitises untrusted tags, which may have any type. */
 export function trackTags(title: unknown, position: unknown): TrackTags {
   return {
     title: typeof title === 'string' ? cleanTitle(title) : null,

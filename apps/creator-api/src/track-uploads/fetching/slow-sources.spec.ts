@@ -61,7 +61,7 @@ describe('downloads from slow servers', () => {
     expect(running).toBeLessThanOrEqual(slots / 2);
   });
 
-  it('of several organisations occupy all slots only until their speed is measured, and then wait behind organisations with fewer uploads', async () => {
+  it('of several organisations occupy all slots until their speed is measured; then an organisation with fewer uploads is next', async () => {
     await Promise.all([slowUploads('org_atoll'), slowUploads('org_shoal')]);
     const uploads = await uploadClient(api, 'org_lagoon');
     let startedBefore = 0;

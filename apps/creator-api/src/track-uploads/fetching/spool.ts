@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const fileName = /^track-upload-[0-9a-f-]{36}$/;
-/** Far longer than the moment between `open` and `rm` of a running process. */
+/** A file of a running process is unlinked much earlier. */
 const staleAfterMs = 60_000;
 
-/** A file that is written and then read by its descriptor. */
+/** An unlinked file, which is written and then read by its descriptor. */
 export interface SpoolFile {
   readonly fd: number;
   /** Number of bytes written. */
   readonly size: number;
   append(bytes: Uint8Array): Promise<void>;
-  /** Frees its disk space. */
+  /** Closes the file, which frees its disk space. */
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export class Spool {
     };
   }
 
-  /** Deletes the empty files that a crash between `open` and `rm` left. */
+  /** Deletes files that a process left because it ended between creating and unlinking them. */
   async deleteStaleFiles(now: Date): Promise<void> {
     const names = await readdir(this.directory).catch(() => []);
     for (const name of names.filter((file) => fileName.test(file))) {

@@ -37,7 +37,6 @@ const readRow = statement(
   `SELECT status, runs, failed_runs, lease_token IS NOT NULL AS leased, due_at <= now() AS due FROM track_uploads WHERE id = $1`,
 );
 
-/** Tests killed, paused, stopped and concurrent workers, and lost Redis data. */
 describe('a track upload', () => {
   const directory = join(tmpdir(), `crash-recovery-${randomUUID()}`);
   const settings = { TRACK_UPLOAD_LEASE_MS: 15_000, TRACK_UPLOAD_CONCURRENCY: 4 };
@@ -105,7 +104,8 @@ describe('a track upload', () => {
       undefined,
       () => `${responses.size} of ${count}`,
     );
-  const publishedOnce = async (count: number) => {
+  /** Expects that `count` tracks are published, each once. */
+  const expectPublishedOnce = async (count: number) => {
     await eventually(() => uploads.publishedTracks().length >= count);
     expect(uploads.publishedTracks()).toHaveLength(count);
   };
@@ -124,7 +124,7 @@ describe('a track upload', () => {
     await startProcess();
     // BullMQ's lock (10 s) and its check (5 s) have to end first.
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
-    await publishedOnce(1);
+    await expectPublishedOnce(1);
     expect(await row(id)).toMatchObject({ runs: 2, failed_runs: 0 });
   });
 
@@ -136,13 +136,13 @@ describe('a track upload', () => {
     frozen.signal('SIGSTOP');
     await api.database.run(endLease, [id]);
     startWorker();
-    await clearRedis(); // else its BullMQ lock would have to expire first
+    await clearRedis(); // else the worker would wait for the end of the BullMQ lock of the paused process
     await untilOpen(openResponses, 2);
     frozen.signal('SIGCONT');
     await untilOpen(openResponses, 1); // it has noticed the lost lease
     for (const response of openResponses) response.end(wave().subarray(100_000));
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
-    await publishedOnce(1);
+    await expectPublishedOnce(1);
   });
 
   it('is never processed by two workers at once, however many jobs it has', async () => {
@@ -162,13 +162,13 @@ describe('a track upload', () => {
     expect(openResponses.size).toBe(8);
     for (const response of openResponses) response.end(wave().subarray(100_000));
     for (const id of ids) expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
-    await queue.promoteJobs(); // else they stay delayed until the lease would have ended
+    await queue.promoteJobs(); // else the duplicates stay delayed for the time of a lease
     await eventually(
       async () => (await queue.getJobCountByTypes('active', 'delayed', 'prioritized', 'wait')) === 0,
     );
     await queue.close();
     expect(server.requests()).toBe(before + 8);
-    await publishedOnce(8);
+    await expectPublishedOnce(8);
   });
 
   it('is processed when Redis has lost its job, before or during the processing', async () => {
@@ -180,7 +180,7 @@ describe('a track upload', () => {
     await clearRedis(); // during the processing
     for (const response of openResponses) response.end(wave().subarray(100_000));
     expect(await uploads.untilFinished(waiting.id)).toMatchObject({ status: 'completed' });
-    await publishedOnce(1);
+    await expectPublishedOnce(1);
   });
 
   it('is restarted by another worker when its worker stops, and the run does not count', async () => {
@@ -216,7 +216,7 @@ describe('a track upload', () => {
     startWorker();
     await api.database.run(endLease, [id]);
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
-    await publishedOnce(1);
+    await expectPublishedOnce(1);
   });
 
   it.each([
@@ -260,7 +260,7 @@ describe('a track upload', () => {
     server.send(wave());
     const { id } = await uploads.register(server.url());
     const died = statement('test.died', 'UPDATE track_uploads SET runs = $2 WHERE id = $1');
-    await api.database.run(died, [id, 11]);
+    await api.database.run(died, [id, 11]); // one more than the maximum
     startWorker();
     expect(await uploads.untilFinished(id)).toMatchObject({
       status: 'failed',
@@ -274,7 +274,7 @@ describe('a track upload', () => {
     const trackId = uuidv7();
     for (const count of [1, 2]) {
       await uploads.untilFinished((await uploads.register(server.url(), trackId)).id);
-      await publishedOnce(count);
+      await expectPublishedOnce(count);
     }
   });
 });

@@ -21,7 +21,7 @@ describe('nextRun', () => {
 });
 
 describe('findLostRunsProblem', () => {
-  it('allows ten runs whose process died', () => {
+  it('allows ten runs whose process died, and no more', () => {
     expect(findLostRunsProblem(10)).toBeUndefined();
     expect(findLostRunsProblem(11)).toMatchObject({ code: 'internal_error', isTransient: false });
   });

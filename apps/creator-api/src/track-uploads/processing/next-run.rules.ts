@@ -1,8 +1,6 @@
 import { permanentProblem, type UploadFailure, type UploadProblem } from '../upload-failure.rules.js';
 
-/**
- * Limits runs on a file that crashes every process. High enough that deployments do not fail a large file.
- */
+/** Limits the runs of a file that crashes its processes. A large file may also lose runs to deployments. */
 const maxLostRuns = 10;
 
 type NextRun = { readonly failure: UploadFailure } | { readonly delayMs: number };

@@ -78,7 +78,7 @@ describe('a registered track upload', () => {
     expect(uploads.publishedTracks()).toEqual([expect.objectContaining({ track_id: trackId })]);
   });
 
-  it('loses its URL, which may be signed, when it has finished', async () => {
+  it('no longer stores its URL, which may be signed, when it has ended', async () => {
     server.send(wave());
     const { id } = await uploads.register(server.url());
     await uploads.untilFinished(id);

@@ -21,19 +21,19 @@ interface ProcessUploadDependencies {
   readonly logger: Logger;
 }
 
-/** This replica stops; another one continues immediately. */
-const handedOver = 0;
+/** Delay of the next run of an upload that this replica releases because it stops. */
+const releasedDelayMs = 0;
 
-/** Executes one run of an upload: claims it, fetches the audio, analyses it, records the outcome. */
+/** Makes one run of an upload: claims it, fetches the audio, analyses it, records the outcome. */
 export class ProcessUpload {
   private readonly stopping = new AbortController();
 
   constructor(private readonly dependencies: ProcessUploadDependencies) {}
 
-  /** Returns the delay of the next run in ms; undefined if this job is done. */
+  /** Returns the delay of the next run in milliseconds; undefined if the job needs no other run. */
   async run(id: string): Promise<number | undefined> {
     const { leases, logger } = this.dependencies;
-    if (this.stopping.signal.aborted) return handedOver;
+    if (this.stopping.signal.aborted) return releasedDelayMs;
     const claim = await leases.claim(id);
     if (claim.result === 'finished') return undefined;
     if (claim.result === 'unavailable') return claim.retryAfterMs;
@@ -50,7 +50,7 @@ export class ProcessUpload {
       }
       if (!this.stopping.signal.aborted) throw error;
       await leases.release(upload);
-      return handedOver;
+      return releasedDelayMs;
     }
   }
 

@@ -7,8 +7,8 @@ import type { QueuedUpload, UploadQueue } from './upload-queue.js';
 const pollIntervalMs = 2_000;
 const pageSize = 500;
 
-// Due, or without a valid lease, for 2 s: Redis has no job for the upload, or the workers are busy. The rank
-// counts the uploads of the organisation in this page only.
+// Uploads that have been due, or without a valid lease, for 2 s: Redis has no job for them, or all workers
+// are busy. The rank counts only the organisation's uploads on this page.
 const findOverdue = statement(
   'track-uploads.overdue',
   `SELECT overdue.id, overdue.workflow_id AS "jobId",
@@ -18,7 +18,7 @@ const findOverdue = statement(
          ORDER BY id LIMIT ${pageSize}) overdue
    LEFT JOIN creators c ON c.id = overdue.creator_id ORDER BY overdue.id`,
 );
-const measure = statement(
+const measureOpenUploads = statement(
   'track-uploads.gauge',
   `SELECT count(*) AS open, coalesce(extract(epoch FROM now() - min(coalesce(due_at, lease_until))), 0)::float8 AS seconds
    FROM track_uploads WHERE status IN ('pending', 'processing')`,
@@ -40,7 +40,7 @@ export function uploadRequeueLoop(
     logger,
     round: async () => {
       const uploads = await database.rows<QueuedUpload>(findOverdue, [after]);
-      const measured = await database.row<{ open: number; seconds: number }>(measure);
+      const measured = await database.row<{ open: number; seconds: number }>(measureOpenUploads);
       uploadMetrics.open.set(measured?.open ?? 0);
       uploadMetrics.oldestDue.set(Math.max(0, measured?.seconds ?? 0));
       const last = uploads.at(-1);

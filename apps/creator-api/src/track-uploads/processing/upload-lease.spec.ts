@@ -12,26 +12,27 @@ describe('the lease of a track upload', () => {
   });
   afterAll(() => api.stop());
 
-  const due = async (creatorId: string, count: number) =>
+  const insertDue = async (creatorId: string, count: number) =>
     (await api.database.rows<{ id: string }>(insertOpenUploads, [creatorId, null, count])).map(
       ({ id }) => id,
     );
-  const leases = (TRACK_UPLOAD_ORGANISATION_CONCURRENCY: number, TRACK_UPLOAD_CONCURRENCY = 64) =>
+  const leasesWith = (TRACK_UPLOAD_ORGANISATION_CONCURRENCY: number, TRACK_UPLOAD_CONCURRENCY = 64) =>
     new UploadLeases(
       api.database,
       { TRACK_UPLOAD_LEASE_MS: 30_000, TRACK_UPLOAD_CONCURRENCY, TRACK_UPLOAD_ORGANISATION_CONCURRENCY },
       createLogger('creator-api', 'fatal'),
     );
-  const acquired = async (limit: number, ids: readonly string[], replicaConcurrency?: number) => {
-    const results = await Promise.all(ids.map((id) => leases(limit, replicaConcurrency).claim(id)));
+  /** Claims the uploads concurrently. Returns those that were leased. */
+  const claimAll = async (limit: number, ids: readonly string[], replicaConcurrency?: number) => {
+    const results = await Promise.all(ids.map((id) => leasesWith(limit, replicaConcurrency).claim(id)));
     return results.flatMap((claim) => (claim.result === 'leased' ? [claim.upload] : []));
   };
 
   it.each([1, 3])(
     'is granted for at most %i uploads of an unregistered creator, also to concurrent requests',
     async (limit) => {
-      const ids = await due(uuidv7(), 8);
-      expect(await acquired(limit, ids)).toHaveLength(limit);
+      const ids = await insertDue(uuidv7(), 8);
+      expect(await claimAll(limit, ids)).toHaveLength(limit);
     },
   );
 
@@ -40,34 +41,34 @@ describe('the lease of a track upload', () => {
     [32, 8, 4],
     [4, 1, 1],
   ])(
-    'is granted for at most %i uploads of an organisation, and at most for half of %i slots, over three creators',
+    'is granted for at most %i uploads of an organisation with three creators, and for at most half of %i slots',
     async (limit, replicaConcurrency, expected) => {
       const organisation = `org_${uuidv7()}`;
       const creators = [aCreator(organisation), aCreator(organisation), aCreator(organisation)];
       await api.record({ creators });
-      const ids = await Promise.all(creators.map(({ id }) => due(id, 3)));
-      expect(await acquired(limit, ids.flat(), replicaConcurrency)).toHaveLength(expected);
+      const ids = await Promise.all(creators.map(({ id }) => insertDue(id, 3)));
+      expect(await claimAll(limit, ids.flat(), replicaConcurrency)).toHaveLength(expected);
     },
   );
 
   it('is granted to each of two unregistered creators, which count as organisations of their own', async () => {
-    const ids = [...(await due(uuidv7(), 4)), ...(await due(uuidv7(), 4))];
-    expect(await acquired(1, ids)).toHaveLength(2);
+    const ids = [...(await insertDue(uuidv7(), 4)), ...(await insertDue(uuidv7(), 4))];
+    expect(await claimAll(1, ids)).toHaveLength(2);
   });
 
   it('is granted to one of several concurrent requests, and to the next after its release', async () => {
-    const ids = await due(uuidv7(), 2);
-    const [first] = await acquired(1, [...ids, ...ids, ...ids]);
+    const ids = await insertDue(uuidv7(), 2);
+    const [first] = await claimAll(1, [...ids, ...ids, ...ids]);
     if (first === undefined) throw new Error('No request got the lease.');
-    expect(await leases(1).claim(first.id)).toEqual({
+    expect(await leasesWith(1).claim(first.id)).toEqual({
       result: 'unavailable',
       retryAfterMs: expect.any(Number),
     });
-    await leases(1).release(first);
-    expect(await acquired(1, ids)).toHaveLength(1);
+    await leasesWith(1).release(first);
+    expect(await claimAll(1, ids)).toHaveLength(1);
   });
 
   it('is not granted for an upload that does not exist, which counts as finished', async () => {
-    expect(await leases(1).claim(uuidv7())).toEqual({ result: 'finished' });
+    expect(await leasesWith(1).claim(uuidv7())).toEqual({ result: 'finished' });
   });
 });

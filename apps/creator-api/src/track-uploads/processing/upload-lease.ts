@@ -19,15 +19,15 @@ export interface LeasedUpload {
 
 /**
  * An upload is `unavailable` when another process works on it, it is not due yet, or its organisation is at
- * its concurrency limit. It is `finished` also when it does not exist.
+ * its concurrency limit. An upload that does not exist counts as `finished`.
  */
 type Claim =
   | { readonly result: 'leased'; readonly upload: LeasedUpload }
   | { readonly result: 'unavailable'; readonly retryAfterMs: number }
   | { readonly result: 'finished' };
 
-// Serialises the claims of an organisation until the transaction ends. A claim counts committed rows only, so
-// concurrent claims could exceed the limit.
+// Serialises the claims of an organisation until the transaction ends. Without it, concurrent claims could
+// exceed the limit, since a claim counts only committed rows.
 const serialiseClaims = statement(
   'track-uploads.serialise-claims',
   `SELECT pg_advisory_xact_lock(hashtextextended('track-uploads-at-work:' || coalesce(c.organisation_id, u.creator_id::text), 0))
@@ -65,7 +65,7 @@ const release = statement(
 /**
  * Leases in PostgreSQL decide which process works on an upload; locks in Redis do not. When a process dies,
  * or pauses for longer than its lease, another one may take over the upload. A process that resumes detects
- * this and stops (ADR 17).
+ * this and stops its work (ADR 17).
  */
 export class UploadLeases {
   private readonly leaseMs: number;
@@ -87,7 +87,7 @@ export class UploadLeases {
   async claim(id: string): Promise<Claim> {
     const token = uuidv7();
     const upload = await this.database.transaction(async (tx) => {
-      // The connection runs the claim when the transaction has the lock.
+      // The claim runs on the same connection, so it waits until the transaction has the lock.
       const [, claimed] = await pipelined([
         tx.run(serialiseClaims, [id]),
         tx.row<Omit<LeasedUpload, 'token'>>(claim, [id, token, this.leaseMs, this.maxPerOrganisation]),
@@ -119,7 +119,7 @@ export class UploadLeases {
         return false;
       },
     });
-    // Ends the work too if renewals take too long, for example because PostgreSQL does not respond.
+    // Also aborts the work if a renewal takes too long, for example because PostgreSQL does not respond.
     const expiryCheck = setInterval(() => {
       if (performance.now() > endsAtMs) lost.abort(new LeaseLost());
     }, this.leaseMs / renewalsPerLease);
@@ -138,10 +138,7 @@ export class UploadLeases {
   }
 }
 
-/**
- * Poll delay of uploads whose organisation is at its limit: at most 20 polls a second for all of them
- * together.
- */
+/** Poll delay of each upload of an organisation at its limit. All of them poll at most 20 times a second. */
 function pollDelayMs(openUploads: number): number {
   return 250 + 50 * openUploads;
 }

@@ -7,7 +7,8 @@ import { CONFIG, type CreatorApiSettings } from '../../config.js';
 
 export const uploadQueueName = 'track-uploads';
 
-const maxPriority = 2 ** 21 - 1; // of BullMQ
+/** BullMQ's maximum; 1 is processed first. */
+const maxPriority = 2 ** 21 - 1;
 
 export interface UploadJob {
   readonly uploadId: string;
@@ -17,9 +18,7 @@ export interface UploadJob {
 export interface QueuedUpload {
   readonly id: string;
   readonly jobId: string;
-  /**
-   * Position among the organisation's open uploads, from 1. A lower rank is processed first, for fairness.
-   */
+  /** Position among the organisation's open uploads, from 1. Lower ranks are first, for fairness. */
   readonly rank: number;
 }
 
@@ -39,7 +38,7 @@ export class UploadQueue implements OnApplicationShutdown {
   ) {
     this.connection = new Redis(config.REDIS_URL, {
       ...redisOptions(config),
-      // Fail fast: a job that is not added now is re-created later.
+      // Commands fail fast: `uploadRequeueLoop` adds the job later.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,
       commandTimeout: 2_000,
@@ -54,9 +53,7 @@ export class UploadQueue implements OnApplicationShutdown {
     this.queue.on('error', (error) => logger.debug({ error }, 'The track upload queue reported an error.'));
   }
 
-  /**
-   * Adds one job per upload, however often it is called. Rejects when Redis does not accept them immediately.
-   */
+  /** Adds a job for each upload that has none. Rejects when Redis does not accept them immediately. */
   async add(uploads: readonly QueuedUpload[]): Promise<void> {
     this.assertConnected();
     await this.queue.addBulk(

@@ -6,11 +6,11 @@ import type { CreatorApiSettings } from '../../config.js';
 import type { ProcessUpload } from './process-upload.js';
 import { type UploadJob, uploadQueueName } from './upload-queue.js';
 
-// Another worker takes over a killed process's job within lock + interval. A lost lock is harmless: leases
-// decide.
+// Another worker takes over the job of a killed process within the sum of these two times. A lost lock is
+// harmless, since leases decide which process works on an upload.
 const lockMs = 10_000;
 const stalledCheckIntervalMs = 5_000;
-const maxStalledCount = 1_000_000; // interruptions never fail a job
+const maxStalledCount = 1_000_000; // so high that interruptions fail no job
 const redisRetryDelayMs = 1_000;
 
 /** BullMQ worker: each job starts one run, and is delayed if a further run is needed. */
