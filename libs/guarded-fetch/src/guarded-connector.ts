@@ -31,7 +31,7 @@ export function guardedConnector(
       callback(new BlockedAddress(), null);
       return;
     }
-    // As one tuple: TypeScript knows that there is a socket if there is no error.
+    // As one tuple, so that TypeScript infers from `error === null` that there is a socket.
     connect(options, (...[error, socket]) => {
       if (error !== null) {
         callback(error, null);
