@@ -89,7 +89,7 @@ export function recordCreation({ id, type, traceparent }: Message): string | und
   return span?.traceparent;
 }
 
-// PostgreSQL orders the keys of jsonb by length, then by bytes, so this one is the last.
+// PostgreSQL orders the keys of jsonb by length, then by bytes, so `traceparent` is a message's last key.
 const traceparentAtEnd = /"traceparent": "(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})"\}$/;
 
 /** Records that RabbitMQ has confirmed messages, each in a child of the span in its traceparent. */

@@ -15,7 +15,7 @@ const countEffects = statement(
 const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
 const deleteEffects = statement('test.delete', 'DELETE FROM effects');
 
-// Not a sharded queue, for which fourteen RabbitMQ queues would be declared.
+// Not a sharded queue, since the declaration of its many RabbitMQ queues takes time.
 const queue = 'webhook-worker.clients';
 const clientDeleted = (): Message =>
   messages.clientDeleted.make({ client_id: 'a' }, { occurredAt: new Date() });
@@ -78,7 +78,7 @@ describe('messaging', () => {
   });
 
   it('delivers committed messages, no rolled-back ones, and leaves the outbox empty', async () => {
-    const kept = clientsDeleted(1200);
+    const kept = clientsDeleted(1200); // more than two batches of the relay
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, ...kept));
     await expect(
       scratch.database.transaction(async (tx) => {
@@ -90,7 +90,7 @@ describe('messaging', () => {
     await eventually(
       async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0,
     );
-    // The relay publishes a batch again that RabbitMQ confirmed too late.
+    // Without repetitions, since the relay repeats a batch that RabbitMQ confirmed too late.
     const publishedIds = () => [...new Set(broker.published.map(({ id }) => id))];
     await eventually(() => publishedIds().length >= kept.length);
     expect(publishedIds()).toEqual(kept.map(({ id }) => id));
@@ -165,7 +165,7 @@ describe('messaging', () => {
     });
   });
 
-  it('has no outcome at a path without a message id', async () => {
+  it('reports no outcome at a path without a message id', async () => {
     for (const path of ['/', '/messages/', '/messages/0', `/messages/${'-'.repeat(36)}`])
       expect(await messageOutcomes(scratch.database)(path)).toBeUndefined();
   });
@@ -197,7 +197,7 @@ describe('messaging', () => {
     await effectsReach(1);
   });
 
-  it('survives the loss of its database connections during a handler', async () => {
+  it('applies each message once when its database connections are lost during a handler', async () => {
     let ending: Promise<void> | undefined;
     onHandle = () => {
       ending ??= scratch.endConnections();
@@ -251,7 +251,7 @@ describe('messaging', () => {
     await effectsReach(2);
   });
 
-  it('holds a rejected message during a broker alarm, and dead-letters it afterwards, without a redelivery', async () => {
+  it('keeps a rejected message during a broker alarm, and dead-letters it once afterwards', async () => {
     await reportAlarm();
     onHandle = () => {
       throw new RejectedMessage('not now');

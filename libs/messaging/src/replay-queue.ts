@@ -5,7 +5,7 @@ import { close } from './broker/close.js';
 import { connect } from './broker/connect.js';
 import { ConfirmedPublisher } from './broker/confirmed-publisher.js';
 
-/** At this count `write` waits: seconds of work for the consumer, and little memory for RabbitMQ. */
+/** `write` waits while so many messages are queued: seconds of work, and little memory for RabbitMQ. */
 const maxQueued = 2_000;
 const pollIntervalMs = 20;
 const defaultStallTimeoutMs = 60_000;

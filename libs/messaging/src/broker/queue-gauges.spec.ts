@@ -26,7 +26,7 @@ describe('the queue gauges', () => {
     });
     try {
       await broker.publish(...sent);
-      // Of ten messages, one is dead-lettered and two are unacknowledged.
+      // Of ten messages, one is dead-lettered and two (twice the batch size) are prefetched.
       await eventually(async () => (await gauge('messaging_queue_messages')) === 7);
       await eventually(async () => (await gauge('messaging_dead_letters')) === 1);
       await eventually(async () => ((await gauge('messaging_dead_letters_waiting_seconds')) ?? 0) > 0);

@@ -62,7 +62,7 @@ describe('a consumer', () => {
 
   const diskFull = statement('test.disk-full', `DO $$ BEGIN RAISE disk_full; END $$`);
   it('retries its messages and dead-letters none while PostgreSQL reports a full disk', async () => {
-    let remainingFailures = 40;
+    let remainingFailures = 40; // far more than the unexpected errors that reject a message (5)
     const onHandle = async (tx: Transaction) => {
       if (remainingFailures === 0) return;
       remainingFailures -= 1;

@@ -39,7 +39,7 @@ describe('a queue of the previous release, with other arguments', () => {
     await testbed.stop();
   });
 
-  /** Declares the queue like the previous release, at each start. */
+  /** Declares the queue as a replica of the previous release does at its start. */
   const declareRetired = async (owner: ChannelModel) => {
     const channel = await owner.createChannel();
     const deadLetterExchange = `${testbed.broker.namespace}.dead-letters`;
@@ -53,7 +53,7 @@ describe('a queue of the previous release, with other arguments', () => {
     await channel.bindQueue(retired, `${testbed.broker.namespace}.facts`, 'fulfilment.*');
     return channel;
   };
-  /** A replica of the previous release, with its own connection and the same inbox. */
+  /** Starts a replica of the previous release, with its own connection and the same inbox. */
   const startOldReplica = async () => {
     const oldConnection = await connect(testbed.broker.url);
     oldConnections.push(oldConnection);
@@ -86,7 +86,7 @@ describe('a queue of the previous release, with other arguments', () => {
     );
   };
   const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
-  /** Undefined when the queue is gone. */
+  /** Returns the counts of a queue; undefined if it does not exist. */
   const inspect = async (name = retired) => {
     const channel = await connection.createChannel();
     channel.on('error', () => undefined);
@@ -94,7 +94,7 @@ describe('a queue of the previous release, with other arguments', () => {
     if (found !== undefined) await channel.close();
     return found;
   };
-  /** One intake for each lane. Each lane decides for itself which queue it reads. */
+  /** Inspects the intake of each lane. Each lane decides separately which queue it reads. */
   const inspectIntakes = () => {
     const { lanes = [] } = topologyOf(testbed.broker.namespace).sharded(queue) ?? {};
     return Promise.all(lanes.map(({ intake }) => inspect(intake)));
@@ -150,7 +150,7 @@ describe('a queue of the previous release, with other arguments', () => {
     await untilHandedOver();
     expect(await inspect()).toBeUndefined();
 
-    const late = await startOldReplica(); // stops late, and declares its queue again
+    const late = await startOldReplica(); // re-creates the retired queue after the handover
     await publish(10);
     expect(await untilApplied(sent)).toEqual(ids(sent));
     await late.stop();

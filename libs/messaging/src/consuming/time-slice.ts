@@ -1,10 +1,10 @@
-/** A message with its number on the channel. */
+/** A message with its delivery tag: its number on the channel, from 1. */
 interface Delivery {
   readonly fields: { readonly deliveryTag: number };
 }
 
 type Acknowledgement<Raw> =
-  /** The message is acknowledged together with a later one, not now. */
+  /** The message is not acknowledged now, but together with a later one. */
   | { readonly isWithheld: true }
   | {
       readonly isWithheld: false;
@@ -70,7 +70,7 @@ export class TimeSlice<Raw extends Delivery> {
     return { isWithheld: false, endsSlice };
   }
 
-  /** Extends the slice: it is no longer known exactly how many messages RabbitMQ sends. */
+  /** Extends the slice: after a single acknowledgement it is unknown how many more messages RabbitMQ sends. */
   private acknowledgeOne(raw: Raw): Acknowledgement<Raw> {
     const { withheld } = this;
     this.acknowledgedTag = raw.fields.deliveryTag;

@@ -48,7 +48,7 @@ describe('dead letters', () => {
     await untilCount(sent.length);
   };
   /**
-   * Writes dead letters as a consumer does. This is faster than to let a consumer reject them one by one.
+   * Writes dead letters as a consumer does, but faster than a consumer rejects them one by one.
    * @param messageId the AMQP message id of all of them
    */
   const writeDeadLetters = async (sent: readonly Pick<Message, 'type'>[], messageId?: string) => {
@@ -195,7 +195,7 @@ describe('dead letters', () => {
     expect(await effects()).toEqual([]);
   });
 
-  it('are not scanned, and this fails at once, when RabbitMQ does not permit the lock', async () => {
+  it('cannot be listed when RabbitMQ does not permit the lock, which fails without a retry', async () => {
     const forbidden = await DeadLetterQueues.open({ url: broker.url, namespace: 'amq' }); // a reserved prefix
     await expect(forbidden.list(queue)).rejects.toThrow('ACCESS_REFUSED');
     await forbidden.close();

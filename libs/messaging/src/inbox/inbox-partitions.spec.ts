@@ -108,7 +108,7 @@ describe('the partitions of the inbox', () => {
 });
 
 describe('the clean-up of the default partition of the inbox', () => {
-  it('deletes rows after 30 days, of messages that were not applied after a year, and no others', async () => {
+  it('deletes rows of applied messages after 30 days, of others after a year, and none of another partition', async () => {
     await partitions.round();
     const rows = [
       ['applied', '30 days 1 minute'],
@@ -118,7 +118,7 @@ describe('the clean-up of the default partition of the inbox', () => {
     ];
     const ids = rows.map(() => uuidv7(daysAgo(400)));
     for (const [index, row] of rows.entries()) await scratch.database.run(insert, [ids[index], ...row]);
-    // The same physical positions in another partition.
+    // These rows are in today's partition, at the same physical positions (ctid).
     for (const row of rows) await scratch.database.run(insert, [uuidv7(), ...row]);
     expect(await deleteExpiredInboxRows(scratch.database)).toBe(2);
     const outcomes = await Promise.all(ids.map((id) => findOutcome(scratch.database, id)));
@@ -168,7 +168,7 @@ describe('a consumer', () => {
     });
   };
 
-  it('handles a message once if a copy arrives after the partition of its day was created', async () => {
+  it('handles a message once if a copy arrives after its row has moved to a new partition', async () => {
     const message = messageOf(new Date());
     await broker.publish(message);
     await untilHandled(message, 'applied');
@@ -182,10 +182,10 @@ describe('a consumer', () => {
   it('handles messages of 500 and of 7 days ago, whose days were not dropped', async () => {
     await createDay(9);
     await dropDay9();
-    const [ancient, unhandled] = [messageOf(daysAgo(500)), messageOf(daysAgo(7))];
-    await broker.publish(ancient, unhandled);
-    await untilHandled(unhandled, 'applied');
-    expect(await appliedIds(scratch.database)).toEqual([ancient.id, unhandled.id]);
+    const [older, newer] = [messageOf(daysAgo(500)), messageOf(daysAgo(7))];
+    await broker.publish(older, newer);
+    await untilHandled(newer, 'applied');
+    expect(await appliedIds(scratch.database)).toEqual([older.id, newer.id]);
   });
 
   it('dead-letters messages of a dropped day, handled or not, and handles a replayed one once', async () => {
