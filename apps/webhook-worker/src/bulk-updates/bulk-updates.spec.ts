@@ -7,13 +7,13 @@ import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { batchSize } from './batches.js';
 import { insertStateSyncs } from '../subscriptions/bulk-update-requests.js';
 
-/** More than one batch, and more than the maximum of held deliveries. */
+/** More than one batch (1,000), and more than the maximum of held deliveries (10,000). */
 const manyDeliveries = 12_500;
 const longAgo = '2020-01-01T00:00:00Z';
 
 const given = setUpWorker();
 
-// Those that are `retrying` are due in a day, so that they are not sent during a test.
+// Deliveries that are `retrying` are due in a day, so that they are not sent during a test.
 const writeDeliveries = statement(
   'test.write-deliveries',
   `WITH event AS (
@@ -69,8 +69,7 @@ async function untilCounts(uuid: string | undefined, expected: Record<string, nu
         count: number;
       }>(countByStatus, [uuid]);
       last = Object.fromEntries(rows.map((row) => [row.failure_reason ?? row.status, row.count]));
-      const areEqual = Object.entries(expected).every(([status, count]) => (last[status] ?? 0) === count);
-      return areEqual;
+      return Object.entries(expected).every(([status, count]) => (last[status] ?? 0) === count);
     },
     120_000,
     () => JSON.stringify(last),
@@ -112,7 +111,7 @@ describe('very many deliveries', () => {
 
   it('are recovered as fast as the receiver takes them, each counted in one recovery only', async () => {
     const { client, id, uuid } = await withDeliveries({ count: manyDeliveries, status: 'failed' });
-    // No delivery is sent twice during the test.
+    // With this Retry-After, no delivery is sent twice during the test.
     given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
     const recover = () => client.post({ since: longAgo }, `/${id}/recover`).expect(202);
     const responses = await withLockedDeliveries(uuid, async () => [
@@ -125,7 +124,7 @@ describe('very many deliveries', () => {
     const rows = await given.stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
     const recovered = rows.filter((row) => row.status !== 'failed').reduce((sum, row) => sum + row.count, 0);
     expect(recovered).toBeGreaterThan(0);
-    expect(recovered).toBeLessThanOrEqual(2 * batchSize); // of 12.5: the rest waits until these are sent
+    expect(recovered).toBeLessThanOrEqual(2 * batchSize); // of 13 batches: the rest waits until these are sent
     await client.delete(id).expect(204);
     await eventually(
       async () => (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0,
@@ -173,7 +172,7 @@ const isSyncPostponed = statement(
 describe('a bulk update that fails', () => {
   beforeAll(async () => {
     const { dataSource } = given.stores;
-    // May be the victim of a deadlock with the worker's statements.
+    // Repeated, since it may be the victim of a deadlock with the worker's statements.
     await eventually(() =>
       dataSource.query(failChanges).then(
         () => true,

@@ -19,7 +19,7 @@ const pollIntervalMs = 1_000;
 /** Delays after which an item continues, behind those that are due already. */
 const delaySeconds = { afterBatch: 0, busy: 1, failed: 5, disabled: 30 } as const;
 
-/** Number of rows that a replica reads at once and then locks one by one. */
+/** Number of due items that a replica reads at once and then processes one by one. */
 const pageSize = 100;
 
 // One replica at a time processes a subscription.

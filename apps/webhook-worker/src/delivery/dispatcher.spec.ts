@@ -128,7 +128,7 @@ describe('a delivery that becomes due during a claim', () => {
   });
 });
 
-it('a subscription without a free slot continues when its attempts have ended', async () => {
+it('a subscription whose window is full continues when its attempts have ended', async () => {
   const { dispatcher, claims, attempts, add } = aDispatcher();
   for (let claim = 0; claim < windowSizes.initial; claim += 1) {
     add();

@@ -13,6 +13,7 @@ const open = statement(
   'feed.open',
   `INSERT INTO webhook_event_feeds (creator_id, id, api_version) VALUES ($1, $2, $3) ON CONFLICT (creator_id) DO NOTHING`,
 );
+// At most once an hour, which suffices for the end of a feed after 30 days and saves writes.
 const recordRead = statement(
   'feed.record-read',
   'UPDATE webhook_event_feeds SET read_at = now() WHERE creator_id = $1',
@@ -108,7 +109,7 @@ const deleteUnread = statement(
      AND read_at < now() - interval '30 days'`,
 );
 
-/** Ends up to 1000 feeds that were not read for 30 days. Returns their number. */
+/** Deletes up to 1000 feeds that were not read for 30 days. Returns their number. */
 export function deleteUnreadFeeds(database: Database): Promise<number> {
   return database.run(deleteUnread);
 }

@@ -38,7 +38,7 @@ const list = page('support.list', ' AND deleted_at IS NULL');
 const listAll = page('support.list-all', '');
 const deleteAny = deletionStatement('support.delete', 'id = $2');
 
-/** Deletes a subscription like its owner. @throws Error when it does not exist, also when repeated */
+/** Deletes a subscription as its owner can. @throws Error when it does not exist or is deleted already */
 async function deleteSubscription(
   database: Database,
   id: string,

@@ -72,7 +72,7 @@ describe('claims that start from the deliveries claimed before', () => {
     return { claimed, buffers: database.buffers.splice(0) };
   };
 
-  it('do not read again the index entries of sent deliveries that a snapshot keeps, as that of pg_dump', async () => {
+  it('skip the index entries of sent deliveries that a snapshot keeps, such as that of pg_dump', async () => {
     const snapshot = await scratch.database.begin({ snapshot: true });
     await snapshot.tx.row(count); // the first statement takes the snapshot
     await writeDue(scratch.database, subscriptionId, { day: today, count: 5_000, forSeconds: 120 });

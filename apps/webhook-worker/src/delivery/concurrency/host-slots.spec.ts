@@ -47,10 +47,10 @@ describe('one receiving host', () => {
     expect(given.receiver.deliveries).toHaveLength(1 + hostLimit);
     given.receiver.respondWith((response) => response.writeHead(204).end());
     for (const response of openResponses) response.writeHead(204).end();
-    await given.receiver.waitFor(1 + 6 + 1);
+    await given.receiver.waitFor(1 + 6 + 1); // the last event has a delivery here, too
   });
 
-  it('does not delay other hosts, or its responding subscriptions, while its other ones get no response', async () => {
+  it('delays neither other hosts nor a subscription to which it responds while others get no response', async () => {
     const other = await webhookReceiver();
     try {
       const client = await given.client();
@@ -71,7 +71,7 @@ describe('one receiving host', () => {
       await other.waitFor(1);
       given.receiver.respondWith((response) => response.writeHead(204).end());
       for (const response of openResponses) response.writeHead(204).end();
-      await given.receiver.waitFor(1 + 3 * 5);
+      await given.receiver.waitFor(1 + 3 * 5); // three events for five subscriptions
     } finally {
       await other.stop();
     }

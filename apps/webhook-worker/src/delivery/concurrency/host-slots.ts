@@ -13,7 +13,7 @@ const maxRememberedHosts = 50_000;
 
 const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');
 
-/** A host never has more than this many times its limit, including guaranteed slots. */
+/** Maximum number of attempts at a host, guaranteed slots included, as a multiple of its limit. */
 const maxLimitFactor = 5;
 
 /** Running attempts at one host in one lane. */
@@ -130,13 +130,14 @@ function slotsFor(subscriptionId: string, maxCount: number, lane: Lane, hostLane
   return withinInitialWindow + Math.min(wantedExtra, freeExtraSlots(free - withinInitialWindow, running));
 }
 
-/** Half of the slots that others leave, less those that the subscription already has beyond the window. */
+/** Half of the slots that others leave, less those that the subscription has beyond the initial window. */
 function freeExtraSlots(free: number, running: number): number {
   const runningExtra = Math.max(0, running - windowSizes.initial);
   const maxExtra = Math.floor((free + runningExtra) / 2);
   return Math.max(0, maxExtra - runningExtra);
 }
 
+/** The free slots of the host; at least 1 if the subscription has a guaranteed slot. */
 function freeSlots(subscriptionId: string, lane: Lane, hostLane: HostLane): number {
   const free = hostLane.limit - hostLane.taken;
   const hasGuaranteedSlot =

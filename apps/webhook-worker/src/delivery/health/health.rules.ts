@@ -15,17 +15,17 @@ export interface Health {
   /** Moving average of the duration of attempts. */
   readonly latencyMs: number;
   readonly lane: Lane;
-  /** The owner was notified of a delivery with an exhausted schedule since the receiver began to fail. */
+  /** Whether the owner was notified of an exhausted delivery since the receiver began to fail. */
   readonly failureNotified: boolean;
 }
 
 export interface AttemptResult {
   readonly succeeded: boolean;
-  /** The receiver responded with 410: it wants no more events (Standard Webhooks). */
+  /** Whether the receiver responded with 410: it wants no more events (Standard Webhooks). */
   readonly gone: boolean;
-  /** The failure was on our side, so it counts neither for nor against the receiver. */
+  /** Whether the failure was on our side, so that it says nothing about the receiver. */
   readonly isLocalFailure: boolean;
-  /** The delivery failed finally, since its schedule has no further attempt. */
+  /** Whether the delivery failed finally, since its schedule has no further attempt. */
   readonly exhausted: boolean;
   /** Null when this process stalled, which makes the duration meaningless. */
   readonly durationMs: number | null;
@@ -55,7 +55,7 @@ export function healthAfterAttempts<T extends Health>(
   return attempts.reduce((health, attempt) => {
     const after = healthAfterAttempt(health, attempt, now, limits);
     if (health.status === before.status) return after;
-    // These attempts disabled it. A later success leaves the failures of which its owner is notified.
+    // These attempts have disabled it. A later success does not reset the failures that its owner is shown.
     const { consecutiveFailures, failingSince } = health;
     return { ...after, consecutiveFailures, failingSince };
   }, before);

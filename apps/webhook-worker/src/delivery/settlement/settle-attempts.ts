@@ -196,8 +196,9 @@ function retriesOf(
   subscriptions: ReadonlyMap<string, SubscriptionHealth>,
 ): DueSubscription[] {
   return settled.flatMap(({ delivery: { subscriptionId, day, traceparent }, next: { delayMs } }) => {
-    const lane = subscriptions.get(subscriptionId)?.lane ?? 'slow';
-    return delayMs === null ? [] : [{ subscriptionId, lane, days: singleDay(day), delayMs, traceparent }];
+    const subscription = subscriptions.get(subscriptionId);
+    if (subscription === undefined || delayMs === null) return [];
+    return [{ subscriptionId, lane: subscription.lane, days: singleDay(day), delayMs, traceparent }];
   });
 }
 

@@ -17,7 +17,7 @@ export interface NextState {
 
 export interface SettlementContext {
   readonly subscription: SubscriptionState;
-  /** The URL has not changed since the attempt; otherwise the response came from a replaced receiver. */
+  /** Whether the URL has not changed since the claim; if it has, another receiver gave the response. */
   readonly isSameUrl: boolean;
   readonly scheduleMs: readonly number[];
   readonly chance: number;

@@ -6,11 +6,11 @@ import { setNewest } from '../../set-newest.js';
 
 const maxCachedKeys = 10_000;
 
-/** The keys that one secret stands for. */
+/** The HMAC keys of one secret. */
 export interface SecretKeys {
   /** Signs `X-Service-Signature`: the UTF-8 bytes of the secret. */
   readonly service: KeyObject;
-  /** Signs `webhook-signature`: the bytes that follow `whsec_` in base64; otherwise the same as `service`. */
+  /** Signs `webhook-signature`: the decoded base64 after `whsec_`; for other secrets the same as `service`. */
   readonly standard: KeyObject;
 }
 
@@ -38,12 +38,12 @@ export class SigningKeys {
 
   constructor(private readonly box: SecretBox) {}
 
-  /** @throws as SecretBox.open does */
+  /** Returns the HMAC keys of a secret. @throws UnreadableSecret */
   get(sealed: Buffer, subscriptionId: string): SecretKeys {
     return this.open(this.keys, sealed, subscriptionId, secretKeys);
   }
 
-  /** Returns the private key of a key pair. @throws as SecretBox.open does */
+  /** Returns the private key of a key pair. @throws UnreadableSecret */
   getPrivate(sealed: Buffer, subscriptionId: string): KeyObject {
     return this.open(this.privateKeys, sealed, subscriptionId, privateKeyOf);
   }
