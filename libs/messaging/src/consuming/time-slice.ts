@@ -70,7 +70,7 @@ export class TimeSlice<Raw extends Delivery> {
     return { isWithheld: false, endsSlice };
   }
 
-  /** Extends the slice: after a single acknowledgement it is unknown how many more messages RabbitMQ sends. */
+  /** Extends the slice: after a single acknowledgement it is unknown how many messages RabbitMQ sends. */
   private acknowledgeOne(raw: Raw): Acknowledgement<Raw> {
     const { withheld } = this;
     this.acknowledgedTag = raw.fields.deliveryTag;
