@@ -20,6 +20,7 @@ import {
 
 /** The benchmark `npm run bench -- growth` has ten million. */
 const pastDeliveries = 60_000;
+const requestPoolSize = 7;
 const readerCount = 12;
 const eventCount = 100;
 const since = '2020-01-01T00:00:00Z';
@@ -51,8 +52,11 @@ beforeAll(async () => {
     sources.push(source);
     return new Database(await source.initialize());
   };
-  // The sizes of production.
-  pools = { database: await openPool(7), background: await openPool(4), delivery: await openPool(5) };
+  pools = {
+    database: await openPool(requestPoolSize),
+    background: await openPool(4),
+    delivery: await openPool(5),
+  };
   worker = await startWorker(stores, {}, pools);
 });
 afterAll(async () => {
@@ -136,7 +140,9 @@ describe('the deliveries of a tenant', () => {
 
   it('arrive while requests hold all connections of their pool', async () => {
     const quiet = await aTenant();
-    const openTransactions = await Promise.all(Array.from({ length: 7 }, () => pools.database.begin()));
+    const openTransactions = await Promise.all(
+      Array.from({ length: requestPoolSize }, () => pools.database.begin()),
+    );
     try {
       const sent = await deliver(quiet);
       expect(quiet.receiver.deliveries.map(({ body }) => body.id).toSorted()).toEqual(sent.toSorted());

@@ -30,6 +30,7 @@ describe('a delivery with thousands of attempts', () => {
     expect(attempts.map(({ number }: { number: number }) => number)).toEqual(
       Array.from({ length: 100 }, (_, index) => 2_901 + index),
     );
+    // The oldest of the newest 25, and the one before it.
     expect(attempts[75]).toMatchObject({
       response_body: `${'a'.repeat(255)}€${'b'.repeat(500)}`,
       response_truncated: false,

@@ -7,6 +7,7 @@ import { resealSecrets } from './reseal-secrets.js';
 import { SecretBox } from '@fulfilment/runtime';
 
 const [older, newer] = [randomBytes(32), randomBytes(32)];
+// The boxes before, during and after the rotation from the older to the newer key.
 const [before, both, after] = [new SecretBox([older]), new SecretBox([newer, older]), new SecretBox([newer])];
 
 let scratch: ScratchDatabase;
@@ -28,6 +29,12 @@ const read = statement(
   'SELECT id, secret, previous_secret, signing_key, previous_signing_key FROM webhook_subscriptions',
 );
 
+/**
+ * Writes a subscription. Returns its id.
+ * @param box seals the secret
+ * @param previousForHours how long the previous secret and key are still valid; null: it has only a secret
+ * @param previousBox seals the previous secret and both keys
+ */
 async function subscribe(
   box: SecretBox,
   previousForHours: number | null = null,

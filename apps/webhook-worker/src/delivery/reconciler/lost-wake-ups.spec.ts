@@ -13,6 +13,7 @@ const lostMessage =
   'Due deliveries were neither in flight nor queued in this process; they are queued again.';
 
 describe('due deliveries without a wake-up', () => {
+  // A second more than the time after which the reconciler logs them.
   it.each<[Lane, number]>([
     ['fast', 5],
     ['slow', 61],

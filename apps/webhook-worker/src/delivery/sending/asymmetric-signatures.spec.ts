@@ -148,12 +148,12 @@ describe('the v1a signatures of Standard Webhooks', () => {
     const row = await given.stores.database.row<{ signing_key: Buffer }>(readKeys, [
       parsePublicId('whk', ids[0] ?? ''),
     ]);
-    const header = 'MC4CAQAwBQYDK2Vw'; // PKCS #8 of an Ed25519 key, in base64
-    expect(newPrivateKey()).toContain(header);
-    expect(row?.signing_key.includes(header)).toBe(false);
+    const beginning = 'MC4CAQAwBQYDK2Vw'; // of each Ed25519 key, as PKCS #8 in base64
+    expect(newPrivateKey()).toContain(beginning);
+    expect(row?.signing_key.includes(beginning)).toBe(false);
   });
 
-  it('are selected by `signature`, which must be v1 or v1a', async () => {
+  it('exist for the `signature` v1a only; a value that is neither v1 nor v1a is rejected', async () => {
     const { body } = await client.post({ ...subscription(), signature: 'v2' }).expect(400);
     expect(body.details).toEqual([{ field: 'signature', reason: 'must be v1 or v1a' }]);
   });

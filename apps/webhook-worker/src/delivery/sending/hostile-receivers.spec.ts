@@ -20,8 +20,9 @@ import { certificates, hostileBehaviours, speakNoTls, hostileServers } from './h
 /** Timeout of the attempts at receivers that end the exchange themselves, on a slow machine too. */
 const timeoutMs = 30_000;
 const shortTimeoutMs = 1_000;
-/** Subscriptions whose receivers never respond, and the number of deliveries that wait for all of them. */
+/** Number of subscriptions whose receivers never respond. */
 const deadCount = 200;
+/** Number of deliveries to all these receivers. */
 const backlogSize = 5_000;
 const measuredEvents = 100;
 /** Less than the behaviours would need if their endless and compressed bodies were read as a whole. */
@@ -77,7 +78,7 @@ function setUpHostileServers(attemptTimeoutMs: number) {
     const text = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
   };
-  /** Makes two attempts at each target, and compares their outcomes and the growth of the memory. */
+  /** Makes two attempts at each target. Expects their outcomes, and that the memory grows little. */
   const expectOutcomes = async (targets: readonly Target[]): Promise<void> => {
     const client = await aClient(stores, worker);
     const ids = new Map<string, string>();

@@ -10,7 +10,7 @@ const maxCachedKeys = 10_000;
 export interface SecretKeys {
   /** Signs `X-Service-Signature`: the UTF-8 bytes of the secret. */
   readonly service: KeyObject;
-  /** Signs `webhook-signature`: the decoded base64 after `whsec_`; for other secrets the same as `service`. */
+  /** Signs `webhook-signature`: the decoded base64 after `whsec_`; for other secrets the same key. */
   readonly standard: KeyObject;
 }
 
