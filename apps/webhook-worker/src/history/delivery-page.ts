@@ -117,7 +117,10 @@ function subjectsOf({ order_id: order, product_id: product }: DeliveryFilters): 
   ].filter((id) => id !== undefined);
 }
 
-/** Returns the day after the one on which the newest delivery of the page can have been created. */
+/**
+ * Returns the latest possible day of an event whose delivery is on the page: the day on which the newest of
+ * these can have been created, and one more, since clocks differ.
+ */
 function latestDay(createdBefore: string | undefined, after: CursorKey | undefined): string {
   const beforeMs = createdBefore === undefined ? Infinity : Date.parse(createdBefore);
   const afterMs = after === undefined ? Infinity : after.micros / 1000;

@@ -19,7 +19,7 @@ export interface BrokerFindings {
 
 /**
  * Checks that the exchange exists, and that the queues of a service are as it declares them. Declares only
- * queues that exist: none is created, but their bindings may be.
+ * queues that exist: no queue is created, but a missing binding or exchange of theirs is.
  */
 export async function examineBroker(
   service: string,
