@@ -20,7 +20,7 @@ const unknownReceiver: ReceiverWindow = { url: undefined, window: initialWindow 
 export class DeliveryWindows {
   private readonly windows = new Map<string, ReceiverWindow>();
 
-  /** Returns the window that this process knows. A claim checks whether the subscription still has its URL. */
+  /** Returns the known window. A claim checks whether the subscription still has its URL. */
   get(subscriptionId: string): ReceiverWindow {
     return this.windows.get(subscriptionId) ?? unknownReceiver;
   }
