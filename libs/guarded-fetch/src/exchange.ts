@@ -36,13 +36,13 @@ export interface Exchange {
 export type AbortReason = 'deadline' | 'slow' | 'limit' | 'caller';
 
 export interface ExchangeOptions {
-  /** Limit of the whole exchange: resolution, connection, TLS, response. */
+  /** Time limit of the whole exchange: resolution, connection, TLS, response. */
   readonly deadlineMs: number;
-  /** Limit of the body after the status has arrived. The status alone decides the outcome. */
+  /** Time limit of the body, from the arrival of the status, which alone decides the outcome. */
   readonly bodyTimeoutMs: number;
   /**
-   * At least `bytes` of the body must arrive in each interval, which begin at the start of the exchange; else
-   * it is aborted. An interval that ends while `onChunk` is pending is not checked: that delay is local.
+   * The exchange is aborted unless at least `bytes` of the body arrive in each interval, counted from its
+   * start. An interval that ends while `onChunk` is pending is not checked: that delay is local.
    */
   readonly minThroughput?: { readonly bytes: number; readonly intervalMs: number };
   /** Maximum size of the response body: a larger one aborts the exchange. */

@@ -63,7 +63,7 @@ function pinnedLookup(resolve: ResolveAddresses, isAllowedAddress: AddressRule):
       throw new NameServerTimeout('The name server did not respond in time.');
     }).then(
       (addresses) => {
-        const first = addresses[0];
+        const first = addresses[0]; // a name without an address counts as blocked, too
         if (first === undefined || addresses.some(({ address }) => !isAllowedAddress(address))) {
           callback(new BlockedAddress(), '');
         } else if (options.all === true) {
