@@ -183,7 +183,7 @@ export class BulkUpdates extends BackgroundLoop {
 
   private async syncSubscription(tx: Transaction, { subscription_id: id }: DueItem): Promise<boolean> {
     await tx.row<LockedSubscription>(lockSubscription, [id]); // first, in the lock order of a PATCH
-    // A change after this point waits for these locks, and then requests another state sync.
+    // A request from now on waits for this row lock, and then leads to another state sync.
     if ((await tx.row(lockStateSync, [id])) === undefined) return false;
     // Reads the state again: the transaction that requested the sync may have changed it while lockStateSync
     // waited for that transaction.

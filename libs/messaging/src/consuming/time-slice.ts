@@ -17,8 +17,9 @@ type Acknowledgement<Raw> =
 /**
  * Limits the time for which a consumer stays the single active one while other replicas wait. A consumer that
  * unsubscribes while RabbitMQ is sending it messages would handle them after the next consumer has got newer
- * ones. So after its time, acknowledgements are withheld until `prefetch` messages are handled: RabbitMQ sends
- * no more without an acknowledgement, so none is on its way. While fewer wait, no other replica is needed.
+ * ones. So after its time, acknowledgements are withheld until `prefetch` messages are handled: RabbitMQ
+ * sends no more without an acknowledgement, so none is on its way. While fewer wait, no other replica is
+ * needed.
  */
 export class TimeSlice<Raw extends Delivery> {
   private receivedTag = 0;
