@@ -42,8 +42,8 @@ export class NeedsOwnTransaction extends Error {
 
 export interface HandlingTimes {
   /**
-   * Time without its database after which a replica requeues its messages, for another replica.
-   * By default 15 s: with a running statement (9.6 s) and a ping (3 s), the replica takes less than 30 s.
+   * Time without its database after which a replica requeues its messages, for another replica. By default
+   * 15 s: with the timeouts of a running statement (9.6 s) and of a ping (3 s), it takes less than 30 s.
    */
   readonly requeueAfterMs?: number;
   /** Delays between two attempts to handle a message, doubled each time. Default: 100 ms to 5 s. */

@@ -124,7 +124,7 @@ export class SettleAttempts {
     const subscription = subscriptions.get(attempt.delivery.subscriptionId);
     const scheduleMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS;
     const next = nextState(attempt.delivery, attempt.exchange, {
-      subscription: subscription?.status ?? 'deleted', // locked, but not in the map
+      subscription: subscription?.status ?? 'deleted', // deleted ones are locked, but not in the map
       isSameUrl: subscription?.url === attempt.delivery.url,
       scheduleMs,
       chance: Math.random(),
