@@ -40,6 +40,7 @@ export function rejectLoopbackTargetsInPublic(
   });
 }
 
+/** Reports ALLOW_LOOPBACK_TARGETS while it is true. */
 export function relaxedTargetSettings(settings: Pick<Settings, 'ALLOW_LOOPBACK_TARGETS'>): RelaxedSetting[] {
   if (!settings.ALLOW_LOOPBACK_TARGETS) return [];
   const consequence =

@@ -53,7 +53,7 @@ export class ReplayQueue {
       const content = Buffer.from(JSON.stringify(message));
       this.publisher.publish({ exchange: '', routingKey: this.queue, content, messageId: message.id });
     }
-    if (!(await this.publisher.confirm())) throw new Error(`The broker has no queue ${this.queue}.`);
+    if (!(await this.publisher.confirm())) throw new Error(`RabbitMQ has no queue ${this.queue}.`);
   }
 
   private async waitForCapacity(): Promise<void> {

@@ -20,6 +20,7 @@ const recordRead = statement(
 );
 
 export interface Feed {
+  /** A feed that begins after the end of an earlier one has another id. */
   readonly id: string;
   /** The highest position that was given to an event. */
   readonly lastPosition: number;

@@ -215,7 +215,7 @@ export class Consumer {
 
   private ping(): Promise<void> {
     return resolveWithin(pingTimeoutMs, this.options.ping(), () => {
-      throw new Error('The database did not respond to a ping.');
+      throw new Error(`The database did not respond to a ping within ${pingTimeoutMs} ms.`);
     });
   }
 
@@ -240,7 +240,7 @@ export class Consumer {
     } catch (error) {
       this.logger.warn(
         { error, queue: this.options.queue },
-        'A handled message could not be acknowledged, or the subscription to its queue not be renewed.',
+        'A handled message could not be acknowledged, or the subscription to its queue could not be renewed.',
       );
     }
   }

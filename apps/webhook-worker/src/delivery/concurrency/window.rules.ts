@@ -46,6 +46,7 @@ export interface WindowAtStart {
   readonly isFull: boolean;
 }
 
+/** The result of an attempt. */
 export interface WindowResult extends WindowAtStart {
   readonly succeeded: boolean;
   /** Null when this process stalled, which makes the duration meaningless. */

@@ -19,6 +19,7 @@ export interface Health {
   readonly failureNotified: boolean;
 }
 
+/** What an attempt shows about the receiver. */
 export interface AttemptResult {
   readonly succeeded: boolean;
   /** Whether the receiver responded with 410: it wants no more events (Standard Webhooks). */
