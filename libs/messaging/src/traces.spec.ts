@@ -141,7 +141,7 @@ describe('the trace of a message', () => {
     ]);
   });
 
-  it('is not recorded if it was not recorded where it began', async () => {
+  it('stays unrecorded if it began unrecorded', async () => {
     const { promise: handled, resolve } = Promise.withResolvers<string | undefined>();
     handle = (_tx, batch) => {
       for (const { traceparent } of batch.filter(ofThisTest)) resolve(traceparent);

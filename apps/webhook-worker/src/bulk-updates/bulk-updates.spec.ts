@@ -124,7 +124,7 @@ describe('very many deliveries', () => {
     const rows = await given.stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
     const recovered = rows.filter((row) => row.status !== 'failed').reduce((sum, row) => sum + row.count, 0);
     expect(recovered).toBeGreaterThan(0);
-    expect(recovered).toBeLessThanOrEqual(2 * batchSize); // of 13 batches: the rest waits until these are sent
+    expect(recovered).toBeLessThanOrEqual(2 * batchSize); // of 13; the rest waits until these are sent
     await client.delete(id).expect(204);
     await eventually(
       async () => (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0,

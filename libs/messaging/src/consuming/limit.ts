@@ -7,7 +7,7 @@ export class Limit {
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.running < this.max) this.running += 1;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve)); // work that ends passes its slot on
+    else await new Promise<void>((resolve) => this.waiting.push(resolve)); // resolved by work that ends
     try {
       return await work();
     } finally {

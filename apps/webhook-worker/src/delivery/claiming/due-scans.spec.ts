@@ -86,7 +86,7 @@ describe('claims that start from the deliveries claimed before', () => {
     expect(buffers.at(-1)).toBeLessThan(20); // of 8, with the upper pages of the index
   });
 
-  it('find a delivery that is due since before those claimed last, in a full scan only', async () => {
+  it('find a delivery that became due before the claimed ones only in a full scan', async () => {
     for (const forSeconds of [10, 9, 8])
       await writeDue(scratch.database, subscriptionId, { day: today, count: 8, forSeconds });
     const scans = new FollowingScans();

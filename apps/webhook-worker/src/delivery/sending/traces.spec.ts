@@ -71,7 +71,7 @@ describe('the trace of an event', () => {
     expect(recorded.named('deliver order.created')).toMatchObject([{ status: { code: failed } }]);
   });
 
-  it('is not recorded if it was not recorded where it began, and receivers see that', async () => {
+  it('stays unrecorded if it began unrecorded, and receivers see that', async () => {
     const { client } = await given.subscriber(['order.created']);
     await given.publish({
       ...orderCreated(client.creatorId),
