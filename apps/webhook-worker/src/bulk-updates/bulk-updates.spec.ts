@@ -27,12 +27,15 @@ const writeDeliveries = statement(
      CASE WHEN :status = 'retrying' THEN now() + interval '1 day' END, CASE WHEN :status = 'failed' THEN now() END
    FROM event, generate_series(1, :count) AS n`,
 );
-interface Written {
+interface AddedDeliveries {
   readonly count: number;
   readonly status: 'held' | 'failed' | 'retrying';
   readonly hoursAgo?: number;
 }
-function write(uuid: string | undefined, { count, status, hoursAgo = 1 }: Written): Promise<number> {
+function addDeliveries(
+  uuid: string | undefined,
+  { count, status, hoursAgo = 1 }: AddedDeliveries,
+): Promise<number> {
   return given.stores.database.run(writeDeliveries, {
     subscription_id: uuid,
     count,
@@ -51,10 +54,10 @@ const countBulkUpdates = statement(
 );
 
 /** Creates a subscription with deliveries. */
-async function withDeliveries(written: Written) {
+async function withDeliveries(added: AddedDeliveries) {
   const { client, id } = await given.subscriber();
   const uuid = parsePublicId('whk', id);
-  await write(uuid, written);
+  await addDeliveries(uuid, added);
   return { client, id, uuid };
 }
 
@@ -104,7 +107,7 @@ describe('very many deliveries', () => {
 
   it('are cancelled when their subscription is deleted', async () => {
     const { client, id, uuid } = await withDeliveries({ count: manyDeliveries, status: 'retrying' });
-    await write(uuid, { count: manyDeliveries, status: 'held' });
+    await addDeliveries(uuid, { count: manyDeliveries, status: 'held' });
     await withLockedDeliveries(uuid, () => client.delete(id).expect(204));
     await untilCounts(uuid, { subscription_deleted: 2 * manyDeliveries });
   }, 300_000);
@@ -136,7 +139,7 @@ describe('held deliveries', () => {
   it('younger than 72 hours are released on re-enabling; older ones wait for a recovery', async () => {
     const { client, id, uuid } = await withDeliveries({ count: 3, status: 'held', hoursAgo: 73 });
     await client.patch(id, { status: 'disabled' }).expect(200);
-    await write(uuid, { count: 2, status: 'held', hoursAgo: 71 });
+    await addDeliveries(uuid, { count: 2, status: 'held', hoursAgo: 71 });
     await client.patch(id, { status: 'active' }).expect(200);
     await untilCounts(uuid, { succeeded: 2, held: 3 });
     const { body } = await client.post({ since: longAgo }, `/${id}/recover`).expect(202);
@@ -147,7 +150,7 @@ describe('held deliveries', () => {
   it('expire after seven days', async () => {
     const { client, id, uuid } = await withDeliveries({ count: 2, status: 'held', hoursAgo: 7 * 24 + 1 });
     await client.patch(id, { status: 'disabled' }).expect(200);
-    await write(uuid, { count: 3, status: 'held', hoursAgo: 7 * 24 - 1 });
+    await addDeliveries(uuid, { count: 3, status: 'held', hoursAgo: 7 * 24 - 1 });
     await untilCounts(uuid, { expired: 2, held: 3 });
   });
 });
@@ -192,7 +195,7 @@ describe('a bulk update that fails', () => {
     const recovery = { since: longAgo, statuses: ['failed'] };
     await other.client.post(recovery, `/${other.id}/recover`).expect(202);
     // After the recovery, which would send it if it had expired before.
-    await write(other.uuid, { count: 1, status: 'held', hoursAgo: 7 * 24 + 1 });
+    await addDeliveries(other.uuid, { count: 1, status: 'held', hoursAgo: 7 * 24 + 1 });
     await untilCounts(other.uuid, { succeeded: 1, expired: 1 });
     await given.stores.database.run(endFailing);
     await untilCounts(failing.uuid, { held: 1 });
@@ -239,7 +242,7 @@ describe('several replicas', () => {
     const subscriptionCount = 250; // three pages
     const copies = await given.stores.database.rows<{ id: string }>(copyDisabled, [uuid, subscriptionCount]);
     const ids = copies.map(({ id }) => id);
-    await Promise.all(ids.map((id) => write(id, { count: 1, status: 'retrying' })));
+    await Promise.all(ids.map((id) => addDeliveries(id, { count: 1, status: 'retrying' })));
     await given.stores.database.transaction((tx) => insertStateSyncs(tx, ids));
     await eventually(
       async () =>

@@ -91,7 +91,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
   });
 
   /** Each published change with each of its subscriptions. */
-  const expected = () =>
+  const expectedDeliveries = () =>
     changes.flatMap((change) =>
       subscriptions
         .filter((one) => one.creatorId === change.creatorId && one.events.includes(change.message.type))
@@ -117,7 +117,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
 
   /** Resolves when the count by `countOf` reaches the number of expected deliveries. */
   const untilAllCounted = (countOf: (found: readonly StatusCount[]) => number) => {
-    const expectedCount = expected().length;
+    const expectedCount = expectedDeliveries().length;
     let last = '';
     return eventually(
       async () => {
@@ -136,7 +136,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
     publish: (count: number) => stores.broker.publish(...createChanges(count)),
     requests: receiver.deliveries,
     /** Returns the number of accepted attempts whose response was lost, so that the delivery was repeated. */
-    lostResponses: () => accepted.size - expected().length,
+    lostResponses: () => accepted.size - expectedDeliveries().length,
     rows,
     /** Resolves when `count` further requests have arrived. */
     untilMoreArrive: (count: number) => {
@@ -165,7 +165,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
     /** Expects that all published changes have one stored delivery each, and arrived as it. */
     expectNothingLost: async () => {
       const found = await rows();
-      const expectedPairs = expected();
+      const expectedPairs = expectedDeliveries();
       // Each pair of event and subscription has exactly one delivery.
       const foundPairs = found.map((row) => `${row.event_id} ${publicId('whk', row.subscription_id)}`);
       expect(foundPairs.sort()).toEqual(

@@ -59,14 +59,14 @@ interface Row {
   readonly signing_key: Buffer | null;
   readonly previous_signing_key: Buffer | null;
 }
-const rows = () => scratch.database.rows<Row>(read);
+const readRows = () => scratch.database.rows<Row>(read);
 
 describe('resealing secrets', () => {
   it('leaves no secret that needs an old key, in several batches', async () => {
     for (let count = 0; count < 450; count += 1) await subscribe(before, count % 2 === 0 ? 1 : null);
     await subscribe(both);
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 450, unreadable: 0 });
-    for (const { id, secret, previous_secret: previous, ...keys } of await rows()) {
+    for (const { id, secret, previous_secret: previous, ...keys } of await readRows()) {
       const open = (sealed: Buffer | null) => sealed && after.open(sealed, id).toString();
       expect(open(secret)).toBe(`secret of ${id}`);
       if (previous === null) continue;
@@ -74,38 +74,38 @@ describe('resealing secrets', () => {
       expect(open(keys.signing_key)).toBe(`key of ${id}`);
       expect(open(keys.previous_signing_key)).toBe(`old key of ${id}`);
     }
-    expect((await rows()).filter((row) => row.previous_secret !== null)).toHaveLength(450 / 2);
+    expect((await readRows()).filter((row) => row.previous_secret !== null)).toHaveLength(450 / 2);
   });
 
   it('changes nothing when it is repeated', async () => {
     await subscribe(before, 1);
     await resealSecrets(scratch.database, both);
-    const sealed = await rows();
+    const sealed = await readRows();
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 0 });
-    expect(await rows()).toEqual(sealed);
+    expect(await readRows()).toEqual(sealed);
   });
 
   it('deletes an expired previous secret and key', async () => {
     await subscribe(before, -1);
     await resealSecrets(scratch.database, both);
-    const [row] = await rows();
+    const [row] = await readRows();
     expect([row?.previous_secret, row?.previous_signing_key]).toEqual([null, null]);
     expect(row?.signing_key).not.toBeNull();
   });
 
   it('skips a secret that no key opens, and leaves it unchanged', async () => {
     await subscribe(new SecretBox([randomBytes(32)]));
-    const [lost] = await rows();
+    const [lost] = await readRows();
     await subscribe(before);
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 1, unreadable: 1 });
-    expect(await rows()).toContainEqual(lost);
+    expect(await readRows()).toContainEqual(lost);
   });
 
   it('leaves all secrets of a subscription unchanged when no key opens one of them', async () => {
     await subscribe(before, 1, new SecretBox([randomBytes(32)]));
-    const sealed = await rows();
+    const sealed = await readRows();
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 1 });
-    expect(await rows()).toEqual(sealed);
+    expect(await readRows()).toEqual(sealed);
   });
 
   it('rejects with an unexpected error, and does not count the secret as unreadable', async () => {

@@ -85,7 +85,7 @@ describe('a queue of the previous release, with other arguments', () => {
       () => state,
     );
   };
-  const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
+  const idsOf = (sent: readonly Message[]) => sent.map(({ id }) => id);
   /** Returns the counts of a queue; undefined if it does not exist. */
   const inspect = async (name = retired) => {
     const channel = await connection.createChannel();
@@ -123,7 +123,7 @@ describe('a queue of the previous release, with other arguments', () => {
     await Promise.all([testbed.start(), testbed.start()]);
     const after = stockCounts(10);
     await testbed.broker.publish(...after);
-    expect(await untilApplied([...before, ...after])).toEqual(ids([...before, ...after]));
+    expect(await untilApplied([...before, ...after])).toEqual(idsOf([...before, ...after]));
     await eventually(async () => (await inspect()) === undefined);
   });
 
@@ -139,22 +139,22 @@ describe('a queue of the previous release, with other arguments', () => {
     const old = await startOldReplica();
     await testbed.start();
     await publish(10); // to both queues
-    expect(await untilApplied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(idsOf(sent));
     expect(await inspect()).toMatchObject({ consumerCount: 1 });
 
     const publishing = publish(100);
     await old.stop(); // with unacknowledged messages
     await publishing;
     await publish(10);
-    expect(await untilApplied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(idsOf(sent));
     await untilHandedOver();
     expect(await inspect()).toBeUndefined();
 
     const late = await startOldReplica(); // re-creates the retired queue after the handover
     await publish(10);
-    expect(await untilApplied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(idsOf(sent));
     await late.stop();
     await publish(10);
-    expect(await untilApplied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(idsOf(sent));
   });
 });

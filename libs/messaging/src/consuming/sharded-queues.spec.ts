@@ -21,7 +21,7 @@ describe('a sharded queue', () => {
   afterEach(() => testbed.stop());
 
   /** Expects that each message was applied once, and those about one order in the sequence of `sent`. */
-  const expectSequenceOfEach = (applied: readonly string[], sent: readonly Message[]) => {
+  const expectEachOnceInSequence = (applied: readonly string[], sent: readonly Message[]) => {
     expect(applied.toSorted()).toEqual(idsOf(sent).toSorted());
     for (const [order, ofOrder] of Map.groupBy(sent, orderIdOf)) {
       const ids = new Set(idsOf(ofOrder));
@@ -45,7 +45,7 @@ describe('a sharded queue', () => {
         },
       });
     bothStarted.resolve();
-    expectSequenceOfEach(await testbed.untilApplied(sent.length), sent);
+    expectEachOnceInSequence(await testbed.untilApplied(sent.length), sent);
     for (const count of handledCounts) expect(count).toBeGreaterThan(sent.length / 10);
   });
 
@@ -63,7 +63,7 @@ describe('a sharded queue', () => {
       });
       await testbed.start();
       await testbed.broker.publish(...sent);
-      expectSequenceOfEach(await testbed.untilApplied(sent.length), sent);
+      expectEachOnceInSequence(await testbed.untilApplied(sent.length), sent);
       expect(cutAt.size).toBeLessThan(3); // the other replica may handle the later ones
     } finally {
       await proxy.stop();

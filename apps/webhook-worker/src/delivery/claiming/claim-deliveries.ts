@@ -45,7 +45,8 @@ interface DatedSearch extends Search {
 /**
  * SQL: the due deliveries of a subscription since a time, oldest first.
  * @param subscription table with the columns `id` and `status`
- * @param dueFrom the time, in seconds
+ * @param dueFrom SQL of the time, in seconds since 1970
+ * @param condition further SQL condition, which begins with AND
  */
 const selectDue = (subscription: string, dueFrom: string, condition = ''): string =>
   `SELECT day, id, status, next_attempt_at FROM webhook_deliveries

@@ -53,7 +53,8 @@ describe('claims that start from the deliveries claimed before', () => {
   });
   afterAll(() => scratch.drop());
 
-  const claimWith = async (scans: DueScans) => {
+  /** Claims four batches of eight. */
+  const claimBatches = async (scans: DueScans) => {
     const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
     const claimDeliveries = new ClaimDeliveries(database, settings, scans);
     const receiver = { url: 'https://receiver.example', window: initialWindow };
@@ -79,7 +80,7 @@ describe('claims that start from the deliveries claimed before', () => {
     await scratch.database.run(settleAll);
     for (const forSeconds of [90, 80, 70, 60])
       await writeDue(scratch.database, subscriptionId, { day: today, count: 8, forSeconds });
-    const { claimed, buffers } = await claimWith(new FollowingScans());
+    const { claimed, buffers } = await claimBatches(new FollowingScans());
     await snapshot.rollback();
     expect(new Set(claimed.map(({ id }) => id)).size).toBe(32);
     expect(buffers[0]).toBeGreaterThan(50); // the entries of 5000 deliveries
@@ -90,9 +91,9 @@ describe('claims that start from the deliveries claimed before', () => {
     for (const forSeconds of [10, 9, 8])
       await writeDue(scratch.database, subscriptionId, { day: today, count: 8, forSeconds });
     const scans = new FollowingScans();
-    expect((await claimWith(scans)).claimed).toHaveLength(24);
+    expect((await claimBatches(scans)).claimed).toHaveLength(24);
     await writeDue(scratch.database, subscriptionId, { day: today, count: 3, forSeconds: 3_600 });
-    expect((await claimWith(scans)).claimed).toEqual([]);
-    expect((await claimWith(new FollowingScans())).claimed).toHaveLength(3);
+    expect((await claimBatches(scans)).claimed).toEqual([]);
+    expect((await claimBatches(new FollowingScans())).claimed).toHaveLength(3);
   });
 });

@@ -4,6 +4,7 @@ import { setNewest } from '../../set-newest.js';
 import type { LeasedDelivery } from '../leased-delivery.js';
 import { initialWindow, type Window, windowAfterAttempt, type WindowAtStart } from './window.rules.js';
 
+/** Bounds the memory; a receiver beyond them starts again with the initial window. */
 const maxWindows = 50_000;
 
 /** The window of a subscription's receiver. */

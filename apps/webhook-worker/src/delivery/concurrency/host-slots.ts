@@ -9,6 +9,7 @@ import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../../dispatch-queue/lane-queue.js';
 import { windowSizes } from './window.rules.js';
 
+/** Bounds the memory; the host of a subscription beyond them is read from PostgreSQL. */
 const maxRememberedHosts = 50_000;
 
 const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');

@@ -21,12 +21,12 @@ describe('due deliveries without a wake-up', () => {
     const client = await given.client();
     const uuid = parsePublicId('whk', await client.subscribe(given.receiver.url)) ?? '';
     await given.stores.database.run(setLane, [uuid, lane]);
-    const logged = () => given.worker.logged(lostMessage).length;
-    const loggedBefore = logged();
+    const loggedCount = () => given.worker.logged(lostMessage).length;
+    const loggedBefore = loggedCount();
     await writeDue(given.stores.database, uuid, { day: dayFromNow(0), forSeconds });
     given.worker.reconcile();
     await given.deliveriesWhen(haveStatuses('succeeded'));
     expect(given.receiver.deliveries).toHaveLength(1);
-    expect(logged()).toBeGreaterThan(loggedBefore);
+    expect(loggedCount()).toBeGreaterThan(loggedBefore);
   });
 });

@@ -4,6 +4,7 @@ import { SecretBox } from '@fulfilment/runtime';
 import { privateKeyOf } from './key-pairs.js';
 import { setNewest } from '../../set-newest.js';
 
+/** Bounds the memory of each cache. */
 const maxCachedKeys = 10_000;
 
 /** The HMAC keys of one secret. */
