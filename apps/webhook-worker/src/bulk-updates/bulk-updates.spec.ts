@@ -53,8 +53,7 @@ const countBulkUpdates = statement(
   'SELECT (SELECT count(*) FROM webhook_state_syncs) + (SELECT count(*) FROM webhook_recoveries) AS count',
 );
 
-/** Creates a subscription with deliveries. */
-async function withDeliveries(added: AddedDeliveries) {
+async function aSubscriptionWithDeliveries(added: AddedDeliveries) {
   const { client, id } = await given.subscriber();
   const uuid = parsePublicId('whk', id);
   await addDeliveries(uuid, added);
@@ -88,7 +87,7 @@ const lockDeliveries = statement(
  * Sends requests, which must not wait for the deliveries: nothing can change these before they end. If they
  * wait nevertheless, PostgreSQL ends the idle transaction, whose commit then fails.
  */
-function withLockedDeliveries<Result>(
+function sendWhileDeliveriesAreLocked<Result>(
   uuid: string | undefined,
   send: () => PromiseLike<Result>,
 ): Promise<Result> {
@@ -100,24 +99,33 @@ function withLockedDeliveries<Result>(
 
 describe('very many deliveries', () => {
   it('are held when their subscription is disabled, up to the newest 10 000', async () => {
-    const { client, id, uuid } = await withDeliveries({ count: manyDeliveries, status: 'retrying' });
-    await withLockedDeliveries(uuid, () => client.patch(id, { status: 'disabled' }).expect(200));
+    const { client, id, uuid } = await aSubscriptionWithDeliveries({
+      count: manyDeliveries,
+      status: 'retrying',
+    });
+    await sendWhileDeliveriesAreLocked(uuid, () => client.patch(id, { status: 'disabled' }).expect(200));
     await untilCounts(uuid, { held: 10_000, expired: manyDeliveries - 10_000, retrying: 0 });
   }, 300_000);
 
   it('are cancelled when their subscription is deleted', async () => {
-    const { client, id, uuid } = await withDeliveries({ count: manyDeliveries, status: 'retrying' });
+    const { client, id, uuid } = await aSubscriptionWithDeliveries({
+      count: manyDeliveries,
+      status: 'retrying',
+    });
     await addDeliveries(uuid, { count: manyDeliveries, status: 'held' });
-    await withLockedDeliveries(uuid, () => client.delete(id).expect(204));
+    await sendWhileDeliveriesAreLocked(uuid, () => client.delete(id).expect(204));
     await untilCounts(uuid, { subscription_deleted: 2 * manyDeliveries });
   }, 300_000);
 
   it('are recovered as fast as the receiver takes them, each counted in one recovery only', async () => {
-    const { client, id, uuid } = await withDeliveries({ count: manyDeliveries, status: 'failed' });
+    const { client, id, uuid } = await aSubscriptionWithDeliveries({
+      count: manyDeliveries,
+      status: 'failed',
+    });
     // With this Retry-After, no delivery is sent twice during the test.
     given.receiver.respondWith((response) => response.writeHead(500, { 'retry-after': '86400' }).end());
     const recover = () => client.post({ since: longAgo }, `/${id}/recover`).expect(202);
-    const responses = await withLockedDeliveries(uuid, async () => [
+    const responses = await sendWhileDeliveriesAreLocked(uuid, async () => [
       await recover(),
       await recover(),
       await recover(),
@@ -125,9 +133,11 @@ describe('very many deliveries', () => {
     expect(responses.map(({ body }) => body.matched)).toEqual([manyDeliveries, 0, 0]);
     await given.receiver.waitFor(1);
     const rows = await given.stores.database.rows<{ status: string; count: number }>(countByStatus, [uuid]);
-    const recovered = rows.filter((row) => row.status !== 'failed').reduce((sum, row) => sum + row.count, 0);
+    const failed = rows.find((row) => row.status === 'failed')?.count ?? 0;
+    const recovered = manyDeliveries - failed;
     expect(recovered).toBeGreaterThan(0);
-    expect(recovered).toBeLessThanOrEqual(2 * batchSize); // of 13; the rest waits until these are sent
+    // The other batches, more than ten, wait until these are sent.
+    expect(recovered).toBeLessThanOrEqual(2 * batchSize);
     await client.delete(id).expect(204);
     await eventually(
       async () => (await given.stores.database.row<{ count: number }>(countBulkUpdates))?.count === 0,
@@ -137,7 +147,11 @@ describe('very many deliveries', () => {
 
 describe('held deliveries', () => {
   it('younger than 72 hours are released on re-enabling; older ones wait for a recovery', async () => {
-    const { client, id, uuid } = await withDeliveries({ count: 3, status: 'held', hoursAgo: 73 });
+    const { client, id, uuid } = await aSubscriptionWithDeliveries({
+      count: 3,
+      status: 'held',
+      hoursAgo: 73,
+    });
     await client.patch(id, { status: 'disabled' }).expect(200);
     await addDeliveries(uuid, { count: 2, status: 'held', hoursAgo: 71 });
     await client.patch(id, { status: 'active' }).expect(200);
@@ -148,7 +162,11 @@ describe('held deliveries', () => {
   });
 
   it('expire after seven days', async () => {
-    const { client, id, uuid } = await withDeliveries({ count: 2, status: 'held', hoursAgo: 7 * 24 + 1 });
+    const { client, id, uuid } = await aSubscriptionWithDeliveries({
+      count: 2,
+      status: 'held',
+      hoursAgo: 7 * 24 + 1,
+    });
     await client.patch(id, { status: 'disabled' }).expect(200);
     await addDeliveries(uuid, { count: 3, status: 'held', hoursAgo: 7 * 24 - 1 });
     await untilCounts(uuid, { expired: 2, held: 3 });
@@ -185,8 +203,8 @@ describe('a bulk update that fails', () => {
   });
 
   it('delays neither recoveries nor the expiry of held deliveries, and is repeated later', async () => {
-    const failing = await withDeliveries({ count: 1, status: 'retrying' });
-    const other = await withDeliveries({ count: 1, status: 'failed' });
+    const failing = await aSubscriptionWithDeliveries({ count: 1, status: 'retrying' });
+    const other = await aSubscriptionWithDeliveries({ count: 1, status: 'failed' });
     await given.stores.database.run(beginFailing, [failing.uuid]);
     await failing.client.patch(failing.id, { status: 'disabled' }).expect(200);
     const isPostponed = async () =>
@@ -222,8 +240,8 @@ describe('several replicas', () => {
 
   it('update the deliveries of a subscription while one replica is blocked by another subscription', async () => {
     const [locked, other] = [
-      await withDeliveries({ count: 1, status: 'retrying' }),
-      await withDeliveries({ count: 1, status: 'retrying' }),
+      await aSubscriptionWithDeliveries({ count: 1, status: 'retrying' }),
+      await aSubscriptionWithDeliveries({ count: 1, status: 'retrying' }),
     ];
     const open = await given.stores.database.begin();
     try {
@@ -238,8 +256,8 @@ describe('several replicas', () => {
   });
 
   it('update the deliveries of more subscriptions than a replica reads at once', async () => {
-    const { uuid } = await withDeliveries({ count: 0, status: 'retrying' });
-    const subscriptionCount = 250; // three pages
+    const { uuid } = await aSubscriptionWithDeliveries({ count: 0, status: 'retrying' });
+    const subscriptionCount = 250; // three pages of 100
     const copies = await given.stores.database.rows<{ id: string }>(copyDisabled, [uuid, subscriptionCount]);
     const ids = copies.map(({ id }) => id);
     await Promise.all(ids.map((id) => addDeliveries(id, { count: 1, status: 'retrying' })));
