@@ -5,7 +5,7 @@ import { close } from './broker/close.js';
 import { connect } from './broker/connect.js';
 import { ConfirmedPublisher } from './broker/confirmed-publisher.js';
 
-/** `write` waits while so many messages are queued: seconds of work, and little memory for RabbitMQ. */
+/** `write` waits while this many messages are queued: seconds of work, and little memory for RabbitMQ. */
 const maxQueued = 2_000;
 const pollIntervalMs = 20;
 const defaultStallTimeoutMs = 60_000;
@@ -25,7 +25,7 @@ export class ReplayQueue {
   }
 
   /**
-   * @param settings.stallTimeoutMs `write` fails when a full queue has not shrunk for this long (60 s)
+   * @param settings.stallTimeoutMs `write` fails when a full queue has not shrunk for this long; 60 s by default
    * @throws Error when the broker is unreachable
    */
   static async open(

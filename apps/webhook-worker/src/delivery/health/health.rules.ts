@@ -53,13 +53,15 @@ export function healthAfterAttempts<T extends Health>(
   now: Date,
   limits: DisableLimits,
 ): T {
-  return attempts.reduce((health, attempt) => {
-    const after = healthAfterAttempt(health, attempt, now, limits);
-    if (health.status === before.status) return after;
-    // These attempts have disabled it. A later success does not reset the failures that its owner is shown.
+  let health = before;
+  for (const attempt of attempts) {
     const { consecutiveFailures, failingSince } = health;
-    return { ...after, consecutiveFailures, failingSince };
-  }, before);
+    const haveDisabled = health.status !== before.status;
+    const after = healthAfterAttempt(health, attempt, now, limits);
+    // A success after these attempts have disabled it does not reset the failures that its owner is shown.
+    health = haveDisabled ? { ...after, consecutiveFailures, failingSince } : after;
+  }
+  return health;
 }
 
 function healthAfterAttempt<T extends Health>(
@@ -69,8 +71,8 @@ function healthAfterAttempt<T extends Health>(
   limits: DisableLimits,
 ): T {
   if (attempt.isLocalFailure) return health;
-  const latencyMs =
-    health.latencyMs + newestWeight * ((attempt.durationMs ?? health.latencyMs) - health.latencyMs);
+  const durationMs = attempt.durationMs ?? health.latencyMs; // the average stays if it is unknown
+  const latencyMs = health.latencyMs + newestWeight * (durationMs - health.latencyMs);
   if (attempt.succeeded) {
     return {
       ...health,
