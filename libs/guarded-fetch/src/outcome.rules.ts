@@ -85,7 +85,10 @@ export function isLocalError(error: Error): boolean {
   return localErrorCodes.has(code) || (isDnsError(error, code) && !nameNotFoundCodes.has(code));
 }
 
-/** By the syscall, since ECONNREFUSED of a query, for example, means that the name server is unreachable. */
+/**
+ * By the code, or by the syscall: ECONNREFUSED of a query, for example, means that the name server is
+ * unreachable.
+ */
 function isDnsError(error: Error, code: string): boolean {
   const syscall: unknown = Reflect.get(error, 'syscall');
   return dnsCodes.has(code) || (typeof syscall === 'string' && /^(getaddrinfo$|query)/.test(syscall));

@@ -23,7 +23,8 @@ describe('the body of a response', () => {
     const url = await serve((_request, response) => {
       response.on('close', () => closed.resolve());
       const pour = (): void => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536, 'a')));
+        let hasRoom = true;
+        while (hasRoom && !response.destroyed) hasRoom = response.write(Buffer.alloc(65_536, 'a'));
         if (!response.destroyed) response.once('drain', pour);
       };
       pour();

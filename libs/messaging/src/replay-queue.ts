@@ -25,7 +25,8 @@ export class ReplayQueue {
   }
 
   /**
-   * @param settings.stallTimeoutMs `write` fails when a full queue has not shrunk for this long; 60 s by default
+   * @param settings.stallTimeoutMs `write` fails when a full queue has not shrunk for this long, by default
+   *   60 s
    * @throws Error when the broker is unreachable
    */
   static async open(

@@ -66,9 +66,9 @@ echo json_encode(['outcomes' => $outcomes, 'real' => $responses('evt_1'), 'test'
 } as const;
 
 /**
- * Programs that run the examples with public keys and print their outcomes for the vectors of `v1a`.
- * The first of the candidates runs them that succeeds with the arguments `checkLibrary`, because it has the
- * library that the example needs.
+ * Programs that run the examples with public keys and print their outcomes for the vectors of `v1a`. The
+ * interpreter is the first candidate that succeeds with the arguments `checkLibrary`: it has the library that
+ * the example needs.
  */
 const asymmetricPrograms = {
   'verify_webhook_v1a.py': {

@@ -121,21 +121,22 @@ describe('the event feed', () => {
   it('returns the events in the same sequence to all readers, also during concurrent writes and reads', async () => {
     const reader = await client();
     await read(reader);
-    const sentMessages = ordersCreated(reader.creatorId, 60);
+    const [writerCount, eventsPerWriter] = [6, 10];
+    const sentMessages = ordersCreated(reader.creatorId, writerCount * eventsPerWriter);
     const follow = async (): Promise<string[]> => {
       const seen: string[] = [];
-      for (let after = ''; seen.length < sentMessages.length;) {
+      let after = '';
+      while (seen.length < sentMessages.length) {
         const page = await read(reader, `?limit=9${after}`);
         seen.push(...idsOf(page));
         after = `&after=${page.next}`;
       }
       return seen;
     };
-    const writes = Array.from({ length: 6 }, (_, writer) =>
-      (async () => {
-        for (const message of sentMessages.slice(writer * 10, writer * 10 + 10)) await fanOut(message);
-      })(),
-    );
+    const writes = Array.from({ length: writerCount }, async (_, writer) => {
+      const start = writer * eventsPerWriter;
+      for (const message of sentMessages.slice(start, start + eventsPerWriter)) await fanOut(message);
+    });
     const [first, second, third] = await Promise.all([follow(), follow(), follow(), ...writes]);
     expect(first?.toSorted()).toEqual(sentMessages.map(publicIdOf).toSorted());
     expect([second, third]).toEqual([first, first]);

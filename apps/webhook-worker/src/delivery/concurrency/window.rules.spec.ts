@@ -26,7 +26,8 @@ function fail(window: Window): Window {
  */
 function runAttempts(from: Window, attempts: number, latencyMs: (concurrent: number) => number): Window[] {
   const windows = [from];
-  for (let sent = 0, window = from; sent < attempts; sent += 1) {
+  let window = from;
+  for (let sent = 0; sent < attempts; sent += 1) {
     window = succeed(window, latencyMs(window.size));
     windows.push(window);
   }
@@ -72,7 +73,7 @@ describe('the window of a receiver', () => {
   });
 
   it.each([1, 8, 12, 20])(
-    'stays from 8 to 16, or to 2.5 times the capacity, if a receiver handles %d at once and queues the rest',
+    'stays from 8 to the larger of 16 and 2.5 times the capacity, if a receiver handles %d at once and queues the rest',
     (capacity) => {
       const queueing = (concurrent: number): number => 100 * Math.max(1, concurrent / capacity);
       const later = runAttempts(initialWindow, 20_000, queueing).slice(10_000);

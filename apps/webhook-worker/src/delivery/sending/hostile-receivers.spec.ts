@@ -127,7 +127,7 @@ function setUpHostileServers(attemptTimeoutMs: number) {
 }
 
 /** Whether attempts at the receiver end with their timeout. */
-const isSilent = ([, outcome]: ReturnType<typeof hostileBehaviours>[number]): boolean =>
+const endsWithTimeout = ([, outcome]: ReturnType<typeof hostileBehaviours>[number]): boolean =>
   outcome === 'timeout';
 
 describe('a worker whose receivers are hostile', () => {
@@ -171,7 +171,7 @@ describe('a worker whose receivers are hostile', () => {
     const { good, otherHost, expired, selfSigned } = given.certificateFiles;
     const { servers } = given;
     await given.expectOutcomes([
-      ...(await given.targetsOf(behaviours.filter((each) => !isSilent(each)))),
+      ...(await given.targetsOf(behaviours.filter((each) => !endsWithTimeout(each)))),
       ['rejects connections', 'connection_failed', urlOf('http', await freePort())],
       ['has a good certificate', 'succeeded', urlOf('https', await servers.tls(good))],
       ['has the certificate of another host', 'tls_error', urlOf('https', await servers.tls(otherHost))],
@@ -212,7 +212,7 @@ describe('a worker whose receivers do not end the exchange', () => {
   const given = setUpHostileServers(shortTimeoutMs);
 
   it('records a timeout, and keeps memory bounded', async () => {
-    const behaviours = hostileBehaviours('http://127.0.0.1/').filter(isSilent);
+    const behaviours = hostileBehaviours('http://127.0.0.1/').filter(endsWithTimeout);
     expect(behaviours).not.toEqual([]);
     await given.expectOutcomes([
       ...(await given.targetsOf(behaviours)),

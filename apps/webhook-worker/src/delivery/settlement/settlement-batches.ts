@@ -16,7 +16,7 @@ interface Waiting {
   readonly attempt: Attempt;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
-  /** Delay before the next batch for it when the subscription is locked. */
+  /** Delay before the next try if the subscription is locked. */
   retryMs: number;
 }
 
@@ -128,7 +128,7 @@ export class SettlementBatches {
     this.startNextBatch();
   }
 
-  /** Puts attempts whose lease lasts at the head of the queue; fails the others. */
+  /** Fails the attempts whose lease has ended, and puts the others at the head of the queue. */
   private async retryAfterOutage(batch: readonly Waiting[], error: DependencyUnavailable): Promise<void> {
     await delay(outageRetryMs);
     const { expired = [], leased = [] } = Object.groupBy(batch, (waiting) =>
