@@ -66,8 +66,8 @@ export class GuardedClient {
   }
 
   /**
-   * Does the same, and also rejects a name that resolves to a blocked address. A name that does not resolve
-   * yet is accepted, since each new connection checks the addresses.
+   * Like `findUrlProblem`, and also rejects a name that resolves to a blocked address. A name that does not
+   * resolve yet is accepted, since each new connection checks the addresses.
    */
   async findTargetProblem(url: string): Promise<string | undefined> {
     const problem = this.findUrlProblem(url);

@@ -14,7 +14,7 @@ import { claimMessages, hasMessagesOfDroppedDays, olderThanInbox, recordRejectio
 
 const defaultRetryDelayMs = { min: 100, max: 5_000 };
 const defaultRequeueAfterMs = 15_000;
-/** A message is rejected when so many attempts to handle it have failed with unexpected errors. */
+/** A message is rejected when this many attempts to handle it have failed with unexpected errors. */
 const maxUnexpectedErrors = 5;
 /** The same for timeouts. There may be more, since an outage or another transaction may cause one, too. */
 const maxTimeouts = 12;
