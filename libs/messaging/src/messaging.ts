@@ -73,7 +73,9 @@ export class Messaging {
     if (sharded === undefined) {
       const source = this.sourceOf(queue, topology.queue(queue));
       this.addConsumer({ queue, source, batchSize }, (callbacks) => this.newHandler(consumer, callbacks));
-    } else for (const lane of sharded.lanes) this.consumeLane(consumer, sharded, lane);
+    } else {
+      for (const lane of sharded.lanes) this.consumeLane(consumer, sharded, lane);
+    }
   }
 
   start(): void {
