@@ -26,7 +26,7 @@ const defaultScheduleMs = [
   24 * hourMs,
 ];
 
-/** The tables have daily partitions, so each statement uses one generic plan (ADR 3). */
+/** With daily partitions, planning each execution would be slow, so each statement has one plan (ADR 3). */
 export const forceGenericPlan = true;
 
 const settings = apiSettings.extend({

@@ -5,7 +5,7 @@ const given = setUpWorker();
 
 const subscription = { events: ['order.created'], url: 'https://192.0.2.1/hook', secret: 'a secret' };
 const span = { since: '2026-11-20T12:00:00Z', until: '2026-11-20T13:00:00Z' };
-/** Number of hostile variants of a body with few members, which vary less. */
+/** Number of hostile variants of a body with few members; a larger body gets the default, which is higher. */
 const runs = 30;
 
 describe('a request body of up to 256 KiB blocks the event loop of the webhook worker for at most 50 ms', () => {

@@ -18,8 +18,9 @@ import {
   type Worker,
 } from './test/webhook-worker.fixture.js';
 
-/** The benchmark `npm run bench -- growth` has ten million. */
+/** Enough for lists that read many rows. The benchmark `npm run bench -- growth` has ten million. */
 const pastDeliveries = 60_000;
+const requestPoolSize = 7;
 const readerCount = 12;
 const eventCount = 100;
 const since = '2020-01-01T00:00:00Z';
@@ -51,8 +52,11 @@ beforeAll(async () => {
     sources.push(source);
     return new Database(await source.initialize());
   };
-  // The sizes of production.
-  pools = { database: await openPool(7), background: await openPool(4), delivery: await openPool(5) };
+  pools = {
+    database: await openPool(requestPoolSize),
+    background: await openPool(4),
+    delivery: await openPool(5),
+  };
   worker = await startWorker(stores, {}, pools);
 });
 afterAll(async () => {
@@ -103,16 +107,16 @@ describe('the deliveries of a tenant', () => {
     { share: 'few', failedEvery: 3_000 },
     { share: 'many', failedEvery: 2 },
   ])(
-    'arrive once each while another tenant reads a history with $share failed deliveries in 12 loops, and recovers it',
+    'arrive once each while another tenant reads a history with $share failed deliveries without pause, and recovers it',
     async ({ failedEvery }) => {
       const [noisy, quiet] = [await aTenant(), await aTenant()];
       await writeHistory(stores.database, noisy.uuid, { count: pastDeliveries, failedEvery, days: 2 });
-      let reading = true;
+      let isReading = true;
       const statuses = new Set<number>();
       const repeatWhileReading = async (
         send: (round: number) => PromiseLike<{ status: number }>,
       ): Promise<void> => {
-        for (let round = 0; reading; round += 1) statuses.add((await send(round)).status);
+        for (let round = 0; isReading; round += 1) statuses.add((await send(round)).status);
       };
       const noisyRequests = [
         ...Array.from({ length: readerCount }, (__, reader) =>
@@ -123,7 +127,7 @@ describe('the deliveries of a tenant', () => {
         repeatWhileReading(() => noisy.client.post({ since }, `/${noisy.id}/recover`)),
       ];
       const sent = await deliver(quiet);
-      reading = false;
+      isReading = false;
       await Promise.all(noisyRequests);
       expect(quiet.receiver.deliveries.map(({ body }) => body.id).toSorted()).toEqual(sent.toSorted());
       expect(repeatedAttempts(noisy.receiver.deliveries)).toEqual([]);
@@ -136,7 +140,9 @@ describe('the deliveries of a tenant', () => {
 
   it('arrive while requests hold all connections of their pool', async () => {
     const quiet = await aTenant();
-    const openTransactions = await Promise.all(Array.from({ length: 7 }, () => pools.database.begin()));
+    const openTransactions = await Promise.all(
+      Array.from({ length: requestPoolSize }, () => pools.database.begin()),
+    );
     try {
       const sent = await deliver(quiet);
       expect(quiet.receiver.deliveries.map(({ body }) => body.id).toSorted()).toEqual(sent.toSorted());

@@ -43,7 +43,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('an exchange whose deadline passes while its process is stalled', () => {
+describe('an exchange whose deadline timer fires late', () => {
   const setTime = (ms: number) => jest.spyOn(performance, 'now').mockReturnValue(ms);
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['performance'] });
@@ -57,19 +57,19 @@ describe('an exchange whose deadline passes while its process is stalled', () =>
   };
 
   it.each([
-    [1_201, true],
-    [1_200, false],
-  ])('without a status, until %i ms, is a timeout and a local failure: %j', (ms, isLocal) => {
+    [1_001, true],
+    [1_000, false],
+  ])('by %i ms and without a status is a timeout, and a local failure: %j', (lateMs, isLocal) => {
     const { result, controller } = startExchange();
-    reachDeadlineAt(ms);
+    reachDeadlineAt(options.deadlineMs + lateMs);
     expect(result()).toMatchObject({ outcome: 'timeout', isLocalFailure: isLocal, processStalled: isLocal });
     expect(controller.aborted).toBe(true);
   });
 
-  it('after its status has arrived has the outcome of the status', () => {
+  it('after its status has arrived has the outcome of the status, and is no local failure', () => {
     const { result, respond } = startExchange();
     respond(500);
-    reachDeadlineAt(1_700);
+    reachDeadlineAt(options.deadlineMs + 1_500);
     expect(result()).toMatchObject({
       outcome: 'http_error',
       statusCode: 500,
@@ -96,7 +96,8 @@ describe('an exchange with a minimum throughput', () => {
   it('is aborted after the first interval in which too few bytes arrive', async () => {
     const { respond, receive, result, controller } = startMeasured();
     respond(200);
-    for (const bytes of [600, 400]) receive(bytes);
+    receive(600);
+    receive(400);
     await endInterval();
     expect([result(), controller.aborted]).toEqual([undefined, false]);
     receive(999);
@@ -111,8 +112,8 @@ describe('an exchange with a minimum throughput', () => {
     expect(result()).toMatchObject({ outcome: 'timeout', abortReason: 'slow' });
   });
 
-  it('continues until its deadline while enough bytes arrive', async () => {
-    const { respond, receive, result } = startMeasured({ bodyTimeoutMs: 900 });
+  it('continues until the timeout of its body while enough bytes arrive', async () => {
+    const { respond, receive, result } = startMeasured({ bodyTimeoutMs: 900 }); // in the fifth interval
     respond(200);
     for (let interval = 0; interval < 4; interval += 1) {
       receive(1_000);
@@ -123,7 +124,7 @@ describe('an exchange with a minimum throughput', () => {
     expect(result()).toMatchObject({ abortReason: 'deadline' });
   });
 
-  it('continues while the body is only consumed slowly', async () => {
+  it('continues while few bytes arrive because their consumer is slow', async () => {
     const consumed = Promise.withResolvers<void>();
     const { respond, receive, end, result, controller } = startMeasured({ onChunk: () => consumed.promise });
     respond(200);

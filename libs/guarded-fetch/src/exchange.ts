@@ -2,56 +2,59 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { isLocalError, type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.rules.js';
 
-/** Lower-case names; for a repeated header, its first value. */
+/** The headers by their lower-case names; for a repeated header, its first value. */
 export type ResponseHeaders = Readonly<Record<string, string | undefined>>;
 
 /** The result of one request. */
 export interface Exchange {
   readonly outcome: Outcome;
-  /** Undefined when there was no response. */
+  /** Undefined if no final response arrived. */
   readonly statusCode: number | undefined;
   readonly headers: ResponseHeaders;
   /** The first bytes of the response body, not decompressed. */
   readonly body: Buffer;
   /** Whether the whole body was read. */
   readonly complete: boolean;
-  /** Whether `body` is not the whole response body. */
+  /** Whether `body` lacks a part of the response body. */
   readonly truncated: boolean;
-  /** Reason why this side aborted; undefined when it did not, or when the server closed the connection. */
+  /** Undefined if this side did not abort the exchange. */
   readonly abortReason: AbortReason | undefined;
   readonly durationMs: number;
-  /** The failure was caused by this machine or its name server, not by the remote server. */
+  /** Whether this machine or its name server caused the failure, not the remote server. */
   readonly isLocalFailure: boolean;
-  /** The exchange ended so late that this process must have stalled: `durationMs` is meaningless. */
+  /** Whether this process must have stalled, since the exchange ended so late. Then ignore `durationMs`. */
   readonly processStalled: boolean;
 }
 
 /**
- * `slow`: below the minimum throughput. `limit`: too many bytes or interim responses. `caller`: by `signal`,
- * `wantsBody` or a rejection of `onChunk`.
+ * Why this side aborted an exchange.
+ * - `deadline`: `deadlineMs` or `bodyTimeoutMs` has passed
+ * - `slow`: below the minimum throughput
+ * - `limit`: too many bytes or interim responses
+ * - `caller`: by `signal`, by `wantsBody` or by a rejection of `onChunk`
  */
 export type AbortReason = 'deadline' | 'slow' | 'limit' | 'caller';
 
 export interface ExchangeOptions {
-  /** Limit of the whole exchange: resolution, connection, TLS, response. */
+  /** Time limit of the whole exchange: resolution, connection, TLS, response. */
   readonly deadlineMs: number;
-  /** Limit of the body after the status has arrived. The status alone decides the outcome. */
+  /** Time limit of the body, from the arrival of the status, which alone decides the outcome. */
   readonly bodyTimeoutMs: number;
   /**
-   * At least `bytes` of the body must arrive in each interval, from the first on; else the exchange is
-   * aborted. An interval that ends while `onChunk` is pending does not count, since the delay is local.
+   * The exchange is aborted unless at least `bytes` of the body arrive in each interval, counted from its
+   * start. An interval that ends while `onChunk` is pending is not checked: that delay is local.
    */
   readonly minThroughput?: { readonly bytes: number; readonly intervalMs: number };
-  /** Beyond this size, reading stops and the connection is closed. */
+  /** Maximum size of the response body: a larger one aborts the exchange. */
   readonly maxReadBytes: number;
   /** Maximum size of `body`. */
   readonly maxKeptBytes: number;
   /**
-   * Receives the body in chunks, for one too large to keep. Reading pauses until the returned promise
+   * Receives the body in chunks, for a body that is too large to keep. Reading pauses until the promise
    * resolves; a rejection aborts the exchange. The last promise may be pending when the exchange ends.
    */
   readonly onChunk?: (chunk: Buffer) => void | Promise<void>;
-  /** Whether to read the body of a response with this status and headers; else the exchange is aborted. */
+  /** Whether to read the body of the response; else the exchange is aborted. By default it is read. */
   readonly wantsBody?: (statusCode: number, headers: ResponseHeaders) => boolean;
   /** Aborts the exchange. */
   readonly signal?: AbortSignal;
@@ -59,18 +62,19 @@ export interface ExchangeOptions {
 
 const maxInterimResponses = 20;
 /**
- * A timer that fires later than this shows that the process was stopped or got no CPU; a busy event loop is
- * late by a few hundred milliseconds. Data that arrived in that time may have been unread at the deadline.
+ * An exchange that ends this long after its deadline shows that the process was stopped or got no CPU, since
+ * a busy event loop delays a timer by a few hundred milliseconds only. The response may have arrived unread.
  */
 const stallThresholdMs = 1_000;
 
 /**
- * Handles one request of undici, with its own deadline and limits: an abort signal per request costs a
- * quarter of the throughput, a stream even more.
+ * Handles one request of undici. It has its own timers and reads no stream, since an abort signal per request
+ * costs a quarter of the throughput, and a stream even more.
  */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly startedAtMs = performance.now();
-  private timer: NodeJS.Timeout;
+  /** Ends at `deadlineMs`; once the status has arrived, at `bodyTimeoutMs` if that is earlier. */
+  private deadlineTimer: NodeJS.Timeout;
   private readonly throughputTimer: NodeJS.Timeout | undefined;
   /** Bytes of the body that arrived in the current interval of `minThroughput`. */
   private intervalBytes = 0;
@@ -89,7 +93,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     private readonly options: ExchangeOptions,
     private readonly onEnd: (exchange: Exchange) => void,
   ) {
-    this.timer = setTimeout(() => this.abort('deadline'), options.deadlineMs);
+    this.deadlineTimer = setTimeout(() => this.abort('deadline'), options.deadlineMs);
     const { minThroughput } = options;
     if (minThroughput !== undefined)
       this.throughputTimer = setInterval(
@@ -111,7 +115,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     if (statusCode < 200) {
-      // Interim responses decide nothing (RFC 9110 §15.2). The limit keeps them from occupying this process.
+      // An interim response is not the outcome (RFC 9110 §15.2), but a server must not send them endlessly.
       this.interimResponses += 1;
       if (this.interimResponses > maxInterimResponses) this.abort('limit');
       return;
@@ -119,8 +123,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.statusCode = statusCode;
     this.headers = firstValues(headers);
     const remainingMs = this.options.deadlineMs - (performance.now() - this.startedAtMs);
-    clearTimeout(this.timer);
-    this.timer = setTimeout(
+    clearTimeout(this.deadlineTimer);
+    this.deadlineTimer = setTimeout(
       () => this.abort('deadline'),
       Math.max(0, Math.min(remainingMs, this.options.bodyTimeoutMs)),
     );
@@ -128,13 +132,13 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // After a pause the parser emits empty chunks; pausing on them would repeat that for ever.
+    // After a pause, undici's parser emits an empty chunk. A pause for it would cause the next empty chunk.
     if (this.finished || chunk.length === 0) return;
     const readableBytes = this.options.maxReadBytes - this.readBytes;
     this.readBytes += chunk.length;
     this.intervalBytes += chunk.length;
-    const taken = chunk.subarray(0, readableBytes);
-    const consumed = this.options.onChunk?.(taken);
+    const readable = chunk.subarray(0, readableBytes);
+    const consumed = this.options.onChunk?.(readable);
     if (consumed !== undefined) {
       controller.pause();
       this.isConsuming = true;
@@ -143,25 +147,24 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
         controller.resume();
       }, this.abortByCaller);
     }
-    const kept = taken.subarray(0, this.options.maxKeptBytes - this.keptBytes);
-    if (kept.length > 0) this.kept.push(Buffer.from(kept)); // undici reuses its read buffer
+    const kept = readable.subarray(0, this.options.maxKeptBytes - this.keptBytes);
+    if (kept.length > 0) this.kept.push(Buffer.from(kept)); // a copy: a view would retain the socket's buffer
     this.keptBytes += kept.length;
     if (chunk.length > readableBytes) this.abort('limit');
   }
 
   onResponseEnd(): void {
-    this.finish(outcomeOfStatus(this.statusCode ?? 0), { complete: true });
+    this.finish(this.statusOutcomeOr('connection_failed'), { complete: true });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.fail(error);
   }
 
-  /** Ends the exchange after an error of undici, also one that it throws before it accepts the request. */
+  /** Ends the exchange after an error of undici, or after an error that prevented the request. */
   fail(error: Error): void {
-    if (this.statusCode === undefined)
-      this.finish(outcomeOfError(error), { isLocalFailure: isLocalError(error) });
-    else this.finish(outcomeOfStatus(this.statusCode));
+    const isLocalFailure = this.statusCode === undefined && isLocalError(error);
+    this.finish(this.statusOutcomeOr(outcomeOfError(error)), { isLocalFailure });
   }
 
   private checkThroughput(minBytes: number): void {
@@ -171,13 +174,16 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   private readonly abortByCaller = (): void => this.abort('caller');
 
-  /** Aborts from this side. An outcome that the status decided stays. */
   private abort(reason: AbortReason): void {
-    const outcomeWithoutStatus = reason === 'deadline' || reason === 'slow' ? 'timeout' : 'connection_failed';
-    this.finish(this.statusCode === undefined ? outcomeWithoutStatus : outcomeOfStatus(this.statusCode), {
-      abortReason: reason,
-    });
+    const isTooSlow = reason === 'deadline' || reason === 'slow';
+    const outcome = this.statusOutcomeOr(isTooSlow ? 'timeout' : 'connection_failed');
+    this.finish(outcome, { abortReason: reason });
     this.controller?.abort(new Error(`The exchange was aborted: ${reason}.`));
+  }
+
+  /** Returns the outcome by the status, which alone decides once it has arrived; before, the other one. */
+  private statusOutcomeOr(outcomeWithoutStatus: Outcome): Outcome {
+    return this.statusCode === undefined ? outcomeWithoutStatus : outcomeOfStatus(this.statusCode);
   }
 
   private finish(
@@ -190,7 +196,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   ): void {
     if (this.finished) return;
     this.finished = true;
-    clearTimeout(this.timer);
+    clearTimeout(this.deadlineTimer);
     clearInterval(this.throughputTimer);
     this.options.signal?.removeEventListener('abort', this.abortByCaller);
     const durationMs = performance.now() - this.startedAtMs;

@@ -47,7 +47,7 @@ export async function serveRaw(onConnection: (socket: Socket) => void) {
   return { url: `http://127.0.0.1:${port}/`, connections: () => sockets.length };
 }
 
-/** Starts a TLS server that resets connections after its side of the TLS 1.3 handshake. Returns its URL. */
+/** Starts a server that resets connections after its part of the TLS handshake. Returns its URL. */
 export async function serveResetHandshakes(): Promise<string> {
   const { port, close } = await listen(createTlsServer(await trustedCertificate()));
   stops.push(close);
@@ -74,7 +74,7 @@ async function trustedCertificate(): Promise<TlsOptions> {
   return { cert: readFileSync(files.certificateFile), key: readFileSync(files.keyFile) };
 }
 
-/** Returns a POST request with small limits of its body, and long timeouts. */
+/** Returns a POST request with long timeouts, of whose response 16 KiB are read and 4 KiB kept. */
 export function postRequest(url: string, changes: Partial<GuardedRequest> = {}): GuardedRequest {
   return { method: 'POST', url, headers: {}, body: Buffer.from('{}'), ...limits, ...changes };
 }

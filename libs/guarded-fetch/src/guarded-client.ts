@@ -7,8 +7,10 @@ import { guardedConnector } from './guarded-connector.js';
 import { type ResolveAddresses, resolveByNameServer, resolveBySystem } from './resolve-addresses.js';
 import { hostAndPort, hostOf, targetUrlProblem, type TargetPolicy } from './target-url.rules.js';
 
+/** Short, since a person's request waits for the check. */
 const nameCheckTimeoutMs = 2_000;
 const maxHeaderBytes = 16 * 1024;
+/** Less than the 5 s after which a Node server closes an idle connection by default. */
 const idleConnectionTimeoutMs = 4_000;
 
 export interface GuardedClientSettings {
@@ -17,7 +19,7 @@ export interface GuardedClientSettings {
   readonly blockedNetworks?: readonly string[];
   /** Public URLs of this suite, which are rejected as targets. */
   readonly ownUrls?: readonly string[];
-  /** By default queries the name servers; with `allowLoopback`, resolves as this machine does. */
+  /** By default `resolveByNameServer`; with `allowLoopback`, `resolveBySystem`. */
   readonly resolve?: ResolveAddresses;
 }
 
@@ -31,6 +33,7 @@ export interface GuardedRequest extends ExchangeOptions {
 /**
  * HTTP client for untrusted URLs. It never connects to a private or reserved address, uses no proxy from the
  * environment, follows no redirect, decompresses nothing, and limits headers, body and the whole duration.
+ * With `allowLoopback`, for development, it also connects to loopback addresses.
  */
 export class GuardedClient {
   private readonly agent: Agent;
@@ -57,14 +60,14 @@ export class GuardedClient {
     });
   }
 
-  /** Returns why the URL itself is not allowed as a target, or undefined. Makes no DNS query. */
+  /** Returns why the URL itself is not allowed as a target; undefined if it is. Makes no DNS query. */
   findUrlProblem(url: string): string | undefined {
     return targetUrlProblem(url, this.policy);
   }
 
   /**
-   * Returns why this URL is not allowed as a target, or undefined. A name that resolves to a blocked address
-   * is rejected; one that does not resolve yet is accepted, since each connection checks the addresses again.
+   * Like `findUrlProblem`, and also rejects a name that resolves to a blocked address. A name that does not
+   * resolve yet is accepted, since each new connection checks the addresses.
    */
   async findTargetProblem(url: string): Promise<string | undefined> {
     const problem = this.findUrlProblem(url);

@@ -1,4 +1,4 @@
-/** Outcomes of an exchange: detailed enough for the owner of the URL, without facts about this network. */
+/** Outcomes of an exchange. The owner of the URL sees them, so they reveal nothing about this network. */
 export const outcomes = [
   'succeeded',
   'http_error',
@@ -11,7 +11,7 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Connections to the address are not allowed. */
+/** Thrown instead of a connection to an address that is not allowed. */
 export class BlockedAddress extends Error {
   override readonly name = 'BlockedAddress';
   constructor() {
@@ -85,7 +85,10 @@ export function isLocalError(error: Error): boolean {
   return localErrorCodes.has(code) || (isDnsError(error, code) && !nameNotFoundCodes.has(code));
 }
 
-/** c-ares also reports ECONNREFUSED when it reaches no name server. */
+/**
+ * By the code, or by the syscall: ECONNREFUSED of a query, for example, means that the name server is
+ * unreachable.
+ */
 function isDnsError(error: Error, code: string): boolean {
   const syscall: unknown = Reflect.get(error, 'syscall');
   return dnsCodes.has(code) || (typeof syscall === 'string' && /^(getaddrinfo$|query)/.test(syscall));

@@ -19,14 +19,14 @@ const maxQueryAttempts = 2;
 export function resolveByNameServer(): ResolveAddresses {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: maxQueryAttempts });
   return async (hostname) => {
-    const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const found: ResolvedAddress[] = [
-      ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 as const })),
-      ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 as const })),
+      ...(ipv4.status === 'fulfilled' ? ipv4.value : []).map((address) => ({ address, family: 4 as const })),
+      ...(ipv6.status === 'fulfilled' ? ipv6.value : []).map((address) => ({ address, family: 6 as const })),
     ];
     if (found.length > 0) return found;
-    // If only one of both queries failed locally, the other's "no address" is not conclusive.
-    const failures = [four, six].flatMap((result): Error[] =>
+    // A local failure of one query comes first: with it, "no address" of the other one is not conclusive.
+    const failures = [ipv4, ipv6].flatMap((result): Error[] =>
       result.status === 'rejected' && result.reason instanceof Error ? [result.reason] : [],
     );
     throw failures.find(isLocalError) ?? failures[0] ?? new Error('The host name has no address.');

@@ -32,7 +32,7 @@ type Settings = Pick<ServiceSettings, 'BASE_URL' | 'AUTH_URL'> & {
   readonly BLOCKED_NETWORKS: readonly string[];
 };
 
-/** A `superRefine` of the service's settings: a public suite cannot allow loopback targets by mistake. */
+/** For `superRefine` of the service's settings: only a suite on this machine may allow loopback targets. */
 export function rejectLoopbackTargetsInPublic(
   settings: Pick<Settings, 'BASE_URL' | 'ALLOW_LOOPBACK_TARGETS'>,
   context: Pick<z.RefinementCtx, 'addIssue'>,
@@ -45,6 +45,7 @@ export function rejectLoopbackTargetsInPublic(
   });
 }
 
+/** Reports ALLOW_LOOPBACK_TARGETS while it is true. */
 export function relaxedTargetSettings(settings: Pick<Settings, 'ALLOW_LOOPBACK_TARGETS'>): RelaxedSetting[] {
   if (!settings.ALLOW_LOOPBACK_TARGETS) return [];
   const consequence =

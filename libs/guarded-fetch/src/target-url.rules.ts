@@ -11,12 +11,16 @@ const userinfo = /^https?:\/*[^/?#]*@/i;
 // RFC 1035 §2.3.4; the name's 255 octets are 253 characters.
 const maxNameCharacters = 253;
 const maxLabelCharacters = 63;
-/** Default ports of infrastructure services, which must not get requests from callers. */
+/**
+ * Default ports of infrastructure services, which must not get requests from callers: Docker, etcd, MySQL,
+ * Erlang, PostgreSQL, AMQP, Redis, Kubernetes, Consul, Cassandra, Kafka, Elasticsearch, kubelet, memcached,
+ * RabbitMQ, MongoDB.
+ */
 const infrastructurePorts = new Set([
   2375, 2376, 2379, 2380, 3306, 4369, 5432, 5671, 5672, 6379, 6443, 8500, 9042, 9092, 9200, 9300, 10250,
   11211, 15672, 25672, 27017,
 ]);
-/** Names that only local networks resolve, and onion services. */
+/** Names that only local networks resolve, and `.onion` (RFC 7686), which the DNS does not resolve. */
 const localNames = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|onion)$/;
 
 export interface TargetPolicy {
@@ -28,13 +32,14 @@ export interface TargetPolicy {
 }
 
 /**
- * Returns why an untrusted URL is not allowed as a target, or undefined. Checks the URL alone; the addresses
- * of its name are checked when the connection is made.
+ * Returns why an untrusted URL is not allowed as a target; undefined if it is. Checks the URL alone; the
+ * addresses of its name are checked when the connection is made.
  */
 export function targetUrlProblem(text: string, policy: TargetPolicy): string | undefined {
   const problem = policyProblem(text, policy);
-  if (problem !== undefined || targetUri(text) !== undefined) return problem;
-  return 'must be a URI (RFC 3986); percent-encode all other characters';
+  if (problem !== undefined) return problem;
+  if (targetUri(text) === undefined) return 'must be a URI (RFC 3986); percent-encode all other characters';
+  return undefined;
 }
 
 function policyProblem(text: string, policy: TargetPolicy): string | undefined {
@@ -43,12 +48,12 @@ function policyProblem(text: string, policy: TargetPolicy): string | undefined {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an absolute https URL';
   const url = new URL(text);
   const host = hostOf(url);
-  const isOwnMachine = policy.allowLoopback && isLoopback(host, policy.isAllowedAddress);
-  if (url.protocol !== 'https:' && !isOwnMachine) return 'must be an https URL';
+  const isLoopbackAllowed = policy.allowLoopback && isLoopbackHost(host);
+  if (url.protocol !== 'https:' && !isLoopbackAllowed) return 'must be an https URL';
   if (userinfo.test(text)) return 'must not contain credentials';
   if (text.includes('#')) return 'must not have a fragment';
   if (policy.ownHosts.has(hostAndPort(url))) return 'must not be an address of this service';
-  if (isOwnMachine) return undefined;
+  if (isLoopbackAllowed) return undefined;
   return hostProblem(host, policy.isAllowedAddress) ?? portProblem(url);
 }
 
@@ -60,7 +65,7 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/** Returns `host:port`, also for a default port, with `localhost` for all loopback hosts. */
+/** Returns `host:port`, also for a default port, with `localhost` in place of any loopback host. */
 export function hostAndPort(url: URL): string {
   const host = hostOf(url);
   return `${isLoopbackHost(host) ? 'localhost' : host}:${portOf(url)}`;
@@ -71,13 +76,9 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-function isLoopback(host: string, isAllowedAddress: AddressRule): boolean {
-  return isLoopbackHost(host) && (isIP(host) === 0 || isAllowedAddress(host));
-}
-
 function isLoopbackHost(host: string): boolean {
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return isIP(host) !== 0 && /^(127\.|::1$|::ffff:7f)/.test(host);
+  return isIP(host) !== 0 && /^(127\.|::1$|::ffff:7f[0-9a-f]{2}:)/.test(host);
 }
 
 function hostProblem(host: string, isAllowedAddress: AddressRule): string | undefined {

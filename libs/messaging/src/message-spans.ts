@@ -89,8 +89,10 @@ export function recordCreation({ id, type, traceparent }: Message): string | und
   return span?.traceparent;
 }
 
-// PostgreSQL orders the keys of jsonb by length, then by bytes, so this one is the last.
+// PostgreSQL orders the keys of jsonb by length, then by bytes, so `traceparent` is a message's last key.
 const traceparentAtEnd = /"traceparent": "(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})"\}$/;
+/** More than the pattern matches, so that a search in the end of a long body suffices. */
+const searchedCharacters = 100;
 
 /** Records that RabbitMQ has confirmed messages, each in a child of the span in its traceparent. */
 export function recordSending(
@@ -106,7 +108,7 @@ export function recordSending(
       'messaging.message.id': id,
       ...(messages.length > 1 && { 'messaging.batch.message_count': messages.length }),
     };
-    const received = traceparentAtEnd.exec(body.slice(-100))?.[1];
+    const received = traceparentAtEnd.exec(body.slice(-searchedCharacters))?.[1];
     startChildOf(received, { name: `send ${routingKey}`, kind: 'client', attributes, startedAtMs })?.end();
   }
 }

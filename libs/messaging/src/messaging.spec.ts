@@ -15,7 +15,7 @@ const countEffects = statement(
 const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
 const deleteEffects = statement('test.delete', 'DELETE FROM effects');
 
-// Not a sharded queue, for which fourteen RabbitMQ queues would be declared.
+// Not a sharded queue, since the declaration of its many RabbitMQ queues takes time.
 const queue = 'webhook-worker.clients';
 const clientDeleted = (): Message =>
   messages.clientDeleted.make({ client_id: 'a' }, { occurredAt: new Date() });
@@ -49,11 +49,11 @@ describe('messaging', () => {
     created.start();
     return created;
   };
-  const effects = async () => scratch.database.row<{ effects: number; distinct: number }>(countEffects);
-  const effectsReach = (count: number) =>
+  const effectCounts = async () => scratch.database.row<{ effects: number; distinct: number }>(countEffects);
+  const untilEffects = (count: number) =>
     eventually(
       // A test may terminate the connection of this query, so it is retried.
-      async () => (await effects().catch(() => undefined))?.effects === count,
+      async () => (await effectCounts().catch(() => undefined))?.effects === count,
       60_000,
       () => `there are not ${count} effects`,
     );
@@ -78,7 +78,7 @@ describe('messaging', () => {
   });
 
   it('delivers committed messages, no rolled-back ones, and leaves the outbox empty', async () => {
-    const kept = clientsDeleted(1200);
+    const kept = clientsDeleted(1200); // more than two batches of the relay
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, ...kept));
     await expect(
       scratch.database.transaction(async (tx) => {
@@ -86,11 +86,11 @@ describe('messaging', () => {
         throw new Error('rolled back');
       }),
     ).rejects.toThrow('rolled back');
-    await effectsReach(1200);
+    await untilEffects(1200);
     await eventually(
       async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0,
     );
-    // The relay publishes a batch again that RabbitMQ confirmed too late.
+    // Without repetitions, since the relay repeats a batch that RabbitMQ confirmed too late.
     const publishedIds = () => [...new Set(broker.published.map(({ id }) => id))];
     await eventually(() => publishedIds().length >= kept.length);
     expect(publishedIds()).toEqual(kept.map(({ id }) => id));
@@ -104,7 +104,7 @@ describe('messaging', () => {
       clientDeleted(),
     ];
     await broker.publish(traced, untraced);
-    await effectsReach(2);
+    await untilEffects(2);
     expect(seen.get(traced.id)).toMatch(/^00-a{32}-(?!b{16})[0-9a-f]{16}-01$/);
     expect(seen.get(untraced.id)).toContain(`00-${untraced.id.replaceAll('-', '')}-`);
     expect(currentContext()).toBeUndefined();
@@ -115,16 +115,16 @@ describe('messaging', () => {
     await broker.publish(message, message, message);
     // In order, so the last shows that all are handled.
     await broker.publish(message, message, clientDeleted());
-    await effectsReach(2);
-    expect(await effects()).toEqual({ effects: 2, distinct: 2 });
+    await untilEffects(2);
+    expect(await effectCounts()).toEqual({ effects: 2, distinct: 2 });
   });
 
   it('handles a message once if it is repeated with its id in upper case', async () => {
     const message = clientDeleted();
     await broker.publish({ ...message, id: message.id.toUpperCase() }, message);
     await broker.publish(clientDeleted()); // after both
-    await effectsReach(2);
-    expect(await effects()).toEqual({ effects: 2, distinct: 2 });
+    await untilEffects(2);
+    expect(await effectCounts()).toEqual({ effects: 2, distinct: 2 });
   });
 
   it('dead-letters a rejected message with its reason, logs it, handles the rest, and applies a later copy', async () => {
@@ -133,7 +133,7 @@ describe('messaging', () => {
       if (message.id === rejected.id) throw new RejectedMessage('not this client');
     };
     await broker.publish(clientDeleted(), rejected, clientDeleted());
-    await effectsReach(2);
+    await untilEffects(2);
     const outcome = messageOutcomes(scratch.database);
     expect(await eventually(() => outcome(`/messages/${rejected.id}`))).toEqual({
       message_id: rejected.id,
@@ -145,14 +145,14 @@ describe('messaging', () => {
 
     onHandle = () => undefined;
     await broker.publish(rejected);
-    await effectsReach(3);
+    await untilEffects(3);
     expect(await outcome(`/messages/${rejected.id}`)).toMatchObject({ outcome: 'applied' });
   });
 
   it('dead-letters a message that is not JSON, and handles others', async () => {
     await broker.publishRaw('client.deleted', Buffer.from('{'));
     await broker.publish(clientDeleted());
-    await effectsReach(1);
+    await untilEffects(1);
     expect(await eventually(async () => (await broker.takeDeadLetters(queue))[0])).toBe('not JSON');
   });
 
@@ -165,7 +165,7 @@ describe('messaging', () => {
     });
   });
 
-  it('has no outcome at a path without a message id', async () => {
+  it('reports no outcome at a path without a message id', async () => {
     for (const path of ['/', '/messages/', '/messages/0', `/messages/${'-'.repeat(36)}`])
       expect(await messageOutcomes(scratch.database)(path)).toBeUndefined();
   });
@@ -179,7 +179,7 @@ describe('messaging', () => {
       }
     };
     await broker.publish(clientDeleted());
-    await effectsReach(1);
+    await untilEffects(1);
   });
 
   it('handles a message after a restart when it was stopped during an outage of the database', async () => {
@@ -194,18 +194,18 @@ describe('messaging', () => {
     await messaging.stop();
     onHandle = () => undefined;
     messaging = start();
-    await effectsReach(1);
+    await untilEffects(1);
   });
 
-  it('survives the loss of its database connections during a handler', async () => {
+  it('applies each message once when its database connections are lost during a handler', async () => {
     let ending: Promise<void> | undefined;
     onHandle = () => {
       ending ??= scratch.endConnections();
     };
     await broker.publish(clientDeleted(), clientDeleted());
-    await effectsReach(2);
+    await untilEffects(2);
     await ending;
-    const found = await eventually(() => effects().catch(() => undefined)); // over a new connection
+    const found = await eventually(() => effectCounts().catch(() => undefined)); // over a new connection
     expect(found).toEqual({ effects: 2, distinct: 2 });
   });
 
@@ -224,7 +224,7 @@ describe('messaging', () => {
     await messaging.stop();
     await broker.publish(...sent);
     messaging = start(); // all messages wait, so that the batches are full
-    await effectsReach(200);
+    await untilEffects(200);
     expect(ended).toBe(true);
     const found = await scratch.database.row<{ transactions: number }>(countTransactions);
     // At least five batches, since the first message is alone; one batch is retried in parts.
@@ -245,13 +245,13 @@ describe('messaging', () => {
     const publishing = broker.publish(clientDeleted());
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));
     await publishing;
-    await effectsReach(1);
+    await untilEffects(1);
     expect(await scratch.database.row(countOutbox)).toEqual({ waiting: 1 });
     endAlarm();
-    await effectsReach(2);
+    await untilEffects(2);
   });
 
-  it('holds a rejected message during a broker alarm, and dead-letters it afterwards, without a redelivery', async () => {
+  it('keeps a rejected message during a broker alarm, and dead-letters it once afterwards', async () => {
     await reportAlarm();
     onHandle = () => {
       throw new RejectedMessage('not now');
@@ -278,14 +278,14 @@ describe('messaging', () => {
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));
     await eventually(async () => Number(await waiting()) > 0.05);
     proxy.restore();
-    await effectsReach(1);
+    await untilEffects(1);
     await eventually(async () => (await waiting()) === 0);
   });
 
   it('reconnects after its connection to the broker was closed', async () => {
     proxy.sever();
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));
-    await effectsReach(1);
+    await untilEffects(1);
   });
 
   it('rejects no message when the broker connection is lost during a handler', async () => {
@@ -296,10 +296,10 @@ describe('messaging', () => {
     };
     const sent = [clientDeleted(), clientDeleted(), clientDeleted()];
     await broker.publish(...sent);
-    await effectsReach(3);
+    await untilEffects(3);
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, clientDeleted()));
-    await effectsReach(4); // after all redelivered messages
-    expect(await effects()).toEqual({ effects: 4, distinct: 4 });
+    await untilEffects(4); // after all redelivered messages
+    expect(await effectCounts()).toEqual({ effects: 4, distinct: 4 });
     expect(await broker.takeDeadLetters(queue)).toEqual([]);
   });
 });

@@ -57,7 +57,7 @@ export class Messaging {
     this.gauges = new QueueGauges(this.consuming, this.queues, logger, settings.gaugeIntervalMs);
   }
 
-  /** Whether the broker is connected, for the readiness probe. */
+  /** Whether both connections are open, for the readiness probe. */
   get connected(): boolean {
     return this.publishing.connected && this.consuming.connected;
   }
@@ -73,7 +73,9 @@ export class Messaging {
     if (sharded === undefined) {
       const source = this.sourceOf(queue, topology.queue(queue));
       this.addConsumer({ queue, source, batchSize }, (callbacks) => this.newHandler(consumer, callbacks));
-    } else for (const lane of sharded.lanes) this.consumeLane(consumer, sharded, lane);
+    } else {
+      for (const lane of sharded.lanes) this.consumeLane(consumer, sharded, lane);
+    }
   }
 
   start(): void {
@@ -93,7 +95,7 @@ export class Messaging {
     await Promise.all([this.publishing.stop(), this.consuming.stop()]);
   }
 
-  /** Moves the messages of an intake to its shards, and handles those of the shards. */
+  /** Adds the consumers of a lane: one moves messages from the intake to the shards; one reads each shard. */
   private consumeLane(consumer: MessageConsumer, sharded: ShardedTopology, lane: Lane): void {
     const { queue, batchSize } = consumer;
     this.addConsumer(
@@ -109,7 +111,7 @@ export class Messaging {
       );
   }
 
-  /** Returns a RabbitMQ queue with the earlier versions of its queue, which are read first. */
+  /** Returns a RabbitMQ queue with the earlier versions of `queue`, which are read before it. */
   private sourceOf(queue: MessageQueue, current: string): QueueSource {
     const retired = this.consuming.topology.retiredQueues(queue);
     return { current, retired, patterns: messageQueues[queue] };

@@ -47,16 +47,16 @@ describe('a replay queue', () => {
     const name = topologyOf(broker.namespace).queue('creator-api.replay');
     await withQueue({}, async (queue) => {
       await fill(queue);
-      let written = false;
+      let isWritten = false;
       const next = queue.write(cancellations(500)).then(() => {
-        written = true;
+        isWritten = true;
       });
       expect((await channel.checkQueue(name)).messageCount).toBe(2_000);
-      expect(written).toBe(false);
+      expect(isWritten).toBe(false);
       await channel.prefetch(1);
-      await channel.consume(name, () => undefined); // does not acknowledge
+      await channel.consume(name, () => undefined); // takes one message, and does not acknowledge it
       await next;
-      expect((await channel.checkQueue(name)).messageCount).toBe(2_499);
+      expect((await channel.checkQueue(name)).messageCount).toBe(2_000 - 1 + 500);
     });
     await connection.close();
   });

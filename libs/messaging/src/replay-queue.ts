@@ -5,7 +5,7 @@ import { close } from './broker/close.js';
 import { connect } from './broker/connect.js';
 import { ConfirmedPublisher } from './broker/confirmed-publisher.js';
 
-/** At this count `write` waits: seconds of work for the consumer, and little memory for RabbitMQ. */
+/** `write` waits while this many messages are queued: seconds of work, and little memory for RabbitMQ. */
 const maxQueued = 2_000;
 const pollIntervalMs = 20;
 const defaultStallTimeoutMs = 60_000;
@@ -25,7 +25,8 @@ export class ReplayQueue {
   }
 
   /**
-   * @param settings.stallTimeoutMs `write` fails when a full queue has not shrunk for this long (60 s)
+   * @param settings.stallTimeoutMs `write` fails when a full queue has not shrunk for this long, by default
+   *   60 s
    * @throws Error when the broker is unreachable
    */
   static async open(
@@ -53,7 +54,7 @@ export class ReplayQueue {
       const content = Buffer.from(JSON.stringify(message));
       this.publisher.publish({ exchange: '', routingKey: this.queue, content, messageId: message.id });
     }
-    if (!(await this.publisher.confirm())) throw new Error(`The broker has no queue ${this.queue}.`);
+    if (!(await this.publisher.confirm())) throw new Error(`RabbitMQ has no queue ${this.queue}.`);
   }
 
   private async waitForCapacity(): Promise<void> {

@@ -19,6 +19,8 @@ const stockSet = (traceparent?: string): Message =>
     { occurredAt: new Date(), ...(traceparent !== undefined && { traceparent }) },
   );
 const type = 'fulfilment.stock_set';
+/** Status codes of OpenTelemetry. */
+const [unset, failed] = [0, 2];
 
 describe('the trace of a message', () => {
   let scratch: ScratchDatabase;
@@ -59,33 +61,34 @@ describe('the trace of a message', () => {
   afterEach(() => recorded.stop());
 
   /** Returns the spans of this test, since messages of an earlier one may still arrive. */
-  const named = (name: string) =>
+  const spansNamed = (name: string) =>
     recorded.named(name).filter((span) => traceIds.includes(span.spanContext().traceId));
-  const processed = (count: number) =>
+  /** Resolves with the spans of handled messages, once there are `count`. */
+  const untilProcessed = (count: number) =>
     eventually(() => {
-      const spans = named(`process ${type}`);
+      const spans = spansNamed(`process ${type}`);
       return spans.length >= count ? spans : undefined;
     });
-  const received = (flags = '01', traceId = traceIds[0]) => `00-${traceId}-${parentId}-${flags}`;
-  const ofThisTest = ({ traceparent }: Message) => traceIds.some((id) => traceparent?.includes(id));
+  const traceparentWith = (flags = '01', traceId = traceIds[0]) => `00-${traceId}-${parentId}-${flags}`;
+  const isOfThisTest = ({ traceparent }: Message) => traceIds.some((id) => traceparent?.includes(id));
 
   it('contains the outbox, the sending and the transaction of the consumer', async () => {
-    const message = stockSet(received());
+    const message = stockSet(traceparentWith());
     await scratch.database.transaction((tx) => messaging.outbox.add(tx, message));
-    const [process] = await processed(1);
+    const [processSpan] = await untilProcessed(1);
     const [send] = await eventually(() => {
-      const sent = named(`send ${type}`);
+      const sent = spansNamed(`send ${type}`);
       return sent.length > 0 ? sent : undefined;
     });
-    const [create] = named(`create ${type}`);
-    const [transaction] = named('transaction inbox.claim');
+    const [create] = spansNamed(`create ${type}`);
+    const [transaction] = spansNamed('transaction inbox.claim');
     const created = create?.spanContext().spanId;
     expect(create?.parentSpanContext).toMatchObject({ traceId: traceIds[0], spanId: parentId });
     expect(send?.parentSpanContext).toMatchObject({ traceId: traceIds[0], spanId: created });
-    expect(process?.parentSpanContext).toMatchObject({ traceId: traceIds[0], spanId: created });
-    expect(transaction?.parentSpanContext?.spanId).toBe(process?.spanContext().spanId);
+    expect(processSpan?.parentSpanContext).toMatchObject({ traceId: traceIds[0], spanId: created });
+    expect(transaction?.parentSpanContext?.spanId).toBe(processSpan?.spanContext().spanId);
     expect(transaction?.attributes['db.query.summary']).toBe('inbox.claim test.nothing');
-    expect(process?.attributes).toMatchObject({
+    expect(processSpan?.attributes).toMatchObject({
       'messaging.system': 'rabbitmq',
       'messaging.destination.name': 'store-api.fulfilment',
       'messaging.message.id': message.id,
@@ -95,62 +98,62 @@ describe('the trace of a message', () => {
   it('stays separate when messages of several traces share a transaction', async () => {
     const handled: (string | undefined)[] = [];
     handle = (_tx, batch) => {
-      handled.push(...batch.filter(ofThisTest).map(({ traceparent }) => traceparent));
+      handled.push(...batch.filter(isOfThisTest).map(({ traceparent }) => traceparent));
       return Promise.resolve();
     };
-    await broker.publish(...traceIds.map((id) => stockSet(received('01', id))));
-    const spans = (await processed(2)).map((span) => span.spanContext());
+    await broker.publish(...traceIds.map((id) => stockSet(traceparentWith('01', id))));
+    const spans = (await untilProcessed(2)).map((span) => span.spanContext());
     expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set(traceIds));
     expect(new Set(handled)).toEqual(new Set(spans.map((span) => `00-${span.traceId}-${span.spanId}-01`)));
   });
 
   it('continues in the messages that a handler writes', async () => {
-    const cause = stockSet(received());
+    const cause = stockSet(traceparentWith());
     handle = async (tx, batch) => {
       for (const { id, traceparent } of batch.filter((message) => message.id === cause.id))
         await messaging.outbox.add(tx, stockSet(traceparentOfEffect(traceparent, id)));
     };
     await broker.publish(cause);
-    const [process] = await processed(1);
-    const [create] = named(`create ${type}`);
-    expect(create?.parentSpanContext?.spanId).toBe(process?.spanContext().spanId);
+    const [processSpan] = await untilProcessed(1);
+    const [create] = spansNamed(`create ${type}`);
+    expect(create?.parentSpanContext?.spanId).toBe(processSpan?.spanContext().spanId);
   });
 
   it('continues in the messages that a handler of single messages writes', async () => {
-    const cause = stockSet(received());
+    const cause = stockSet(traceparentWith());
     handle = forEachMessage(async (tx, { id }) => {
       if (id === cause.id) await messaging.outbox.add(tx, stockSet());
     });
     await broker.publish(cause);
-    const [process] = await processed(1);
-    const [create] = named(`create ${type}`);
-    expect(create?.parentSpanContext?.spanId).toBe(process?.spanContext().spanId);
+    const [processSpan] = await untilProcessed(1);
+    const [create] = spansNamed(`create ${type}`);
+    expect(create?.parentSpanContext?.spanId).toBe(processSpan?.spanContext().spanId);
   });
 
   it('has a span for each attempt of a message that fails once', async () => {
     let hasFailed = false;
     handle = (_tx, batch) => {
-      if (hasFailed || !batch.some(ofThisTest)) return Promise.resolve();
+      if (hasFailed || !batch.some(isOfThisTest)) return Promise.resolve();
       hasFailed = true;
-      return Promise.reject(new TypeError('secret'));
+      return Promise.reject(new TypeError('a failure'));
     };
-    await broker.publish(stockSet(received()));
-    expect(await processed(2)).toMatchObject([
-      { status: { code: 2 }, attributes: { 'error.type': 'TypeError' } },
-      { status: { code: 0 } },
+    await broker.publish(stockSet(traceparentWith()));
+    expect(await untilProcessed(2)).toMatchObject([
+      { status: { code: failed }, attributes: { 'error.type': 'TypeError' } },
+      { status: { code: unset } },
     ]);
   });
 
-  it('is not recorded if it was not recorded where it began', async () => {
+  it('stays unrecorded if it began unrecorded', async () => {
     const { promise: handled, resolve } = Promise.withResolvers<string | undefined>();
     handle = (_tx, batch) => {
-      for (const { traceparent } of batch.filter(ofThisTest)) resolve(traceparent);
+      for (const { traceparent } of batch.filter(isOfThisTest)) resolve(traceparent);
       return Promise.resolve();
     };
-    await broker.publish(stockSet(received('00')));
+    await broker.publish(stockSet(traceparentWith('00')));
     expect(await handled).toMatch(new RegExp(`^00-${traceIds[0]}-[0-9a-f]{16}-00$`));
-    await broker.publish(stockSet(received('01', traceIds[1])));
-    const spans = await processed(1);
+    await broker.publish(stockSet(traceparentWith('01', traceIds[1])));
+    const spans = await untilProcessed(1);
     expect(spans.map((span) => span.spanContext().traceId)).toEqual([traceIds[1]]);
   });
 });

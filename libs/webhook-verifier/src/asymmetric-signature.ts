@@ -27,17 +27,18 @@ export function asymmetricSigningTime(
 ): number {
   if (publicKeys.length === 0) throw new TypeError('publicKeys must have at least one key.');
   const keys = publicKeys.map(importKey);
-  const [id, timestamp, header] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
-    headerOf(headers, name),
-  );
-  const signatures = (header ?? '').split(' ').filter((signature) => signature.startsWith('v1a,'));
+  const id = headerOf(headers, 'webhook-id');
+  const timestamp = headerOf(headers, 'webhook-timestamp');
+  const values = (headerOf(headers, 'webhook-signature') ?? '').split(' ');
+  const signatures = values
+    .filter((value) => value.startsWith('v1a,'))
+    .map((value) => Buffer.from(value.slice('v1a,'.length), 'base64'));
   if (id === undefined || timestamp === undefined || signatures.length === 0)
     throw new WebhookVerificationError('missing_signature');
-  const parsed = signatures.map((signature) => Buffer.from(signature.slice('v1a,'.length), 'base64'));
-  if (!/^\d{1,12}$/.test(timestamp) || parsed.some(({ length }) => length !== signatureBytes))
+  if (!/^\d{1,12}$/.test(timestamp) || signatures.some(({ length }) => length !== signatureBytes))
     throw new WebhookVerificationError('malformed_signature');
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
-  const isGenuine = parsed.some((signature) => keys.some((key) => verify(null, signed, key, signature)));
+  const isGenuine = signatures.some((signature) => keys.some((key) => verify(null, signed, key, signature)));
   if (!isGenuine) throw new WebhookVerificationError('wrong_signature');
   return Number(timestamp);
 }

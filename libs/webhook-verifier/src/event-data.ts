@@ -22,7 +22,7 @@ export type OrderSource = {
 /** The `metadata` that the client sent with the order. */
 export type OrderMetadata = Readonly<Record<string, string>>;
 
-/** Members of all events of an order. */
+/** Optional members of every event of an order. */
 type OrderOptions = {
   /** `false` for an order of a test creator; absent for a live one. */
   readonly livemode?: false;
@@ -34,7 +34,7 @@ type OrderState = OrderOptions & {
   readonly order_id: string;
   /** Status at the time of the event. */
   readonly status: OrderStatus;
-  /** ISO 8601 in UTC. Increases with each change of the order: the events may arrive in another order. */
+  /** ISO 8601 in UTC. Increases with each change of the order: a later time is a newer state. */
   readonly updated_at: string;
 };
 
@@ -62,8 +62,8 @@ export type OrderPaymentFailed = OrderState & {
 };
 
 /**
- * Data of `order.shipped` and `order.tracking_updated`: the newest package of the order, which was handed to
- * a carrier last.
+ * Data of `order.shipped` and `order.tracking_updated`. It describes the package of the order that was handed
+ * to a carrier last.
  */
 export type OrderTracking = OrderOptions & {
   readonly order_id: string;
@@ -71,8 +71,8 @@ export type OrderTracking = OrderOptions & {
   readonly tracking_number: string;
   readonly tracking_url: string;
   /**
-   * When the tracking of any package last changed; also when the packages of a delivered order change. ISO
-   * 8601 in UTC.
+   * When the tracking of any package of the order last changed, even after the order was delivered. ISO 8601
+   * in UTC.
    */
   readonly updated_at: string;
   /** The content of the package; absent if the warehouse did not report it. */
@@ -88,7 +88,7 @@ export type PackageItem = {
 type ProductState = {
   readonly product_id: string;
   readonly release_id: string;
-  /** ISO 8601 in UTC. Increases with each change of the product: the events may arrive in another order. */
+  /** ISO 8601 in UTC. Increases with each change of the product: a later time is a newer state. */
   readonly updated_at: string;
 };
 

@@ -40,7 +40,7 @@ def responses(id):
     return [example.receive(headers, body, ["s"], handled.append), example.receive(headers, body, ["other"], handled.append), len(handled)]
 with open(sys.argv[2]) as file: vectors = json.load(file)["vectors"]
 print(json.dumps({"outcomes": [outcome(one) for one in vectors], "real": responses("evt_1"), "test": responses("evt_test_1")}))`,
-    argument: '-c',
+    codeOption: '-c',
   },
   php: {
     file: 'verify-webhook.php',
@@ -61,19 +61,20 @@ $responses = function (string $id): array {
 };
 $outcomes = array_map($outcome, json_decode(file_get_contents($argv[2]), true)['vectors']);
 echo json_encode(['outcomes' => $outcomes, 'real' => $responses('evt_1'), 'test' => $responses('evt_test_1')]);`,
-    argument: '-r',
+    codeOption: '-r',
   },
 } as const;
 
 /**
- * Programs that run the examples with public keys and print their outcomes for the vectors of `v1a`.
- * `checkLibrary` are arguments with which an interpreter succeeds if it has the library of the example.
+ * Programs that run the examples with public keys and print their outcomes for the vectors of `v1a`. The
+ * interpreter is the first candidate that succeeds with the arguments `checkLibrary`: it has the library that
+ * the example needs.
  */
 const asymmetricPrograms = {
   'verify_webhook_v1a.py': {
     candidates: ['python3', '/usr/bin/python3'],
     checkLibrary: ['-c', 'import cryptography'],
-    code: [
+    args: [
       '-c',
       `
 import base64, email.message, json, sys
@@ -92,7 +93,7 @@ with open(sys.argv[2]) as file: print(json.dumps([outcome(one) for one in json.l
   'verify-webhook-v1a.php': {
     candidates: ['php'],
     checkLibrary: ['-r', 'sodium_crypto_sign_keypair();'],
-    code: [
+    args: [
       '-r',
       `
 require "$argv[1]/verify-webhook-v1a.php";
@@ -113,11 +114,11 @@ function isInstalled(program: string, args: readonly string[] = ['--version']): 
 }
 
 // `npm test` installs missing interpreters where it can. Without one, the tests of its examples are skipped.
-describe.each(Object.entries(programs))('the example for %s', (program, { file, code, argument }) => {
+describe.each(Object.entries(programs))('the example for %s', (program, { file, code, codeOption }) => {
   (isInstalled(program) ? it : it.skip)(
-    'agrees with every vector, and handles only genuine real events',
+    'agrees with every vector, and handles only genuine events that are no tests',
     () => {
-      const output = execFileSync(program, [argument, code, example(file), fileURLToPath(vectorsFile)], {
+      const output = execFileSync(program, [codeOption, code, example(file), fileURLToPath(vectorsFile)], {
         env,
       });
       expect(JSON.parse(output.toString())).toEqual({
@@ -131,10 +132,10 @@ describe.each(Object.entries(programs))('the example for %s', (program, { file, 
 
 describe.each(Object.entries(asymmetricPrograms))(
   'the example %s',
-  (_file, { candidates, checkLibrary, code }) => {
+  (_file, { candidates, checkLibrary, args }) => {
     const program = candidates.find((candidate) => isInstalled(candidate, checkLibrary));
     (program === undefined ? it.skip : it)('agrees with every vector of v1a', () => {
-      const output = execFileSync(program ?? '', [...code, example('.'), fileURLToPath(vectorsFile)], {
+      const output = execFileSync(program ?? '', [...args, example('.'), fileURLToPath(vectorsFile)], {
         env,
       });
       expect(JSON.parse(output.toString())).toEqual(v1a.map(({ outcome }) => outcome));
@@ -165,7 +166,7 @@ describe.each([
     server.closeAllConnections();
   });
 
-  /** Sends a signed request. @param inChunks without a content-length. Returns the status of the response. */
+  /** Sends a signed request, `inChunks` without a content-length. Returns the status of the response. */
   async function post(
     body: string,
     { signingSecret = secret, inChunks = false }: { signingSecret?: string; inChunks?: boolean } = {},
@@ -189,6 +190,7 @@ describe.each([
 
   it('handles an event with the largest metadata of an order', async () => {
     const event = JSON.parse(text);
+    // The limits of metadata: 50 keys of 40 characters, with values of 500.
     const entries = Array.from({ length: 50 }, (_, key) => [`${key}`.padEnd(40, 'k'), '🎸'.repeat(500)]);
     event.data.metadata = Object.fromEntries(entries);
     expect(await post(JSON.stringify(event))).toBe(204);
@@ -200,7 +202,7 @@ describe.each([
     expect(events).toEqual([]);
   });
 
-  it('responds with 204 to an unknown event, since a retry would not make it known, and does not handle it', async () => {
+  it('responds with 204 to an unknown event, and does not handle it', async () => {
     expect(await post(text.replace('order.created', 'order.returned'))).toBe(204);
     expect(events).toEqual([]);
   });
@@ -220,7 +222,8 @@ describe.each([
   });
 
   it('rejects a body larger than any event with 413, with and without a content-length', async () => {
-    expect(await post(' '.repeat(1_100_000))).toBe(413);
-    expect(await post(' '.repeat(1_100_000), { inChunks: true })).toBe(413);
+    const tooLarge = ' '.repeat(1_000_001); // the examples accept 1,000,000 bytes
+    expect(await post(tooLarge)).toBe(413);
+    expect(await post(tooLarge, { inChunks: true })).toBe(413);
   });
 });

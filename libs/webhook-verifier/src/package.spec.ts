@@ -11,7 +11,7 @@ describe('the package webhook-verifier', () => {
       expect(manifest[kind]).toBeUndefined();
   });
 
-  it.each(sources)('imports only its own files and Node modules in %s', (name) => {
+  it.each(sources)('imports in %s only files of its own and modules of Node', (name) => {
     const source = readFileSync(new URL(name, here), 'utf8');
     const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, from = '']) => from);
     expect(imported.filter((from) => !/^(\.\/|node:)/.test(from))).toEqual([]);

@@ -4,7 +4,7 @@ import { vectors, type Vector } from './vectors.fixture.js';
 import { verifyWebhook, WebhookVerificationError } from './index.js';
 
 const secret = 'whsec_test';
-const now = () => 1_795_253_400_000;
+const now = () => Date.parse('2026-11-21T09:30:00Z');
 const body = Buffer.from(
   '{"id":"evt_1","api_version":"2026-11-01","created_at":"2026-11-21T09:30:00.000Z","event":"order.processing","data":{}}',
 );

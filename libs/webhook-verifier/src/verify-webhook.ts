@@ -28,8 +28,8 @@ export interface VerifyOptions {
 const defaultToleranceSeconds = 300;
 
 /**
- * Returns the event of a genuine and fresh request. Verifies the signature first, and reads nothing else of a
- * forged request.
+ * Returns the event of a genuine and fresh request. The signature is verified first, so the body of a forged
+ * request is not parsed.
  * @throws WebhookVerificationError when a check fails; `code` names the check
  * @throws TypeError on invalid arguments: no secret or key, an empty secret, a key that is not Ed25519, a
  *   negative tolerance, or a body that is not raw bytes
@@ -55,8 +55,8 @@ interface Signature {
 }
 
 /**
- * Returns the signature with the current secret and, for 24 hours after a rotation, the one with the previous
- * secret.
+ * Returns the signatures of both headers: the one by the current secret and, for 24 hours after a rotation,
+ * the one by the previous secret.
  * @throws WebhookVerificationError
  */
 function signaturesOf(headers: RequestHeaders): Signature[] {
@@ -85,7 +85,7 @@ function signingTime(signatures: readonly Signature[], body: Uint8Array, secrets
   return Number(first.timestamp);
 }
 
-/** HMAC-SHA256 of `<t>.<raw body>`, keyed with the secret's UTF-8 bytes, compared in constant time. */
+/** Compares in constant time with the HMAC-SHA256 of `<t>.<raw body>`, keyed with the UTF-8 secret. */
 function isMacOf(mac: Buffer, secret: string, timestamp: string, body: Uint8Array): boolean {
   const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest();
   return timingSafeEqual(mac, expected);

@@ -3,7 +3,7 @@
  * - `missing_signature`: the request has no `X-Service-Signature`; with public keys, no `webhook-id`, no
  *   `webhook-timestamp`, or no `v1a` in `webhook-signature`
  * - `malformed_signature`: a header `X-Service-Signature…` is not `t=<unix_seconds>,v1=<64 hex digits>`, or
- *   is repeated; with public keys, a `v1a` has not 64 bytes, or `webhook-timestamp` is not a number
+ *   is repeated; with public keys, a `v1a` does not have 64 bytes, or `webhook-timestamp` is not a number
  * - `wrong_signature`: none of the secrets or keys matches the signature of these bytes
  * - `too_old`, `too_new`: the signature is valid, but older or further in the future than the tolerance
  * - `malformed_body`: the signature is valid, but the body is not an event
@@ -21,9 +21,7 @@ const messages: Readonly<Record<WebhookVerificationErrorCode, string>> = {
   malformed_body: 'The signature is valid, but the body is not an event.',
 };
 
-/**
- * The request failed verification. The message contains no secret, signature or body, so it may be logged.
- */
+/** The request failed verification. The message contains no secret, signature or body: it may be logged. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly code: WebhookVerificationErrorCode;

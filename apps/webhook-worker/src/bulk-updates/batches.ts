@@ -1,11 +1,11 @@
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 
-/** Number of deliveries that one transaction updates: some tens of milliseconds. */
+/** Maximum number of deliveries that one statement updates: some tens of milliseconds. */
 export const batchSize = 1_000;
 /** Maximum number of held deliveries of a subscription; beyond it the oldest expire. */
 const maxHeld = 10_000;
-/** Number of due deliveries from which on no more are released or recovered until some are sent. */
+/** A subscription with so many due deliveries gets no more released or recovered ones until some are sent. */
 const busyThreshold = 500;
 
 // Each statement finds its batch in its own index, and the rows by day and key. Hash and merge joins would
@@ -123,7 +123,7 @@ export interface OpenRecovery {
 }
 
 // Recovered deliveries restart their schedule. Deliveries that failed after the request are excluded, so each
-// is recovered once. Either status has half of the batch.
+// is recovered once. Each of the two statuses gets half of the batch.
 const recover = statement(
   'bulk-updates.recover',
   `WITH recovery AS (SELECT * FROM webhook_recoveries WHERE id = $1), batch AS (

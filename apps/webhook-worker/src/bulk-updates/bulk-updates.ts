@@ -19,7 +19,7 @@ const pollIntervalMs = 1_000;
 /** Delays after which an item continues, behind those that are due already. */
 const delaySeconds = { afterBatch: 0, busy: 1, failed: 5, disabled: 30 } as const;
 
-/** Number of rows that a replica reads at once and then locks one by one. */
+/** Number of due items that a replica reads at once and then processes one by one. */
 const pageSize = 100;
 
 // One replica at a time processes a subscription.
@@ -183,7 +183,7 @@ export class BulkUpdates extends BackgroundLoop {
 
   private async syncSubscription(tx: Transaction, { subscription_id: id }: DueItem): Promise<boolean> {
     await tx.row<LockedSubscription>(lockSubscription, [id]); // first, in the lock order of a PATCH
-    // A request after this point leads to another state sync.
+    // A request from now on waits for this row lock, and then leads to another state sync.
     if ((await tx.row(lockStateSync, [id])) === undefined) return false;
     // Reads the state again: the transaction that requested the sync may have changed it while lockStateSync
     // waited for that transaction.

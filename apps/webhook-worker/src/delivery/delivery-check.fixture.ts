@@ -91,7 +91,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
   });
 
   /** Each published change with each of its subscriptions. */
-  const expected = () =>
+  const expectedDeliveries = () =>
     changes.flatMap((change) =>
       subscriptions
         .filter((one) => one.creatorId === change.creatorId && one.events.includes(change.message.type))
@@ -115,15 +115,15 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
     return created.map(({ message }) => message);
   };
 
-  /** Resolves when the count from PostgreSQL reaches the number of expected deliveries. */
-  const untilAllCounted = (count: (found: readonly StatusCount[]) => number) => {
-    const expectedCount = expected().length;
+  /** Resolves when the count by `countOf` reaches the number of expected deliveries. */
+  const untilAllCounted = (countOf: (found: readonly StatusCount[]) => number) => {
+    const expectedCount = expectedDeliveries().length;
     let last = '';
     return eventually(
       async () => {
         const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
         last = JSON.stringify(found);
-        return count(found) >= expectedCount;
+        return countOf(found) >= expectedCount;
       },
       settleTimeoutMs,
       () => `${last} of ${expectedCount}`,
@@ -136,7 +136,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
     publish: (count: number) => stores.broker.publish(...createChanges(count)),
     requests: receiver.deliveries,
     /** Returns the number of accepted attempts whose response was lost, so that the delivery was repeated. */
-    lostResponses: () => accepted.size - expected().length,
+    lostResponses: () => accepted.size - expectedDeliveries().length,
     rows,
     /** Resolves when `count` further requests have arrived. */
     untilMoreArrive: (count: number) => {
@@ -147,7 +147,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
         () => `${receiver.deliveries.length} of ${expectedCount} requests arrived`,
       );
     },
-    /** Delays the response to a request until the returned promise settles. */
+    /** Delays the response to a request until the promise that `wait` returns settles. */
     respondAfter: (wait: (request: ReceivedDelivery) => Promise<unknown> | undefined) => {
       beforeResponse = wait;
     },
@@ -162,10 +162,10 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
     /** Resolves when all expected deliveries have succeeded. */
     untilSettled: () =>
       untilAllCounted((found) => found.find(({ status }) => status === 'succeeded')?.count ?? 0),
-    /** Compares published, stored and received deliveries. */
+    /** Expects that all published changes have one stored delivery each, and arrived as it. */
     expectNothingLost: async () => {
       const found = await rows();
-      const expectedPairs = expected();
+      const expectedPairs = expectedDeliveries();
       // Each pair of event and subscription has exactly one delivery.
       const foundPairs = found.map((row) => `${row.event_id} ${publicId('whk', row.subscription_id)}`);
       expect(foundPairs.sort()).toEqual(

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, TraceHistogram } from '@fulfilment/runtime';
 
-/** Prometheus metrics of deliveries. docs/runbook.md describes what to do about each. */
+/** Prometheus metrics of deliveries (docs/runbook.md). */
 export const deliveryMetrics = {
   eventToFirstAttempt: new TraceHistogram({
     name: 'webhook_event_to_first_attempt_seconds',

@@ -47,23 +47,23 @@ function aDispatcher() {
     createLogger('test', 'silent'),
   );
   dispatcher.start();
-  const add = (day?: string): void =>
+  const addDue = (day?: string): void =>
     void lanes.fast.add({ ...due, days: day === undefined ? undefined : singleDay(day) }, 'new');
-  return { dispatcher, claims, attempts, add };
+  return { dispatcher, claims, attempts, addDue };
 }
 
 /** Resolves when everything that does not wait for the test has run. */
-const idle = () => new Promise(setImmediate);
+const untilIdle = () => new Promise(setImmediate);
 
 /** A dispatcher with a running attempt, and a second claim of the same subscription. */
 async function claimingDuringAttempt() {
   const testbed = aDispatcher();
-  testbed.add();
-  await idle();
+  testbed.addDue();
+  await untilIdle();
   testbed.claims[0]?.end([delivery]);
-  await idle();
-  testbed.add();
-  await idle();
+  await untilIdle();
+  testbed.addDue();
+  await untilIdle();
   expect(testbed.claims[1]?.request.running).toBe(1);
   return testbed;
 }
@@ -72,9 +72,9 @@ describe('a claim that finds nothing because the attempts have reached the limit
   it('is repeated at once if the attempts ended during the claim', async () => {
     const { dispatcher, claims, attempts } = await claimingDuringAttempt();
     attempts[0]?.();
-    await idle();
+    await untilIdle();
     claims[1]?.end([]);
-    await idle();
+    await untilIdle();
     expect(claims[2]?.request.running).toBe(0);
     claims[2]?.end([]);
     await dispatcher.stop();
@@ -84,10 +84,10 @@ describe('a claim that finds nothing because the attempts have reached the limit
   it('is repeated when the attempts have ended after it', async () => {
     const { dispatcher, claims, attempts } = await claimingDuringAttempt();
     claims[1]?.end([]);
-    await idle();
+    await untilIdle();
     expect(claims).toHaveLength(2);
     attempts[0]?.();
-    await idle();
+    await untilIdle();
     expect(claims[2]?.request.running).toBe(0);
     claims[2]?.end([]);
     await dispatcher.stop();
@@ -96,31 +96,31 @@ describe('a claim that finds nothing because the attempts have reached the limit
 
 describe('a delivery that becomes due during a claim', () => {
   it('is claimed at once if the claim finds nothing, although another attempt is running', async () => {
-    const { dispatcher, claims, attempts, add } = await claimingDuringAttempt();
-    add();
-    await idle();
+    const { dispatcher, claims, attempts, addDue } = await claimingDuringAttempt();
+    addDue();
+    await untilIdle();
     expect(claims).toHaveLength(2);
     claims[1]?.end([]);
-    await idle();
+    await untilIdle();
     expect(claims[2]?.request.running).toBe(1);
     claims[2]?.end([]);
     attempts[0]?.();
-    await idle();
+    await untilIdle();
     claims[3]?.end([]);
     await dispatcher.stop();
   });
 
   it('is claimed when the attempts of the claim have ended, on its own day too', async () => {
-    const { dispatcher, claims, attempts, add } = aDispatcher();
-    add('2026-11-21');
-    await idle();
-    add('2026-11-22');
-    await idle();
+    const { dispatcher, claims, attempts, addDue } = aDispatcher();
+    addDue('2026-11-21');
+    await untilIdle();
+    addDue('2026-11-22');
+    await untilIdle();
     claims[0]?.end([delivery]);
-    await idle();
+    await untilIdle();
     expect(claims).toHaveLength(1);
     attempts[0]?.();
-    await idle();
+    await untilIdle();
     expect(claims[1]?.request).toMatchObject({ running: 0, days: { from: '2026-11-21', to: '2026-11-22' } });
     claims[1]?.end([]);
     await dispatcher.stop();
@@ -128,19 +128,19 @@ describe('a delivery that becomes due during a claim', () => {
   });
 });
 
-it('a subscription without a free slot continues when its attempts have ended', async () => {
-  const { dispatcher, claims, attempts, add } = aDispatcher();
+it('a subscription whose window is full continues when its attempts have ended', async () => {
+  const { dispatcher, claims, attempts, addDue } = aDispatcher();
   for (let claim = 0; claim < windowSizes.initial; claim += 1) {
-    add();
-    await idle();
+    addDue();
+    await untilIdle();
     claims[claim]?.end([delivery]);
-    await idle();
+    await untilIdle();
   }
-  add();
-  await idle();
+  addDue();
+  await untilIdle();
   expect(claims).toHaveLength(windowSizes.initial);
   for (const end of attempts) end();
-  await idle();
+  await untilIdle();
   expect(claims[windowSizes.initial]?.request.running).toBe(0);
   claims[windowSizes.initial]?.end([]);
   await dispatcher.stop();

@@ -26,7 +26,7 @@ import { mayContinue, type WindowAtStart } from './concurrency/window.rules.js';
 interface Activity {
   /** The next entry in the queue. It has the days of all due deliveries that are known. */
   due: DueSubscription;
-  /** From the request for slots of the host until the attempts are started. */
+  /** True from the request for slots of the host until the attempts are started. */
   isClaiming: boolean;
   /** Number of running attempts: more after a claim, one less when an attempt ends. */
   running: number;

@@ -112,7 +112,7 @@ describe('1000 events are delivered under stable ids', () => {
     const before = await stores.database.rows(attemptsOf, [uuids]);
     stalled.signal('SIGCONT');
     await second.kill();
-    // It first reads the responses that arrived while it was stopped.
+    // The continued process first reads the responses that arrived while it was stopped.
     await check.publish(lateEventCount);
     await check.untilSettled();
     expect(await stores.database.rows(attemptsOf, [uuids])).toEqual(before);

@@ -11,8 +11,9 @@ export interface LeasedDelivery {
   readonly trigger: Trigger;
   /** Number of the attempt, from 1. */
   readonly number: number;
-  /** First attempt of a delivery that was not held, recovered or manually retried before. */
+  /** Whether this is the first attempt of a delivery that was not held, recovered or manually retried. */
   readonly isFirst: boolean;
+  /** Number of steps of the schedule that were taken before this attempt. */
   readonly scheduleStep: number;
   /** Number of attempts since its schedule began, including this one. A recovery restarts the schedule. */
   readonly attemptsInSchedule: number;
@@ -28,6 +29,6 @@ export interface LeasedDelivery {
   readonly signingKey: Buffer | null;
   readonly previousSigningKey: Buffer | null;
   readonly token: string;
-  /** Time of `performance.now()`. An attempt that could not end by then is not started. */
+  /** In ms of `performance.now()`. An attempt whose timeout is later is not started. */
   readonly leaseEndsAtMs: number;
 }

@@ -6,7 +6,7 @@
 export interface DaySpan {
   readonly from: string;
   readonly to: string;
-  /** The search that found these days stopped at 64 deliveries; more may be due, also on other days. */
+  /** Whether the search for these days stopped at its limit. Then other days may have due deliveries. */
   readonly more?: boolean | undefined;
 }
 
@@ -25,5 +25,5 @@ export function mergeSpans(a: DaySpan, b: DaySpan): DaySpan {
 
 /** Merges two spans; undefined if either is unknown. */
 export function mergeIfKnown(a: DaySpan | undefined, b: DaySpan | undefined): DaySpan | undefined {
-  return a && b && mergeSpans(a, b);
+  return a === undefined || b === undefined ? undefined : mergeSpans(a, b);
 }

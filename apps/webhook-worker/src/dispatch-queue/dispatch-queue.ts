@@ -75,7 +75,10 @@ export class DispatchQueue {
     try {
       await this.jobs.add(jobs);
     } catch (error) {
-      this.logger.debug({ error }, 'Redis did not accept a wake-up.');
+      this.logger.debug(
+        { error },
+        'Redis did not accept wake-ups; they wait in this process, or for the reconciler.',
+      );
       // What is due now waits here beyond the limit. The reconciler finds the others when they are due.
       for (const subscription of jobs)
         if ((subscription.delayMs ?? 0) <= 0) void this.waiting[subscription.lane].add(subscription, origin);

@@ -20,7 +20,7 @@ describe('the queue of a lane', () => {
     expect(await takeIds(queue, 5)).toEqual(['n1', 'c1', 'n2', 'c2', 'c3']);
   });
 
-  it('holds a subscription once, in its first place, and searches the days of all its wake-ups', async () => {
+  it('contains a subscription once, at its first place, with the days of all its wake-ups', async () => {
     const queue = new LaneQueue();
     void queue.add(due('s', '2026-11-22'), 'continued');
     void queue.add(due('other'), 'continued');
@@ -30,7 +30,7 @@ describe('the queue of a lane', () => {
     expect(await takeIds(queue, 1)).toEqual(['other']);
   });
 
-  it('searches all days when those of one wake-up are unknown', async () => {
+  it('has no days for a subscription when those of one wake-up are unknown', async () => {
     const queue = new LaneQueue();
     void queue.add(due('s', '2026-11-22'), 'new');
     void queue.add(due('s'), 'new');

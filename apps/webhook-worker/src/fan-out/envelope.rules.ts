@@ -3,6 +3,7 @@ import { eventPublicId } from '../delivery/event-public-id.js';
 import type { ApiVersion } from '../subscriptions/subscription.rules.js';
 
 export interface EnvelopeParts {
+  /** UUID of the event. */
   readonly id: string;
   readonly event: WebhookEvent;
   readonly occurredAt: string;

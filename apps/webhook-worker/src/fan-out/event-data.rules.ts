@@ -21,7 +21,7 @@ export interface EventContent {
   readonly data: Data;
 }
 
-/** A message that lacks data which its event requires. */
+/** Thrown for a message that lacks data which its event requires. */
 export class IncompleteMessage extends Error {
   override readonly name = 'IncompleteMessage';
 }
@@ -34,7 +34,7 @@ function orderTotal({ total_amount: amount, currency }: OrderSnapshot) {
   return { total: { amount, currency } };
 }
 
-/** Data of both tracking events (docs/reference/store.openapi.json). */
+/** Data of `order.shipped` and `order.tracking_updated`. */
 function orderTracking({ order: { id, tracking } }: { readonly order: OrderSnapshot }) {
   if (tracking === null) throw new IncompleteMessage('the order has no tracking');
   const { carrier, tracking_number, tracking_url, updated_at, items } = tracking;
@@ -48,7 +48,7 @@ function orderTracking({ order: { id, tracking } }: { readonly order: OrderSnaps
   };
 }
 
-/** Members that all events of a test order have, and those of an order with metadata. */
+/** `livemode` if the order is a test order, and `metadata` if it has any. */
 function optionalMembers({ test, metadata }: OrderSnapshot) {
   return { ...(test === true && { livemode: false }), ...(metadata !== undefined && { metadata }) };
 }
@@ -68,7 +68,7 @@ function productQuantity({ product }: { readonly product: ProductSnapshot }) {
 
 type Render = (message: Message) => EventContent | undefined;
 
-function renderEvent<Event extends WebhookEvent, Payload>(
+function eventRenderer<Event extends WebhookEvent, Payload>(
   messageType: MessageType<Event, z.ZodType<Payload>>,
   subjectOf: (payload: Payload) => OrderSnapshot | ProductSnapshot,
   data: (payload: Payload) => Data,
@@ -80,58 +80,58 @@ function renderEvent<Event extends WebhookEvent, Payload>(
   };
 }
 
-function renderOrderEvent<Event extends WebhookEvent, Payload extends { order: OrderSnapshot }>(
+function orderEventRenderer<Event extends WebhookEvent, Payload extends { order: OrderSnapshot }>(
   messageType: MessageType<Event, z.ZodType<Payload>>,
   data: (payload: Payload) => EventData<Event>,
 ): Render {
-  return renderEvent(
+  return eventRenderer(
     messageType,
     (payload) => payload.order,
     (payload) => ({ ...data(payload), ...optionalMembers(payload.order) }),
   );
 }
 
-function renderProductEvent<Event extends WebhookEvent, Payload extends { product: ProductSnapshot }>(
+function productEventRenderer<Event extends WebhookEvent, Payload extends { product: ProductSnapshot }>(
   messageType: MessageType<Event, z.ZodType<Payload>>,
   data: (payload: Payload) => EventData<Event>,
 ): Render {
-  return renderEvent(messageType, (payload) => payload.product, data);
+  return eventRenderer(messageType, (payload) => payload.product, data);
 }
 
 const renderers = new Map<string, Render>(
   Object.entries({
-    'order.created': renderOrderEvent(messages.orderCreated, ({ order }) => ({
+    'order.created': orderEventRenderer(messages.orderCreated, ({ order }) => ({
       ...orderStatus(order),
       source: order.source,
       ...orderTotal(order),
       item_count: order.item_count,
       updated_at: order.updated_at,
     })),
-    'order.processing': renderOrderEvent(messages.orderProcessing, ({ order }) => ({
+    'order.processing': orderEventRenderer(messages.orderProcessing, ({ order }) => ({
       ...orderStatus(order),
       updated_at: order.updated_at,
     })),
-    'order.shipped': renderOrderEvent(messages.orderShipped, orderTracking),
-    'order.tracking_updated': renderOrderEvent(messages.orderTrackingUpdated, orderTracking),
-    'order.delivered': renderOrderEvent(messages.orderDelivered, ({ order }) => ({
+    'order.shipped': orderEventRenderer(messages.orderShipped, orderTracking),
+    'order.tracking_updated': orderEventRenderer(messages.orderTrackingUpdated, orderTracking),
+    'order.delivered': orderEventRenderer(messages.orderDelivered, ({ order }) => ({
       ...orderStatus(order),
       delivered_at: order.delivered_at ?? order.updated_at,
       updated_at: order.updated_at,
     })),
-    'order.cancelled': renderOrderEvent(messages.orderCancelled, ({ order, reason }) => ({
+    'order.cancelled': orderEventRenderer(messages.orderCancelled, ({ order, reason }) => ({
       ...orderStatus(order),
       reason,
       updated_at: order.updated_at,
     })),
-    'order.payment_failed': renderOrderEvent(messages.orderPaymentFailed, ({ order, reason }) => ({
+    'order.payment_failed': orderEventRenderer(messages.orderPaymentFailed, ({ order, reason }) => ({
       ...orderStatus(order),
       ...orderTotal(order),
       reason,
       updated_at: order.updated_at,
     })),
-    'product.available': renderProductEvent(messages.productAvailable, productStatus),
-    'product.unavailable': renderProductEvent(messages.productUnavailable, productStatus),
-    'product.inventory_changed': renderProductEvent(
+    'product.available': productEventRenderer(messages.productAvailable, productStatus),
+    'product.unavailable': productEventRenderer(messages.productUnavailable, productStatus),
+    'product.inventory_changed': productEventRenderer(
       messages.productInventoryChanged,
       ({ product, previous_quantity }) => ({
         ...productIds(product),
@@ -140,8 +140,8 @@ const renderers = new Map<string, Render>(
         updated_at: product.updated_at,
       }),
     ),
-    'product.in_stock': renderProductEvent(messages.productInStock, productQuantity),
-    'product.out_of_stock': renderProductEvent(messages.productOutOfStock, productQuantity),
+    'product.in_stock': productEventRenderer(messages.productInStock, productQuantity),
+    'product.out_of_stock': productEventRenderer(messages.productOutOfStock, productQuantity),
   } satisfies Record<WebhookEvent, Render>),
 );
 

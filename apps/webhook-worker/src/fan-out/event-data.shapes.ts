@@ -34,7 +34,7 @@ const orderOptions = {
     .describe('`metadata` of the order; absent if it has none'),
 };
 
-/** Data of both tracking events: exactly these members (docs/reference/store.openapi.json). */
+/** Data of `order.shipped` and `order.tracking_updated`. */
 const tracking = z.object({
   order_id: order.order_id,
   carrier: z.string().describe('The carrier of the package'),

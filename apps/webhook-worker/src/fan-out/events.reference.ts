@@ -117,7 +117,7 @@ export function eventReference(): Pick<ServiceReference, 'webhooks' | 'schemas'>
     webhooks: Object.fromEntries(
       described.map(({ event, schema }) => [event, { post: eventOperation(event, schema) }]),
     ),
-    schemas: described.reduce((sum, { schemas }) => ({ ...sum, ...schemas }), {}),
+    schemas: Object.fromEntries(described.flatMap(({ schemas }) => Object.entries(schemas))),
   };
 }
 

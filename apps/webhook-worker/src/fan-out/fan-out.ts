@@ -24,7 +24,7 @@ const incoming = new RowParameters<EventRow>('i', {
 });
 // One statement for the whole batch. An event is kept if a subscription gets it, or if its creator has a
 // feed, in which 0 means that it has no position yet. Deliveries of disabled subscriptions are written as
-// well; the reconciler holds them.
+// well; they are held once the reconciler has found them.
 const fanOut = statement(
   'fan-out.insert',
   `WITH incoming AS (SELECT * FROM ${incoming.table()}), matched AS (

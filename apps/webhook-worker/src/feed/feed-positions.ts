@@ -13,12 +13,14 @@ const open = statement(
   'feed.open',
   `INSERT INTO webhook_event_feeds (creator_id, id, api_version) VALUES ($1, $2, $3) ON CONFLICT (creator_id) DO NOTHING`,
 );
+// At most once an hour, which suffices for the end of a feed after 30 days and saves writes.
 const recordRead = statement(
   'feed.record-read',
   'UPDATE webhook_event_feeds SET read_at = now() WHERE creator_id = $1',
 );
 
 export interface Feed {
+  /** A feed that begins after the end of an earlier one has another id. */
   readonly id: string;
   /** The highest position that was given to an event. */
   readonly lastPosition: number;
@@ -108,7 +110,7 @@ const deleteUnread = statement(
      AND read_at < now() - interval '30 days'`,
 );
 
-/** Ends up to 1000 feeds that were not read for 30 days. Returns their number. */
+/** Deletes up to 1000 feeds that were not read for 30 days. Returns their number. */
 export function deleteUnreadFeeds(database: Database): Promise<number> {
   return database.run(deleteUnread);
 }

@@ -41,12 +41,15 @@ interface Page {
 type Client = Awaited<ReturnType<typeof aClient>>;
 
 const { client, fanOut } = given;
-const send = ({ token }: Pick<Client, 'token'>, query = '', server: string | object = given.worker.server) =>
-  request(Object(server)).get(`/store/v1/events${query}`).auth(token, { type: 'bearer' });
+const requestEvents = (
+  { token }: Pick<Client, 'token'>,
+  query = '',
+  server: string | object = given.worker.server,
+) => request(Object(server)).get(`/store/v1/events${query}`).auth(token, { type: 'bearer' });
 const read = async (reader: Client, query = ''): Promise<Page> =>
-  (await send(reader, query).expect(200)).body;
-const ids = ({ data }: Page): string[] => data.map(({ id }) => id);
-const idOf = (message: Message): string => publicId('evt', message.id);
+  (await requestEvents(reader, query).expect(200)).body;
+const idsOf = ({ data }: Page): string[] => data.map(({ id }) => id);
+const publicIdOf = (message: Message): string => publicId('evt', message.id);
 
 /** Reads all pages after a position. */
 async function readAll(reader: Client, limit: number, after?: string): Promise<Page['data']> {
@@ -67,7 +70,7 @@ describe('the event feed', () => {
         given.worker.app.get(EventsConsumer).handle(tx, [message]),
       );
       expect((await read(reader)).data).toContainEqual(
-        expect.objectContaining({ id: idOf(message), event: type }),
+        expect.objectContaining({ id: publicIdOf(message), event: type }),
       );
     },
   );
@@ -109,34 +112,35 @@ describe('the event feed', () => {
     await given.worker.app.get(FanOut).run(open.tx, [early]);
     await fanOut(later);
     const first = await read(reader);
-    expect(ids(first)).toEqual([idOf(later)]);
+    expect(idsOf(first)).toEqual([publicIdOf(later)]);
     await open.commit();
-    expect(ids(await read(reader, `?after=${first.next}`))).toEqual([idOf(early)]);
-    expect(ids(await read(reader))).toEqual([idOf(later), idOf(early)]);
+    expect(idsOf(await read(reader, `?after=${first.next}`))).toEqual([publicIdOf(early)]);
+    expect(idsOf(await read(reader))).toEqual([publicIdOf(later), publicIdOf(early)]);
   });
 
   it('returns the events in the same sequence to all readers, also during concurrent writes and reads', async () => {
     const reader = await client();
     await read(reader);
-    const sentMessages = ordersCreated(reader.creatorId, 60);
+    const [writerCount, eventsPerWriter] = [6, 10];
+    const sentMessages = ordersCreated(reader.creatorId, writerCount * eventsPerWriter);
     const follow = async (): Promise<string[]> => {
       const seen: string[] = [];
-      for (let after = ''; seen.length < sentMessages.length;) {
+      let after = '';
+      while (seen.length < sentMessages.length) {
         const page = await read(reader, `?limit=9${after}`);
-        seen.push(...ids(page));
+        seen.push(...idsOf(page));
         after = `&after=${page.next}`;
       }
       return seen;
     };
-    const writes = Array.from({ length: 6 }, (_, writer) =>
-      (async () => {
-        for (const message of sentMessages.slice(writer * 10, writer * 10 + 10)) await fanOut(message);
-      })(),
-    );
+    const writes = Array.from({ length: writerCount }, async (_, writer) => {
+      const start = writer * eventsPerWriter;
+      for (const message of sentMessages.slice(start, start + eventsPerWriter)) await fanOut(message);
+    });
     const [first, second, third] = await Promise.all([follow(), follow(), follow(), ...writes]);
-    expect(first?.toSorted()).toEqual(sentMessages.map(idOf).toSorted());
+    expect(first?.toSorted()).toEqual(sentMessages.map(publicIdOf).toSorted());
     expect([second, third]).toEqual([first, first]);
-    expect(ids(await read(reader, '?limit=100'))).toEqual(first);
+    expect(idsOf(await read(reader, '?limit=100'))).toEqual(first);
   });
 
   it('continues after a restored backup without skipping an event', async () => {
@@ -147,7 +151,7 @@ describe('the event feed', () => {
     await given.stores.database.run(resetPositions, [reader.creatorId]);
     const message = orderCreated(reader.creatorId);
     await fanOut(message);
-    expect(ids(await read(reader, `?after=${next}`))).toEqual([idOf(message)]);
+    expect(idsOf(await read(reader, `?after=${next}`))).toEqual([publicIdOf(message)]);
   });
 
   it('keeps no event of a creator without a feed and without a subscription', async () => {
@@ -161,7 +165,7 @@ describe('the event feed', () => {
     const { next } = await read(reader);
     await given.stores.database.run(makeUnread, [reader.creatorId]);
     expect(await deleteUnreadFeeds(given.stores.database)).toBe(1);
-    const { body } = await send(reader, `?after=${next}`).expect(400);
+    const { body } = await requestEvents(reader, `?after=${next}`).expect(400);
     expect(body.details).toEqual([{ field: 'after', reason: 'is not a position of this feed' }]);
     expect((await read(reader)).data).toEqual([]);
   });
@@ -176,7 +180,7 @@ describe('the event feed', () => {
     await untilLockWaits(given.stores.database, { query: 'DELETE FROM webhook_event_feeds%' });
     await reading.commit();
     expect(await deleting).toBe(0);
-    await send(reader, `?after=${next}`).expect(200);
+    await requestEvents(reader, `?after=${next}`).expect(200);
   });
 
   it('shows a creator its own events only, and accepts no position of another creator', async () => {
@@ -186,13 +190,17 @@ describe('the event feed', () => {
     const theirs = await read(foreign);
     expect(theirs.data).toHaveLength(1);
     expect((await read(mine)).data).toEqual([]);
-    const { body } = await send(mine, `?after=${theirs.next}`).expect(400);
+    const { body } = await requestEvents(mine, `?after=${theirs.next}`).expect(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'after' }] });
   });
 
   it('needs the scope webhooks:read and a connected creator', async () => {
-    expect((await send(await client({ scope: 'webhooks:create' })).expect(403)).body.code).toBe('FORBIDDEN');
-    expect((await send(await client({ creator_id: undefined })).expect(404)).body.code).toBe('NOT_FOUND');
+    expect((await requestEvents(await client({ scope: 'webhooks:create' })).expect(403)).body.code).toBe(
+      'FORBIDDEN',
+    );
+    expect((await requestEvents(await client({ creator_id: undefined })).expect(404)).body.code).toBe(
+      'NOT_FOUND',
+    );
   });
 
   it.each([
@@ -202,7 +210,7 @@ describe('the event feed', () => {
     ['limit=101', 'limit'],
     ['after=1', 'after'],
   ])('rejects the query %s', async (query, field) => {
-    const { body } = await send(await client(), `?${query}`).expect(400);
+    const { body } = await requestEvents(await client(), `?${query}`).expect(400);
     expect(body.details).toEqual([expect.objectContaining({ field })]);
   });
 });
@@ -218,7 +226,7 @@ describe('a request that waits for events', () => {
     await untilWaiting(2);
     const message = orderCreated(reader.creatorId);
     await given.publish(message);
-    expect((await Promise.all(pages)).map(ids)).toEqual([[idOf(message)], [idOf(message)]]);
+    expect((await Promise.all(pages)).map(idsOf)).toEqual([[publicIdOf(message)], [publicIdOf(message)]]);
   });
 
   it('returns no events and the same position after its timeout', async () => {
@@ -234,7 +242,7 @@ describe('a request that waits for events', () => {
     await Promise.all([read(reader), read(other)]);
     const pages = Array.from({ length: maxWaitingPerClient }, () => read(reader, '?wait=20'));
     await untilWaiting(maxWaitingPerClient);
-    const { body, headers } = await send(reader, '?wait=20').expect(429);
+    const { body, headers } = await requestEvents(reader, '?wait=20').expect(429);
     expect([body.code, headers['retry-after']]).toEqual(['RATE_LIMITED', '1']);
     pages.push(read(other, '?wait=20'));
     await untilWaiting(maxWaitingPerClient + 1);
@@ -260,7 +268,7 @@ describe('a request that waits for events', () => {
   it('ends when its client disconnects', async () => {
     const reader = await client();
     await read(reader);
-    const page = send(reader, '?wait=20');
+    const page = requestEvents(reader, '?wait=20');
     const ended = page.catch(() => undefined);
     await untilWaiting(1);
     page.abort();
@@ -285,9 +293,9 @@ describe('a request that waits for events', () => {
       },
     );
     const reader = await aClient(given.stores, worker);
-    await send(reader, '', worker.server).expect(200);
+    await requestEvents(reader, '', worker.server).expect(200);
     const pages = [1, 2, 3].map(() =>
-      send(reader, '?wait=20', worker.server).then(({ status, body }) => [status, body.data]),
+      requestEvents(reader, '?wait=20', worker.server).then(({ status, body }) => [status, body.data]),
     );
     await untilWaiting(3, worker);
     await reader.get().expect(200);

@@ -5,7 +5,7 @@ import type { WebhookStores } from '../test/webhook-worker.fixture.js';
 const page = z.object({ data: z.array(z.object({ id: z.string() })), next: z.string() });
 
 /**
- * Begins the feed of a creator, and reads it: each request is for the next of the servers, and continues
+ * Begins the feed of a creator, and reads it: each request goes to the next of the servers, and continues
  * after the last one that succeeded.
  */
 export async function followFeed(

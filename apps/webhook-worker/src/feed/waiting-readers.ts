@@ -4,8 +4,11 @@ import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 
 const pollIntervalMs = 500;
+/** Maximum number of requests that wait in this process. */
 const maxWaiting = 500;
+/** Maximum number of requests of one client that wait for events of one creator. */
 export const maxWaitingPerClient = 4;
+/** Maximum number of requests of all clients that wait for events of one creator. */
 export const maxWaitingPerCreator = 20;
 
 // Events get their positions when the feed is read (feed-positions.ts); 0 means none yet. A new event has no
@@ -28,7 +31,7 @@ interface Reader extends FeedPosition {
 }
 
 export interface Wait extends FeedPosition {
-  /** The OAuth client; its waiting requests for one creator are limited. */
+  /** The OAuth client of the request. */
   readonly clientId: string;
   readonly timeoutMs: number;
   /** Aborted when the client disconnects. */

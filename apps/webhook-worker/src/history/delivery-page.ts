@@ -16,13 +16,12 @@ export interface PageQuery {
 }
 
 const dayMs = 86_400_000;
-/** A later year has five digits. */
+/** After it, `toISOString` returns a year of more than four digits. */
 const maxDateMs = Date.parse('9999-12-31T00:00:00Z');
 const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT :limit';
-// A delivery is created on the day of its event or later, but clocks differ. Days after the latest possible
-// day are excluded, except days after tomorrow, which only a wrong clock can cause. There is no earliest day,
-// since an event may be delivered long after it happened. PostgreSQL does not open the partitions of excluded
-// days.
+// The last condition limits the days of events, so that PostgreSQL does not open the partitions of others. A
+// delivery is not created before its event, so no day after `latest_day` matches, except days after tomorrow:
+// their events come from a wrong clock. There is no earliest day, since a delivery may be created much later.
 const inSpan = `d.subscription_id = :subscription_id
   AND d.created_at > coalesce(:created_after::timestamptz, '-infinity') AND d.created_at < coalesce(:created_before::timestamptz, 'infinity')
   AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + :after_micros::bigint * interval '1 microsecond', 'infinity'),
@@ -118,7 +117,10 @@ function subjectsOf({ order_id: order, product_id: product }: DeliveryFilters): 
   ].filter((id) => id !== undefined);
 }
 
-/** Returns the day after the one on which the newest delivery of the page can have been created. */
+/**
+ * Returns the latest possible day of an event whose delivery is on the page: the day on which the newest of
+ * these can have been created, and one more, since clocks differ.
+ */
 function latestDay(createdBefore: string | undefined, after: CursorKey | undefined): string {
   const beforeMs = createdBefore === undefined ? Infinity : Date.parse(createdBefore);
   const afterMs = after === undefined ? Infinity : after.micros / 1000;

@@ -5,6 +5,7 @@ import type { DeliveryStatus, FailureReason, Trigger } from '../delivery/deliver
 import { eventPublicId } from '../delivery/event-public-id.js';
 import type { AttemptView, DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 
+/** SQL: the columns of a `DeliveryRow`. */
 export const deliveryColumns = `d.id, d.subscription_id, d.event_id, d.event, d.api_version, d.status, d.failure_reason, d.test,
   d.attempt_count, d.next_attempt_at, d.last_status_code, d.created_at, d.completed_at`;
 

@@ -25,9 +25,11 @@ export const attemptsWithFullResponse = 25;
  */
 export const olderBodyBytes = 256;
 
-/** The health of a receiver covers the newest deliveries of a period, and the newest attempts of each. */
+/** The health of a receiver covers a period of at most seven days. */
 export const maxHealthHours = 7 * 24;
+/** The health covers the newest deliveries of the period. */
 export const maxHealthDeliveries = 1_000;
+/** The health covers the newest attempts of each of these deliveries. */
 export const maxHealthAttempts = 100;
 /** The health lists this many kinds of outcomes, the most frequent ones. */
 export const maxOutcomes = 50;

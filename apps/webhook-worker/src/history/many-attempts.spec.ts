@@ -12,7 +12,10 @@ const writeAttempts = statement(
    FROM webhook_deliveries, generate_series(2, :count) AS number WHERE id = :id`,
 );
 
-/** Creates a delivery with `count` attempts, all but the first with this response. */
+/**
+ * Creates a delivery with `count` attempts, all but the first with this response. Returns a function that
+ * reads the delivery.
+ */
 async function withAttempts(count: number, body: Buffer, header = 'text/plain') {
   const { client, id } = await given.subscriber();
   await given.publish(orderCreated(client.creatorId));
@@ -25,11 +28,13 @@ async function withAttempts(count: number, body: Buffer, header = 'text/plain') 
 
 describe('a delivery with thousands of attempts', () => {
   it('shows the newest hundred in order, and the whole stored response of the newest 25', async () => {
+    // An older body is cut after 256 bytes, within the euro sign.
     const read = await withAttempts(3_000, Buffer.from(`${'a'.repeat(255)}€${'b'.repeat(500)}`));
     const { attempts } = (await read()).body;
     expect(attempts.map(({ number }: { number: number }) => number)).toEqual(
       Array.from({ length: 100 }, (_, index) => 2_901 + index),
     );
+    // The oldest of the newest 25, and the one before it.
     expect(attempts[75]).toMatchObject({
       response_body: `${'a'.repeat(255)}€${'b'.repeat(500)}`,
       response_truncated: false,

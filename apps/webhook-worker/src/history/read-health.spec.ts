@@ -119,13 +119,13 @@ describe('the health of a receiver', () => {
 
   it('counts at most 1000 deliveries, the newest, with 100 attempts of each', async () => {
     const { uuid, health, deliver } = await aSubscription();
-    const many = statement(
-      'test.many',
+    const writeWithoutAttempts = statement(
+      'test.write-without-attempts',
       `INSERT INTO webhook_deliveries (day, id, subscription_id, event_id, event, api_version, status, created_at, completed_at)
        SELECT current_date, gen_random_uuid(), $1, $1, 'order.created', 'v', 'succeeded', now() - interval '2 hours', now()
        FROM generate_series(1, 1001)`,
     );
-    await given.stores.database.run(many, [uuid]);
+    await given.stores.database.run(writeWithoutAttempts, [uuid]);
     await deliver(Array.from({ length: 130 }, () => responded(204, 5)));
     expect(await health()).toMatchObject({ deliveries: 1000, attempts: 100 });
   });

@@ -20,10 +20,14 @@ const tables = ['webhook_deliveries', 'webhook_attempts', 'webhook_events'] as c
 type Table = (typeof tables)[number];
 const daysAhead = 7;
 const daysKept = 30;
+/** The table is locked while rows move to a new partition. More than these stay in the default one. */
 const maxMovedRows = 20_000;
 const maxDeletedRows = 5_000;
 
-/** Delete rows from the default partition of each table, once those of the tables before it have none. */
+/**
+ * One statement for each table, which deletes expired rows from its default partition, once the default
+ * partitions of the tables before it have none.
+ */
 const deletions = tables.map((table, index) => {
   const conditions = tables
     .slice(0, index)
@@ -40,14 +44,13 @@ const deletions = tables.map((table, index) => {
  * partition into it. Each is created on its own, so that a failure does not affect the others.
  */
 export async function createDayPartitions(database: Database, logger: Logger): Promise<void> {
-  const [day, names] = [await currentDay(database), await partitionsOf(database, ...tables)];
-  for (const offset of Array.from({ length: daysAhead + 2 }, (_, index) => index - 1)) {
+  const today = await currentDay(database);
+  const names = await partitionsOf(database, ...tables);
+  for (let offset = -1; offset <= daysAhead; offset += 1) {
+    const day = addDays(today, offset);
     for (const table of tables) {
-      const from = addDays(day, offset);
-      if (names.has(dayPartition(table, from))) continue;
-      await tryChange({ logger, action: 'created', table, day: from }, () =>
-        createDay(database, table, from),
-      );
+      if (names.has(dayPartition(table, day))) continue;
+      await tryChange({ logger, action: 'created', table, day }, () => createDay(database, table, day));
     }
   }
 }

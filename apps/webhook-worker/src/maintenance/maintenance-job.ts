@@ -40,7 +40,10 @@ export class MaintenanceJob extends BackgroundLoop {
       const held = await this.database.row<{ count: number }>(countHeld);
       deliveryMetrics.held.set(held?.count ?? 0);
     } catch (error) {
-      this.logger.warn({ error }, 'Held deliveries could not be counted.');
+      this.logger.warn(
+        { error },
+        'Held deliveries could not be counted for the metric; will retry in a minute.',
+      );
     }
   }
 }

@@ -7,6 +7,7 @@ import { resealSecrets } from './reseal-secrets.js';
 import { SecretBox } from '@fulfilment/runtime';
 
 const [older, newer] = [randomBytes(32), randomBytes(32)];
+// The boxes before, during and after the rotation from the older to the newer key.
 const [before, both, after] = [new SecretBox([older]), new SecretBox([newer, older]), new SecretBox([newer])];
 
 let scratch: ScratchDatabase;
@@ -28,6 +29,12 @@ const read = statement(
   'SELECT id, secret, previous_secret, signing_key, previous_signing_key FROM webhook_subscriptions',
 );
 
+/**
+ * Writes a subscription. Returns its id.
+ * @param box seals the secret
+ * @param previousForHours how long the previous secret and key are still valid; null: it has only a secret
+ * @param previousBox seals the previous secret and both keys
+ */
 async function subscribe(
   box: SecretBox,
   previousForHours: number | null = null,
@@ -52,14 +59,15 @@ interface Row {
   readonly signing_key: Buffer | null;
   readonly previous_signing_key: Buffer | null;
 }
-const rows = () => scratch.database.rows<Row>(read);
+const readRows = () => scratch.database.rows<Row>(read);
 
 describe('resealing secrets', () => {
   it('leaves no secret that needs an old key, in several batches', async () => {
-    for (let count = 0; count < 450; count += 1) await subscribe(before, count % 2 === 0 ? 1 : null);
+    const oldCount = 450; // three batches; half of them have previous secrets
+    for (let count = 0; count < oldCount; count += 1) await subscribe(before, count % 2 === 0 ? 1 : null);
     await subscribe(both);
-    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 450, unreadable: 0 });
-    for (const { id, secret, previous_secret: previous, ...keys } of await rows()) {
+    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: oldCount, unreadable: 0 });
+    for (const { id, secret, previous_secret: previous, ...keys } of await readRows()) {
       const open = (sealed: Buffer | null) => sealed && after.open(sealed, id).toString();
       expect(open(secret)).toBe(`secret of ${id}`);
       if (previous === null) continue;
@@ -67,38 +75,38 @@ describe('resealing secrets', () => {
       expect(open(keys.signing_key)).toBe(`key of ${id}`);
       expect(open(keys.previous_signing_key)).toBe(`old key of ${id}`);
     }
-    expect((await rows()).filter((row) => row.previous_secret !== null)).toHaveLength(450 / 2);
+    expect((await readRows()).filter((row) => row.previous_secret !== null)).toHaveLength(oldCount / 2);
   });
 
   it('changes nothing when it is repeated', async () => {
     await subscribe(before, 1);
     await resealSecrets(scratch.database, both);
-    const sealed = await rows();
+    const sealed = await readRows();
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 0 });
-    expect(await rows()).toEqual(sealed);
+    expect(await readRows()).toEqual(sealed);
   });
 
   it('deletes an expired previous secret and key', async () => {
     await subscribe(before, -1);
     await resealSecrets(scratch.database, both);
-    const [row] = await rows();
+    const [row] = await readRows();
     expect([row?.previous_secret, row?.previous_signing_key]).toEqual([null, null]);
     expect(row?.signing_key).not.toBeNull();
   });
 
   it('skips a secret that no key opens, and leaves it unchanged', async () => {
     await subscribe(new SecretBox([randomBytes(32)]));
-    const [lost] = await rows();
+    const [lost] = await readRows();
     await subscribe(before);
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 1, unreadable: 1 });
-    expect(await rows()).toContainEqual(lost);
+    expect(await readRows()).toContainEqual(lost);
   });
 
   it('leaves all secrets of a subscription unchanged when no key opens one of them', async () => {
     await subscribe(before, 1, new SecretBox([randomBytes(32)]));
-    const sealed = await rows();
+    const sealed = await readRows();
     expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 1 });
-    expect(await rows()).toEqual(sealed);
+    expect(await readRows()).toEqual(sealed);
   });
 
   it('rejects with an unexpected error, and does not count the secret as unreadable', async () => {

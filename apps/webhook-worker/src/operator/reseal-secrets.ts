@@ -38,9 +38,10 @@ const replace = statement(
    FROM ${resealedRows.table()} WHERE s.id = r.id`,
 );
 
-/** Number of subscriptions that were resealed, and of those with a secret that no key opens. */
 export interface Resealed {
+  /** Number of subscriptions whose secrets were resealed. */
   readonly resealed: number;
+  /** Number of subscriptions with a secret that no key opens. */
   readonly unreadable: number;
 }
 
@@ -50,7 +51,9 @@ export interface Resealed {
  * previous secrets of the resealed subscriptions.
  */
 export async function resealSecrets(database: Database, box: SecretBox): Promise<Resealed> {
-  let [after, resealed, unreadable] = [nilUuid, 0, 0];
+  let after = nilUuid;
+  let resealed = 0;
+  let unreadable = 0;
   for (;;) {
     const batch = await database.transaction((tx) => resealBatch(tx, box, after));
     resealed += batch.resealed;
@@ -73,8 +76,8 @@ async function resealBatch(
 }
 
 /**
- * Returns none if any secret of the subscription cannot be opened: all its secrets stay unchanged, since the
- * key may still be found.
+ * Returns an empty array if any secret of the subscription cannot be opened: all its secrets stay unchanged,
+ * since the missing key may still be found.
  */
 function reseal(box: SecretBox, { id, secret, ...optional }: Sealed): Sealed[] {
   const resealOptional = (sealed: Buffer | null): Buffer | null => sealed && box.reseal(sealed, id);

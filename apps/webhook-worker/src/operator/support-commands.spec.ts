@@ -57,7 +57,7 @@ describe('an operator', () => {
     await client.delete(byOwner).expect(204);
     expect(await operate('webhooks delete', { id: byOperator })).toEqual({ id: byOperator, deleted: true });
     await expect(operate('webhooks delete', { id: byOperator })).rejects.toThrow(
-      `The webhook subscription ${byOperator} does not exist.`,
+      `The webhook subscription ${byOperator} does not exist, or is deleted already.`,
     );
     await client.get(`/${byOperator}`).expect(404);
     await given.publish(orderCreated(client.creatorId));

@@ -38,7 +38,7 @@ const list = page('support.list', ' AND deleted_at IS NULL');
 const listAll = page('support.list-all', '');
 const deleteAny = deletionStatement('support.delete', 'id = $2');
 
-/** Deletes a subscription like its owner. @throws Error when it does not exist, also when repeated */
+/** Deletes a subscription as its owner can. @throws Error when it does not exist or is deleted already */
 async function deleteSubscription(
   database: Database,
   id: string,
@@ -47,7 +47,7 @@ async function deleteSubscription(
     markDeleted(tx, deleteAny, { reason: 'operator', values: [id] }),
   );
   if (deleted.length === 0)
-    throw new Error(`The webhook subscription ${publicId('whk', id)} does not exist.`);
+    throw new Error(`The webhook subscription ${publicId('whk', id)} does not exist, or is deleted already.`);
   return { id: publicId('whk', id), deleted: true };
 }
 
@@ -62,7 +62,7 @@ const idOf = (prefix: 'whk' | 'crt') =>
 /** Operator commands for support: list the subscriptions of a creator, and delete one. */
 export const supportCommands = {
   'webhooks list': defineCommand({
-    summary: 'lists the webhook subscriptions of a creator; for deleted ones, also the reason',
+    summary: 'lists the webhook subscriptions of a creator; --deleted adds deleted ones, with the reason',
     options: ['--creator <CREATOR>', '--client <CLIENT>', '--deleted', '--limit <NUMBER>', '--after <ID>'],
     arguments: z.object({
       creator: idOf('crt'),

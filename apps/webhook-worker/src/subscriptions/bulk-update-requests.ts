@@ -8,7 +8,7 @@ const insert = statement(
 );
 
 /**
- * Inserts requests for a state sync: deliveries are held, released or ended as the state of their
+ * Inserts requests for a state sync: deliveries are held, released or cancelled as the state of their
  * subscription requires. Call it in the transaction that changes this state. `BulkUpdates` polls for requests
  * each second; `BulkUpdateRequests.requestStateSync` also starts `BulkUpdates` after the commit.
  */
@@ -21,7 +21,7 @@ export async function insertStateSyncs(tx: Transaction, subscriptionIds: readonl
 export class BulkUpdateRequests {
   private readonly listeners: (() => void)[] = [];
 
-  /** Calls back after each commit that requests a bulk update. */
+  /** Registers a callback for commits of this process that request a bulk update. */
   onRequest(listener: () => void): void {
     this.listeners.push(listener);
   }

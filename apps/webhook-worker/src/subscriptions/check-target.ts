@@ -10,7 +10,7 @@ interface Target {
   readonly url?: string | undefined;
 }
 
-/** Maximum number of rejected URLs whose name resolves to a private address, per owner and replica. */
+/** Limit of rejected URLs whose name resolves to a private address, for each owner in each replica. */
 const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
 
 /** Validates the events and the URL of a subscription beyond their types. */

@@ -34,7 +34,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
 
   const subscribe = (body: object = input, caller: Client = client, keyText = key) =>
     caller.post(body, '', { 'idempotency-key': keyText });
-  const subscriptions = async ({ creatorId }: Client = client) =>
+  const subscriptionCount = async ({ creatorId }: Client = client) =>
     (await given.stores.database.row<{ count: number }>(countSubscriptions, [creatorId]))?.count;
 
   it('returns the first response to a repeated request, even if the subscription has changed', async () => {
@@ -46,7 +46,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     expect(repeated.headers['location']).toBe(first.headers['location']);
     expect(repeated.headers['idempotent-replayed']).toBe('true');
     expect(first.headers['idempotent-replayed']).toBeUndefined();
-    expect(await subscriptions()).toBe(1);
+    expect(await subscriptionCount()).toBe(1);
   });
 
   it.each([
@@ -59,7 +59,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
       code: 'CONFLICT',
       details: [{ field: 'idempotency-key', reason: 'body_mismatch' }],
     });
-    expect(await subscriptions()).toBe(1);
+    expect(await subscriptionCount()).toBe(1);
   });
 
   it('creates one subscription for parallel requests', async () => {
@@ -67,7 +67,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(201));
     expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
     expect(responses.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
-    expect(await subscriptions()).toBe(1);
+    expect(await subscriptionCount()).toBe(1);
   });
 
   it('scopes the key to client and creator, and to its exact text', async () => {

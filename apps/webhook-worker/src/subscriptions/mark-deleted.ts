@@ -5,8 +5,8 @@ import { insertStateSyncs } from './bulk-update-requests.js';
 export type DeletedReason = 'owner' | 'operator' | 'client_deleted' | 'client_disconnected';
 
 /**
- * Returns the statement that marks subscriptions as deleted. The row stays for the history; the secrets are
- * erased.
+ * Returns the statement that marks subscriptions as deleted. The row stays for the history, without its
+ * secrets and keys.
  * @param condition SQL; `$1` is the reason
  */
 export function deletionStatement(name: string, condition: string): Statement {
@@ -20,8 +20,8 @@ export function deletionStatement(name: string, condition: string): Statement {
 
 /**
  * Marks subscriptions as deleted, which stops all deliveries, including retries, and requests their state
- * sync. Call `BulkUpdateRequests.startRequestedAfterCommit` in the same transaction, so that the sync starts
- * without the poll interval. Returns the ids of these subscriptions.
+ * sync. Call `BulkUpdateRequests.startRequestedAfterCommit` in the same transaction, so that the sync does
+ * not wait for the next poll. Returns the ids of the subscriptions.
  */
 export async function markDeleted(
   tx: Transaction,

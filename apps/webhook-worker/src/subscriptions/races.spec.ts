@@ -57,7 +57,7 @@ describe('concurrent requests', () => {
     expect(storedSecrets.toSorted()).toEqual(['second', 'third']);
   });
 
-  it('count each failed delivery once if they are recoveries', async () => {
+  it('count each failed delivery once when they recover deliveries', async () => {
     const { client, id } = await given.subscriber();
     given.receiver.respondWith((response) => response.writeHead(500).end());
     await given.publish(...ordersCreated(client.creatorId, 8));

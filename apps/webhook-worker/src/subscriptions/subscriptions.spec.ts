@@ -121,7 +121,7 @@ describe('POST /v1/webhooks', () => {
 
   it('accepts a URL of exactly 2048 characters', async () => {
     const client = await given.client();
-    await client.post({ ...input, url: `https://8.8.8.8/${'a'.repeat(2048 - 16)}` }).expect(201);
+    await client.post({ ...input, url: 'https://8.8.8.8/'.padEnd(2048, 'a') }).expect(201);
   });
 
   it('rejects the fifty-first subscription with 409, also for concurrent requests', async () => {

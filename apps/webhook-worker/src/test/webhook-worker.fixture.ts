@@ -156,9 +156,10 @@ export async function startWorker(
   const messaging = app.get(Messaging);
   await eventually(() => messaging.connected);
   const token = await stores.tokens.token({ scope: 'webhooks:read' });
-  const readKeys = () =>
+  const sendRequest = () =>
     request(app.getHttpServer()).get('/store/v1/webhooks').auth(token, { type: 'bearer' });
-  await eventually(async () => (await readKeys()).status < 500);
+  // Until the worker has read the keys that verify access tokens.
+  await eventually(async () => (await sendRequest()).status < 500);
   return {
     app,
     config,

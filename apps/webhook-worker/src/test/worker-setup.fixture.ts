@@ -46,8 +46,8 @@ export function setUpWorker(environment: Readonly<Record<string, string>> = {}, 
       given.stores.database.transaction((tx) => given.worker.app.get(FanOut).run(tx, messages)),
     deliveriesWhen: (condition: DeliveryCondition) => deliveriesWhen(given.stores, condition),
     /**
-     * Returns the deliveries once they satisfy the condition. Until then, runs the reconciler, which holds
-     * the new deliveries of disabled subscriptions.
+     * Returns the deliveries once they satisfy the condition. Until then, runs the reconciler, so that new
+     * deliveries of disabled subscriptions are held.
      */
     reconcileUntil: (condition: DeliveryCondition) =>
       given.deliveriesWhen((rows) => {

@@ -11,7 +11,7 @@ const minRetryDelayMs = 200;
 const maxRetryDelayMs = 1_000;
 const stopTimeoutMs = 5_000;
 
-/** Sets up a channel of its own, to consume or to publish. Called after each connect, with a new channel. */
+/** Starts to consume or to publish on a channel of its own. Called after each connect, with a new channel. */
 export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) => Promise<void>;
 
 /** Rejects while the connection must not be opened; resolves when it may be. */
@@ -46,7 +46,7 @@ export class Broker {
     return this.isReady;
   }
 
-  /** Whether RabbitMQ, short of memory or disk, accepts no messages. They would fill the memory here. */
+  /** Whether RabbitMQ is short of memory or disk. It reads no messages then, so they would pile up here. */
   get blocked(): boolean {
     return this.isBlocked;
   }
@@ -68,14 +68,14 @@ export class Broker {
   /**
    * Closes the connection, even while its channels are being set up, and opens another. RabbitMQ redelivers
    * unacknowledged messages, to this process or another.
-   * @param gate the connection is opened once this resolves; called again with the delays of reconnecting
+   * @param gate called before the connection is opened, and repeated after a delay until it resolves
    */
   reconnect(gate?: Gate): void {
     this.gate = gate ?? this.gate;
     this.closeConnection();
   }
 
-  /** Returns the counts of messages and consumers; undefined without the queue or a connection. */
+  /** Returns the counts of messages and consumers; undefined if there is no such queue or no connection. */
   async inspect(queue: string): Promise<Replies.AssertQueue | undefined> {
     const { connection } = this;
     if (connection === undefined || !this.isReady) return undefined;
@@ -94,7 +94,7 @@ export class Broker {
     if (this.running !== undefined) await resolveWithin(stopTimeoutMs, this.running, () => undefined);
   }
 
-  /** Does not wait for the end: `runConnection` continues at the connection's `close` event. */
+  /** Begins to close the connection. `runConnection` continues at its `close` event. */
   private closeConnection(): void {
     if (this.connection !== undefined) void close(this.connection).catch(() => undefined);
   }
@@ -103,19 +103,16 @@ export class Broker {
     const { signal } = this.stopping;
     let retryDelayMs = minRetryDelayMs;
     while (!signal.aborted) {
+      let problem = 'The store that a consumer needs is unavailable';
       try {
         await this.passGate();
+        problem = 'RabbitMQ cannot be used';
         await this.runConnection(() => {
           retryDelayMs = minRetryDelayMs;
         });
         if (!signal.aborted) this.logger.warn('The connection to RabbitMQ was lost; reconnecting.');
       } catch (error) {
         if (signal.aborted) return;
-        // The gate is cleared once it resolves, so a remaining gate is what failed.
-        const problem =
-          this.gate === undefined
-            ? 'RabbitMQ cannot be used'
-            : 'The store that a consumer needs is unavailable';
         this.logger.warn({ error, retry_ms: retryDelayMs }, `${problem}; will retry.`);
       }
       this.connection = undefined;

@@ -5,7 +5,7 @@ const timeoutMs = 5_000;
 
 /**
  * Closes a channel or a connection. Use it instead of their own `close`, whose promise never settles if the
- * connection ends before RabbitMQ confirms. Returns after 5 s; the heartbeat then ends the connection.
+ * connection ends before RabbitMQ confirms. Waits for 5 s at most; the heartbeat then ends the connection.
  * @throws Error when it was closed before
  */
 export async function close(target: Channel | ChannelModel): Promise<void> {

@@ -4,17 +4,18 @@ import type { ConfirmChannel } from 'amqplib';
 const confirmTimeoutMs = 10_000;
 
 export interface OutgoingMessage {
-  /** '' for the exchange that routes to the queue with the name of the routing key. */
+  /** '' is RabbitMQ's default exchange, which routes to the queue that the routing key names. */
   readonly exchange: string;
   readonly routingKey: string;
   readonly content: Buffer;
+  /** The id in the message's AMQP properties; any value but a string is ignored. */
   readonly messageId?: unknown;
   readonly headers?: object;
 }
 
 /**
- * Publishes JSON on a channel, and detects messages that no queue receives. Only one publisher uses the
- * channel, since RabbitMQ confirms by channel.
+ * Publishes JSON on a channel, and detects messages that no queue receives. It must be the only publisher of
+ * the channel, since `confirm` waits for all messages of the channel.
  */
 export class ConfirmedPublisher {
   /** Whether RabbitMQ returned a message since the last `confirm`, because no queue receives it. */
@@ -55,6 +56,6 @@ export class ConfirmedPublisher {
 /** Resolves when RabbitMQ has confirmed all messages of the channel. Rejects on a nack, and after 10 s. */
 export async function waitForConfirmation(channel: ConfirmChannel): Promise<void> {
   await resolveWithin(confirmTimeoutMs, channel.waitForConfirms(), () => {
-    throw new Error('RabbitMQ did not confirm in time.');
+    throw new Error(`RabbitMQ did not confirm the messages within ${confirmTimeoutMs} ms.`);
   });
 }

@@ -8,7 +8,7 @@ const unreachable = 'amqp://127.0.0.1:1';
 
 describe('a connection to a cluster of RabbitMQ', () => {
   it('is opened to the next node when nodes cannot be reached', async () => {
-    // The first node is chosen at random.
+    // Each round begins with a random node; eight rounds meet an unreachable one first, almost certainly.
     for (let round = 0; round < 8; round += 1)
       await close(await connect([unreachable, unreachable, url].join(',')));
   });

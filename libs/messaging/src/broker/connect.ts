@@ -5,8 +5,8 @@ const timeoutMs = 5_000;
 const heartbeatSeconds = '10';
 
 /**
- * Connects to one node of the cluster: to a random one, so that connections spread, and if it cannot be used
- * to the next. The caller needs no listener for `error`: calls in progress reject.
+ * Connects to a random node of the cluster, so that connections spread over the nodes. If it cannot be used,
+ * tries the next one. The caller needs no listener for `error`: calls in progress reject.
  * @param urls value of `RABBITMQ_URL`
  * @param name shown in the management interface of RabbitMQ
  * @throws Error of the only node, or AggregateError if none of several can be used

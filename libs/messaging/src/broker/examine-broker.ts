@@ -13,13 +13,13 @@ export interface BrokerFindings {
   readonly different: readonly string[];
   /** Nodes that cannot be used although others can, as `host:port: reason`. */
   readonly unusableNodes: readonly string[];
-  /** Names of the clusters of the nodes; all nodes must be of one. */
+  /** Names of the clusters to which the nodes belong: one, unless a node is in a wrong cluster. */
   readonly clusters: readonly string[];
 }
 
 /**
  * Checks that the exchange exists, and that the queues of a service are as it declares them. Declares only
- * queues that exist, which changes nothing.
+ * queues that exist: no queue is created, but a missing binding or exchange of theirs is.
  */
 export async function examineBroker(
   service: string,

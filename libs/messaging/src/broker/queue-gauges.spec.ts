@@ -7,7 +7,7 @@ import { effectsTestbed } from '../testing/effects-testbed.js';
 import { eventually } from '@fulfilment/testing';
 
 const queue = 'store-api.fulfilment';
-const gauge = async (name: string): Promise<number | undefined> =>
+const gaugeValue = async (name: string): Promise<number | undefined> =>
   (await metrics.getSingleMetric(name)?.get())?.values.find(({ labels }) => labels.queue === queue)?.value;
 
 describe('the queue gauges', () => {
@@ -26,21 +26,21 @@ describe('the queue gauges', () => {
     });
     try {
       await broker.publish(...sent);
-      // Of ten messages, one is dead-lettered and two are unacknowledged.
-      await eventually(async () => (await gauge('messaging_queue_messages')) === 7);
-      await eventually(async () => (await gauge('messaging_dead_letters')) === 1);
-      await eventually(async () => ((await gauge('messaging_dead_letters_waiting_seconds')) ?? 0) > 0);
+      // Of ten messages, one is dead-lettered and two (twice the batch size) are prefetched.
+      await eventually(async () => (await gaugeValue('messaging_queue_messages')) === 7);
+      await eventually(async () => (await gaugeValue('messaging_dead_letters')) === 1);
+      await eventually(async () => ((await gaugeValue('messaging_dead_letters_waiting_seconds')) ?? 0) > 0);
       const connection = await connect(broker.url);
       const channel = await connection.createConfirmChannel();
       const topology = topologyOf(broker.namespace);
       channel.sendToQueue(topology.deadLetterQueue(queue), Buffer.from('{}'));
       await channel.waitForConfirms();
       await connection.close();
-      await eventually(async () => (await gauge('messaging_dead_letters')) === 2);
+      await eventually(async () => (await gaugeValue('messaging_dead_letters')) === 2);
       released.resolve();
-      await eventually(async () => (await gauge('messaging_queue_messages')) === 0);
+      await eventually(async () => (await gaugeValue('messaging_queue_messages')) === 0);
       await broker.takeDeadLetters(queue);
-      await eventually(async () => (await gauge('messaging_dead_letters_waiting_seconds')) === 0);
+      await eventually(async () => (await gaugeValue('messaging_dead_letters_waiting_seconds')) === 0);
     } finally {
       released.resolve();
       await testbed.stop();

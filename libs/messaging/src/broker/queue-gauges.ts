@@ -22,8 +22,8 @@ const nonEmptySeconds = new Gauge({
 });
 
 /**
- * Reports how many messages wait in each queue that a service consumes, by passive declarations. A sharded
- * queue is reported as one: its intakes and shards together.
+ * Reports how many messages and dead letters wait in each queue that a service consumes. A sharded queue is
+ * reported as one: the sum of its intakes and shards.
  */
 export class QueueGauges extends BackgroundLoop {
   /** When this replica first saw the current dead letters of a queue (`performance.now()`). */
@@ -38,7 +38,7 @@ export class QueueGauges extends BackgroundLoop {
     super({ name: 'queue-gauges', intervalMs, logger, round: () => this.round() });
   }
 
-  /** Updates the values. They stay while RabbitMQ is unreachable, which readiness and the outbox report. */
+  /** Updates the values. While RabbitMQ is unreachable, they stay; readiness and the outbox report that. */
   private async round(): Promise<void> {
     for (const queue of this.queues) {
       const { topology } = this.broker;
@@ -49,7 +49,7 @@ export class QueueGauges extends BackgroundLoop {
     }
   }
 
-  /** Returns the messages of all these queues; undefined while the number of one is not known. */
+  /** Returns the number of messages in these queues; undefined if that of any queue is unknown. */
   private async countAll(names: readonly string[]): Promise<number | undefined> {
     let sum = 0;
     for (const name of names) {

@@ -14,6 +14,7 @@ import { connect } from './connect.js';
 /** RabbitMQ itself dead-letters a message that returned to its queue more often than this. */
 const deliveryLimit = 20;
 const quorum = { 'x-queue-type': 'quorum' };
+/** RabbitMQ's reply code NOT_FOUND. */
 const notFound = 404;
 
 /** Returns all queues of the catalogue. */
@@ -111,7 +112,7 @@ async function declareQueue(channel: Channel, topology: Topology, name: MessageQ
       : channel.bindExchange(sharded.exchange, factsExchange, pattern));
 }
 
-/** Declares the queues of all lanes. Messages of types that no lane names take the alternate exchange. */
+/** Declares the queues of all lanes. The lane without types gets all other types by `otherTypesExchange`. */
 async function declareLanes(
   channel: Channel,
   { exchange, otherTypesExchange, lanes }: ShardedTopology,

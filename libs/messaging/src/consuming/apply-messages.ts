@@ -14,9 +14,9 @@ import { claimMessages, hasMessagesOfDroppedDays, olderThanInbox, recordRejectio
 
 const defaultRetryDelayMs = { min: 100, max: 5_000 };
 const defaultRequeueAfterMs = 15_000;
-/** Attempts of one message that fail with the same kind of error before it is rejected. */
+/** A message is rejected when this many attempts to handle it have failed with unexpected errors. */
 const maxUnexpectedErrors = 5;
-/** More than for other errors: an outage or another transaction may cause a timeout, too. */
+/** The same for timeouts. There may be more, since an outage or another transaction may cause one, too. */
 const maxTimeouts = 12;
 
 const handled = new Counter({
@@ -35,15 +35,15 @@ export class RejectedMessage extends Error {
   override readonly name = 'RejectedMessage';
 }
 
-/** Thrown by a handler if a message must not share its transaction. All are then handled one by one. */
+/** Thrown if a message must not share its transaction. All of its batch are then handled one by one. */
 export class NeedsOwnTransaction extends Error {
   override readonly name = 'NeedsOwnTransaction';
 }
 
 export interface HandlingTimes {
   /**
-   * Time without its database after which a replica requeues its messages, for another replica.
-   * By default 15 s: together with a running statement (9.6 s) and a ping (3 s), less than 30 s.
+   * Time without its database after which a replica requeues its messages, for another replica. By default
+   * 15 s: with the timeouts of a running statement (9.6 s) and of a ping (3 s), it takes less than 30 s.
    */
   readonly requeueAfterMs?: number;
   /** Delays between two attempts to handle a message, doubled each time. Default: 100 ms to 5 s. */
@@ -51,7 +51,7 @@ export interface HandlingTimes {
 }
 
 export interface HandlingOptions extends HandlerCallbacks, HandlingTimes {
-  /** Limits the concurrent transactions of a lane: the consumers of its shards share it. */
+  /** Limits the concurrent transactions of a lane. The consumers of its shards share the limit. */
   readonly limit?: Limit | undefined;
 }
 
@@ -61,7 +61,7 @@ interface Delivery {
 }
 
 /**
- * Applies messages in batches. Retries the messages of a failed batch in smaller parts, then alone. Rejects a
+ * Applies messages in batches. Retries the messages of a failed batch in smaller parts or alone. Rejects a
  * message that fails too often alone: it is dead-lettered with a reason.
  */
 export class ApplyMessages implements MessageHandler {
@@ -95,15 +95,15 @@ export class ApplyMessages implements MessageHandler {
     await this.reject(channel, raw, reason, idOf(raw));
   }
 
-  /** Divides messages into those of one transaction each. */
+  /** Divides messages into parts, each for one transaction. */
   private partsOf(deliveries: readonly Delivery[]): Delivery[][] {
     const parts: Delivery[][] = [];
-    let acceptsMore = false; // whether the last part does
+    let lastPartAcceptsMore = false;
     for (const delivery of deliveries) {
       const joins = this.consumer.joinsBatch(delivery.message);
-      if (joins && acceptsMore) parts.at(-1)?.push(delivery);
+      if (joins && lastPartAcceptsMore) parts.at(-1)?.push(delivery);
       else parts.push([delivery]);
-      acceptsMore = joins;
+      lastPartAcceptsMore = joins;
     }
     return parts;
   }
@@ -147,8 +147,9 @@ export class ApplyMessages implements MessageHandler {
     for (let delayMs = min; this.options.isOpen(channel); delayMs = Math.min(delayMs * 2, max)) {
       const error = await this.trySingle(channel, delivery);
       if (error === undefined) return;
-      const reason = reasonToReject(error, failures);
-      if (reason !== undefined) return this.reject(channel, delivery.raw, reason, delivery.message.id);
+      const rejectionReason = countFailure(error, failures);
+      if (rejectionReason !== undefined)
+        return this.reject(channel, delivery.raw, rejectionReason, delivery.message.id);
       this.logger.error(
         { error, queue: this.consumer.queue, message_id: delivery.message.id },
         'A message could not be handled; will retry.',
@@ -189,9 +190,9 @@ export class ApplyMessages implements MessageHandler {
   }
 
   private async applyInTransaction(deliveries: readonly Delivery[]): Promise<void> {
-    const received = new Map(deliveries.map(({ message }) => [message.id, message]));
     const { queue } = this.consumer;
-    await inMessageSpans(queue, [...received.values()], (messages, span) =>
+    const messagesById = new Map(deliveries.map(({ message }) => [message.id, message])); // without copies
+    await inMessageSpans(queue, [...messagesById.values()], (messages, span) =>
       this.database.transaction(
         async (tx) => {
           const notReplayed = deliveries.filter(({ raw }) => !isReplayed(raw));
@@ -233,13 +234,10 @@ export class ApplyMessages implements MessageHandler {
 }
 
 /**
- * Counts a failure, unless it is an outage.
+ * Counts a failed attempt, unless an outage caused it.
  * @returns the reason to reject the message; undefined if it is to be retried
  */
-function reasonToReject(
-  error: object,
-  failures: { unexpected: number; timeouts: number },
-): string | undefined {
+function countFailure(error: object, failures: { unexpected: number; timeouts: number }): string | undefined {
   if (error instanceof RejectedMessage) return error.message;
   const timeout = timeoutName(error);
   if (timeout !== undefined) {

@@ -20,7 +20,7 @@ describe('a consumer', () => {
     await proxy.stop();
   });
 
-  const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
+  const idsOf = (sent: readonly Message[]) => sent.map(({ id }) => id);
 
   it.each([
     ['is closed', undefined, (toDatabase: FlakyProxy) => toDatabase.disconnect()],
@@ -40,7 +40,7 @@ describe('a consumer', () => {
       interrupt(proxy);
       const during = stockCounts(20);
       await testbed.broker.publish(...during);
-      expect(await testbed.untilApplied(25)).toEqual(ids([...before, ...during]));
+      expect(await testbed.untilApplied(25)).toEqual(idsOf([...before, ...during]));
       proxy.restore();
     },
   );
@@ -56,13 +56,13 @@ describe('a consumer', () => {
     // It disconnects from RabbitMQ to return the messages.
     await eventually(() => !messaging.connected);
     proxy.restore();
-    expect(await testbed.untilApplied(3)).toEqual(ids(sent));
+    expect(await testbed.untilApplied(3)).toEqual(idsOf(sent));
     expect(await testbed.broker.takeDeadLetters(queue)).toEqual([]);
   });
 
   const diskFull = statement('test.disk-full', `DO $$ BEGIN RAISE disk_full; END $$`);
   it('retries its messages and dead-letters none while PostgreSQL reports a full disk', async () => {
-    let remainingFailures = 40;
+    let remainingFailures = 40; // far more than the unexpected errors that reject a message (5)
     const onHandle = async (tx: Transaction) => {
       if (remainingFailures === 0) return;
       remainingFailures -= 1;
@@ -71,7 +71,7 @@ describe('a consumer', () => {
     await testbed.start({ consumerTimes: { requeueAfterMs: 1, retryDelayMs }, onHandle });
     const sent = stockCounts(3);
     await testbed.broker.publish(...sent);
-    expect(await testbed.untilApplied(3)).toEqual(ids(sent));
+    expect(await testbed.untilApplied(3)).toEqual(idsOf(sent));
     expect(await testbed.broker.takeDeadLetters(queue)).toEqual([]);
   });
 
@@ -101,7 +101,7 @@ describe('a consumer', () => {
       await testbed.start({ consumerTimes: { retryDelayMs }, onHandle });
       const [before, after] = [stockCounts(7), stockCounts(7)];
       await testbed.broker.publish(...before, slow, ...after);
-      expect(await testbed.untilApplied(14)).toEqual(ids([...before, ...after]));
+      expect(await testbed.untilApplied(14)).toEqual(idsOf([...before, ...after]));
       await blocker.rollback();
       expect(attempts).toBeGreaterThanOrEqual(12);
       expect(await eventually(async () => (await testbed.broker.takeDeadLetters(queue))[0])).toBe(

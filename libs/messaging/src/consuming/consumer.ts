@@ -10,7 +10,7 @@ import { QueueHandover, type QueueSource } from './queue-handover.js';
 import { TimeSlice } from './time-slice.js';
 
 const handoverPollIntervalMs = 500;
-/** Long, since only a replica that starts late with the previous release leaves such a queue. */
+/** Long, since only a replica that starts late with the previous release re-creates a retired queue. */
 const abandonedQueuePollIntervalMs = 600_000;
 const pingTimeoutMs = 3_000;
 /** Below the delivery limit (20), at which RabbitMQ would also dead-letter neighbours of the message. */
@@ -18,7 +18,7 @@ const maxDeliveriesInOrder = 10;
 
 export interface ConsumerSettings {
   readonly queue: MessageQueue;
-  /** The RabbitMQ queues to read: a shard or an intake of the queue, or the queue itself. */
+  /** The RabbitMQ queue to read, and its earlier versions: the queue itself, or an intake or shard of it. */
   readonly source: QueueSource;
   /** Maximum number of messages in a batch. Twice as many are prefetched. */
   readonly batchSize: number;
@@ -108,7 +108,7 @@ export class Consumer {
   }
 
   /**
-   * Completes the handover, then looks for a retired queue that was re-created, and reconnects to read it.
+   * Completes the handover. Then polls for a retired queue that was re-created, and reconnects to read it.
    * Ends when the channel closes or the consumer stops.
    */
   private async watchRetiredQueues(channel: ConfirmChannel, handover: QueueHandover): Promise<void> {
@@ -167,7 +167,7 @@ export class Consumer {
     return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
   }
 
-  /** Handles messages. If the rejection of one cannot be recorded, all are redelivered. */
+  /** Handles messages. If a rejection cannot be recorded, reconnects, so that they are redelivered. */
   private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     try {
       const [first] = batch;
@@ -215,7 +215,7 @@ export class Consumer {
 
   private ping(): Promise<void> {
     return resolveWithin(pingTimeoutMs, this.options.ping(), () => {
-      throw new Error('The database did not respond to a ping.');
+      throw new Error(`The database did not respond to a ping within ${pingTimeoutMs} ms.`);
     });
   }
 
@@ -240,7 +240,7 @@ export class Consumer {
     } catch (error) {
       this.logger.warn(
         { error, queue: this.options.queue },
-        'A handled message could not be acknowledged, or the subscription to its queue not be renewed.',
+        'A handled message could not be acknowledged, or the subscription to its queue could not be renewed.',
       );
     }
   }

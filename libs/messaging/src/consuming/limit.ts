@@ -6,8 +6,9 @@ export class Limit {
   constructor(private readonly max: number) {}
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    // Work that ends passes its slot to the first that waits.
     if (this.running < this.max) this.running += 1;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve)); // gets the slot of ended work
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
       return await work();
     } finally {

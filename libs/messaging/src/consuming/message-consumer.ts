@@ -1,7 +1,7 @@
 import type { Message, MessageQueue } from '@fulfilment/contracts';
 import type { Transaction } from '@fulfilment/database';
 
-/** Consumer of one queue. A service consumes with each of its Nest providers that extends this class. */
+/** Consumer of one queue. A Nest provider that extends this class is registered when its service starts. */
 export abstract class MessageConsumer {
   abstract readonly queue: MessageQueue;
   /** Maximum number of messages handled in one transaction. */

@@ -39,7 +39,7 @@ describe('a queue of the previous release, with other arguments', () => {
     await testbed.stop();
   });
 
-  /** Declares the queue like the previous release, at each start. */
+  /** Declares the queue as a replica of the previous release does at its start. */
   const declareRetired = async (owner: ChannelModel) => {
     const channel = await owner.createChannel();
     const deadLetterExchange = `${testbed.broker.namespace}.dead-letters`;
@@ -53,7 +53,7 @@ describe('a queue of the previous release, with other arguments', () => {
     await channel.bindQueue(retired, `${testbed.broker.namespace}.facts`, 'fulfilment.*');
     return channel;
   };
-  /** A replica of the previous release, with its own connection and the same inbox. */
+  /** Starts a replica of the previous release, with its own connection and the same inbox. */
   const startOldReplica = async () => {
     const oldConnection = await connect(testbed.broker.url);
     oldConnections.push(oldConnection);
@@ -85,8 +85,8 @@ describe('a queue of the previous release, with other arguments', () => {
       () => state,
     );
   };
-  const ids = (sent: readonly Message[]) => sent.map(({ id }) => id);
-  /** Undefined when the queue is gone. */
+  const idsOf = (sent: readonly Message[]) => sent.map(({ id }) => id);
+  /** Returns the counts of a queue; undefined if it does not exist. */
   const inspect = async (name = retired) => {
     const channel = await connection.createChannel();
     channel.on('error', () => undefined);
@@ -94,7 +94,7 @@ describe('a queue of the previous release, with other arguments', () => {
     if (found !== undefined) await channel.close();
     return found;
   };
-  /** One intake for each lane. Each lane decides for itself which queue it reads. */
+  /** Inspects the intake of each lane. Each lane decides separately which queue it reads. */
   const inspectIntakes = () => {
     const { lanes = [] } = topologyOf(testbed.broker.namespace).sharded(queue) ?? {};
     return Promise.all(lanes.map(({ intake }) => inspect(intake)));
@@ -123,7 +123,7 @@ describe('a queue of the previous release, with other arguments', () => {
     await Promise.all([testbed.start(), testbed.start()]);
     const after = stockCounts(10);
     await testbed.broker.publish(...after);
-    expect(await untilApplied([...before, ...after])).toEqual(ids([...before, ...after]));
+    expect(await untilApplied([...before, ...after])).toEqual(idsOf([...before, ...after]));
     await eventually(async () => (await inspect()) === undefined);
   });
 
@@ -139,22 +139,22 @@ describe('a queue of the previous release, with other arguments', () => {
     const old = await startOldReplica();
     await testbed.start();
     await publish(10); // to both queues
-    expect(await untilApplied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(idsOf(sent));
     expect(await inspect()).toMatchObject({ consumerCount: 1 });
 
     const publishing = publish(100);
     await old.stop(); // with unacknowledged messages
     await publishing;
     await publish(10);
-    expect(await untilApplied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(idsOf(sent));
     await untilHandedOver();
     expect(await inspect()).toBeUndefined();
 
-    const late = await startOldReplica(); // stops late, and declares its queue again
+    const late = await startOldReplica(); // re-creates the retired queue after the handover
     await publish(10);
-    expect(await untilApplied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(idsOf(sent));
     await late.stop();
     await publish(10);
-    expect(await untilApplied(sent)).toEqual(ids(sent));
+    expect(await untilApplied(sent)).toEqual(idsOf(sent));
   });
 });

@@ -7,8 +7,8 @@ import { ConfirmedPublisher, type OutgoingMessage } from '../broker/confirmed-pu
 const retryDelayMs = 200;
 
 /**
- * Publishes what a consumer moves to other queues, and waits as long as RabbitMQ accepts no messages. The
- * consumer publishes one batch at a time.
+ * Publishes the messages that a consumer moves to shards or dead-letter queues, and waits as long as RabbitMQ
+ * accepts none. The consumer must publish one batch at a time.
  */
 export class RetryingPublisher {
   readonly topology: Topology;
@@ -45,7 +45,10 @@ export class RetryingPublisher {
       try {
         if (await this.tryPublish(messages)) return true;
       } catch (error) {
-        this.logger.warn({ error, queue: this.queue }, 'Messages could not be published; will retry.');
+        this.logger.warn(
+          { error, queue: this.queue },
+          'Messages could not be moved to another queue; will retry.',
+        );
       }
       await delay(retryDelayMs, undefined, { ref: false });
     }
@@ -61,6 +64,6 @@ export class RetryingPublisher {
     if (publisher === undefined || this.publishing.blocked) return false;
     for (const message of messages) publisher.publish(message);
     if (await publisher.confirm()) return true;
-    throw new Error('A message reached no queue.');
+    throw new Error('No queue receives a message. Check that the shards and dead-letter queues exist.');
   }
 }

@@ -21,7 +21,7 @@ describe('a sharded queue', () => {
   afterEach(() => testbed.stop());
 
   /** Expects that each message was applied once, and those about one order in the sequence of `sent`. */
-  const expectSequenceOfEach = (applied: readonly string[], sent: readonly Message[]) => {
+  const expectEachOnceInSequence = (applied: readonly string[], sent: readonly Message[]) => {
     expect(applied.toSorted()).toEqual(idsOf(sent).toSorted());
     for (const [order, ofOrder] of Map.groupBy(sent, orderIdOf)) {
       const ids = new Set(idsOf(ofOrder));
@@ -29,11 +29,11 @@ describe('a sharded queue', () => {
     }
   };
 
-  it('spreads a backlog over replicas, and keeps the sequence of messages about one order', async () => {
+  it('divides a backlog between replicas, and keeps the sequence of messages about one order', async () => {
     const orders = orderIds(16);
     const sent = Array.from({ length: 150 }, () => orders.map(cancellationOf)).flat();
     await testbed.broker.publish(...sent);
-    const handledBy = [0, 0];
+    const handledCounts = [0, 0]; // of the two replicas
     const bothStarted = Promise.withResolvers<void>();
     for (const index of [0, 1])
       await testbed.start({
@@ -41,12 +41,12 @@ describe('a sharded queue', () => {
         consumerTimes: { timeSliceMs: 0 },
         onHandle: async () => {
           await bothStarted.promise;
-          handledBy[index] = (handledBy[index] ?? 0) + 1;
+          handledCounts[index] = (handledCounts[index] ?? 0) + 1;
         },
       });
     bothStarted.resolve();
-    expectSequenceOfEach(await testbed.untilApplied(sent.length), sent);
-    for (const count of handledBy) expect(count).toBeGreaterThan(sent.length / 10);
+    expectEachOnceInSequence(await testbed.untilApplied(sent.length), sent);
+    for (const count of handledCounts) expect(count).toBeGreaterThan(sent.length / 10);
   });
 
   it('keeps the sequence of messages about one order when the connection of a replica is cut', async () => {
@@ -63,7 +63,7 @@ describe('a sharded queue', () => {
       });
       await testbed.start();
       await testbed.broker.publish(...sent);
-      expectSequenceOfEach(await testbed.untilApplied(sent.length), sent);
+      expectEachOnceInSequence(await testbed.untilApplied(sent.length), sent);
       expect(cutAt.size).toBeLessThan(3); // the other replica may handle the later ones
     } finally {
       await proxy.stop();

@@ -2,29 +2,30 @@ import { TimeSlice } from './time-slice.js';
 
 const delivery = (deliveryTag: number) => ({ fields: { deliveryTag } });
 const allUpTo = { allUpTo: true };
+const prefetch = 4;
 
 describe('a time slice that is over', () => {
   const sliceWith = (received: number) => {
-    const slice = new TimeSlice(4, 0);
+    const slice = new TimeSlice(prefetch, 0);
     slice.begin();
     for (let tag = 1; tag <= received; tag += 1) slice.received(delivery(tag));
     return slice;
   };
 
-  it('ends the subscription when all messages that RabbitMQ may send are handled', () => {
-    const slice = sliceWith(4);
+  it('ends the subscription when as many messages are handled as RabbitMQ sends unacknowledged', () => {
+    const slice = sliceWith(prefetch);
     expect(slice.acknowledge(delivery(2), allUpTo)).toEqual({ isWithheld: true });
     expect(slice.acknowledge(delivery(4), allUpTo)).toMatchObject({ isWithheld: false, endsSlice: true });
   });
 
-  it('continues while fewer messages are there, since another may be on its way', () => {
-    const slice = sliceWith(3);
+  it('continues after fewer messages, since another may be on its way', () => {
+    const slice = sliceWith(prefetch - 1);
     expect(slice.acknowledge(delivery(1), allUpTo)).toEqual({ isWithheld: true });
     expect(slice.acknowledge(delivery(3), allUpTo)).toMatchObject({ isWithheld: false, endsSlice: false });
   });
 
   it('acknowledges withheld messages before a rejected one, and continues', () => {
-    const slice = sliceWith(4);
+    const slice = sliceWith(prefetch);
     expect(slice.acknowledge(delivery(2), allUpTo)).toEqual({ isWithheld: true });
     expect(slice.acknowledge(delivery(3), { allUpTo: false })).toEqual({
       isWithheld: false,
@@ -37,7 +38,7 @@ describe('a time slice that is over', () => {
 
 describe('a time slice that has not ended', () => {
   it('withholds no acknowledgement', () => {
-    const slice = new TimeSlice(2);
+    const slice = new TimeSlice(prefetch);
     slice.begin();
     slice.received(delivery(1));
     slice.received(delivery(2));

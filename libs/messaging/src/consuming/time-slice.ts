@@ -1,10 +1,10 @@
-/** A message with its number on the channel. */
+/** A message with its delivery tag: its number on the channel, from 1. */
 interface Delivery {
   readonly fields: { readonly deliveryTag: number };
 }
 
 type Acknowledgement<Raw> =
-  /** The message is acknowledged together with a later one, not now. */
+  /** The message is not acknowledged now, but together with a later one. */
   | { readonly isWithheld: true }
   | {
       readonly isWithheld: false;
@@ -17,8 +17,9 @@ type Acknowledgement<Raw> =
 /**
  * Limits the time for which a consumer stays the single active one while other replicas wait. A consumer that
  * unsubscribes while RabbitMQ is sending it messages would handle them after the next consumer has got newer
- * ones. So after its time, acknowledgements are withheld until as many messages are handled as RabbitMQ sends
- * without one: then none is on its way. A queue with fewer messages needs no other replica.
+ * ones. So after its time, acknowledgements are withheld until `prefetch` messages are handled: RabbitMQ
+ * sends no more without an acknowledgement, so none is on its way. While fewer wait, no other replica is
+ * needed.
  */
 export class TimeSlice<Raw extends Delivery> {
   private receivedTag = 0;
@@ -27,7 +28,7 @@ export class TimeSlice<Raw extends Delivery> {
   private endsAtMs = Infinity;
 
   /**
-   * @param prefetch the number of messages that RabbitMQ sends without an acknowledgement
+   * @param prefetch maximum number of messages that RabbitMQ sends without an acknowledgement
    * @param durationMs the mean duration of a slice; by default it never ends
    */
   constructor(
@@ -70,7 +71,7 @@ export class TimeSlice<Raw extends Delivery> {
     return { isWithheld: false, endsSlice };
   }
 
-  /** Extends the slice: it is no longer known exactly how many messages RabbitMQ sends. */
+  /** Extends the slice: after a single acknowledgement it is unknown how many messages RabbitMQ sends. */
   private acknowledgeOne(raw: Raw): Acknowledgement<Raw> {
     const { withheld } = this;
     this.acknowledgedTag = raw.fields.deliveryTag;

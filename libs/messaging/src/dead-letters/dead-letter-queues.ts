@@ -67,7 +67,7 @@ export class DeadLetterQueues {
     return oldest(letters);
   }
 
-  /** Finds a dead letter by id, at any position of the queue. */
+  /** Returns the dead letter with this id, from any position of the queue. */
   async find(queue: MessageQueue, id: string): Promise<DeadLetter | undefined> {
     let found: DeadLetter | undefined;
     await this.scan(queue, (letter) => {
@@ -90,7 +90,7 @@ export class DeadLetterQueues {
     );
   }
 
-  /** Deletes a dead letter. @returns its id, or an empty array when it does not exist */
+  /** Deletes a dead letter. @returns an array with its id; an empty one when it does not exist */
   discard(queue: MessageQueue, id: string): Promise<string[]> {
     return this.removeMatching(queue, id, () => undefined);
   }

@@ -9,7 +9,7 @@ import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.
 import { eventually, flakyProxy } from '@fulfilment/testing';
 
 const queue = 'store-api.fulfilment';
-const cancelled = (): Message =>
+const aCancellation = (): Message =>
   messages.fulfilmentCancelled.make(
     { order_id: 'ord_1', reason: 'Aiko Mori of 1 Quay Street asked for it' },
     { occurredAt: new Date() },
@@ -41,14 +41,14 @@ describe('dead letters', () => {
     await testbed.stop();
   });
 
-  const untilCount = (count: number) => eventually(async () => (await letters.count(queue)) >= count);
-  const effects = async () => (await appliedIds(testbed.scratch.database)).sort();
-  const reject = async (...sent: Message[]) => {
+  const untilDeadLetters = (count: number) => eventually(async () => (await letters.count(queue)) >= count);
+  const effectIds = async () => (await appliedIds(testbed.scratch.database)).sort();
+  const publishRejected = async (...sent: Message[]) => {
     await broker.publish(...sent);
-    await untilCount(sent.length);
+    await untilDeadLetters(sent.length);
   };
   /**
-   * Writes dead letters as a consumer does. This is faster than to let a consumer reject them one by one.
+   * Writes dead letters as a consumer does, but faster than a consumer rejects them one by one.
    * @param messageId the AMQP message id of all of them
    */
   const writeDeadLetters = async (sent: readonly Pick<Message, 'type'>[], messageId?: string) => {
@@ -65,8 +65,8 @@ describe('dead letters', () => {
   };
 
   it('show type, id and reason of a message, and no personal data', async () => {
-    const message = cancelled();
-    await reject(message);
+    const message = aCancellation();
+    await publishRejected(message);
     const [letter, ...others] = await letters.list(queue);
     expect(letter).toEqual({
       queue,
@@ -83,10 +83,10 @@ describe('dead letters', () => {
   });
 
   it('remain when they are listed, in the same order each time', async () => {
-    const sent = Array.from({ length: 5 }, cancelled);
-    await reject(...sent);
+    const sent = Array.from({ length: 5 }, aCancellation);
+    await publishRejected(...sent);
     await broker.publishRaw('fulfilment.shipped', Buffer.from('{'));
-    await untilCount(6);
+    await untilDeadLetters(6);
     const first = await letters.list(queue);
     expect(first.slice(0, 5).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
     expect(first[5]).toMatchObject({ id: expect.stringMatching(/^sha256-/), type: null, reason: 'not JSON' });
@@ -95,7 +95,7 @@ describe('dead letters', () => {
   });
 
   it('are listed in order up to 1000, and found, discarded and replayed by id beyond that', async () => {
-    const sent = Array.from({ length: 1_020 }, cancelled);
+    const sent = Array.from({ length: 1_020 }, aCancellation);
     const ids = sent.map(({ id }) => id);
     await writeDeadLetters(sent);
     const listed = async () => (await letters.list(queue)).map(({ id }) => id);
@@ -108,11 +108,11 @@ describe('dead letters', () => {
     expect(await letters.count(queue)).toBe(1_018);
     expect(await listed()).toEqual(ids.slice(0, 1000));
     expect(await letters.replay(queue)).toHaveLength(1_018);
-    await eventually(async () => (await effects()).length === 1_019, 120_000);
+    await eventually(async () => (await effectIds()).length === 1_019, 120_000);
   }, 300_000);
 
   it('remain, each under its own id, when they have one AMQP message id', async () => {
-    const sent = [cancelled(), cancelled()];
+    const sent = [aCancellation(), aCancellation()];
     await writeDeadLetters(sent, 'order-1');
     for (let times = 0; times < 2; times += 1)
       expect((await letters.list(queue)).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
@@ -130,8 +130,8 @@ describe('dead letters', () => {
   });
 
   it('remain, each once, after concurrent listings', async () => {
-    const sent = Array.from({ length: 8 }, cancelled);
-    await reject(...sent);
+    const sent = Array.from({ length: 8 }, aCancellation);
+    await publishRejected(...sent);
     const listOnConnection = async () => {
       const queues = await DeadLetterQueues.open(broker);
       await queues.list(queue);
@@ -145,31 +145,31 @@ describe('dead letters', () => {
 
   it('are replayed with their ids to their own queue, one or all', async () => {
     const publishedBefore = broker.published.length;
-    const sent = Array.from({ length: 3 }, cancelled);
-    await reject(...sent);
+    const sent = Array.from({ length: 3 }, aCancellation);
+    await publishRejected(...sent);
     onHandle = () => undefined;
     const [one = ''] = sent.map(({ id }) => id);
     expect(await letters.replay(queue, one)).toEqual([one]);
-    await eventually(async () => (await effects()).length === 1);
+    await eventually(async () => (await effectIds()).length === 1);
     expect(await letters.count(queue)).toBe(2);
     expect(await letters.replay(queue)).toHaveLength(2);
-    await eventually(async () => (await effects()).length === 3);
-    expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
+    await eventually(async () => (await effectIds()).length === 3);
+    expect(await effectIds()).toEqual(sent.map(({ id }) => id).sort());
     expect([await letters.count(queue), await letters.replay(queue, one)]).toEqual([0, []]);
     // The replays did not go through the exchange.
     expect(broker.published.slice(publishedBefore).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
   });
 
   it('return, and are listed once, when they are rejected again', async () => {
-    await reject(cancelled(), cancelled());
+    await publishRejected(aCancellation(), aCancellation());
     expect(await letters.replay(queue)).toHaveLength(2);
-    await untilCount(2);
+    await untilDeadLetters(2);
     expect(await letters.list(queue)).toHaveLength(2);
   });
 
   it('are neither lost nor applied twice when the connection of a replay is cut', async () => {
-    const sent = Array.from({ length: 10 }, cancelled);
-    await reject(...sent);
+    const sent = Array.from({ length: 10 }, aCancellation);
+    await publishRejected(...sent);
     const proxy = await flakyProxy(broker.url);
     let handled = 0;
     onHandle = () => {
@@ -180,22 +180,22 @@ describe('dead letters', () => {
     await interrupted.replay(queue).catch(() => undefined); // cut before or after the broker's confirmation
     await eventually(async () => {
       await letters.replay(queue);
-      return (await effects()).length === 10 && (await letters.count(queue)) === 0;
+      return (await effectIds()).length === 10 && (await letters.count(queue)) === 0;
     });
-    expect(await effects()).toEqual(sent.map(({ id }) => id).sort());
+    expect(await effectIds()).toEqual(sent.map(({ id }) => id).sort());
     await proxy.stop();
   });
 
   it('are deleted when they are discarded', async () => {
-    const [one, other] = [cancelled(), cancelled()];
-    await reject(one, other);
+    const [one, other] = [aCancellation(), aCancellation()];
+    await publishRejected(one, other);
     expect(await letters.discard(queue, one.id)).toEqual([one.id]);
     expect((await letters.list(queue)).map(({ id }) => id)).toEqual([other.id]);
     expect(await letters.discard(queue, one.id)).toEqual([]);
-    expect(await effects()).toEqual([]);
+    expect(await effectIds()).toEqual([]);
   });
 
-  it('are not scanned, and this fails at once, when RabbitMQ does not permit the lock', async () => {
+  it('cannot be listed when RabbitMQ does not permit the lock, which fails without a retry', async () => {
     const forbidden = await DeadLetterQueues.open({ url: broker.url, namespace: 'amq' }); // a reserved prefix
     await expect(forbidden.list(queue)).rejects.toThrow('ACCESS_REFUSED');
     await forbidden.close();

@@ -18,19 +18,21 @@ const intervalMs = 60_000;
 const daysAhead = 2;
 /** Today and the last seven days on which the service ran. */
 const keptDays = 8;
-/** The inbox is locked while they move. Beyond this number, the rows stay in the default partition. */
+/** The inbox is locked while rows move to a new partition. More than these stay in the default one. */
 const maxMovedRows = 20_000;
 /** Arbitrary, equal for all replicas. */
 const advisoryLock = 7_391_006;
 
-/** Returns the lowest UUIDv7 of a day, higher than all of earlier days. */
+/** Returns a UUID that is lower than each UUIDv7 of the day, and higher than those of earlier days. */
 export function firstIdOf(day: string): string {
-  return formatUuid(Date.parse(day).toString(16).padStart(12, '0').padEnd(32, '0'));
+  const timestamp = Date.parse(day).toString(16).padStart(12, '0'); // 48 bits (RFC 9562 §5.7)
+  return formatUuid(timestamp.padEnd(32, '0'));
 }
 
 /**
- * Partitions the inbox by the day in the message id, a UUIDv7: every copy of a message has the same key, so
- * the primary key recognises it at any time. Ids without a day or its partition go to the default partition.
+ * Partitions the inbox by the day in the message id, a UUIDv7. All copies of a message are in one partition,
+ * so the primary key finds a repetition at any time. Ids that are no UUIDv7, or of a day without a partition,
+ * go to the default partition.
  */
 export class InboxPartitions extends BackgroundLoop {
   constructor(
@@ -108,7 +110,8 @@ const deleteExpired = statement(
 );
 
 /**
- * Deletes rows of the default partition after 30 days, or after a year if not applied. Returns their number.
+ * Deletes rows of the default partition after 30 days, or after a year if the message was not applied.
+ * Returns the number of deleted rows, at most 5,000.
  */
 export function deleteExpiredInboxRows(database: Database): Promise<number> {
   return database.run(deleteExpired);

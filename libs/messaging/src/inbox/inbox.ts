@@ -27,9 +27,9 @@ export async function claimMessages(
 export const olderThanInbox =
   'older than the inbox, which no longer shows whether it was handled; check its effect, then replay or discard it';
 
-/** Messages of dropped days are at least seven days old. One day less, since clocks differ. */
+/** Messages of dropped days are at least seven days old; one day less, since clocks differ. */
 const oldMessageMs = 6 * 86_400_000;
-// Prevents that a day is dropped between this statement and the end of the transaction.
+// Prevents a drop of a day between this statement and the end of the transaction.
 const lockPartitions = statement('inbox.lock-partitions', 'LOCK TABLE ONLY inbox IN ROW EXCLUSIVE MODE');
 // A row with this reason ($3) does not count: it does not show whether the message was handled before.
 const findOfDroppedDays = statement(

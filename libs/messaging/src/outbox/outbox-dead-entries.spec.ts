@@ -1,4 +1,7 @@
-/** Tests of where the outbox relay starts to read, also while pg_dump keeps deleted rows in the index. */
+/**
+ * Tests of where the outbox relay starts to read, also while an old snapshot (as of pg_dump) keeps deleted
+ * rows in the index.
+ */
 import { messages, type Message } from '@fulfilment/contracts';
 import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { Messaging } from '../index.js';
@@ -16,9 +19,9 @@ import {
 const stayIdle = statement('test.stay-idle', 'SET LOCAL idle_in_transaction_session_timeout = 0');
 const countOutbox = statement('test.outbox', 'SELECT count(*) AS waiting FROM outbox');
 
-/** Records how many buffers each poll of the outbox reads. */
+/** Records how many blocks each poll of the outbox reads. */
 class ObservedDatabase extends Database {
-  readonly buffers: number[] = [];
+  readonly blocksOfPolls: number[] = [];
 
   override transaction<Result>(
     work: (tx: Transaction) => Promise<Result>,
@@ -28,7 +31,7 @@ class ObservedDatabase extends Database {
       const rows: Sql['rows'] = async (query, values) => {
         if (query.name === 'outbox.lock-batch') {
           const [root] = await executedPlan(tx, query, values);
-          this.buffers.push(blocksRead(root));
+          this.blocksOfPolls.push(blocksRead(root));
         }
         return tx.rows(query, values);
       };
@@ -82,15 +85,15 @@ describe('the outbox relay', () => {
       await add(sender, ...stockCounts(1000));
       await untilEmpty();
     }
-    const before = database.buffers.length;
-    // Two rounds without messages.
-    await eventually(() => database.buffers.length > before + 2);
+    const before = database.blocksOfPolls.length;
+    // Two polls without messages.
+    await eventually(() => database.blocksOfPolls.length > before + 2);
     await add(sender, stockSet(1));
     await untilEmpty();
     await snapshot.rollback();
-    // To read the entries of all 8,000 sent messages would take thousands of buffers.
-    expect(Math.min(...database.buffers.slice(before))).toBeLessThan(50);
-    expect(database.buffers.at(-1)).toBeLessThan(100);
+    // To read the entries of all 8,000 sent messages would take thousands of blocks.
+    expect(Math.min(...database.blocksOfPolls.slice(before))).toBeLessThan(50);
+    expect(database.blocksOfPolls.at(-1)).toBeLessThan(100);
   });
 
   it('finds a message with a lower position that commits long after higher ones were sent', async () => {

@@ -6,6 +6,7 @@ import { createMessagingTables, forEachMessage, Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+/** The tables of a test service. TypeORM reads the time of a migration from its name. */
 export class EffectsTables1700000000000 implements MigrationInterface {
   name = 'EffectsTables1700000000000';
   async up(runner: QueryRunner): Promise<void> {
@@ -19,6 +20,7 @@ export class EffectsTables1700000000000 implements MigrationInterface {
 export const insertEffect = statement('test.insert', 'INSERT INTO effects (message_id) VALUES ($1)');
 const readEffects = statement('test.effects', 'SELECT message_id AS id FROM effects ORDER BY position');
 
+/** Returns the ids of the applied messages, in the order of their effects. */
 export async function appliedIds(database: Database): Promise<string[]> {
   return (await database.rows<{ id: string }>(readEffects)).map(({ id }) => id);
 }
@@ -81,6 +83,7 @@ export async function startReplica({
   };
 }
 
+/** Returns a message about the stock of one product. Only the id of the message matters to the tests. */
 export const stockSet = (quantity: number): Message =>
   messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity }, { occurredAt: new Date() });
 export const stockCounts = (count: number): Message[] => Array.from({ length: count }, (_, n) => stockSet(n));

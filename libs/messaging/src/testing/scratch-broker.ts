@@ -11,6 +11,7 @@ import { declareQueues, ensureFactsExchange, queueNames, queuesBehind } from '..
 import { type ConfirmChannel, connect } from 'amqplib';
 import { storeUrl, uniqueName } from '@fulfilment/testing';
 
+/** Exchanges and queues of one test. */
 export interface ScratchBroker {
   readonly url: string;
   readonly namespace: string;

@@ -55,16 +55,16 @@ describe('a claim', () => {
   });
 
   it('continues with other days when other processes have taken the deliveries it had found', async () => {
-    const moreThanOneClaim = 70;
+    const moreThanOneSearch = 70; // a search for days reads 64 deliveries
     await writeDue(scratch.database, subscriptionId, {
       day: yesterday,
-      count: moreThanOneClaim,
+      count: moreThanOneSearch,
       forSeconds: 120,
     });
     await writeDue(scratch.database, subscriptionId, { day: today });
     const first = await claim();
     expect(first).toMatchObject({ mayHaveMore: true, days: { from: yesterday, to: yesterday, more: true } });
-    await scratch.database.run(holdAllBut, [subscriptionId, yesterday, 2]);
+    await scratch.database.run(holdAllBut, [subscriptionId, yesterday, 2]); // stands for other processes
     const second = await claim(first.days);
     expect(second.deliveries.every(({ day }) => day === yesterday)).toBe(true);
     expect(second).toMatchObject({ mayHaveMore: true, days: undefined });
@@ -73,6 +73,7 @@ describe('a claim', () => {
   });
 
   it('continues with other days when full batches have claimed all deliveries it had found', async () => {
+    // As many as a search for days reads.
     await writeDue(scratch.database, subscriptionId, { day: yesterday, count: 64, forSeconds: 120 });
     await writeDue(scratch.database, subscriptionId, { day: today });
     let { days } = await claim();

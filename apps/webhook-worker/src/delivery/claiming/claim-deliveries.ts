@@ -25,7 +25,7 @@ export interface Claim {
 /** The claim of one batch. One statement claims for many subscriptions. */
 export interface ClaimRequest {
   readonly subscriptionId: string;
-  /** Number of host slots. */
+  /** Maximum number of deliveries: one for each host slot that was taken. */
   readonly maxCount: number;
   /** Number of attempts that this process is already running. */
   readonly running: number;
@@ -35,7 +35,7 @@ export interface ClaimRequest {
 }
 
 interface Search extends ClaimRequest {
-  /** Deliveries that were due before this time are not searched; 0 for a full scan. */
+  /** The search begins with deliveries that became due at this time; 0 for a full scan. */
   readonly dueFromMs: number;
 }
 interface DatedSearch extends Search {
@@ -45,7 +45,8 @@ interface DatedSearch extends Search {
 /**
  * SQL: the due deliveries of a subscription since a time, oldest first.
  * @param subscription table with the columns `id` and `status`
- * @param dueFrom the time, in seconds
+ * @param dueFrom SQL of the time, in seconds since 1970
+ * @param condition further SQL condition, which begins with AND
  */
 const selectDue = (subscription: string, dueFrom: string, condition = ''): string =>
   `SELECT day, id, status, next_attempt_at FROM webhook_deliveries
@@ -100,8 +101,8 @@ const claimDueDeliveries = statement(
 );
 
 /**
- * Number of due deliveries that determine the days of the next batches; after these batches, the days are
- * determined again.
+ * Maximum number of due deliveries that `findDueDays` reads. The next claims search only the days of these.
+ * When they are claimed, the days are determined again.
  */
 const maxDueRows = 64;
 const searches = new RowParameters<Search>('r', {
@@ -118,7 +119,7 @@ const findDueDays = statement(
 );
 
 const maxSubscriptionsPerStatement = 25;
-/** For searches and for claims each, so settlements get one of the pool's connections (5 by default). */
+/** For `dayLoader` and `claimLoader` each, which leaves settlements one connection of the pool (of 5). */
 const maxConcurrentStatements = 2;
 
 type Claimed = Omit<Claim, 'days'>;
@@ -221,12 +222,12 @@ export class ClaimDeliveries {
 
 /**
  * Whether days other than the known ones may have due deliveries, so that the days must be determined again:
- * the search for the known ones stopped at 64 deliveries (`days.more`), and the claim left none of these.
+ * the search for the known ones stopped at `maxDueRows` (`days.more`), and the claim left none of these.
  */
 function mayOtherDaysBeDue(days: DaySpan, request: ClaimRequest, claim: Claimed): boolean {
   if (days.more !== true || claim.mayHaveMore) return false;
   if (claim.deliveries.length > 0) return true;
-  // Nothing was claimed, so the known days have nothing left. But days that were determined for this claim
-  // would only be found again, and running attempts may have reached the receiver's limit.
+  // Nothing was claimed. Days that were determined for this claim would be found again, and with running
+  // attempts the reason may be the receiver's limit.
   return request.days !== undefined && request.running === 0;
 }

@@ -53,7 +53,8 @@ describe('claims that start from the deliveries claimed before', () => {
   });
   afterAll(() => scratch.drop());
 
-  const claimWith = async (scans: DueScans) => {
+  /** Claims four batches of eight. */
+  const claimBatches = async (scans: DueScans) => {
     const settings = { WEBHOOK_TIMEOUT_MS: 30_000, WEBHOOK_LEASE_SLACK_MS: 30_000 };
     const claimDeliveries = new ClaimDeliveries(database, settings, scans);
     const receiver = { url: 'https://receiver.example', window: initialWindow };
@@ -72,27 +73,27 @@ describe('claims that start from the deliveries claimed before', () => {
     return { claimed, buffers: database.buffers.splice(0) };
   };
 
-  it('do not read again the index entries of sent deliveries that a snapshot keeps, as that of pg_dump', async () => {
+  it('skip the index entries of sent deliveries that a snapshot keeps, such as that of pg_dump', async () => {
     const snapshot = await scratch.database.begin({ snapshot: true });
     await snapshot.tx.row(count); // the first statement takes the snapshot
     await writeDue(scratch.database, subscriptionId, { day: today, count: 5_000, forSeconds: 120 });
     await scratch.database.run(settleAll);
     for (const forSeconds of [90, 80, 70, 60])
       await writeDue(scratch.database, subscriptionId, { day: today, count: 8, forSeconds });
-    const { claimed, buffers } = await claimWith(new FollowingScans());
+    const { claimed, buffers } = await claimBatches(new FollowingScans());
     await snapshot.rollback();
     expect(new Set(claimed.map(({ id }) => id)).size).toBe(32);
     expect(buffers[0]).toBeGreaterThan(50); // the entries of 5000 deliveries
     expect(buffers.at(-1)).toBeLessThan(20); // of 8, with the upper pages of the index
   });
 
-  it('find a delivery that is due since before those claimed last, in a full scan only', async () => {
+  it('find a delivery that became due before the claimed ones only in a full scan', async () => {
     for (const forSeconds of [10, 9, 8])
       await writeDue(scratch.database, subscriptionId, { day: today, count: 8, forSeconds });
     const scans = new FollowingScans();
-    expect((await claimWith(scans)).claimed).toHaveLength(24);
+    expect((await claimBatches(scans)).claimed).toHaveLength(24);
     await writeDue(scratch.database, subscriptionId, { day: today, count: 3, forSeconds: 3_600 });
-    expect((await claimWith(scans)).claimed).toEqual([]);
-    expect((await claimWith(new FollowingScans())).claimed).toHaveLength(3);
+    expect((await claimBatches(scans)).claimed).toEqual([]);
+    expect((await claimBatches(new FollowingScans())).claimed).toHaveLength(3);
   });
 });

@@ -16,12 +16,15 @@ describe('the attempt slots of a lane', () => {
   });
 
   it('are enough for a third subscription while two have large windows', () => {
-    const slots = new AttemptSlots(3 * initial, 40);
-    const large = [slots.take({ maxCount: 64, running: 0 }), slots.take({ maxCount: 64, running: 0 })];
-    expect(large.map((taken) => taken?.count)).toEqual([initial + 40, initial]);
-    expect(slots.take({ maxCount: 56, running: initial })).toBeUndefined(); // all extra slots are taken
+    const extra = 40;
+    const slots = new AttemptSlots(3 * initial, extra);
+    const takeForLargeWindow = () => slots.take({ maxCount: windowSizes.max, running: 0 });
+    const [first, second] = [takeForLargeWindow(), takeForLargeWindow()];
+    expect([first?.count, second?.count]).toEqual([initial + extra, initial]);
+    const remainingOfSecond = { maxCount: windowSizes.max - initial, running: initial };
+    expect(slots.take(remainingOfSecond)).toBeUndefined(); // all extra slots are taken
     expect(slots.take({ maxCount: initial, running: 0 })?.count).toBe(initial);
-    large[0]?.free(initial + 40);
-    expect(slots.take({ maxCount: 64, running: 0 })?.count).toBe(initial + 40);
+    first?.free(initial + extra);
+    expect(takeForLargeWindow()?.count).toBe(initial + extra);
   });
 });

@@ -57,12 +57,12 @@ describe('the deliveries of one subscription', () => {
     const { client, id, publish } = await aHealthySubscriber({ max_in_flight: 3 });
     const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 100 });
     await publish(20);
-    await allSucceed(21);
+    await allSucceed(1 + 20);
     expect(maxRunning()).toBe(3);
     await client.patch(id, { max_in_flight: 12 }).expect(200);
     const maxRunningAfterChange = countConcurrentRequests(given.receiver, { delayMs: 100 });
     await publish(60);
-    await allSucceed(81);
+    await allSucceed(1 + 20 + 60);
     expect(maxRunningAfterChange()).toBe(12);
   });
 
@@ -78,7 +78,7 @@ describe('the deliveries of one subscription', () => {
     await given.deliveriesWhen((rows) => rows.length === 6);
     const { body } = await client.get(`/${id}`).expect(200);
     expect(body.due_deliveries).toBe(4); // one is in flight
-    expect(Date.parse(body.oldest_due_at)).toBeGreaterThan(before - 60_000);
+    expect(Date.parse(body.oldest_due_at)).toBeGreaterThan(before - 60_000); // PostgreSQL's clock may differ
     expect(Date.parse(body.oldest_due_at)).toBeLessThanOrEqual(Date.now());
     given.receiver.respondWith((response) => response.writeHead(204).end());
     respond();
@@ -97,7 +97,7 @@ describe('the deliveries of one subscription', () => {
     const maxRunning = countConcurrentRequests(given.receiver, { statusCode: 500 });
     await given.publish(...ordersCreated(client.creatorId, 20));
     await Promise.all(Array.from({ length: 3 }, () => client.post({}, `/${id}/test`).expect(202)));
-    await given.receiver.waitFor(9 + 23);
+    await given.receiver.waitFor(9 + 20 + 3);
     expect(maxRunning()).toBe(maxUnhealthyAttempts.failing);
   });
 });

@@ -4,6 +4,7 @@ import { setNewest } from '../../set-newest.js';
 import type { LeasedDelivery } from '../leased-delivery.js';
 import { initialWindow, type Window, windowAfterAttempt, type WindowAtStart } from './window.rules.js';
 
+/** Bounds the memory; a receiver beyond them starts again with the initial window. */
 const maxWindows = 50_000;
 
 /** The window of a subscription's receiver. */
@@ -20,7 +21,7 @@ const unknownReceiver: ReceiverWindow = { url: undefined, window: initialWindow 
 export class DeliveryWindows {
   private readonly windows = new Map<string, ReceiverWindow>();
 
-  /** For a claim, which checks whether the subscription still has the URL of the window. */
+  /** Returns the known window. A claim checks whether the subscription still has its URL. */
   get(subscriptionId: string): ReceiverWindow {
     return this.windows.get(subscriptionId) ?? unknownReceiver;
   }

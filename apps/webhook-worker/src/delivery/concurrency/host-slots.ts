@@ -9,11 +9,12 @@ import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../../dispatch-queue/lane-queue.js';
 import { windowSizes } from './window.rules.js';
 
+/** Bounds the memory; the host of a subscription beyond them is read from PostgreSQL. */
 const maxRememberedHosts = 50_000;
 
 const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');
 
-/** A host never has more than this many times its limit, including guaranteed slots. */
+/** Maximum number of attempts at a host, guaranteed slots included, as a multiple of its limit. */
 const maxLimitFactor = 5;
 
 /** Running attempts at one host in one lane. */
@@ -51,8 +52,8 @@ export class HostSlots {
   }
 
   /**
-   * Takes up to `maxCount` slots. If none is free, returns undefined, and queues the subscription as soon as
-   * some are.
+   * Takes up to `maxCount` slots. If none is free, returns undefined, and queues the subscription once enough
+   * are.
    */
   async take(due: DueSubscription, maxCount: number): Promise<Slots | undefined> {
     const { subscriptionId, lane } = due;
@@ -130,13 +131,14 @@ function slotsFor(subscriptionId: string, maxCount: number, lane: Lane, hostLane
   return withinInitialWindow + Math.min(wantedExtra, freeExtraSlots(free - withinInitialWindow, running));
 }
 
-/** Half of the slots that others leave, less those that the subscription already has beyond the window. */
+/** Half of the slots that others leave, less those that the subscription has beyond the initial window. */
 function freeExtraSlots(free: number, running: number): number {
   const runningExtra = Math.max(0, running - windowSizes.initial);
   const maxExtra = Math.floor((free + runningExtra) / 2);
   return Math.max(0, maxExtra - runningExtra);
 }
 
+/** The free slots of the host; at least 1 if the subscription has a guaranteed slot. */
 function freeSlots(subscriptionId: string, lane: Lane, hostLane: HostLane): number {
   const free = hostLane.limit - hostLane.taken;
   const hasGuaranteedSlot =

@@ -54,7 +54,8 @@ describe('a subscription with a large window', () => {
 
     const openResponses = doNotRespondTo(['/hook/large', '/hook/other']);
     const before = given.receiver.deliveries.length;
-    for (let time = 0; time < 6; time += 1) await large.publish(10); // more than its host has slots
+    const largeCount = 60; // more than its host has slots
+    for (let published = 0; published < largeCount; published += 10) await large.publish(10);
     await given.receiver.waitFor(before + 2 * windowSizes.initial);
     await other.fanOut(windowSizes.initial);
     await given.receiver.waitFor(before + hostLimit);
@@ -64,6 +65,6 @@ describe('a subscription with a large window', () => {
 
     given.receiver.respondWith((response) => response.writeHead(204).end());
     for (const response of openResponses) response.writeHead(204).end();
-    await given.receiver.waitFor(before + 60 + windowSizes.initial);
+    await given.receiver.waitFor(before + largeCount + windowSizes.initial);
   });
 });

@@ -3,7 +3,7 @@ import { orderCreated, ordersCreated } from '../../test/webhook-worker.fixture.j
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { maxSubscriptions } from '../../subscriptions/subscription.rules.js';
 
-/** More than may wait for the dispatcher of a process, less than its attempts. */
+/** More than may wait for the dispatcher of a process, and fewer than it can send to at the same time. */
 const silentCount = 300;
 const timeoutMs = 60_000;
 /** Twice this time is shorter than the timeout of the attempts, so that none has ended. */

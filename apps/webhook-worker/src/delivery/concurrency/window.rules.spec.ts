@@ -20,17 +20,21 @@ function fail(window: Window): Window {
   });
 }
 
-/** Runs attempts at a receiver whose latency depends on the number of concurrent attempts. */
+/**
+ * Runs attempts at a receiver whose latency depends on the number of concurrent attempts. Returns the window
+ * at the start and after each attempt.
+ */
 function runAttempts(from: Window, attempts: number, latencyMs: (concurrent: number) => number): Window[] {
   const windows = [from];
-  for (let sent = 0, window = from; sent < attempts; sent += 1) {
+  let window = from;
+  for (let sent = 0; sent < attempts; sent += 1) {
     window = succeed(window, latencyMs(window.size));
     windows.push(window);
   }
   return windows;
 }
 const lastOf = (windows: readonly Window[]): Window => windows.at(-1) ?? initialWindow;
-const flat = () => 100;
+const flatLatency = () => 100;
 const anAttempt = fc.record({
   succeeded: fc.boolean(),
   isFull: fc.boolean(),
@@ -41,20 +45,20 @@ const anAttempt = fc.record({
 
 describe('the window of a receiver', () => {
   it('doubles with each round of successes while the latency stays flat, up to 64', () => {
-    const sizes = runAttempts(initialWindow, 8 + 16 + 32 + 1_000, flat).map(({ size }) => size);
+    const sizes = runAttempts(initialWindow, 8 + 16 + 32 + 1_000, flatLatency).map(({ size }) => size);
     expect([sizes[7], sizes[8], sizes[8 + 16], sizes[8 + 16 + 32]]).toEqual([8, 16, 32, 64]);
     expect(sizes.at(-1)).toBe(64);
   });
 
   it('is halved by a failure, and then grows by one with each round', () => {
-    const failed = fail(lastOf(runAttempts(initialWindow, 200, flat)));
+    const failed = fail(lastOf(runAttempts(initialWindow, 200, flatLatency)));
     expect(failed.size).toBe(32);
-    expect(lastOf(runAttempts(failed, 32, flat)).size).toBe(33);
-    expect(lastOf(runAttempts(failed, 32 + 33, flat)).size).toBe(34);
+    expect(lastOf(runAttempts(failed, 32, flatLatency)).size).toBe(33);
+    expect(lastOf(runAttempts(failed, 32 + 33, flatLatency)).size).toBe(34);
   });
 
   it('is halved once by failures of attempts that started together', () => {
-    const large = lastOf(runAttempts(initialWindow, 200, flat));
+    const large = lastOf(runAttempts(initialWindow, 200, flatLatency));
     const together = { succeeded: false, isFull: true, durationMs: 50, reductions: large.reductions };
     let window = large;
     for (let failed = 0; failed < 64; failed += 1) window = windowAfterAttempt(window, together);
@@ -65,11 +69,11 @@ describe('the window of a receiver', () => {
     let window = initialWindow;
     for (let failed = 0; failed < 10; failed += 1) window = fail(window);
     expect(window.size).toBe(windowSizes.min);
-    expect(lastOf(runAttempts(window, 1 + 2 + 4, flat)).size).toBe(windowSizes.initial);
+    expect(lastOf(runAttempts(window, 1 + 2 + 4, flatLatency)).size).toBe(windowSizes.initial);
   });
 
   it.each([1, 8, 12, 20])(
-    'stays from 8 to 16, or to 2.5 times the capacity, if a receiver handles %d at once and queues the rest',
+    'stays from 8 to the larger of 16 and 2.5 times the capacity, if a receiver handles %d at once and queues the rest',
     (capacity) => {
       const queueing = (concurrent: number): number => 100 * Math.max(1, concurrent / capacity);
       const later = runAttempts(initialWindow, 20_000, queueing).slice(10_000);
@@ -80,7 +84,7 @@ describe('the window of a receiver', () => {
   );
 
   it('grows again at a receiver that has become slower permanently', () => {
-    const fast = lastOf(runAttempts(initialWindow, 2_000, flat));
+    const fast = lastOf(runAttempts(initialWindow, 2_000, flatLatency));
     const slower = runAttempts(fast, 5_000, () => 300).map(({ size }) => size);
     expect(Math.min(...slower)).toBe(windowSizes.initial);
     expect(slower.at(-1)).toBe(windowSizes.max);
@@ -118,14 +122,14 @@ describe('the window of a receiver', () => {
     );
   });
 
-  it('is at 64 again after any past, once the latency is flat', () => {
+  it('grows back to 64 after any results, once the latency is flat', () => {
     fc.assert(
       fc.property(fc.array(anAttempt, { maxLength: 200 }), (attempts) => {
         const past = attempts.reduce(
           (window, attempt) => windowAfterAttempt(window, { ...attempt, reductions: window.reductions }),
           initialWindow,
         );
-        expect(lastOf(runAttempts(past, 20_000, flat)).size).toBe(windowSizes.max);
+        expect(lastOf(runAttempts(past, 20_000, flatLatency)).size).toBe(windowSizes.max);
       }),
       { numRuns: 30 },
     );

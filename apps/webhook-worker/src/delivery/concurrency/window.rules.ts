@@ -1,5 +1,5 @@
 /**
- * Sizes of a window: the number of concurrent attempts that one process makes to a healthy subscription.
+ * Sizes of a window: the number of concurrent attempts that one process makes at a healthy receiver.
  * Growing latency reduces a window, but not below `initial`; failures reduce it, but not below `min`.
  */
 export const windowSizes = { min: 1, initial: 8, max: 64 } as const;
@@ -13,7 +13,7 @@ const latencySlackMs = 10;
  */
 const riseOfLowest = 0.02;
 
-/** The window of a subscription, controlled like that of TCP (RFC 5681): it changes with the results. */
+/** The window of a receiver. Results of attempts change it, as acknowledgements do in TCP (RFC 5681). */
 export interface Window {
   /** Maximum number of concurrent attempts. */
   readonly size: number;
@@ -46,6 +46,7 @@ export interface WindowAtStart {
   readonly isFull: boolean;
 }
 
+/** The result of an attempt. */
 export interface WindowResult extends WindowAtStart {
   readonly succeeded: boolean;
   /** Null when this process stalled, which makes the duration meaningless. */
@@ -106,5 +107,6 @@ export function mayContinue(attempts: {
   readonly running: number;
 }): boolean {
   const { runningAfterClaim, running } = attempts;
-  return running <= (runningAfterClaim > windowSizes.initial ? runningAfterClaim / 2 : 0);
+  const isLargeBatch = runningAfterClaim > windowSizes.initial;
+  return isLargeBatch ? running <= runningAfterClaim / 2 : running === 0;
 }

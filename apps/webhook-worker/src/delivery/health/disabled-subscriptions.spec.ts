@@ -31,22 +31,22 @@ describe('a subscription', () => {
   });
 
   it('does not add held events to the metric of the time to the first attempt', async () => {
-    const measured = async () =>
+    const measuredCount = async () =>
       (await deliveryMetrics.eventToFirstAttempt.get()).values.find(({ metricName }) =>
         metricName?.endsWith('_count'),
       )?.value ?? 0;
     const { client, id } = await given.subscriber();
-    const before = await measured();
+    const before = await measuredCount();
     await given.publish(orderCreated(client.creatorId));
     await given.deliveriesWhen(haveStatuses('succeeded'));
-    expect(await measured()).toBe(before + 1);
+    expect(await measuredCount()).toBe(before + 1);
 
     await client.patch(id, { status: 'disabled' });
     await given.publish(orderCreated(client.creatorId));
     await given.reconcileUntil(haveStatuses('succeeded', 'held'));
     await client.patch(id, { status: 'active' });
     await given.deliveriesWhen(haveStatuses('succeeded', 'succeeded'));
-    expect(await measured()).toBe(before + 1);
+    expect(await measuredCount()).toBe(before + 1);
   });
 
   it('releases its held deliveries when it is enabled at a new URL during a manual retry at the old one', async () => {

@@ -64,7 +64,7 @@ describe('the health of a subscription after attempts', () => {
   it('stays active during an hour of failures, even if the last success was a week ago', () => {
     let health: Health = { ...healthy, lastDeliveryAt: hoursAgo(7 * 24) };
     for (let failed = 0; failed < 20; failed += 1) {
-      const at = new Date(now.getTime() + failed * 180_000);
+      const at = new Date(now.getTime() + failed * 180_000); // every three minutes
       health = healthAfterAttempts(health, [failure], at, limits);
     }
     expect(health).toMatchObject({ status: 'active', consecutiveFailures: 20, failingSince: now });

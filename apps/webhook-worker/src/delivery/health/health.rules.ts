@@ -15,17 +15,18 @@ export interface Health {
   /** Moving average of the duration of attempts. */
   readonly latencyMs: number;
   readonly lane: Lane;
-  /** The owner was notified of a delivery with an exhausted schedule since the receiver began to fail. */
+  /** Whether the owner was notified of an exhausted delivery since the receiver began to fail. */
   readonly failureNotified: boolean;
 }
 
+/** What an attempt shows about the receiver. */
 export interface AttemptResult {
   readonly succeeded: boolean;
-  /** The receiver responded with 410: it wants no more events (Standard Webhooks). */
+  /** Whether the receiver responded with 410: it wants no more events (Standard Webhooks). */
   readonly gone: boolean;
-  /** The failure was on our side, so it counts neither for nor against the receiver. */
+  /** Whether the failure was on our side, so that it says nothing about the receiver. */
   readonly isLocalFailure: boolean;
-  /** The delivery failed finally, since its schedule has no further attempt. */
+  /** Whether the delivery failed finally, since its schedule has no further attempt. */
   readonly exhausted: boolean;
   /** Null when this process stalled, which makes the duration meaningless. */
   readonly durationMs: number | null;
@@ -52,13 +53,15 @@ export function healthAfterAttempts<T extends Health>(
   now: Date,
   limits: DisableLimits,
 ): T {
-  return attempts.reduce((health, attempt) => {
-    const after = healthAfterAttempt(health, attempt, now, limits);
-    if (health.status === before.status) return after;
-    // These attempts disabled it. A later success leaves the failures of which its owner is notified.
+  let health = before;
+  for (const attempt of attempts) {
     const { consecutiveFailures, failingSince } = health;
-    return { ...after, consecutiveFailures, failingSince };
-  }, before);
+    const haveDisabled = health.status !== before.status;
+    const after = healthAfterAttempt(health, attempt, now, limits);
+    // A success after these attempts have disabled it does not reset the failures that its owner is shown.
+    health = haveDisabled ? { ...after, consecutiveFailures, failingSince } : after;
+  }
+  return health;
 }
 
 function healthAfterAttempt<T extends Health>(
@@ -68,8 +71,8 @@ function healthAfterAttempt<T extends Health>(
   limits: DisableLimits,
 ): T {
   if (attempt.isLocalFailure) return health;
-  const latencyMs =
-    health.latencyMs + newestWeight * ((attempt.durationMs ?? health.latencyMs) - health.latencyMs);
+  const durationMs = attempt.durationMs ?? health.latencyMs; // the average stays if it is unknown
+  const latencyMs = health.latencyMs + newestWeight * (durationMs - health.latencyMs);
   if (attempt.succeeded) {
     return {
       ...health,

@@ -88,6 +88,7 @@ describe("a subscription's owner", () => {
   it('is warned once, at most a day before the subscription is disabled for failures', async () => {
     const { setFailing, published } = await aSubscription();
     const maintenance = given.worker.app.get(MaintenanceJob);
+    // A subscription is disabled after 72 hours, so the warning is due after 48.
     await setFailing({ hours: 47, failures: 10 });
     await maintenance.round();
     await setFailing({ hours: 49, failures: 9 });

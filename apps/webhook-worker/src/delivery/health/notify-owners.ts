@@ -5,6 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../../config.js';
 import type { DisabledReason } from '../../subscriptions/subscription.rules.js';
 
+/** Owners are warned a day before their subscription is disabled. */
 const warnBeforeMs = 24 * 3_600_000;
 const batchSize = 500;
 
@@ -22,7 +23,7 @@ export interface DisabledSubscription extends FailingSubscription {
   readonly disabledReason: Exclude<DisabledReason, 'owner'>;
 }
 
-// The failure limit is already reached; only the time window remains.
+// Subscriptions that have reached the limit of failures ($1); only the time until they are disabled remains.
 const markSubscriptionsToWarn = statement(
   'subscriptions.mark-to-warn',
   `WITH due AS (
@@ -66,7 +67,10 @@ export class NotifyOwners {
     await this.outbox.add(tx, ...published);
   }
 
-  /** Warns owners of subscriptions that will be disabled within a day. Returns whether there may be more. */
+  /**
+   * Warns the owners of a batch of subscriptions that will be disabled within a day unless their receivers
+   * recover. Returns whether there may be more.
+   */
   warnBeforeDisabling(): Promise<boolean> {
     const { WEBHOOK_DISABLE_FAILURES: failures, WEBHOOK_DISABLE_AFTER_MS: afterMs } = this.config;
     return this.database.transaction(async (tx) => {
@@ -102,7 +106,7 @@ export class NotifyOwners {
 
   /**
    * Returns `disabled_at` of a degraded message: when the subscription will be disabled. Null while too few
-   * deliveries have failed.
+   * attempts have failed.
    */
   private disableTime({ consecutiveFailures, failingSince }: FailingSubscription): string | null {
     const { WEBHOOK_DISABLE_FAILURES: failures, WEBHOOK_DISABLE_AFTER_MS: afterMs } = this.config;

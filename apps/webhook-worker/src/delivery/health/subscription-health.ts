@@ -60,8 +60,8 @@ const changedRows = new RowParameters<SubscriptionHealth>('h', {
   lane: ['text', (row) => row.lane],
   failure_notified: ['boolean', (row) => row.failureNotified],
 });
-// `disabling_notified`: whether the owner was warned. A new series of failures is warned about again.
-const update = statement(
+// `disabling_notified`: whether the owner was warned about this series of failures.
+const updateHealth = statement(
   'subscriptions.save-health',
   `UPDATE webhook_subscriptions s SET status = h.status, consecutive_failures = h.consecutive_failures,
      failing_since = h.failing_since, last_delivery_at = h.last_delivery_at, last_failure_at = h.last_failure_at,
@@ -72,5 +72,5 @@ const update = statement(
 );
 
 export async function saveHealth(tx: Transaction, changed: readonly SubscriptionHealth[]): Promise<void> {
-  if (changed.length > 0) await tx.run(update, changedRows.values(changed));
+  if (changed.length > 0) await tx.run(updateHealth, changedRows.values(changed));
 }

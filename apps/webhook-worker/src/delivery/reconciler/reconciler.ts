@@ -138,7 +138,7 @@ export class Reconciler extends BackgroundLoop {
   }
 
   private reportLostWakeUps(due: readonly OpenSubscription[]): void {
-    // Also includes a subscription that waits in another replica.
+    // May include subscriptions that wait in another replica.
     const lost = due.filter(
       (row) =>
         row.due_seconds >= wakeUpLostAfterSeconds[row.lane] &&

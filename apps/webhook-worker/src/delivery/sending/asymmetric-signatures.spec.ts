@@ -30,7 +30,7 @@ describe('the v1a signatures of Standard Webhooks', () => {
   const subscribe = async (members: object): Promise<string> =>
     (await client.post({ ...subscription(), ...members }).expect(201)).body.id;
   /** Reads the keys without a token, as a receiver does. */
-  const jwks = async (id: string): Promise<readonly Jwk[]> => {
+  const readJwks = async (id: string): Promise<readonly Jwk[]> => {
     const response = await request(given.worker.server).get(`/store/v1/webhooks/${id}/jwks.json`).expect(200);
     expect(response.headers['cache-control']).toBe('public, max-age=300');
     return response.body.keys;
@@ -67,14 +67,14 @@ describe('the v1a signatures of Standard Webhooks', () => {
   it('are absent unless the subscription requires them', async () => {
     const id = await subscribe({});
     expect((await client.get(`/${id}`)).body.signature).toBe('v1');
-    expect(await jwks(id)).toEqual([]);
+    expect(await readJwks(id)).toEqual([]);
     expect(signaturesOf(await deliver(id)).map(([version]) => version)).toEqual(['v1']);
   });
 
   it('are verified by the published key, next to the HMAC', async () => {
     const id = await subscribe({ signature: 'v1a' });
     expect((await client.get(`/${id}`)).body.signature).toBe('v1a');
-    const [key, ...others] = await jwks(id);
+    const [key, ...others] = await readJwks(id);
     if (key === undefined) throw new Error('no key');
     expect(others).toEqual([]);
     expect(key).toEqual({
@@ -108,10 +108,10 @@ describe('the v1a signatures of Standard Webhooks', () => {
   it('are of both keys after a change until the overlap ends; until then, a repeated request changes no key', async () => {
     const id = await subscribe({});
     await client.patch(id, { signature: 'v1a' }).expect(200);
-    const [old] = await jwks(id);
+    const [old] = await readJwks(id);
     for (const _retry of [1, 2])
       await client.patch(id, { new_signing_key: true, signature: 'v1a' }).expect(200);
-    const [current, previous] = await jwks(id);
+    const [current, previous] = await readJwks(id);
     expect(previous).toEqual(old);
     if (current === undefined || old === undefined) throw new Error('no key');
     expect(current.kid).not.toBe(old.kid);
@@ -120,10 +120,10 @@ describe('the v1a signatures of Standard Webhooks', () => {
     expect(await verifyEach(delivery, old)).toEqual([false, true]);
 
     await given.stores.database.run(endOverlap, [parsePublicId('whk', id)]);
-    expect(await jwks(id)).toEqual([current]);
+    expect(await readJwks(id)).toEqual([current]);
     expect(await verifyEach(await deliver(id), current)).toEqual([true]);
     await client.patch(id, { new_signing_key: true }).expect(200);
-    expect((await jwks(id)).map(({ kid }) => kid)).toEqual([expect.any(String), current.kid]);
+    expect((await readJwks(id)).map(({ kid }) => kid)).toEqual([expect.any(String), current.kid]);
   });
 
   it('end, and their keys are deleted, when the subscription changes to v1 or is deleted', async () => {
@@ -132,7 +132,7 @@ describe('the v1a signatures of Standard Webhooks', () => {
     const id = await subscribe({ signature: 'v1a' });
     await client.patch(id, { new_signing_key: true }).expect(200);
     expect((await client.patch(id, { signature: 'v1' }).expect(200)).body.signature).toBe('v1');
-    expect([await jwks(id), await storedKeys(id)]).toEqual([[], none]);
+    expect([await readJwks(id), await storedKeys(id)]).toEqual([[], none]);
     expect(signaturesOf(await deliver(id)).map(([version]) => version)).toEqual(['v1']);
 
     const deleted = await subscribe({ signature: 'v1a' });
@@ -143,17 +143,17 @@ describe('the v1a signatures of Standard Webhooks', () => {
 
   it('are made with a key that no other subscription has, and that is stored sealed', async () => {
     const ids = [await subscribe({ signature: 'v1a' }), await subscribe({ signature: 'v1a' })];
-    const [first, second] = await Promise.all(ids.map(jwks));
+    const [first, second] = await Promise.all(ids.map(readJwks));
     expect(first?.[0]?.x).not.toBe(second?.[0]?.x);
     const row = await given.stores.database.row<{ signing_key: Buffer }>(readKeys, [
       parsePublicId('whk', ids[0] ?? ''),
     ]);
-    const header = 'MC4CAQAwBQYDK2Vw'; // PKCS #8 of an Ed25519 key, in base64
-    expect(newPrivateKey()).toContain(header);
-    expect(row?.signing_key.includes(header)).toBe(false);
+    const beginning = 'MC4CAQAwBQYDK2Vw'; // of each Ed25519 key, as PKCS #8 in base64
+    expect(newPrivateKey()).toContain(beginning);
+    expect(row?.signing_key.includes(beginning)).toBe(false);
   });
 
-  it('are selected by `signature`, which must be v1 or v1a', async () => {
+  it('exist for the `signature` v1a only; a value that is neither v1 nor v1a is rejected', async () => {
     const { body } = await client.post({ ...subscription(), signature: 'v2' }).expect(400);
     expect(body.details).toEqual([{ field: 'signature', reason: 'must be v1 or v1a' }]);
   });

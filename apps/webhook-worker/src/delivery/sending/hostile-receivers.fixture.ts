@@ -18,9 +18,7 @@ const redirect = (status: number, target: string): Behaviour =>
   respondOnce(`HTTP/1.1 ${status} Moved\r\nlocation: ${target}\r\ncontent-length: 0\r\n\r\n`);
 const reset = (socket: Socket): void => void socket.resetAndDestroy();
 
-/**
- * Runs after the whole request has arrived. Requests of the tests fit one segment and end with their body.
- */
+/** Runs when a whole request has arrived: its body is a JSON object in one segment, so `}` is the end. */
 function afterRequest(then: Behaviour): Behaviour {
   return (socket) => {
     let text = '';
@@ -47,7 +45,8 @@ function flood(beginning: string, chunk: Buffer): Behaviour {
   return afterRequest((socket) => {
     socket.write(beginning);
     const pour = (): void => {
-      while (!socket.destroyed && socket.write(chunk));
+      let hasRoom = true;
+      while (hasRoom && !socket.destroyed) hasRoom = socket.write(chunk);
       if (!socket.destroyed) socket.once('drain', pour);
     };
     pour();

@@ -20,8 +20,9 @@ import { certificates, hostileBehaviours, speakNoTls, hostileServers } from './h
 /** Timeout of the attempts at receivers that end the exchange themselves, on a slow machine too. */
 const timeoutMs = 30_000;
 const shortTimeoutMs = 1_000;
-/** Subscriptions whose receivers never respond, and the number of deliveries that wait for all of them. */
+/** Number of subscriptions whose receivers never respond. */
 const deadCount = 200;
+/** Number of deliveries to all these receivers. */
 const backlogSize = 5_000;
 const measuredEvents = 100;
 /** Less than the behaviours would need if their endless and compressed bodies were read as a whole. */
@@ -77,7 +78,7 @@ function setUpHostileServers(attemptTimeoutMs: number) {
     const text = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
   };
-  /** Makes two attempts at each target, and compares their outcomes and the growth of the memory. */
+  /** Makes two attempts at each target. Expects their outcomes, and that the memory grows little. */
   const expectOutcomes = async (targets: readonly Target[]): Promise<void> => {
     const client = await aClient(stores, worker);
     const ids = new Map<string, string>();
@@ -126,7 +127,7 @@ function setUpHostileServers(attemptTimeoutMs: number) {
 }
 
 /** Whether attempts at the receiver end with their timeout. */
-const isSilent = ([, outcome]: ReturnType<typeof hostileBehaviours>[number]): boolean =>
+const endsWithTimeout = ([, outcome]: ReturnType<typeof hostileBehaviours>[number]): boolean =>
   outcome === 'timeout';
 
 describe('a worker whose receivers are hostile', () => {
@@ -170,7 +171,7 @@ describe('a worker whose receivers are hostile', () => {
     const { good, otherHost, expired, selfSigned } = given.certificateFiles;
     const { servers } = given;
     await given.expectOutcomes([
-      ...(await given.targetsOf(behaviours.filter((each) => !isSilent(each)))),
+      ...(await given.targetsOf(behaviours.filter((each) => !endsWithTimeout(each)))),
       ['rejects connections', 'connection_failed', urlOf('http', await freePort())],
       ['has a good certificate', 'succeeded', urlOf('https', await servers.tls(good))],
       ['has the certificate of another host', 'tls_error', urlOf('https', await servers.tls(otherHost))],
@@ -211,7 +212,7 @@ describe('a worker whose receivers do not end the exchange', () => {
   const given = setUpHostileServers(shortTimeoutMs);
 
   it('records a timeout, and keeps memory bounded', async () => {
-    const behaviours = hostileBehaviours('http://127.0.0.1/').filter(isSilent);
+    const behaviours = hostileBehaviours('http://127.0.0.1/').filter(endsWithTimeout);
     expect(behaviours).not.toEqual([]);
     await given.expectOutcomes([
       ...(await given.targetsOf(behaviours)),

@@ -20,9 +20,10 @@ export class MakeAttempt {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Resolves when the result is stored, or a failure on our side is logged. */
+  /** Resolves when the result is stored, when an error is logged, or when the lease is too short. */
   async run(delivery: LeasedDelivery, windowAtStart: WindowAtStart): Promise<void> {
-    // If this process stalled since the claim, the lease may be too short: another process makes the attempt.
+    // If this process stalled since the claim, the lease may end during the attempt. Then it makes none, and
+    // the delivery becomes due again when the lease ends.
     if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
     if (delivery.isFirst) {
       const seconds = (Date.now() - delivery.occurredAt.getTime()) / 1_000;
@@ -36,10 +37,10 @@ export class MakeAttempt {
       this.windows.record(delivery, windowAtStart, exchange);
       await this.settlements.settle({ delivery, exchange });
     } catch (error) {
-      // Does not count against the receiver. When the lease ends, the delivery becomes due again.
+      // Does not count against the receiver.
       this.logger.error(
         { error, delivery_id: publicId('whd', delivery.id), attempt: delivery.number },
-        'An attempt could not be made, or its result not stored.',
+        'An attempt could not be made, or its result could not be stored; the delivery is retried when its lease ends.',
       );
     }
   }

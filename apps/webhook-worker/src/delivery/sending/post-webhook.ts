@@ -27,7 +27,7 @@ export class PostWebhook {
 
   /**
    * Makes one attempt. Failures of the receiver and the network are outcomes of the exchange.
-   * @throws as SecretBox.open does, if a secret of the subscription cannot be opened
+   * @throws UnreadableSecret if a secret or signing key of the subscription cannot be opened
    */
   async run(delivery: LeasedDelivery): Promise<SentAttempt> {
     const { traceparent: received } = delivery;
@@ -61,8 +61,7 @@ export class PostWebhook {
   }
 
   private headers(delivery: LeasedDelivery): Record<string, string> {
-    // Each attempt is signed with its own time: a retry a day later must be within the receiver's 300 seconds
-    // as well.
+    // Each attempt is signed with its own time, since receivers reject a time that is 300 seconds old.
     const unixSeconds = Math.floor(Date.now() / 1000);
     const { secret, previousSecret, signingKey, previousSigningKey, subscriptionId, body } = delivery;
     const keys = this.keys.get(secret, subscriptionId);

@@ -21,8 +21,8 @@ const changeSecretDayEarlier = statement(
 const file = new URL('../../../../../libs/webhook-verifier/vectors.json', import.meta.url);
 const { vectors }: { vectors: readonly Vector[] } = JSON.parse(readFileSync(file, 'utf8'));
 
-/** Returns the signature of a vector's request, and its time. */
-function signedWith({ headers }: Vector): { header: string; seconds: number } {
+/** Returns the signature header of a vector's request, and the time in it. */
+function signatureOf({ headers }: Vector): { header: string; seconds: number } {
   const header = headers['X-Service-Signature'] ?? headers['x-service-signature'] ?? '';
   return { header, seconds: Number(/^t=(\d+)/.exec(header)?.[1]) };
 }
@@ -31,7 +31,7 @@ const signable = vectors.filter(({ outcome }) => ['accepted', 'too_old', 'too_ne
 
 describe('the signature of a delivery', () => {
   it.each(signable)('equals the documented one in the vector: $name', (vector) => {
-    const { header, seconds } = signedWith(vector);
+    const { header, seconds } = signatureOf(vector);
     const body = Buffer.from(vector.body_base64, 'base64');
     const previous = vector.headers['X-Service-Signature-Previous'];
     const ours = vector.secrets.map((secret) => signature(secretKeys(Buffer.from(secret)), seconds, body));
@@ -41,7 +41,7 @@ describe('the signature of a delivery', () => {
   it.each(vectors.filter(({ outcome }) => outcome === 'wrong_signature'))(
     'differs from that of the invalid vector: $name',
     (vector) => {
-      const { header, seconds } = signedWith(vector);
+      const { header, seconds } = signatureOf(vector);
       const body = Buffer.from(vector.body_base64, 'base64');
       for (const secret of vector.secrets)
         expect(signature(secretKeys(Buffer.from(secret)), seconds, body)).not.toBe(header);

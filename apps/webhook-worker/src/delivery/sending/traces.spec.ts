@@ -20,7 +20,7 @@ describe('the trace of an event', () => {
   });
   afterEach(() => recorded.stop());
 
-  it('has a span for each attempt, whose id the receiver gets, and one for the job of the retry, all without its URL', async () => {
+  it('has spans of each attempt and of the job of the retry, without the URL; the receiver gets the ids of its spans', async () => {
     const client = await given.client();
     await client.subscribe(given.receiver.url.replace('/hook', secretPath), ['order.created']);
     let responses = 0;
@@ -71,7 +71,7 @@ describe('the trace of an event', () => {
     expect(recorded.named('deliver order.created')).toMatchObject([{ status: { code: failed } }]);
   });
 
-  it('is not recorded if it was not recorded where it began, and receivers see that', async () => {
+  it('stays unrecorded if it began unrecorded, and receivers see that', async () => {
     const { client } = await given.subscriber(['order.created']);
     await given.publish({
       ...orderCreated(client.creatorId),

@@ -50,6 +50,7 @@ const exhaust = statement(
 );
 
 describe('a failure on our side after a recovery', () => {
+  // The last step, a day, would be too long for the test.
   const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,1,86400000' }, { client: newClient() });
 
   it('delays the delivery as at the start of its schedule', async () => {

@@ -124,7 +124,7 @@ export class SettleAttempts {
     const subscription = subscriptions.get(attempt.delivery.subscriptionId);
     const scheduleMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS;
     const next = nextState(attempt.delivery, attempt.exchange, {
-      subscription: subscription?.status ?? 'deleted', // locked, but not in the map
+      subscription: subscription?.status ?? 'deleted', // deleted ones are locked, but not in the map
       isSameUrl: subscription?.url === attempt.delivery.url,
       scheduleMs,
       chance: Math.random(),
@@ -196,8 +196,9 @@ function retriesOf(
   subscriptions: ReadonlyMap<string, SubscriptionHealth>,
 ): DueSubscription[] {
   return settled.flatMap(({ delivery: { subscriptionId, day, traceparent }, next: { delayMs } }) => {
-    const lane = subscriptions.get(subscriptionId)?.lane ?? 'slow';
-    return delayMs === null ? [] : [{ subscriptionId, lane, days: singleDay(day), delayMs, traceparent }];
+    const subscription = subscriptions.get(subscriptionId);
+    if (subscription === undefined || delayMs === null) return [];
+    return [{ subscriptionId, lane: subscription.lane, days: singleDay(day), delayMs, traceparent }];
   });
 }
 

@@ -27,7 +27,8 @@ class FakeSettleAttempts implements Pick<SettleAttempts, 'run'> {
     });
   }
 
-  async batch(index: number): Promise<FakeBatch> {
+  /** Resolves when this batch has begun. */
+  async untilBatch(index: number): Promise<FakeBatch> {
     for (;;) {
       const found = this.batches[index];
       if (found !== undefined) return found;
@@ -43,10 +44,10 @@ describe('the settlement of attempts', () => {
     const settleAttempts = new FakeSettleAttempts();
     const settlements = new SettlementBatches(settleAttempts, logger);
     const settled = ['a', 'b', 'b'].map((id) => settlements.settle(anAttempt(id)));
-    const first = await settleAttempts.batch(0);
+    const first = await settleAttempts.untilBatch(0);
     settled.push(...['c', 'a', 'c'].map((id) => settlements.settle(anAttempt(id))));
     first.end();
-    const second = await settleAttempts.batch(1);
+    const second = await settleAttempts.untilBatch(1);
     second.end();
     await Promise.all(settled);
     expect(first.subscriptions).toEqual(['a', 'b', 'b']);
@@ -57,15 +58,15 @@ describe('the settlement of attempts', () => {
     const settleAttempts = new FakeSettleAttempts();
     const settlements = new SettlementBatches(settleAttempts, logger);
     const slow = settlements.settle(anAttempt('slow'));
-    const { end } = await settleAttempts.batch(0);
+    const { end } = await settleAttempts.untilBatch(0);
     const others = ['slow', 'other'].map((id) => settlements.settle(anAttempt(id)));
-    const second = await settleAttempts.batch(1);
+    const second = await settleAttempts.untilBatch(1);
     expect(second.subscriptions).toEqual(['other']);
     second.end();
     await others[1];
     end();
     await slow;
-    const third = await settleAttempts.batch(2);
+    const third = await settleAttempts.untilBatch(2);
     expect(third.subscriptions).toEqual(['slow']);
     third.end();
     await others[0];
@@ -79,14 +80,14 @@ describe('the settlement of attempts', () => {
     try {
       for (const [index, id] of ['a', 'b', 'c'].entries()) {
         settled.push(settlements.settle(anAttempt(id)));
-        await settleAttempts.batch(index);
+        await settleAttempts.untilBatch(index);
         jest.advanceTimersByTime(minuteMs); // now it is slow
       }
       settled.push(settlements.settle(anAttempt('d')));
       await new Promise(setImmediate);
       expect(settleAttempts.batches).toHaveLength(3);
       for (const batch of settleAttempts.batches) batch.end();
-      (await settleAttempts.batch(3)).end();
+      (await settleAttempts.untilBatch(3)).end();
       await Promise.all(settled);
     } finally {
       jest.useRealTimers();
@@ -98,10 +99,10 @@ describe('the settlement of attempts', () => {
     const settlements = new SettlementBatches(settleAttempts, createLogger('test', 'silent'));
     const [invalid, ...valid] = ['invalid', 'a', 'b'].map((id) => settlements.settle(anAttempt(id)));
     const rejected = expect(invalid).rejects.toThrow('invalid result');
-    (await settleAttempts.batch(0)).fail(new Error('invalid result'));
-    (await settleAttempts.batch(1)).fail(new Error('invalid result'));
-    (await settleAttempts.batch(2)).fail(new DependencyUnavailable('PostgreSQL is unavailable.'));
-    (await settleAttempts.batch(3)).end();
+    (await settleAttempts.untilBatch(0)).fail(new Error('invalid result'));
+    (await settleAttempts.untilBatch(1)).fail(new Error('invalid result'));
+    (await settleAttempts.untilBatch(2)).fail(new DependencyUnavailable('PostgreSQL is unavailable.'));
+    (await settleAttempts.untilBatch(3)).end();
     await Promise.all([rejected, ...valid]);
     expect(settleAttempts.batches.map(({ subscriptions }) => subscriptions)).toEqual([
       ['invalid', 'a', 'b'],
@@ -127,8 +128,8 @@ describe('the settlement of attempts', () => {
     const settled = settlements.settle({ delivery: endingLease, exchange });
     const failed = expect(settled).rejects.toThrow('PostgreSQL is unavailable.');
     const outage = new DependencyUnavailable('PostgreSQL is unavailable.');
-    (await settleAttempts.batch(0)).fail(outage);
-    (await settleAttempts.batch(1)).fail(outage);
+    (await settleAttempts.untilBatch(0)).fail(outage);
+    (await settleAttempts.untilBatch(1)).fail(outage);
     await failed;
   });
 });

@@ -16,7 +16,7 @@ interface Waiting {
   readonly attempt: Attempt;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
-  /** Delay before the next batch for it when the subscription is locked. */
+  /** Delay before the next try if the subscription is locked. */
   retryMs: number;
 }
 
@@ -32,7 +32,7 @@ export class SettlementBatches {
   /** Ids of the subscriptions whose attempts are in running batches. */
   private readonly inBatches = new Set<string>();
   /** Number of running batches, including the slow ones. */
-  private batches = 0;
+  private runningBatches = 0;
   private slowBatches = 0;
   /** A batch starts after the current tick. */
   private isStarting = false;
@@ -43,8 +43,8 @@ export class SettlementBatches {
   ) {}
 
   /**
-   * Resolves when the attempt is committed. Rejects when PostgreSQL was unavailable, or the subscription
-   * locked, until the lease ended, or at once when PostgreSQL rejects the result of this attempt.
+   * Resolves when the result is committed. Rejects at once if PostgreSQL rejects the result. Rejects at the
+   * end of the lease if PostgreSQL was unavailable or the subscription locked until then.
    */
   settle(attempt: Attempt): Promise<void> {
     return new Promise((done, failed) => {
@@ -64,8 +64,8 @@ export class SettlementBatches {
   }
 
   private mayStart(): boolean {
-    const areAllBatchesSlow = this.batches === this.slowBatches;
-    return this.waiting.length > 0 && this.batches < maxBatches && areAllBatchesSlow;
+    const areAllBatchesSlow = this.runningBatches === this.slowBatches;
+    return this.waiting.length > 0 && this.runningBatches < maxBatches && areAllBatchesSlow;
   }
 
   private takeBatch(): Waiting[] {
@@ -73,7 +73,8 @@ export class SettlementBatches {
     const remaining: Waiting[] = [];
     for (const waiting of this.waiting) {
       const isReady = batch.length < maxBatchSize && !this.inBatches.has(subscriptionOf(waiting));
-      (isReady ? batch : remaining).push(waiting);
+      if (isReady) batch.push(waiting);
+      else remaining.push(waiting);
     }
     this.waiting = remaining;
     return batch;
@@ -83,7 +84,7 @@ export class SettlementBatches {
     if (batch.length === 0) return;
     const subscriptions = batch.map(subscriptionOf);
     for (const id of subscriptions) this.inBatches.add(id);
-    this.batches += 1;
+    this.runningBatches += 1;
     let isSlow = false;
     const timer = setTimeout(() => {
       isSlow = true;
@@ -92,7 +93,7 @@ export class SettlementBatches {
     }, slowBatchMs);
     await this.settleOrRetry(batch);
     clearTimeout(timer);
-    this.batches -= 1;
+    this.runningBatches -= 1;
     if (isSlow) this.slowBatches -= 1;
     for (const id of subscriptions) this.inBatches.delete(id);
     this.startNextBatch();
@@ -127,7 +128,7 @@ export class SettlementBatches {
     this.startNextBatch();
   }
 
-  /** Puts attempts with a lease first in the queue; fails those without. */
+  /** Fails the attempts whose lease has ended, and puts the others at the head of the queue. */
   private async retryAfterOutage(batch: readonly Waiting[], error: DependencyUnavailable): Promise<void> {
     await delay(outageRetryMs);
     const { expired = [], leased = [] } = Object.groupBy(batch, (waiting) =>

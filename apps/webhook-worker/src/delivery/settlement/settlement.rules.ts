@@ -16,10 +16,12 @@ export interface NextState {
 }
 
 export interface SettlementContext {
+  /** The current state of the subscription, not that at the claim. */
   readonly subscription: SubscriptionState;
-  /** The URL has not changed since the attempt; otherwise the response came from a replaced receiver. */
+  /** Whether the URL has not changed since the claim; if it has, another receiver gave the response. */
   readonly isSameUrl: boolean;
   readonly scheduleMs: readonly number[];
+  /** Random number from 0 to 1, for the delay. */
   readonly chance: number;
   readonly now: Date;
 }

@@ -34,6 +34,7 @@ describe('an owner request with an idempotency key', () => {
     expect(await deliveries()).toHaveLength(1);
     const other = await send('/test', { event: 'order.shipped' }, key).expect(409);
     expect(other.body.details).toEqual([{ field: 'idempotency-key', reason: 'body_mismatch' }]);
+    // The quota is ten tests in a minute.
     for (let count = 1; count < 10; count += 1) await send('/test', {}, randomUUID()).expect(202);
     await send('/test', {}, randomUUID()).expect(429);
     await send('/test', {}, key).expect(202);

@@ -105,8 +105,8 @@ async function startScenario() {
         await given.stores.database.run(loseLeases, [uuid]);
         given.worker.reconcile();
         await eventually(async () => {
-          const underWay = (await rows()).filter(({ status }) => status === 'in_flight').map(attemptOf);
-          return !late.some(([attempt]) => underWay.includes(attempt));
+          const inFlight = (await rows()).filter(({ status }) => status === 'in_flight').map(attemptOf);
+          return !late.some(([attempt]) => inFlight.includes(attempt));
         });
         for (const [, response] of late) response.writeHead(204).end();
       },
@@ -119,10 +119,10 @@ async function startScenario() {
         async () => {
           const [found, state] = [await rows(), await subscription()];
           last = JSON.stringify({ found, state, responses: [...responses.keys()] });
-          const underWay = found.filter(({ status }) => status === 'in_flight');
-          const arrived = underWay.every((row) => responses.has(attemptOf(row)));
+          const inFlight = found.filter(({ status }) => status === 'in_flight');
+          const arrived = inFlight.every((row) => responses.has(attemptOf(row)));
           // A failing receiver gets one attempt at a time.
-          const waits = found.some(({ planned }) => planned) && underWay.length === 0;
+          const waits = found.some(({ planned }) => planned) && inFlight.length === 0;
           return arrived && !waits && state?.updating === false;
         },
         60_000,

@@ -13,7 +13,7 @@ const recordRetries = statement(
 );
 
 /** Repeats a retry while the previous one runs (409). Returns the final status. */
-async function retried(client: Client, id: string, delivery: string): Promise<number> {
+async function retryWhenIdle(client: Client, id: string, delivery: string): Promise<number> {
   for (;;) {
     const { status } = await client.post({}, `/${id}/deliveries/${delivery}/retry`);
     if (status !== 409) return status;
@@ -30,7 +30,7 @@ describe('the quota of owner requests', () => {
     const test = (await client.post({}, `/${id}/test`).expect(202)).body.id;
     for (let count = 2; count < 10; count += 1) await client.post({}, `/${id}/test`).expect(202);
     await given.deliveriesWhen(allHaveStatus(9, 'succeeded'));
-    expect(await retried(client, id, test)).toBe(202);
+    expect(await retryWhenIdle(client, id, test)).toBe(202);
     for (const path of [`/${id}/deliveries/${test}/retry`, `/${id}/test`]) {
       const { headers } = await client.post({}, path).expect(429);
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
@@ -44,7 +44,7 @@ describe('the quota of owner requests', () => {
     await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
     const [listed] = (await client.get(`/${id}/deliveries`)).body.data;
     await given.stores.database.run(recordRetries, [parsePublicId('whk', id), 59]);
-    expect(await retried(client, id, listed.id)).toBe(202);
+    expect(await retryWhenIdle(client, id, listed.id)).toBe(202);
     const { headers } = await client.post({}, `/${id}/deliveries/${listed.id}/retry`).expect(429);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     await client.post({}, `/${id}/test`).expect(202);

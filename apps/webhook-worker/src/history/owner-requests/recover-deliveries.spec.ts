@@ -35,7 +35,7 @@ describe('recoveries of one subscription', () => {
       await untilLockWaits(given.stores.database, { query: '%advisory%' });
       await given.publish(orderCreated(client.creatorId));
       await given.deliveriesWhen((rows) => rows[0]?.status === 'succeeded');
-      return { recovery }; // not awaited by the transaction, which blocks it
+      return { recovery }; // in an object: the transaction would await a promise that waits for its own lock
     });
     expect((await recovering.recovery).status).toBe(202);
   });

@@ -69,8 +69,8 @@ export class RecoverDeliveries {
 
   /**
    * Retries failed or held deliveries of a time span, as fast as the receiver takes them. A repeated call
-   * matches only deliveries that failed since, so repeating it is harmless. If the subscription is disabled
-   * before the recovery has ended, the remaining deliveries wait.
+   * matches only deliveries that failed or were held since, so it is harmless. If the subscription is
+   * disabled before the recovery has ended, the remaining deliveries wait.
    *
    * @throws NotFound
    * @throws ValidationFailed when the span ends before it begins

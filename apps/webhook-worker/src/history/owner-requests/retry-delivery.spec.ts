@@ -7,7 +7,7 @@ import { withEndedDeliveries } from '../ended-deliveries.fixture.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
 
-const withStatus =
+const respondWithStatus =
   (status: number) =>
   (response: ServerResponse): void =>
     void response.writeHead(status).end();
@@ -77,7 +77,7 @@ describe('a manual retry of a delivery', () => {
     'does not change the status and times of a delivery that had %s, if the attempt fails',
     async (status) => {
       const prepared = await withDeliveries(1, status);
-      given.receiver.respondWith(withStatus(500));
+      given.receiver.respondWith(respondWithStatus(500));
       const { before, read } = await retryOnly(prepared);
       await afterAttempts(status === 'failed' ? 3 : 2);
       const after = await read();
@@ -93,7 +93,7 @@ describe('a manual retry of a delivery', () => {
   it('leaves the schedule of an open delivery unchanged when the attempt fails', async () => {
     const prepared = await withDeliveries(1, 'failed');
     const due = await makeDueInAnHour(prepared.id);
-    given.receiver.respondWith(withStatus(500));
+    given.receiver.respondWith(respondWithStatus(500));
     const { read } = await retryOnly(prepared);
     await afterAttempts(3);
     expect(await read()).toMatchObject({ status: 'retrying', next_attempt_at: due.toISOString() });
@@ -105,7 +105,7 @@ describe('a manual retry of a delivery', () => {
     await client.patch(id, { status: 'disabled' });
     await given.publish(orderCreated(client.creatorId));
     await given.reconcileUntil(allHaveStatus(1, 'held'));
-    given.receiver.respondWith(withStatus(500));
+    given.receiver.respondWith(respondWithStatus(500));
     const { before, read } = await retryOnly({ client, id });
     await afterAttempts(1);
     expect(await read()).toMatchObject({ ...before, attempt_count: 1, last_status_code: 500 });
@@ -123,7 +123,7 @@ describe('a manual retry of a delivery', () => {
     await given.stores.database.run(makeFailing, [parsePublicId('whk', prepared.id)]);
     await retry();
     await retry();
-    given.receiver.respondWith(withStatus(500));
+    given.receiver.respondWith(respondWithStatus(500));
     response.writeHead(500).end();
     await given.deliveriesWhen((rows) => rows.some((row) => row.outcomes?.length === 3));
     const after = (await prepared.client.get(`/${prepared.id}/deliveries/${failed.id}`)).body;
@@ -133,7 +133,7 @@ describe('a manual retry of a delivery', () => {
   it('disables the subscription on a 410, and fails an open delivery as gone', async () => {
     const prepared = await withDeliveries(1, 'failed');
     await makeDueInAnHour(prepared.id);
-    given.receiver.respondWith(withStatus(410));
+    given.receiver.respondWith(respondWithStatus(410));
     const { read } = await retryOnly(prepared);
     await afterAttempts(3);
     expect(await read()).toMatchObject({ status: 'failed', failure_reason: 'gone' });

@@ -40,8 +40,8 @@ export class RetryDelivery {
 
   /**
    * Makes one additional attempt now, whatever the status of the delivery, even while the subscription is
-   * disabled. It has the same id and bytes, and the next number. If it fails, the delivery keeps its previous
-   * state (delivery/settlement/settlement.rules.ts).
+   * disabled. It has the same id and bytes, and the next number. settlement.rules.ts decides the state of the
+   * delivery after a failure: in most cases its previous one.
    *
    * @throws NotFound
    * @throws RateLimited after sixty in a minute; for a test event, after ten tests and retries of tests

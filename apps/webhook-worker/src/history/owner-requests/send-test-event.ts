@@ -73,19 +73,20 @@ export class SendTestEvent {
     const subscription = await lockOwned(tx, caller, webhookId);
     await consumeOwnerRequestQuota(tx, subscription.id, 'test');
     const sent = event ?? firstEventOf(subscription.events) ?? 'order.created';
-    const row = await insert(tx, subscription, sent);
+    const row = await insertTestEvent(tx, subscription, sent);
     this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
     return deliveryView(row);
   }
 }
 
-async function insert(
+async function insertTestEvent(
   tx: Transaction,
   { id: subscriptionId, api_version: apiVersion }: OwnedSubscription,
   event: WebhookEvent,
 ): Promise<DeliveryRow> {
   const now = new Date();
-  const [eventId, occurredAt] = [uuidv7(now), now.toISOString()];
+  const eventId = uuidv7(now);
+  const occurredAt = now.toISOString();
   const day = eventDay(eventId, occurredAt);
   const data = sampleData(event, now);
   const values = {

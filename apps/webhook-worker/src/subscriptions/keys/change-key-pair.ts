@@ -30,7 +30,7 @@ export interface KeyState {
 /**
  * Creates, replaces or deletes the key pair of a subscription. A key that was replaced less than 24 hours ago
  * is not replaced again: the request may be a retry, and receivers may not know the new key yet.
- * @throws ValidationFailed when a subscription without a key pair is to get a new one
+ * @throws ValidationFailed on `new_signing_key` without the signature `v1a`
  */
 export async function changeKeyPair(
   tx: Transaction,

@@ -13,13 +13,14 @@ export function newPrivateKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64');
 }
 
-/** @param opened bytes of the stored text form */
+/** @param opened bytes of the text form that `newPrivateKey` returns */
 export function privateKeyOf(opened: Buffer): KeyObject {
   return createPrivateKey({ key: Buffer.from(opened.toString(), 'base64'), format: 'der', type: 'pkcs8' });
 }
 
 export function publicKeyOf(privateKey: KeyObject): PublicKey {
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
-  const thumbprint = createHash('sha256').update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }));
-  return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: thumbprint.digest('base64url'), x };
+  const requiredMembers = JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }); // in the order of RFC 7638
+  const kid = createHash('sha256').update(requiredMembers).digest('base64url');
+  return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x };
 }

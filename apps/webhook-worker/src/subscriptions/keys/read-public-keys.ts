@@ -16,6 +16,11 @@ const findKeys = statement(
    FROM webhook_subscriptions WHERE id = $1 AND deleted_at IS NULL`,
 );
 
+interface KeysRow {
+  readonly signing_key: Buffer | null;
+  readonly previous_signing_key: Buffer | null;
+}
+
 /** Reads the public keys of a subscription, for its receiver: anyone may read them. */
 @Injectable()
 export class ReadPublicKeys {
@@ -27,11 +32,10 @@ export class ReadPublicKeys {
   /** Returns the newest key first. @throws NotFound */
   async run(webhookId: string): Promise<ResponseWithHeaders<{ keys: PublicKey[] }>> {
     const id = parsePublicId('whk', webhookId) ?? throwNotFound('webhook subscription');
-    const row = await this.database.row<Record<string, Buffer | null>>(findKeys, [id]);
-    const { signing_key: key, previous_signing_key: previous } = row ?? throwNotFound('webhook subscription');
-    const keys = [key, previous].filter((each) => each != null);
+    const row = (await this.database.row<KeysRow>(findKeys, [id])) ?? throwNotFound('webhook subscription');
+    const sealedKeys = [row.signing_key, row.previous_signing_key].filter((sealed) => sealed !== null);
     return new ResponseWithHeaders(
-      { keys: keys.map((sealed) => publicKeyOf(this.keys.getPrivate(sealed, id))) },
+      { keys: sealedKeys.map((sealed) => publicKeyOf(this.keys.getPrivate(sealed, id))) },
       { 'Cache-Control': `public, max-age=${maxAgeSeconds}` },
     );
   }

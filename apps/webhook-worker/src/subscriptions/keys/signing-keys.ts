@@ -4,13 +4,14 @@ import { SecretBox } from '@fulfilment/runtime';
 import { privateKeyOf } from './key-pairs.js';
 import { setNewest } from '../../set-newest.js';
 
+/** Bounds the memory of each cache. */
 const maxCachedKeys = 10_000;
 
-/** The keys that one secret stands for. */
+/** The HMAC keys of one secret. */
 export interface SecretKeys {
   /** Signs `X-Service-Signature`: the UTF-8 bytes of the secret. */
   readonly service: KeyObject;
-  /** Signs `webhook-signature`: the bytes that follow `whsec_` in base64; otherwise the same as `service`. */
+  /** Signs `webhook-signature`: the decoded base64 after `whsec_`; for other secrets the same key. */
   readonly standard: KeyObject;
 }
 
@@ -38,12 +39,12 @@ export class SigningKeys {
 
   constructor(private readonly box: SecretBox) {}
 
-  /** @throws as SecretBox.open does */
+  /** Returns the HMAC keys of a secret. @throws UnreadableSecret */
   get(sealed: Buffer, subscriptionId: string): SecretKeys {
     return this.open(this.keys, sealed, subscriptionId, secretKeys);
   }
 
-  /** Returns the private key of a key pair. @throws as SecretBox.open does */
+  /** Returns the private key of a key pair. @throws UnreadableSecret */
   getPrivate(sealed: Buffer, subscriptionId: string): KeyObject {
     return this.open(this.privateKeys, sealed, subscriptionId, privateKeyOf);
   }

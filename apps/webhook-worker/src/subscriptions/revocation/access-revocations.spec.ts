@@ -17,14 +17,14 @@ const minuteSeconds = 60;
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
 
-const deleted = (clientId: string, occurredAt = new Date()) =>
+const clientDeleted = (clientId: string, occurredAt = new Date()) =>
   messages.clientDeleted.make({ client_id: clientId }, { occurredAt });
-const disconnected = (clientId: string, creatorId: string, occurredAt = new Date()) =>
+const clientDisconnected = (clientId: string, creatorId: string, occurredAt = new Date()) =>
   messages.clientDisconnected.make({ client_id: clientId, creator_id: creatorId }, { occurredAt });
 
 const readOutcome = statement('test.inbox', 'SELECT outcome FROM inbox WHERE message_id = $1');
 /** Publishes messages, and resolves when the worker has handled them. */
-async function publish(...published: readonly Message[]): Promise<void> {
+async function publishUntilHandled(...published: readonly Message[]): Promise<void> {
   await given.publish(...published);
   for (const { id } of published)
     await eventually(async () => (await given.stores.database.row(readOutcome, [id])) !== undefined);
@@ -58,7 +58,7 @@ describe('the subscriptions of a client that is deleted', () => {
     for (const client of [one, two, other]) await client.subscribe(given.receiver.url);
     const id = await two.subscribe(given.receiver.url);
     await two.patch(id, { status: 'disabled', secret: 'another' }).expect(200);
-    await publish(deleted(clientId));
+    await publishUntilHandled(clientDeleted(clientId));
     expect(await subscriptionsOf(clientId)).toEqual(
       [one, two, two].map(({ creatorId }) => ({
         creator_id: creatorId,
@@ -83,13 +83,13 @@ describe('the subscriptions of a client that is deleted', () => {
     );
     await given.stores.database.run(insert, [clientId]);
     // Later than the second in which the subscriptions were authorised.
-    const revocation = deleted(clientId, new Date(Date.now() + 1000));
-    await publish(revocation);
+    const revocation = clientDeleted(clientId, new Date(Date.now() + 1000));
+    await publishUntilHandled(revocation);
     await untilDeleted(clientId, 2500);
     expect(await given.stores.database.rows(countPerTransaction, [clientId])).toEqual(
       [1000, 1000, 500].map((count) => ({ count })),
     );
-    await publish(revocation); // repeated
+    await publishUntilHandled(revocation); // repeated
     expect(new Set(await reasonsOf(clientId))).toEqual(new Set(['client_deleted']));
   });
 
@@ -122,7 +122,7 @@ describe('the subscriptions of a client that is disconnected', () => {
     const clientId = uniqueName('client');
     const [one, two] = [await anApp(clientId, minuteSeconds), await anApp(clientId, minuteSeconds)];
     for (const client of [one, two]) await client.subscribe(given.receiver.url);
-    await publish(disconnected(clientId, one.creatorId));
+    await publishUntilHandled(clientDisconnected(clientId, one.creatorId));
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected', null]);
     await given.publish(orderCreated(one.creatorId), orderCreated(two.creatorId));
     await given.deliveriesWhen(haveStatuses('succeeded'));
@@ -133,12 +133,12 @@ describe('the subscriptions of a client that is disconnected', () => {
     const clientId = uniqueName('client');
     const before = await anApp(clientId, 2 * minuteSeconds);
     await before.subscribe(given.receiver.url);
-    const revocation = disconnected(clientId, before.creatorId, secondsAgo(minuteSeconds));
-    await publish(revocation);
+    const revocation = clientDisconnected(clientId, before.creatorId, secondsAgo(minuteSeconds));
+    await publishUntilHandled(revocation);
     const reconnected = await anApp(clientId, 0, { creator_id: before.creatorId });
     await reconnected.subscribe(given.receiver.url);
-    await publish(revocation);
-    await publish(disconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
+    await publishUntilHandled(revocation);
+    await publishUntilHandled(clientDisconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected', null]);
   });
 
@@ -148,16 +148,16 @@ describe('the subscriptions of a client that is disconnected', () => {
     const reconnected = await anApp(clientId, 0, { creator_id: before.creatorId });
     await reconnected.subscribe(given.receiver.url);
     await before.subscribe(given.receiver.url); // by a token that is not known yet to be revoked
-    await publish(disconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
+    await publishUntilHandled(clientDisconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
     expect(await reasonsOf(clientId)).toEqual([null, 'client_disconnected']);
   });
 
   it('cannot be created with a token from before the later of two revocations, even if its message arrives first', async () => {
     const clientId = uniqueName('client');
     const client = await anApp(clientId, minuteSeconds);
-    await publish(
-      disconnected(clientId, client.creatorId, secondsAgo(0)),
-      disconnected(clientId, client.creatorId, secondsAgo(2 * minuteSeconds)),
+    await publishUntilHandled(
+      clientDisconnected(clientId, client.creatorId, secondsAgo(0)),
+      clientDisconnected(clientId, client.creatorId, secondsAgo(2 * minuteSeconds)),
     );
     const { url } = given.receiver;
     await client.post({ url, events: ['order.created'], secret: 's' }).expect(403);
@@ -166,7 +166,7 @@ describe('the subscriptions of a client that is disconnected', () => {
   it('cannot be created with a token of revoked access that the API still accepts', async () => {
     const clientId = uniqueName('client');
     const before = await anApp(clientId, 2 * minuteSeconds);
-    await publish(disconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
+    await publishUntilHandled(clientDisconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
     const { url } = given.receiver;
     await before.post({ url, events: ['order.created'], secret: 's' }).expect(403);
     const elsewhere = await anApp(clientId, 2 * minuteSeconds);
@@ -182,14 +182,14 @@ describe('the subscriptions of a client that is disconnected', () => {
        VALUES (gen_random_uuid(), $1, $2, 'https://shop.example/', '{order.created}', 'x', 'v', 'active', $3)`,
     );
     const { database, broker } = given.stores;
-    const revocation = disconnected(clientId, creatorId);
+    const revocation = clientDisconnected(clientId, creatorId);
     await database.transaction(async (tx) => {
       expect(await lockAndCheckRevoked(tx, clientId, creatorId, secondsAgo(minuteSeconds))).toBe(false);
       await broker.publish(revocation);
       await untilLockWaits(database, { query: '%advisory%' });
       await tx.run(insert, [creatorId, clientId, secondsAgo(minuteSeconds)]);
     });
-    await publish(revocation);
+    await publishUntilHandled(revocation);
     expect(await reasonsOf(clientId)).toEqual(['client_disconnected']);
   });
 });
@@ -201,7 +201,7 @@ it.each(publishedMessages('webhook-worker.clients').map((message) => [message.ty
       .object({ client_id: z.string(), creator_id: z.string().optional() })
       .parse(message.data);
     await (await anApp(client_id, minuteSeconds, creator)).subscribe(given.receiver.url);
-    await publish({ ...message, occurred_at: new Date().toISOString() });
+    await publishUntilHandled({ ...message, occurred_at: new Date().toISOString() });
     expect(await reasonsOf(client_id)).toEqual([message.type.replace('.', '_')]);
   },
 );
@@ -262,7 +262,10 @@ it('revocations are deleted a thousand at a time', async () => {
 
 it('a revocation is deleted after a day, long after its tokens have expired', async () => {
   const [old, young] = [uniqueName('client'), uniqueName('client')];
-  await publish(deleted(old, secondsAgo(25 * 3600)), disconnected(young, uuidv7(), secondsAgo(3600)));
+  await publishUntilHandled(
+    clientDeleted(old, secondsAgo(25 * 3600)),
+    clientDisconnected(young, uuidv7(), secondsAgo(3600)),
+  );
   await deleteExpiredRevocations(given.stores.database);
   const readRevocations = statement(
     'test.read-revocations',

@@ -11,13 +11,13 @@ export interface AccessRevocation {
 }
 
 /**
- * SQL: true if the token that created a subscription was issued before the access was revoked. `iat` and the
- * time of revocation are from auth-server's clock, so it does not matter when the token was used or the
- * message arrives, except within one second: `iat` has second precision, so a token of the second of the
- * revocation may be of the new access of a client that was connected again. Such a token counts as issued
- * before if it was used before. Its time of use is from PostgreSQL's clock, but a difference between the
- * clocks changes the result only for tokens of that second.
- * @param createdAt when the token was used
+ * SQL: true if the token that created a subscription was issued before the access was revoked. Both times are
+ * from auth-server's clock, so it does not matter when the message arrives. But `iat` has whole seconds: a
+ * token of the same second as the revocation may be of new access, if the client was connected again at once.
+ * Such a token counts as issued before the revocation if it was used before it. Its time of use is from
+ * PostgreSQL's clock, so a difference between the clocks matters for tokens of that second only.
+ * @param issuedAt `iat` of the token
+ * @param createdAt when the token was used to create the subscription
  */
 export function issuedBeforeRevocationSql(issuedAt: string, createdAt: string, revokedAt: string): string {
   return `CASE WHEN ${issuedAt} = date_trunc('second', ${revokedAt}) -- the same second

@@ -17,8 +17,8 @@ const maxLoggedIds = 50;
 const pollIntervalMs = 1_000;
 
 /**
- * SQL condition. Locks in the order in which other statements lock several subscriptions. The array is read
- * once; with IN (SELECT … LIMIT), a nested loop reads several batches.
+ * SQL condition. Locks in the order in which other statements lock several subscriptions. The subquery of
+ * ARRAY runs once; that of IN (SELECT … LIMIT) may run several times, for another batch each.
  */
 const idsOfRevokedAccess = (condition: string): string =>
   `id = ANY (ARRAY(SELECT id FROM webhook_subscriptions
