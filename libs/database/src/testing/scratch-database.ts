@@ -57,9 +57,9 @@ export async function scratchDatabase(
 /** Migrated databases that are copied, which takes a quarter of the time of the migrations. */
 const templates = new Map<Migrations, Promise<string>>();
 
-process.once('beforeExit', () =>
-  Promise.all([...templates.values()].map(async (template) => dropDatabase(await template))),
-);
+process.once('beforeExit', () => {
+  for (const template of templates.values()) void template.then(dropDatabase);
+});
 
 /** Returns the name of the template with these migrations. This process creates it once. */
 function templateOf(migrations: Migrations): Promise<string> {

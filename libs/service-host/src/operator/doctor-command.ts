@@ -11,7 +11,8 @@ export interface ExaminedService extends Omit<Deployment, 'settings'> {
 
 /**
  * Returns the command `doctor`, which fails if it finds a problem. It must work without a database, so it is
- * not recorded and needs no operator. It changes nothing and shows no data.
+ * not recorded and needs no operator. It shows no data. It changes nothing, except that `examineBroker`
+ * re-creates a missing binding or exchange of an existing queue.
  */
 export function doctorCommands({ allSettings, ...deployment }: ExaminedService): Commands<void> {
   return {
