@@ -49,7 +49,7 @@ async function redisVersion(url: string): Promise<string> {
   return /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown';
 }
 
-/** Adds the run to benchmarks.json, and writes benchmarks.md from all runs in that file. */
+/** Replaces the run of this benchmark in benchmarks.json, and writes benchmarks.md from all runs in it. */
 export async function writeReport(name: string, report: Report): Promise<void> {
   const reports = { ...readReports(), [name]: report };
   await writeFormatted(rawFile, 'json', JSON.stringify(reports));

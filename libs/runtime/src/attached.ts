@@ -4,7 +4,7 @@ interface Owner<Value> {
   [attached]?: { [key: symbol]: Value | undefined };
 }
 
-/** Any object can have attached values, so TypeScript accepts it as an owner without a cast. */
+/** `Owner` has only an optional member, so TypeScript accepts any object as one without a cast. */
 function ownerOf<Value>(object: object): Owner<Value> {
   return object;
 }

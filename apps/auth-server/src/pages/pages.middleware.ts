@@ -6,7 +6,8 @@ import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
 import { decodesToStorableText } from '../http/storable-text.js';
 import { messagePage, tooManyPage } from './message.page.js';
 
-/** A change of password has three fields of 1024 characters; percent-encoded, each takes up to 12 bytes. */
+// Limits of the form parser. A change of password has three fields of 1024 characters, and a percent-encoded
+// character takes up to 12 bytes.
 const maxFormBytes = 40 * 1024;
 const maxFormFields = 20;
 

@@ -32,7 +32,8 @@ export class SecondFactorPrompt {
     const view = { ...context, problem };
     const { confirmed, setupOpen } = await this.factors.stateOf(userId);
     if (confirmed) return secondFactorPage(view);
-    // The app has the secret already, unless its set-up has expired.
+    // After a problem, the page was shown before, with the secret, which is shown only once. A new set-up
+    // begins if that one has expired.
     if (problem !== undefined && setupOpen) return requiredSetupPage(view, undefined);
     const secret = await this.factors.beginSetup(userId);
     if (secret === undefined) return secondFactorPage(view);

@@ -32,7 +32,8 @@ const storedRows = {
   counts: rowsOf('order_counts', countKey, 'orders <> 0'),
   countsByApp: rowsOf('order_counts_by_app', appCountKey, 'orders <> 0'),
 };
-// Without their creators: generated orders of several creators have the same releases.
+// Without `creator_id`: generated creators share releases, and the order that arrives first decides which
+// creator is stored.
 const releaseIds = statement('test.releases', 'SELECT release_id FROM ordered_releases ORDER BY release_id');
 const ledgerSums = statement(
   'test.ledger_sums',
@@ -85,7 +86,7 @@ const truncateLedger = [
 ].map((text, index) => statement(`test.truncate_ledger_${index}`, text));
 
 const currency = fc.constantFrom('GBP', 'USD', 'EUR', 'JPY');
-/** Times near the boundaries of January in UTC, to the millisecond. */
+/** Times before and after the end of January in UTC, three of them within a millisecond of it. */
 const moment = fc.constantFrom(
   '2026-01-15T08:00:00.000Z',
   '2026-01-31T23:59:59.999Z',
@@ -133,7 +134,7 @@ export const orderHistory = fc.record({
 const releases = [
   { release_id: '0199a000-0000-7000-8000-000000000001', ean: '2000000000015' },
   { release_id: '0199a000-0000-7000-8000-000000000002', ean: '2000000000022' },
-  { release_id: '0199a000-0000-7000-8000-000000000002', ean: null },
+  { release_id: '0199a000-0000-7000-8000-000000000002', ean: null }, // the same release without an EAN
 ] as const;
 
 type OrderHistory = typeof orderHistory extends fc.Arbitrary<infer Value> ? Value : never;

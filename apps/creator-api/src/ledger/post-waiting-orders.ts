@@ -114,7 +114,7 @@ export class WaitingOrders {
 
   /**
    * Handles one page of groups and at most one batch of orders. Returns whether to call it again immediately:
-   * while scopes are scheduled, and while polling finds orders to post.
+   * while scopes are scheduled, and while polling has posted orders and there is a further page.
    */
   async round(): Promise<boolean> {
     const [scope] = this.scopes;

@@ -79,8 +79,9 @@ export class ChargeSender {
   /**
    * Never throws.
    * @param send sends the charge to the provider
-   * @param stopping only for charges of the completer: aborts when the completer stops. A charge that fails
-   *   after that does not count as a failure of the provider
+   * @param stopping only for charges of the completer, which have priority for the trial of an open circuit:
+   *   aborts when the completer stops. A charge that fails after that does not count as a failure of the
+   *   provider
    */
   async run(
     charge: OpenCharge,

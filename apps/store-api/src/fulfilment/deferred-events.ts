@@ -186,15 +186,16 @@ export class DeferredEvents extends BackgroundLoop {
   }
 
   /**
-   * Publishes an event once more. An event that the catalogue of messages no longer accepts is published too,
-   * so that it reaches the dead-letter queue, and its row is deleted.
+   * Publishes an event once more. An event that the catalogue of messages no longer accepts is rejected, and
+   * its row is deleted; it is published, too, if its envelope is valid, so that it reaches the dead-letter
+   * queue.
    */
   private async republish(tx: Transaction, { message_id: id, body }: DeferredRow): Promise<void> {
     const message = tryParse(() => parseMessage(body));
     if (message instanceof InvalidMessage) {
       this.logger.error(
         { message_id: id, reason: message.message },
-        'A deferred fulfilment event is no longer valid; it goes to the dead-letter queue.',
+        'A deferred fulfilment event is no longer valid and is rejected.',
       );
       await tx.run(deleteDeferred, [id]);
       await recordOutcome(tx, queue, id, 'refused', message.message);

@@ -51,7 +51,7 @@ describe('every operation of both APIs', () => {
     return data.flatMap(({ id, uuid }) => [id, uuid].filter((value) => value !== undefined));
   }
 
-  it('finds the placed order in the event feed, whose generated requests therefore do not wait for an event', async () => {
+  it('finds an event feed with the placed order, so that generated requests for the feed do not wait', async () => {
     await eventually(async () => {
       const response = await clientOf('/store').get('/store/v1/events').expect(200);
       return bodyOf(response, feedShape).data.some(({ event }) => event === 'order.created');

@@ -12,10 +12,10 @@ export const knownScopes: readonly string[] = [...Object.keys(identityScopes), .
 
 /**
  * Validates every authorization request, pushed or not, in addition to oidc-provider, and restores
- * `offline_access`. oidc-provider has no hook for that, but it validates an extra parameter in every request,
- * even when the parameter is absent. At that point the client and its redirect URI are already validated, so
- * the error can be redirected to the app. `creator` itself is validated later, when the user is known
- * (grants.ts).
+ * `offline_access`. oidc-provider has no hook for a whole request, so this is the validator of the extra
+ * parameter `creator` (provider.ts), which oidc-provider calls even for a request without the parameter. The
+ * client and its redirect URI are valid by then, so an error can be redirected to the app. The value of
+ * `creator` is validated later, when the user is known (grants.ts).
  */
 export function validateAuthorizationRequest(
   ctx: KoaContextWithOIDC,
@@ -29,7 +29,7 @@ export function validateAuthorizationRequest(
 }
 
 /**
- * Other response modes need a page with a script, and no page of ours has one (OAuth 2.1 §7.13).
+ * `form_post` needs a page with a script, and no page of ours has one; `fragment` needs a script at the app.
  * @throws InvalidRequest
  */
 function requireQueryResponseMode(ctx: KoaContextWithOIDC): void {
@@ -88,8 +88,8 @@ function rejectUnknownScopes(ctx: KoaContextWithOIDC): void {
 }
 
 /**
- * The scopes as the client sent them: oidc-provider has already removed those it does not know. The scopes of
- * a pushed request are in the pushed request (RFC 9126).
+ * The scopes as the client sent them: oidc-provider has already removed those it does not know. Those of a
+ * pushed request (RFC 9126) are in the JWT in which oidc-provider stores it.
  */
 function requestedScopes(ctx: KoaContextWithOIDC): string[] {
   const pushed = ctx.oidc.entities.PushedAuthorizationRequest;

@@ -27,10 +27,7 @@ export function beginSecondFactorPage(account: AccountContext, notice?: Notice):
   });
 }
 
-/**
- * Page for the first code.
- * @param parts `setup`: undefined after a wrong code, since a secret is shown once
- */
+/** Page for the first code. `setup` is undefined after a wrong code, since a secret is shown once. */
 export function confirmSecondFactorPage(
   account: AccountContext,
   { setup, notice }: { readonly setup?: SecondFactorSetup; readonly notice?: Notice },

@@ -15,7 +15,7 @@ export class InvalidAudio extends Error {
   }
 }
 
-/** Rejects a file whose content contradicts its headers. */
+/** Rejects a file as `broken`: it is truncated or damaged, or a value is out of range. */
 export function throwBroken(message: string): never {
   throw new InvalidAudio('broken', message);
 }
