@@ -28,14 +28,17 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Prints the error, except after the person has stopped the program, and returns the exit status. */
+/**
+ * Prints the error and returns the exit status. After the person has stopped the program, prints only that a
+ * sign-in is missing.
+ */
 function reportError(error: unknown, stopped: AbortSignal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it has printed the reason
-  if (stopped.aborted) return 1;
   if (error instanceof SignInRequiredError) {
     terminal.note(`${error.message} Sign in first: fulfilment login`);
     return 3;
   }
+  if (stopped.aborted) return 1;
   terminal.note(error instanceof Error ? describe(error) : String(error));
   return error instanceof UsageError ? 2 : 1;
 }
