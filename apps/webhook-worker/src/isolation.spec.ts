@@ -52,6 +52,7 @@ beforeAll(async () => {
     sources.push(source);
     return new Database(await source.initialize());
   };
+  // The sizes of production (ADR 22).
   pools = {
     database: await openPool(requestPoolSize),
     background: await openPool(4),

@@ -40,6 +40,7 @@ const claim = (days?: DaySpan) =>
 describe('a claim', () => {
   it('finds all due deliveries if its days are unknown, and returns the days to search next', async () => {
     await writeDue(scratch.database, subscriptionId, { day: today });
+    // Due now, too: `day` is only its partition.
     await writeDue(scratch.database, subscriptionId, { day: dayFromNow(20) });
     const { deliveries, days } = await claim();
     expect(deliveries.map(({ day }) => day).toSorted()).toEqual([today, dayFromNow(20)]);
@@ -59,7 +60,7 @@ describe('a claim', () => {
     await writeDue(scratch.database, subscriptionId, {
       day: yesterday,
       count: moreThanOneSearch,
-      forSeconds: 120,
+      forSeconds: 120, // due before those of today (60 s), so that a search reads them first
     });
     await writeDue(scratch.database, subscriptionId, { day: today });
     const first = await claim();
@@ -73,7 +74,7 @@ describe('a claim', () => {
   });
 
   it('continues with other days when full batches have claimed all deliveries it had found', async () => {
-    // As many as a search for days reads.
+    // As many as a search for days reads, and due before those of today (60 s).
     await writeDue(scratch.database, subscriptionId, { day: yesterday, count: 64, forSeconds: 120 });
     await writeDue(scratch.database, subscriptionId, { day: today });
     let { days } = await claim();

@@ -101,8 +101,8 @@ const claimDueDeliveries = statement(
 );
 
 /**
- * Maximum number of due deliveries that `findDueDays` reads. The next claims search only the days of these.
- * When they are claimed, the days are determined again.
+ * Maximum number of due deliveries of a subscription that `findDueDays` reads. The next claims search only
+ * the days of these. When they are claimed, the days are determined again.
  */
 const maxDueRows = 64;
 const searches = new RowParameters<Search>('r', {

@@ -29,7 +29,8 @@ interface DecidedAttempt extends Attempt {
   readonly next: NextState;
 }
 
-// A receiver that did not respond has no headers and no body.
+// `restore_prior`: a failed manual retry restores the state before it, from the columns `prior_…`
+// (settlement.rules.ts). A receiver that did not respond has no headers and no body.
 const results = new RowParameters<DecidedAttempt>('r', {
   day: ['date', ({ delivery }) => delivery.day],
   id: ['uuid', ({ delivery }) => delivery.id],
@@ -62,7 +63,7 @@ const settle = statement(
        next_attempt_at = CASE WHEN r.restore_prior THEN d.prior_next_attempt_at
                               WHEN r.status = 'retrying' THEN now() + r.delay_ms * interval '1 millisecond' END,
        completed_at = CASE WHEN r.restore_prior THEN d.prior_completed_at
-                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- later than the created_at of a recovery requested during the attempt
+                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- not now(), since a recovery sends what had failed by its created_at, and one that was requested after the start of this transaction must not send this delivery
        trigger = CASE WHEN d.test THEN 'test' WHEN r.restore_prior THEN d.prior_trigger ELSE 'auto' END,
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
@@ -140,6 +141,7 @@ export class SettleAttempts {
   ): Promise<void> {
     const changed = [...after.values()].filter((health) => health !== before.get(health.id));
     tx.sendWithCommit(saveHealth(tx, changed));
+    // Attempts change a status only from active to disabled (health.rules.ts).
     const disabled = changed.filter(({ id, status }) => status !== before.get(id)?.status);
     // A delivery that was held before a manual retry is held after it. If the subscription was enabled during
     // the attempt, the delivery must be released.
@@ -204,12 +206,12 @@ function retriesOf(
 
 /** Whether to notify the owner of a delivery with an exhausted schedule: once between two successes. */
 function mustNotifyOfFailure(after: SubscriptionHealth, before: SubscriptionHealth | undefined): boolean {
-  // The time is copied until a success, so the same object means the same series of failures.
+  // A series of failures keeps its `Date` object until a success: the same object means the same series.
   const wasNotified = before?.failureNotified === true && before.failingSince === after.failingSince;
   return after.failureNotified && !wasNotified;
 }
 
-/** False if a success in the same batch followed the failure. */
+/** Narrows the type: both callers have found a series of failures, which has a beginning. */
 function isFailing(health: SubscriptionHealth): health is SubscriptionHealth & FailingSubscription {
   return health.failingSince !== null;
 }

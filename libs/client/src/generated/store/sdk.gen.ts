@@ -471,7 +471,7 @@ export const listOrderWebhookDeliveries = <ThrowOnError extends boolean = true>(
  *
  * Returns the events of the connected creator, with the ids and bodies that webhooks have. For receivers that cannot be called: no subscription is needed. The feed of a creator contains all its events from the first request for it on, and keeps them for 30 days.
  *
- * Save `next` once you have handled the events, and send it as `after`. With `wait`, a request without new events is held until one comes, or until the time is over: then `data` is empty. A repeated request with the same `after` returns the same events, so handle each `id` once, as with webhooks. A feed that is not read for 30 days ends, and its positions are rejected from then on.
+ * Save `next` once you have handled the events, and send it as `after`. With `wait`, a request without new events is held until one comes, or until the time is over: then `data` is empty. A repeated request with the same `after` returns the same events again, and newer ones, so handle each `id` once, as with webhooks. A feed that is not read for 30 days ends, and its positions are rejected from then on.
  */
 export const readEvents = <ThrowOnError extends boolean = true>(
   options: Options<ReadEventsData, ThrowOnError>,
