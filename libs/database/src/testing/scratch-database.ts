@@ -61,13 +61,14 @@ process.once('beforeExit', () => {
   for (const template of templates.values()) void template.then(dropDatabase);
 });
 
-/** Returns the name of the template with these migrations. This process creates it once. */
+/** Returns the name of the template of these migrations. Creates it at the first call with this array. */
 function templateOf(migrations: Migrations): Promise<string> {
   if (migrations.length === 0) return Promise.resolve('template1');
   const existing = templates.get(migrations);
   if (existing !== undefined) return existing;
   const created = createTemplate(migrations);
   templates.set(migrations, created);
+  created.catch(() => templates.delete(migrations)); // the next call tries again
   return created;
 }
 
@@ -84,10 +85,13 @@ async function createTemplate(migrations: Migrations): Promise<string> {
   try {
     await dataSource.initialize();
     await migrate(dataSource);
-  } finally {
+    await dataSource.destroy();
+    return name;
+  } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
+    await dropDatabase(name);
+    throw error;
   }
-  return name;
 }
 
 function urlOf(database: string): string {
