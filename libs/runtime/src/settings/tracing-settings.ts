@@ -67,7 +67,7 @@ function isHeaderList(text: string): boolean {
   } catch {
     return false;
   }
-  return text.split(',').every((pair) => headerPair.test(pair));
+  return text.split(',').every((pair) => pair.trim() === '' || headerPair.test(pair));
 }
 
 /** Returns the URL that spans are sent to; undefined if no spans are to be recorded. */

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { createLogger } from '../logger.js';
 import { metrics } from '../metrics.js';
 import { inSpan } from './in-span.js';
-import { tracingSettings } from '../settings/tracing-settings.js';
+import { collectorHeaders, tracingSettings } from '../settings/tracing-settings.js';
 import { startTracing } from './start-tracing.js';
 import { isTracing } from './tracer.js';
 
@@ -68,6 +68,11 @@ describe('tracing', () => {
   it.each(['api-key', 'api-key=1,tenant', '=1', 'api-key=%zz'])('rejects the headers "%s"', (headers) => {
     const { error } = tracingSettings.safeParse({ OTEL_EXPORTER_OTLP_HEADERS: headers });
     expect(error?.issues[0]?.message).toBe('must be NAME=VALUE,NAME=VALUE, percent-encoded');
+  });
+
+  it('accepts a comma after the last header', () => {
+    const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=1,' };
+    expect(collectorHeaders(tracingSettings.parse(headers))).toEqual({ 'api-key': '1' });
   });
 
   it('sends waiting spans when it stops', async () => {
