@@ -12,6 +12,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   service = await listen(
     createServer((request, response) => {
+      response.setHeader('x-request-id', 'known'); // as every service does: it marks their responses
       response.end(JSON.stringify(request.headers));
     }),
   );
