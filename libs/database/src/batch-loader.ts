@@ -82,8 +82,8 @@ export class BatchLoader<Key, Row> {
 }
 
 /**
- * Runs a batch in the context of a key whose span is recorded, else of its first key. Without this, it could
- * run in the context of an earlier batch.
+ * Runs a batch in the context of a key whose span is recorded, else of its first key, if that has one.
+ * Without this, it could run in the context of an earlier batch.
  */
 function inContextOf<Result>(
   batch: readonly { readonly context: WorkContext | undefined }[],
