@@ -10,7 +10,7 @@ export interface RegisteredMetric {
 }
 
 const definition = /new (\w*(?:Counter|Gauge|Histogram))(?:<[^>]*>)?\(\{\s*name(?:: '(\w+)')?,([^}]*)\}/g;
-const byHelper = /\bgauge\(\s*'(\w+)'/g;
+const byHelper = /\bregisterGauge\(\s*'(\w+)'/g;
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** Labels that Prometheus adds to each sample. */
@@ -32,7 +32,8 @@ export function registeredMetrics(): ReadonlyMap<string, RegisteredMetric> {
 function metricsOf(source: string, service: string | undefined): (readonly [string, RegisteredMetric])[] {
   return [...source.matchAll(definition)].flatMap(([, type = '', name, body = '']) => {
     const labels = namesIn(/labelNames: \[([^\]]*)\]/.exec(body)?.[1] ?? '');
-    // Without a name, it is in the helper `gauge` of the file, which makes all gauges with these labels.
+    // Without a name, it is in the helper `registerGauge` of the file, which makes all gauges with these
+    // labels.
     const names =
       name === undefined ? [...source.matchAll(byHelper)].map(([, helper = '']) => helper) : [name];
     return names.flatMap((each) => variants(each, type.endsWith('Histogram'), { labels, service }));
