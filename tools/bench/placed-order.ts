@@ -1,12 +1,14 @@
 import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 
+const firstRelease = 4096; // as in creator-data.ts
+
 /** An order of two lines, placed now. The index chooses two of 40 releases. */
 export function placedOrder(index: number, creatorId: string): OrderSnapshot {
   const at = new Date().toISOString();
   const item = (line: number) => ({
     id: uuidv7(),
     product_id: uuidv7(),
-    release_id: `01900000-0000-7000-8000-${(4096 + ((index + line) % 40)).toString(16).padStart(12, '0')}`,
+    release_id: `01900000-0000-7000-8000-${(firstRelease + ((index + line) % 40)).toString(16).padStart(12, '0')}`,
     release_title: 'Quiet Machinery',
     product_type: 'vinyl_12_lp',
     ean: '2000000000015',

@@ -26,7 +26,8 @@ export function messageBreaks(released: Document, current: Document): string[] {
     ];
     return [
       ...rejections(earlier, later, consumer).map((found) => `${type}, read by the new release: ${found}`),
-      // `receive` is the suite's side: others send these messages, so the last release reads no newer ones.
+      // Messages with the action `receive` come from outside the suite. A roll-out does not change what is
+      // sent, so the last release receives none of the new schema.
       ...(releasedApi.operations[type]?.action === 'receive'
         ? []
         : rejections(later, earlier, consumer).map((found) => `${type}, read by the last release: ${found}`)),

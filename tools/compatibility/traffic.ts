@@ -45,7 +45,8 @@ async function placeOrdersDuring(
   try {
     await Promise.all([changed, ...callers]);
   } finally {
-    // If placing an order fails, a service that is being replaced would start after the suite was stopped.
+    // Also when placing an order fails: otherwise a service that is being replaced would start after the
+    // suite was stopped.
     await Promise.allSettled([changed]);
   }
   return orders;

@@ -60,6 +60,8 @@ function connections(manifests: readonly Manifest[], direction: 'ingress' | 'egr
         : spec.egress.map(({ to, ports }) => ({ peers: to, ports }));
     return rules.flatMap(({ peers, ports }) =>
       ports.flatMap(({ port, endPort }) => {
+        // The rules for the stores name no peer, since a store may have any address: the documentation names
+        // the store of the port.
         const others = peers?.map(nameOf) ?? [
           direction === 'ingress' ? 'anywhere' : (storePorts[port] ?? 'anywhere'),
         ];
@@ -100,7 +102,7 @@ describe.each([...manifestSets()])('the network policies of %s', (_set, manifest
         ),
       );
     expect(within(egress)).toEqual(within(ingress));
-    expect(within(egress).size).toBe(7);
+    expect(within(egress).size).toBe(7); // gateway to 4 services, and 3 services to auth-server
   });
 
   it('drop everything else', () => {
@@ -114,11 +116,11 @@ describe.each([...manifestSets()])('the network policies of %s', (_set, manifest
     });
   });
 
-  it('prevent connections of services to private networks', () => {
+  it('exclude private networks from each rule for public networks', () => {
     const blocks = ofKind(manifests, /^NetworkPolicy$/, policy)
       .flatMap(({ spec }) => spec.egress.flatMap(({ to = [] }) => to))
       .flatMap(({ ipBlock }) => ipBlock ?? []);
-    expect(blocks).toHaveLength(6);
+    expect(blocks).toHaveLength(6); // IPv4 and IPv6 in each of 3 policies
     for (const { cidr, except } of blocks)
       expect(except).toEqual(
         cidr === '::/0'

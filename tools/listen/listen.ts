@@ -54,7 +54,10 @@ async function unsubscribe(client: () => Promise<Client>, id: string): Promise<v
   }
 }
 
-/** The Store API with a fresh token, because a token from the start may have expired. */
+/**
+ * Returns a function that opens the Store API, with the given token, or with a new one each time, because one
+ * from the start may have expired.
+ */
 async function clientOf({ token, email, password }: ListenOptions): Promise<() => Promise<Client>> {
   const stack = await runningStack();
   return async () => openStore(stack, token ?? (await demoToken(stack, { email, password, scopes })));

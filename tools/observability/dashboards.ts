@@ -5,8 +5,8 @@ import { serviceRows } from './service-panels.ts';
 import { serviceLevelRows } from './service-level-panels.ts';
 
 /**
- * Address of docs/runbook.md for the links of all panels: at the gateway of a suite on this machine. Its
- * operators replace the host in the JSON files, or in the field "Runbook" of a dashboard.
+ * Address of docs/runbook.md for the links of all panels: the gateway of a suite that `npm start` runs.
+ * Operators of another suite replace the host in the JSON files, or in the field "Runbook" of a dashboard.
  */
 const runbook = 'https://localhost:8443/docs/operate/runbook/';
 export const dashboardsDir = 'deploy/observability/dashboards';

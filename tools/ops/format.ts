@@ -18,6 +18,7 @@ const queueCounts = z.array(z.object({ queue: z.string(), waiting: z.number() })
 
 /** Tables by the member of the result that has their rows. */
 const tables: Readonly<Record<string, Table>> = {
+  // of `audit`: security events of auth-server
   events: {
     columns: {
       AT: 'at',
@@ -30,6 +31,7 @@ const tables: Readonly<Record<string, Table>> = {
     },
     lastLine: olderRecords,
   },
+  // of `audit --service`: operator commands of a service
   records: {
     columns: {
       AT: 'started_at',

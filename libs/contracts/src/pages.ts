@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** A page of a list of the Store API. */
+/** A page of a list with a cursor. */
 export interface CursorPage<Item> {
   readonly data: readonly Item[];
   readonly pagination: { readonly next_cursor: string | null; readonly has_more: boolean };
 }
 
-/** A page of a list of the Creator API. */
+/** A page of a list with page numbers. */
 export interface NumberedPage<Item> {
   readonly data: readonly Item[];
   readonly meta: { readonly page: number; readonly per_page: number; readonly total: number };
@@ -55,7 +55,12 @@ const pageNumbers = z
 export function numberedPageShape<Item extends z.ZodType>(item: Item, example: object) {
   return z
     .object({
-      data: z.array(item).max(100).describe('Items, newest first; empty past the last page'),
+      data: z
+        .array(item)
+        .max(100)
+        .describe(
+          'Items, newest first unless the operation describes another order; empty past the last page',
+        ),
       meta: pageNumbers,
     })
     .meta({ examples: [{ data: [example], meta: { page: 1, per_page: 25, total: 1 } }] });

@@ -30,7 +30,7 @@ describe('the spans of a database', () => {
   };
 
   it('name the statements of a transaction, and are children of the span of the request', async () => {
-    const requestId = await inRequest(() =>
+    const requestSpanId = await inRequest(() =>
       scratch.database.transaction(async (tx) => {
         await tx.rows(selectOne);
         tx.sendWithCommit(tx.rows(selectTwo));
@@ -39,7 +39,7 @@ describe('the spans of a database', () => {
     expect(recorded.spans).toMatchObject([
       {
         name: 'transaction test.one',
-        parentSpanContext: { spanId: requestId },
+        parentSpanContext: { spanId: requestSpanId },
         attributes: { 'db.system.name': 'postgresql', 'db.query.summary': 'test.one test.two' },
         status: { code: 0 },
       },
@@ -59,7 +59,7 @@ describe('the spans of a database', () => {
     const proxy = await flakyProxy(scratch.url);
     const settings = { url: proxy.url, poolSize: 2, applicationName: 'test', migrations: [] };
     const source = await createDataSource({ ...patientTimeouts, ...settings }).initialize();
-    const trace = startTrace(requestSpan, { received: undefined, isTrusted: true });
+    const trace = startTrace(requestSpan, { received: undefined, isTrusted: false });
     if (!(trace instanceof Span)) throw new Error('The trace is not recorded.');
     try {
       await new Database(source).transaction(
@@ -88,7 +88,7 @@ describe('the spans of a database', () => {
   });
 
   it('are children of a given span, such as that of a message, even without a context', async () => {
-    const trace = startTrace(requestSpan, { received: undefined, isTrusted: true });
+    const trace = startTrace(requestSpan, { received: undefined, isTrusted: false });
     if (!(trace instanceof Span)) throw new Error('The trace is not recorded.');
     await scratch.database.transaction((tx) => tx.rows(selectOne), { span: trace });
     expect(recorded.spans).toMatchObject([{ parentSpanContext: { spanId: trace.spanId } }]);

@@ -12,7 +12,7 @@ import type { Subscriber } from './webhook-data.ts';
 
 /** Rates of events, with the target of the p99. */
 const rates = [
-  { perSecond: 500, atMostMs: 150 },
+  { perSecond: 500, atMostMs: 100 },
   { perSecond: 1000, atMostMs: 100 },
 ] as const;
 const unresponsiveCount = 200;
@@ -62,6 +62,7 @@ export async function benchWithUnresponsiveReceivers(
     for (let number = 0; number < unresponsiveCount; number += 1)
       unresponsive.push(await subscribe(worker.service, receiver.origin, `/dead/${number}`));
     await worker.data.addBacklog(copiesOfEvent(await worker.data.sampleBody(), backlogCount, unresponsive));
+    // Rows of the backlog start no dispatch: one real event of each subscription does.
     await sender.commit(unresponsive.map(({ creatorId }, index) => placedOrder(index, creatorId)));
     const healthy = { perSecond: healthyPerSecond, subscribers: worker.subscribers.slice(0, 1) };
     const rounds = await repeat(context.rounds, () => measureAtRate(context, receiver, sender, healthy));

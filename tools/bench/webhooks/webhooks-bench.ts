@@ -54,11 +54,11 @@ async function compareWithBaseline(
 ): Promise<Figure[]> {
   const bare = await startBareSender(receiver);
   try {
-    // Warms up the worker, whose uncounted first samples are shorter than that of the bare sender.
+    // `alternate` discards one round as a warm-up, which is too short for the worker: its samples have fewer
+    // deliveries than those of the bare sender.
     for (let sample = 0; sample < warmUpSampleCount; sample += 1) await worker.measureFromMessages();
     const rounds = await alternate(
       [
-        // First, since the other variants send copies of an event that this one has stored.
         { name: 'from messages', measure: () => worker.measureFromMessages() },
         { name: 'bare', measure: () => bare.send(worker) },
         { name: 'from a backlog', measure: () => worker.measureFromBacklog() },

@@ -10,6 +10,7 @@ import { newUser } from '../test/users.js';
 
 startServerWithOperator();
 
+/** The command waits for this lock when it ends the access tokens, after it has locked their Grants. */
 const lockTokens = testStatement(
   `SELECT 1 FROM oidc_model WHERE model = 'AccessToken' AND client_id = $1 FOR UPDATE`,
 );

@@ -25,7 +25,7 @@ describe('passwords', () => {
   it('are rejected by their length before they are normalised', async () => {
     const stored = await hashPassword('secret');
     const marks = '\u0301'.repeat(65_000) + '\u0316'.repeat(65_000);
-    const maxMs = 50;
+    const maxMs = 50; // of this thread, which normalises: argon2 runs in another one
     let minMs = Infinity; // other programs can make a single run slower
     for (let round = 0; round < 10 && minMs >= maxMs; round += 1) {
       const started = process.threadCpuUsage();

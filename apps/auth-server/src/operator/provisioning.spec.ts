@@ -30,7 +30,7 @@ describe('user disable', () => {
     await expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
     const repeated = await app.authorize('openid', { email, browser });
     expect(repeated).toMatchObject({ steps: ['login'], shown: { status: 401 } });
-    await runCommand('user disable', { USER: email });
+    await runCommand('user disable', { USER: email }); // the audit log does not repeat it
     await runCommand('user enable', { USER: email });
     expect((await app.authorize('openid', { email })).shown.url.searchParams.has('code')).toBe(true);
     const records = await auditRecordsOf({ user: email });
@@ -254,7 +254,7 @@ describe('creator redact', () => {
 });
 
 describe('user reset-second-factor', () => {
-  it('lets a person sign in who lost app and recovery codes, and signs out the person’s browser', async () => {
+  it('lets a person who lost the app and the recovery codes sign in, and ends the browser session', async () => {
     const email = 'lost-phone@harbour.example';
     await createMember(email);
     const app = await App.register(server);

@@ -5,10 +5,11 @@ import { isStorableText } from '../http/storable-text.js';
 
 /** The parts of a browser's request that the use cases of pages read. */
 export interface BrowserRequest {
+  /** Network address and user agent. */
   readonly origin: Origin;
   readonly cookies: string | undefined;
-  /** Site of the page that sent the request, from the header `Origin`. */
-  readonly site: string | undefined;
+  /** Web origin of the page that sent the request, from the header `Origin`. */
+  readonly pageOrigin: string | undefined;
   /** A field of the submitted form; undefined when it is missing, too long, repeated or not storable text. */
   readonly optionalField: (name: string) => string | undefined;
   /** Like `optionalField`, but empty instead of undefined. */
@@ -32,11 +33,11 @@ export function browserRequest(request: {
   return {
     origin: originOf(request),
     cookies: headers.cookie,
-    site: headers.origin,
+    pageOrigin: headers.origin,
     optionalField,
     field: (name) => optionalField(name) ?? '',
   };
 }
 
-/** Parameter decorator that gives its pipe the context of the request. */
+/** Parameter decorator for pipes that need the whole request: `@Context(SomePipe)` passes its context. */
 export const Context = createParamDecorator((_: unknown, context: ExecutionContext) => context);

@@ -31,13 +31,13 @@ export class FormTokens {
   }
 
   /** @throws Forbidden when the form comes from another site or its token is not valid for this form */
-  verify(formName: string, { field, site }: BrowserRequest): void {
+  verify(formName: string, { field, pageOrigin }: BrowserRequest): void {
     const actual = Buffer.from(field('csrf'), 'base64url');
     const isValid = this.keys.some((key) => {
       const expected = sign(key, formName);
       return actual.length === expected.length && timingSafeEqual(actual, expected);
     });
-    if (!isValid || (site !== undefined && site !== this.origin))
+    if (!isValid || (pageOrigin !== undefined && pageOrigin !== this.origin))
       throw new Forbidden('The form did not come from this page.');
   }
 }

@@ -6,7 +6,7 @@ import { server, startServer } from '../test/server.js';
 import { newUser } from '../test/users.js';
 import { beginSetup, submitPassword, nextCode, newProtectedUser } from '../test/second-factors.js';
 
-startServer({ SIGN_IN_FAILURES: '5/900' });
+startServer({ SIGN_IN_FAILURES: '5/900' }); // 5 failures in 900 s
 beforeEach(() => deleteNetworkFailures(server));
 
 describe('a wrong password when a second factor is set up or changed', () => {

@@ -39,7 +39,10 @@ export function startServerWithOperator(): void {
   });
 }
 
-/** Runs an operator command in this process. Returns its parsed output. @param values operands and options */
+/**
+ * Runs an operator command in this process. Returns its parsed output.
+ * @param values operands, in upper case as in the help, and options, in lower case
+ */
 export async function runCommand(
   command: keyof typeof commands,
   values: Readonly<Record<string, unknown>> = {},

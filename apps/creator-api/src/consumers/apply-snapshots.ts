@@ -6,7 +6,7 @@ import { projectOrders } from '../orders/project-orders.js';
 
 /**
  * Stores the latest version of each creator and order, and posts the orders that were paid or refunded.
- * @param options.replay also overwrites rows of the same version
+ * @param options.replay also overwrites rows of the same version, and posts what the ledger lacks
  */
 export async function applySnapshots(
   tx: Transaction,

@@ -34,7 +34,7 @@ type SendRequest = (api: CreatorApi, claims: Claims) => Promise<{ status: number
 const listOfCreators = 'get /api/v1/creators';
 /** A request of every operation. The last test fails if an operation is missing here. */
 const operations: Record<string, (resources: Resources) => SendRequest> = {
-  // The list is never 404. A list without the creator counts as one.
+  // The list itself never responds with 404; a list without the creator is treated as a 404.
   [listOfCreators]:
     ({ creator }) =>
     async (api, claims) => {

@@ -19,7 +19,7 @@ export class HandleFulfilmentEvents {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Applies the events of each order in the given order. @throws RejectedMessage */
+  /** Applies the events of each order in the sequence of `messages`. @throws RejectedMessage */
   async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
     const events = messages.map(orderEvent);
     const ids = [...new Set(events.map(({ orderId }) => orderId))];
@@ -38,7 +38,8 @@ export class HandleFulfilmentEvents {
   }
 
   /**
-   * Returns the transitions of a round, and defers its out-of-order events.
+   * Returns the transitions of a round, which has at most one event of each order (`inRounds`), and defers
+   * its out-of-order events.
    * @param deferredIds ids of the deferred events by order; the newly deferred ones are added
    * @throws RejectedMessage
    */

@@ -82,7 +82,7 @@ const trackingShape = z
     updated_at: z.iso
       .datetime()
       .describe(
-        'When the tracking of a package last changed, or anything in the packages of a delivered order, such as the arrival of a further one',
+        'When the tracking of a package last changed. Once the order is delivered, also when anything else in its packages changed, such as the delivery of a further package',
       ),
     packages: z.array(packageShape).min(1).describe('All packages, oldest first'),
   })

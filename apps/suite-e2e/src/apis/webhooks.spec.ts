@@ -28,7 +28,7 @@ describe('webhooks', () => {
     merchant = await newMerchant();
     product = await newProduct(merchant);
   });
-  /** Fails a test also for an undocumented delivery of an earlier test that arrived late. */
+  /** Every delivery must match its documentation. One that arrives late fails a later test. */
   afterEach(() => {
     expect(receivers.flatMap(({ deliveries }) => deliveries.flatMap(deliveryFaults))).toEqual([]);
   });
@@ -84,7 +84,7 @@ describe('webhooks', () => {
 
     const disabled = await merchant.store.patch(`${hooks}/${id}`, { status: 'disabled' }).expect(200);
     expect(disabled.body).toMatchObject({ status: 'disabled', disabled_at: expect.any(String) });
-    expect(await listedIds()).not.toContain(id);
+    expect(await listedIds()).not.toContain(id); // by default, the list has only active subscriptions
     const enabled = await merchant.store.patch(`${hooks}/${id}`, { status: 'active' }).expect(200);
     expect(enabled.body).toMatchObject({ status: 'active', disabled_at: null });
     const changed = await merchant.store.patch(`${hooks}/${id}`, {
@@ -154,7 +154,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('delivers each stock change of a limited edition once', async () => {
+  it('delivers one event for each stock change of a limited edition', async () => {
     const { receiver } = await subscribe([
       'product.inventory_changed',
       'product.out_of_stock',
@@ -216,7 +216,7 @@ describe('webhooks', () => {
       { id: ids[1], deleted_reason: 'operator' },
       { id: ids[2], deleted_reason: null },
     ]);
-    await newProduct({ dashboard, store: dashboard });
+    await newProduct({ dashboard, store: dashboard }); // the client of `store` is deleted
     await kept.waitFor(1);
     expect(ownReceivers.map(({ deliveries }) => deliveries.length)).toEqual([0, 0, 1]);
     await Promise.all(ownReceivers.map((receiver) => receiver.stop()));

@@ -12,7 +12,7 @@ import { SteadyShopper } from './steady-shopper.js';
 import { isValidSignature } from '../suite/signature.js';
 
 const secret = 'faults';
-/** Ends only a test that hangs, since other tests keep the machine busy. */
+/** Far longer than a recovery takes, since other tests keep the machine busy. */
 const readyTimeoutMs = 100_000;
 const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'];
 const dependencies = ['rabbitmq', 'redis', 'postgres'];

@@ -110,7 +110,7 @@ describe('a delivery that becomes due during a claim', () => {
     await dispatcher.stop();
   });
 
-  it('is claimed when the attempts of the claim have ended, on its own day too', async () => {
+  it('is claimed when the attempts of the claim have ended, and the next claim covers its day, too', async () => {
     const { dispatcher, claims, attempts, addDue } = aDispatcher();
     addDue('2026-11-21');
     await untilIdle();

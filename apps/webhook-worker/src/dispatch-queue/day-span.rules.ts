@@ -1,7 +1,7 @@
 /**
  * A range of event days (`YYYY-MM-DD`, both included). A statement with a span opens only the partitions of
- * its days. It only limits the search: deliveries on other days have a wake-up of their own, or are found by
- * the next search.
+ * its days. A span that misses a day loses nothing: due deliveries of other days have a wake-up of their own,
+ * or the next search finds them.
  */
 export interface DaySpan {
   readonly from: string;

@@ -16,7 +16,7 @@ const readState = statement(
    FROM webhook_subscriptions WHERE id = $1 AND creator_id = $3 AND client_id = $4 AND deleted_at IS NULL`,
 );
 
-// Both limits bound the number of rows that are read, whatever was sent.
+// `maxHealthDeliveries` and `maxHealthAttempts` bound the number of rows that are read.
 const readAttempts = statement(
   'health.attempts',
   `WITH counted AS MATERIALIZED (

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => dir.remove());
 
 describe('private files', () => {
-  it('can be read only by this account, also after a replacement, and leave no draft', () => {
+  it('can be read only by this account, also after a replacement, and leave no temporary file', () => {
     expect(files.read('session.json')).toBeUndefined();
     files.write('session.json', 'one');
     files.write('session.json', 'two');

@@ -62,9 +62,9 @@ export type Change =
 const maxSubscriptions = 50;
 
 /**
- * Compares by URL. Subscriptions of another URL, and further ones of the same URL, are deleted if `deletes`,
- * otherwise ignored. Deletions are last, so that no event is missed; only as many as the limit of
- * subscriptions requires are first.
+ * Matches subscriptions by URL. Those without an entry, and duplicates of a URL, are deleted if `deletes`,
+ * otherwise ignored. Deletions are last, so that no event is missed, except those that must make room for new
+ * subscriptions (`maxSubscriptions`).
  */
 export function planChanges(
   wanted: readonly WantedWebhook[],

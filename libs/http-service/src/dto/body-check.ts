@@ -17,8 +17,9 @@ export interface BodyCheck {
 }
 
 /**
- * Runs a check if the DTO rejects the body, so that the 400 also has the errors of the check, except for
- * members that the DTO rejects. For a valid DTO the use case makes the same check.
+ * Runs a check after a ValidationFailed, so that the 400 of a body that the DTO rejects also has the errors
+ * of the check, except for members that have an error already. For a valid DTO the use case makes the same
+ * check.
  */
 export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
   @Injectable()

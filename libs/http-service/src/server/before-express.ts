@@ -24,7 +24,7 @@ export interface RenderedResponse {
   readonly body: string;
 }
 
-/** Sends a response. Headers that are already set stay. */
+/** Sends a response. Headers that are already set stay, unless the response has one of the same name. */
 export function sendRendered(response: ServerResponse, { status, headers, body }: RenderedResponse): void {
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }

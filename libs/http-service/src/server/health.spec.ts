@@ -76,7 +76,7 @@ describe('healthRoutes', () => {
     [['postgres'], 503],
     [['postgres', 'redis', 'rabbitmq'], 503],
   ])(
-    'reads only PostgreSQL for /serving, since requests continue without other stores: without %j it is %i',
+    'without %j, /serving is %i (requests need only PostgreSQL), /ready is 503 if any check fails, and /live is 200',
     async (failed, status) => {
       await get('/serving', failed).expect(status);
       await get('/ready', failed).expect(failed.length === 0 ? 200 : 503);

@@ -18,7 +18,10 @@ const intervalMs = 60_000;
 const daysAhead = 2;
 /** Today and the last seven days on which the service ran. */
 const keptDays = 8;
-/** The inbox is locked while rows move to a new partition. More than these stay in the default one. */
+/**
+ * The inbox is locked while rows move to a new partition. With more rows than these, none moves, and the
+ * partition is not created.
+ */
 const maxMovedRows = 20_000;
 /** Arbitrary, equal for all replicas. */
 const advisoryLock = 7_391_006;

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { ExternalSigningKey } from 'oidc-provider';
 import type { PrivateJwk } from '../../keys/make-key.js';
 
-const signInThreadPool = promisify(sign);
+const signOnThreadPool = promisify(sign);
 
 /**
  * A key that makes ES256 signatures in the current thread. oidc-provider signs in another thread, which costs
@@ -34,7 +34,7 @@ export class LocalSigningKey extends ExternalSigningKey {
   }
 
   override sign(data: Uint8Array): Buffer | Promise<Buffer> {
-    return this.jwk.alg === 'ES256' ? this.signSync(data) : signInThreadPool('sha256', data, this.privateKey);
+    return this.jwk.alg === 'ES256' ? this.signSync(data) : signOnThreadPool('sha256', data, this.privateKey);
   }
 
   signSync(data: Uint8Array): Buffer {

@@ -87,7 +87,11 @@ describe('pushed authorization requests (RFC 9126)', () => {
 
   it.each([
     ['without a redirect URI', { redirect_uri: undefined }, /^invalid_request$/],
-    ['with a redirect URI that is not registered', { redirect_uri: 'https://evil.example/' }, /^invalid_re/],
+    [
+      'with a redirect URI that is not registered',
+      { redirect_uri: 'https://evil.example/' },
+      /^(invalid_request|invalid_redirect_uri)$/,
+    ],
     ['without response_type', { response_type: undefined }, /^invalid_request$/],
     ['of another response_type', { response_type: 'token' }, /^unsupported_response_type$/],
     ['without PKCE', { code_challenge: undefined, code_challenge_method: undefined }, /^invalid_request$/],

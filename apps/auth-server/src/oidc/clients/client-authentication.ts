@@ -9,7 +9,8 @@ import type { RejectionAudit } from './rejection-audit.js';
 export function recordClientAuthentication(audit: RejectionAudit) {
   return async (ctx: KoaContextWithOIDC, next: () => Promise<unknown>): Promise<void> => {
     await next();
-    // These endpoints accept only POST; oidc-provider responds 404 to others.
+    // The endpoints with client authentication (middleware.ts) accept only POST; oidc-provider responds to
+    // other methods with 404.
     if (ctx.method !== 'POST') return;
     const client = ctx.oidc.entities.Client;
     if (isInvalidClient(ctx.body)) {

@@ -67,7 +67,7 @@ describe('introspection (RFC 7662)', () => {
 
   it('returns {"active": false} to a resource server for a refresh token of another client, and audits it', async () => {
     expect(await introspect(resourceServer, tokens.refresh_token ?? '')).toEqual(inactive);
-    await endGuessWindows(server);
+    await endGuessWindows(server); // writes the counted audit record
     expect(
       await auditRecords(server, { event: 'introspection_rejected', clientId: resourceServer.clientId }),
     ).toEqual([
@@ -159,7 +159,7 @@ describe('introspection (RFC 7662)', () => {
     expect(await introspect(app, own.refresh_token ?? '')).toEqual(inactive);
   });
 
-  describe('with HTTP Basic, where active access tokens are described without oidc-provider (ADR 67)', () => {
+  describe('with HTTP Basic, where a response about an active access token is not from oidc-provider (ADR 67)', () => {
     /** The responses to both ways of sending the secret. */
     const responses = (clientId: string, secret: string, token: string) => {
       const credentials = Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64');

@@ -87,7 +87,10 @@ export class SignInThrottle {
     await this.counts.recordSignIn(widerNetwork === undefined ? [network] : [network, widerNetwork], userId);
   }
 
-  /** Begins a guess, unless it is locked, after the results of other guesses that could exhaust the limit. */
+  /**
+   * Begins a guess, unless it is locked. While guesses in progress could exhaust the limit, waits for their
+   * results first.
+   */
   private async beginOrWait(target: GuessTarget, context: GuessContext): Promise<FinalDecision> {
     const decision = await this.beginIfFree(target, context);
     if (decision.kind !== 'wait') return decision;
@@ -139,12 +142,15 @@ export class SignInThrottle {
     return decision.kind === 'free' ? decision : decisionWith(await this.counts.accountsOf(tx, network));
   }
 
-  /** Returns the stricter of the decisions for `everywhere` and for `own`, with its subject. */
+  /**
+   * Returns the stricter decision of two subjects, with that subject: `everywhere` is the account in all
+   * networks, `own` the account in this network, browser or session.
+   */
   private async accountDecision(
     tx: Transaction,
     { own, everywhere }: GuessTarget,
   ): Promise<{ readonly decision: GuessDecision; readonly subject: string }> {
-    // `everywhere` sorts before `own`, and subjects are locked in their order.
+    // Subjects are locked in alphabetical order, in which `everywhere` comes first (guess-target.rules.ts).
     const everywhereCount = everywhere === undefined ? undefined : await this.counts.lock(tx, everywhere);
     const ownDecision = limitDecision(await this.counts.lock(tx, own), this.failures.requests);
     if (everywhere !== undefined && everywhereCount !== undefined) {

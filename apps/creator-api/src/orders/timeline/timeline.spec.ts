@@ -80,7 +80,7 @@ describe('the timeline of an order', () => {
     );
   });
 
-  it('has the events that the order itself dates, if its messages came before timelines were recorded', async () => {
+  it('has the events whose times the order row has, if its messages came before timelines were recorded', async () => {
     const charged = transitioned(anOrder(creator.id), 'processing', at(1));
     await api.record({ orders: [charged] });
     expect((await timeline(charged.id)).map(({ event }: { event: string }) => event)).toEqual([

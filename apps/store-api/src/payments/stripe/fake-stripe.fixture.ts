@@ -20,7 +20,7 @@ import {
  * that create something.
  */
 export type FakeStripeFault =
-  | { readonly status: number; readonly error: object } // the response of a proxy; not stored under the key
+  | { readonly status: number; readonly error: object } // instead of any processing; not stored under the key
   | 'broken-before' // 500 before any effect, stored under the key
   | 'broken-between' // same, after the PaymentIntent was created but not confirmed
   | 'broken-after' // same, after the whole effect
@@ -259,7 +259,7 @@ export async function fakeStripe() {
     attachTo: (customer: string | null) => {
       customerOfMethods = customer;
     },
-    /** Sets the account to live mode; every key here is a test key by its prefix. */
+    /** Sets the account to live mode, which contradicts the prefix of its key, `sk_test_`. */
     setLiveMode: () => {
       livemode = true;
     },

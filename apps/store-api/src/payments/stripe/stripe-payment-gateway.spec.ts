@@ -63,7 +63,7 @@ describe('the Stripe payment gateway', () => {
     expect(outcome).toMatchObject({ status: 'declined', reason });
   });
 
-  it('rejects each charge of a payment method that Stripe does not have, while none was found under the key', async () => {
+  it('rejects each charge of a payment method that Stripe does not have, while the API key has found none yet', async () => {
     await expect(stripe.charge(unknownMethod())).rejects.toMatchObject({
       failure: 'payment_method_unusable',
     });
@@ -73,7 +73,7 @@ describe('the Stripe payment gateway', () => {
     expect(stripe.api.intents()).toEqual([]);
   });
 
-  it('treats a payment method that Stripe does not have as a decline after another one was found under the key', async () => {
+  it('treats a payment method that Stripe does not have as a decline after the API key has found another one', async () => {
     await stripe.charge(newCharge());
     expect(await stripe.charge(unknownMethod())).toMatchObject({
       status: 'declined',
@@ -149,6 +149,7 @@ describe('the Stripe payment gateway', () => {
     ['429', [{ status: 429, error: limited }], unavailable],
     ['400 as a rate limit', [{ status: 400, error: limited }], unavailable],
     ['503', [{ status: 503, error: broken }], unavailable],
+    // Twice: Stripe's library repeats a request once after a closed connection.
     ['a connection cut before the charge', ['lost-request', 'lost-request'], unavailable],
     ['a connection cut after the charge', ['lost-response', 'lost-response'], unavailable],
   ])('throws after %s, and charges once on a retry', async (_, faults, error) => {
@@ -203,7 +204,7 @@ describe('the Stripe payment gateway', () => {
     expect(outcome).toMatchObject({ chargedAt: new Date((intent.created + 3_600) * 1000) });
   });
 
-  it('reads a charge that Stripe was processing by its id, and does not need its key', async () => {
+  it('reads a charge that was under way by the id of its PaymentIntent, without its idempotency key', async () => {
     stripe.api.confirmWith('processing');
     const openCharge = newCharge();
     const underWay = await stripe.charge(openCharge);

@@ -23,7 +23,8 @@ export interface DisabledSubscription extends FailingSubscription {
   readonly disabledReason: Exclude<DisabledReason, 'owner'>;
 }
 
-// Subscriptions that have reached the limit of failures ($1); only the time until they are disabled remains.
+// A subscription is disabled after a number of consecutive failures and a time. These have reached the number
+// ($1), and have been failing for almost as long ($2 ms).
 const markSubscriptionsToWarn = statement(
   'subscriptions.mark-to-warn',
   `WITH due AS (

@@ -90,7 +90,7 @@ export type ConnectedApps = {
     };
   };
   /**
-   * Items, newest first; empty past the last page
+   * Items, newest first unless the operation describes another order; empty past the last page
    */
   data: Array<ConnectedApp>;
   meta: PageNumbers;
@@ -1243,7 +1243,7 @@ export type ListCreatorsResponses = {
    */
   200: {
     /**
-     * Items, newest first; empty past the last page
+     * Items, newest first unless the operation describes another order; empty past the last page
      */
     data: Array<Creator>;
     meta: PageNumbers;
@@ -1342,7 +1342,7 @@ export type ListOrdersResponses = {
    */
   200: {
     /**
-     * Items, newest first; empty past the last page
+     * Items, newest first unless the operation describes another order; empty past the last page
      */
     data: Array<OrderSummary>;
     meta: PageNumbers;
@@ -2164,7 +2164,7 @@ export type ListStatementsResponses = {
    */
   200: {
     /**
-     * Items, newest first; empty past the last page
+     * Items, newest first unless the operation describes another order; empty past the last page
      */
     data: Array<Statement>;
     meta: PageNumbers;
@@ -2392,7 +2392,7 @@ export type ListReleasesResponses = {
    */
   200: {
     /**
-     * Items, newest first; empty past the last page
+     * Items, newest first unless the operation describes another order; empty past the last page
      */
     data: Array<ReleaseSummary>;
     meta: PageNumbers;

@@ -1173,7 +1173,7 @@ export type Tracking = {
    */
   items?: Array<PackedItem>;
   /**
-   * When the tracking of a package last changed, or anything in the packages of a delivered order, such as the arrival of a further one
+   * When the tracking of a package last changed. Once the order is delivered, also when anything else in its packages changed, such as the delivery of a further package
    */
   updated_at: string;
   /**
