@@ -35,10 +35,7 @@ export async function scratchDatabase(
     ...patientTimeouts,
     ...settings,
   });
-  const drop = async (): Promise<void> => {
-    if (dataSource.isInitialized) await dataSource.destroy();
-    await dropDatabase(name);
-  };
+  const drop = () => closeAndDrop(dataSource, name);
   try {
     await dataSource.initialize();
   } catch (error) {
@@ -89,8 +86,7 @@ async function createTemplate(migrations: Migrations): Promise<string> {
     await dataSource.destroy();
     return name;
   } catch (error) {
-    if (dataSource.isInitialized) await dataSource.destroy();
-    await dropDatabase(name);
+    await Promise.allSettled([closeAndDrop(dataSource, name)]);
     throw error;
   }
 }
@@ -99,6 +95,11 @@ function urlOf(database: string): string {
   const url = new URL(storeUrl('TEST_POSTGRES_URL'));
   url.pathname = `/${database}`;
   return url.href;
+}
+
+async function closeAndDrop(dataSource: DataSource, name: string): Promise<void> {
+  if (dataSource.isInitialized) await dataSource.destroy();
+  await dropDatabase(name);
 }
 
 async function dropDatabase(name: string): Promise<void> {
