@@ -9,15 +9,22 @@ export interface ResolvedAddress {
 /** Returns all addresses of a name, IPv4 first. Rejects with a node:dns error when there is none. */
 export type ResolveAddresses = (hostname: string) => Promise<ResolvedAddress[]>;
 
-const queryTimeoutMs = 2_000;
+/**
+ * The second attempt waits twice as long. Both end before the limits of `guardedConnector` and of
+ * `findTargetProblem`, so a lost packet or a silent name server does not end a lookup.
+ */
+const queryTimeoutMs = 500;
 const maxQueryAttempts = 2;
 
 /**
  * Queries the name servers directly. `dns.lookup` would wait in libuv's pool of four threads, where a few
  * names with dead name servers would block all other lookups.
+ *
+ * @param servers addresses of name servers; by default those of the system
  */
-export function resolveByNameServer(): ResolveAddresses {
+export function resolveByNameServer(servers?: readonly string[]): ResolveAddresses {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: maxQueryAttempts });
+  if (servers !== undefined) resolver.setServers(servers);
   return async (hostname) => {
     const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const found: ResolvedAddress[] = [

@@ -1,0 +1,66 @@
+import { newClient, postRequest, stopAll } from './guarded-client.fixture.js';
+import { type Responder, startNameServer } from './name-server.fixture.js';
+import { resolveByNameServer } from './resolve-addresses.js';
+
+const ipv4 = Buffer.from([203, 0, 113, 7]);
+const ipv6 = Buffer.from('20010db8000000000000000000000007', 'hex');
+const found = [
+  { address: '203.0.113.7', family: 4 },
+  { address: '2001:db8::7', family: 6 },
+];
+const stops: (() => void)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) stop();
+  await stopAll();
+});
+
+const privateIpv4 = (type: string) => (type === 'A' ? Buffer.from([10, 0, 0, 1]) : 'none');
+
+async function nameServer(respond: Responder) {
+  const server = await startNameServer(respond);
+  stops.push(server.close);
+  return server;
+}
+
+describe('a lookup by a name server', () => {
+  it('returns IPv4 and IPv6 addresses', async () => {
+    const { address } = await nameServer((type) => (type === 'A' ? ipv4 : ipv6));
+    expect(await resolveByNameServer([address])('shop.example')).toEqual(found);
+  });
+
+  it('returns the addresses of one family when there are none of the other', async () => {
+    const { address } = await nameServer((type) => (type === 'A' ? 'none' : ipv6));
+    expect(await resolveByNameServer([address])('shop.example')).toEqual(found.slice(1));
+  });
+
+  it('rejects a name without an address', async () => {
+    const { address } = await nameServer(() => 'none');
+    await expect(resolveByNameServer([address])('shop.example')).rejects.toMatchObject({ code: 'ENODATA' });
+  });
+
+  // The private address shows that the lookup succeeded within the limit of a connection.
+  it.each<[string, Responder]>([
+    [
+      'the first response of each type is lost',
+      (type, number) => (number === 1 ? undefined : privateIpv4(type)),
+    ],
+    [
+      'no query for IPv6 addresses gets a response',
+      (type) => (type === 'AAAA' ? undefined : privateIpv4(type)),
+    ],
+  ])('succeeds when %s', async (_case, respond) => {
+    const { address, counts } = await nameServer(respond);
+    const client = newClient({ allowLoopback: false, resolve: resolveByNameServer([address]) });
+    expect(await client.send(postRequest('https://shop.example/'))).toMatchObject({
+      outcome: 'blocked_address',
+    });
+    expect(counts.AAAA).toBe(2);
+  });
+
+  it('uses the next name server when one is silent', async () => {
+    const silent = await nameServer(() => undefined);
+    const { address } = await nameServer((type) => (type === 'A' ? ipv4 : ipv6));
+    expect(await resolveByNameServer([silent.address, address])('shop.example')).toEqual(found);
+  });
+});
