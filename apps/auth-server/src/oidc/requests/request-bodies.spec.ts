@@ -16,13 +16,18 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** Sends a request with a body of ten bytes; `sent` is the part that is sent before the connection ends. */
-async function receivePart(sent: string): Promise<Buffer | Error | undefined> {
+/** Sends a request with a body of ten bytes, of which `sent` is sent. */
+async function sendPart(sent: string) {
   const socket = connect(port, '127.0.0.1');
   const requests = once(server, 'request');
   socket.write(`POST / HTTP/1.1\r\nHost: server.example\r\nContent-Length: 10\r\n\r\n${sent}`);
   const [request]: IncomingMessage[] = await requests;
   if (request === undefined) throw new Error('The request did not arrive.');
+  return { request, socket };
+}
+
+async function receivePart(sent: string): Promise<Buffer | Error | undefined> {
+  const { request, socket } = await sendPart(sent);
   const received = receiveBody(request);
   socket.destroy();
   return received;
@@ -31,6 +36,14 @@ async function receivePart(sent: string): Promise<Buffer | Error | undefined> {
 describe('receiveBody', () => {
   it('rejects when the client disconnects before the end of the body', async () => {
     await expect(receivePart('token')).rejects.toThrow('The client disconnected.');
+  });
+
+  it('rejects when the client has disconnected before the call', async () => {
+    const { request, socket } = await sendPart('token');
+    const closed = new Promise((resolve) => request.once('close', resolve));
+    socket.destroy();
+    await closed;
+    await expect(receiveBody(request)).rejects.toThrow('The client disconnected.');
   });
 
   it('returns a body that arrived before the client disconnected', async () => {

@@ -49,6 +49,8 @@ export function passBody(request: IncomingMessage, body: Buffer | Error): void {
 
 function receiveAll(request: IncomingMessage): Promise<Buffer | Error> {
   return new Promise((resolve, reject) => {
+    const onClose = (): void => reject(new ValidationFailed([], 'The client disconnected.'));
+    if (request.destroyed) return onClose(); // while the quota was taken; there is no event any more
     const parts: Buffer[] = [];
     let bytes = 0;
     const onData = (part: Buffer): void => {
@@ -63,7 +65,6 @@ function receiveAll(request: IncomingMessage): Promise<Buffer | Error> {
       const body = Buffer.concat(parts);
       resolve(isAcceptableBody(request, body) ? body : new TypeError(rejectedBodyText));
     };
-    const onClose = (): void => reject(new ValidationFailed([], 'The client disconnected.'));
     request.on('data', onData).on('end', onEnd).on('close', onClose);
   });
 }
