@@ -94,8 +94,8 @@ async function startScenario() {
         if (delivery !== undefined) await client.post({}, `/${id}/deliveries/${delivery}/retry`);
       },
       recover: async () => {
-        for (const row of await rows()) recovered.add(row.id);
         await client.post({ since: longAgo }, `/${id}/recover`);
+        for (const row of await rows()) recovered.add(row.id);
       },
       disable: () => client.patch(id, { status: 'disabled' }),
       enable: () => client.patch(id, { status: 'active' }),
