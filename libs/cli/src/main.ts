@@ -12,13 +12,17 @@ const terminal: Terminal = {
 /** Returns the exit status (docs/client.md). */
 async function main(args: readonly string[]): Promise<number> {
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
+  const requestStop = (): void => {
+    if (stop.signal.aborted) process.exit(1); // the second time, without waiting for the current step
+    stop.abort();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, requestStop);
   process.stdout.on('error', () => stop.abort()); // the reader has exited: `… | head -1`
   const program = createProgram({
     terminal,
     environment: process.env,
     signal: stop.signal,
-    onResend: (resend) => readKeys({ r: resend, '\u0003': () => stop.abort() }),
+    onResend: (resend) => readKeys({ r: resend, '\u0003': requestStop }),
   });
   try {
     await program.parseAsync(args, { from: 'user' });

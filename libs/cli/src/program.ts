@@ -89,7 +89,7 @@ function addListen(program: Command, { terminal, environment, signal, onResend }
     );
 }
 
-function addTrigger(program: Command, { terminal, environment }: Host): void {
+function addTrigger(program: Command, { terminal, environment, signal }: Host): void {
   storeCommand(program, 'trigger', 'triggers events by changes of real orders and products')
     .argument('<events...>', webhookEventNames.join(', '))
     .option('--product <id>', 'product to order or to change')
@@ -107,12 +107,12 @@ function addTrigger(program: Command, { terminal, environment }: Host): void {
         const client = openStore(openSuite(options.url, environment), options.token);
         const operate = options.clone === undefined ? undefined : operatorIn(options.clone);
         const { product, json } = options;
-        await trigger(events, { client, operate, product }, terminal, { json });
+        await trigger(events, { client, operate, product }, terminal, { json, signal });
       },
     );
 }
 
-function addWebhooks(program: Command, { terminal, environment }: Host): void {
+function addWebhooks(program: Command, { terminal, environment, signal }: Host): void {
   const webhooks = program.command('webhooks').description('manages webhook subscriptions');
   storeCommand(webhooks, 'apply', 'creates and updates subscriptions as a YAML file describes them')
     .argument('<file>', 'see docs/client.md')
@@ -123,7 +123,7 @@ function addWebhooks(program: Command, { terminal, environment }: Host): void {
         const wanted = parseWebhooksFile(readInputFile(file), environment);
         const client = openStore(openSuite(options.url, environment), options.token);
         const { dryRun, delete: deletes, json } = options;
-        await applyWebhooks(client, wanted, { dryRun, deletes, json }, terminal);
+        await applyWebhooks(client, wanted, { dryRun, deletes, json, signal }, terminal);
       },
     );
 }

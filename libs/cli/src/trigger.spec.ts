@@ -14,15 +14,20 @@ interface RunOptions {
   readonly url?: string;
   readonly product?: string;
   readonly notes?: string[];
+  readonly signal?: AbortSignal;
 }
 
-function run(
-  event: string,
-  { operate, url = suite.url, product, notes = [] }: RunOptions = {},
+function run(event: string, options?: RunOptions): Promise<void> {
+  return runAll([event], options);
+}
+
+function runAll(
+  events: readonly string[],
+  { operate, url = suite.url, product, notes = [], signal = new AbortController().signal }: RunOptions = {},
 ): Promise<void> {
   const client = createStoreClient({ baseUrl: `${url}/store`, auth: 'valid' });
   const terminal = { result: () => undefined, note: (line: string) => void notes.push(line) };
-  return trigger([event], { client, operate, product }, terminal, { json: true });
+  return trigger(events, { client, operate, product }, terminal, { json: true, signal });
 }
 
 /** Returns a fake operator that records its commands. @param failing the command that it rejects */
@@ -117,6 +122,20 @@ describe('trigger', () => {
       const { operate, commands } = operator();
       await run(event, { operate, url: api.url });
       expect(commands).toEqual([`stock adjust prod_2 ${delta}`, `stock adjust prod_2 ${reverse}`]);
+    });
+
+    it('stops between two events when the person stops it, and reverses the change of the first', async () => {
+      const { operate, commands } = operator();
+      const stop = new AbortController();
+      const stopAtFirst: Operate = (...command) => {
+        stop.abort();
+        return operate(...command);
+      };
+      const events = ['product.available', 'product.in_stock'];
+      await expect(
+        runAll(events, { operate: stopAtFirst, url: api.url, signal: stop.signal }),
+      ).rejects.toThrow('aborted');
+      expect(commands).toEqual(['product withdraw prod_2', 'product release prod_2']);
     });
 
     it('names the previous stock when an adjustment fails', async () => {

@@ -48,17 +48,21 @@ const triggers: Readonly<Record<WebhookEventName, Trigger>> = {
   'product.inventory_changed': (context) => adjustStock(context, () => 1),
 };
 
-/** Causes the events one after another. */
+/**
+ * Causes the events one after another.
+ * @throws AbortError before the next event when the signal is aborted, so that a change is always reversed
+ */
 export async function trigger(
   events: readonly string[],
   context: TriggerContext,
   terminal: Terminal,
-  { json }: { readonly json: boolean },
+  { json, signal }: { readonly json: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
   const known = events.map(
     (event) => webhookEventNames.find((name) => name === event) ?? throwUnknown(event),
   );
   for (const event of known) {
+    signal.throwIfAborted();
     const subject = await triggers[event](context, terminal);
     terminal.result(json ? JSON.stringify({ event, subject }) : `${event}  ${subject}`);
   }

@@ -36,7 +36,7 @@ export async function listen(
   const matches = eventFilter(options.events);
   const note = (line: string): void => terminal.note(line);
   const report = (entry: Reported): void => terminal.result(json ? jsonLine(entry) : textLine(entry));
-  const secret = options.secret ?? readOrCreateSecret(suite.files);
+  const secret = options.secret ?? (await readOrCreateSecret(suite.files));
   const forwarder =
     forwardTo === undefined
       ? undefined
@@ -89,10 +89,12 @@ function textLine({ event, attempt, outcome }: Reported): string {
 }
 
 /** All listeners of a suite use one secret, so that the receiver keeps its setting. */
-function readOrCreateSecret(files: PrivateFiles): string {
-  const saved = files.read('secret');
-  if (saved !== undefined) return saved;
-  const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  files.write('secret', secret);
-  return secret;
+function readOrCreateSecret(files: PrivateFiles): Promise<string> {
+  return files.exclusively('secret', () => {
+    const saved = files.read('secret');
+    if (saved !== undefined) return saved;
+    const secret = `whsec_${randomBytes(32).toString('base64')}`;
+    files.write('secret', secret);
+    return secret;
+  });
 }

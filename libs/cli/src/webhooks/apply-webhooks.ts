@@ -15,17 +15,22 @@ export interface ApplyOptions {
   readonly deletes: boolean;
   /** Prints JSON instead of text. */
   readonly json: boolean;
+  readonly signal: AbortSignal;
 }
 
-/** Creates, updates and, on request, deletes subscriptions as a file describes. Safe to repeat. */
+/**
+ * Creates, updates and, on request, deletes subscriptions as a file describes. Safe to repeat.
+ * @throws AbortError before the next subscription when the signal is aborted
+ */
 export async function applyWebhooks(
   client: Client,
   wanted: readonly WantedWebhook[],
-  { dryRun, deletes, json }: ApplyOptions,
+  { dryRun, deletes, json, signal }: ApplyOptions,
   terminal: Terminal,
 ): Promise<void> {
   const { data: existing } = await listWebhooks({ client, query: { status: 'all' } });
   for (const change of planChanges(wanted, existing.data, deletes)) {
+    signal.throwIfAborted();
     const id = dryRun ? idOf(change) : await apply(client, change);
     const url = 'wanted' in change ? change.wanted.url : change.url;
     const members = 'members' in change ? change.members : [];
