@@ -22,7 +22,6 @@ export function prepareRedis(context: DependencyContext): Dependency {
     'appendfsync everysec',
     'save ""',
     'maxmemory-policy noeviction', // BullMQ must never lose a job to eviction
-    'databases 64',
   ];
   writeFileSync(configuration, `${options.join('\n')}\n`, { mode: 0o600 });
   const url = ownUrl('redis', context);
