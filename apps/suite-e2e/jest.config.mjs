@@ -1,9 +1,8 @@
 import preset from '../../jest.preset.mjs';
 
-/** Runs one file at a time: the faults of one file would break the requests of another. */
+/** Runs one file at a time: faults.spec.ts would break the requests of another. `npm test` runs it alone. */
 export default {
   ...preset,
   maxWorkers: 1,
-  testSequencer: '<rootDir>/faults-last.mjs',
   setupFilesAfterEnv: ['<rootDir>/src/suite/documented.setup.ts'],
 };

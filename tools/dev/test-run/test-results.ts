@@ -1,8 +1,7 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
-import { namesIn } from '../run-program.ts';
 import { root } from '../settings.ts';
 
 export interface Results {
@@ -40,10 +39,12 @@ const resultsSchema = z.object({
 
 /** Results of each project, which Nx restores from its cache if nothing has changed. */
 const resultsFile = 'test-results.json';
-/** Results of the specs that run concurrently with the others of their project. */
-const concurrentResultsFile = 'test-results-concurrent.json';
 export const jestArgs = ['--json', `--outputFile=${resultsFile}`, '--passWithNoTests'] as const;
-export const concurrentJestArgs = ['--json', `--outputFile=${concurrentResultsFile}`] as const;
+
+/** Arguments for a spec that has a run and a file of results of its own. */
+export function jestArgsForSpec(spec: string): readonly string[] {
+  return ['--json', `--outputFile=test-results-${spec}.json`];
+}
 
 const linesOfReason = 12;
 
@@ -85,10 +86,5 @@ function describeFailure(name: string, reason: string): string {
 }
 
 function resultFiles(): string[] {
-  const projects = ['apps', 'libs'].flatMap((group) =>
-    namesIn(join(root, group)).map((name) => join(root, group, name)),
-  );
-  return [...projects, join(root, 'tools')]
-    .flatMap((project) => [join(project, resultsFile), join(project, concurrentResultsFile)])
-    .filter((file) => existsSync(file));
+  return globSync('{apps/*,libs/*,tools}/test-results*.json', { cwd: root }).map((file) => join(root, file));
 }

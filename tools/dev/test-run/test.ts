@@ -13,8 +13,8 @@ import { stackFile } from '../state/stack-file.ts';
 import type { Suite } from '../suite.ts';
 import {
   addResults,
-  concurrentJestArgs,
   jestArgs,
+  jestArgsForSpec,
   readResults,
   removeResults,
   type Results,
@@ -35,8 +35,11 @@ Settings (environment):
   SUITE_DEV_DIR          directory for state; the test suite uses its subdirectory "test" (default: .dev)`;
 
 const say = (line: string): void => console.log(line);
-/** The spec that runs concurrently with the other end-to-end tests, by its file name. */
+/** End-to-end specs with a run of their own, by their file names: while the others run, and after them. */
 const siteSpec = 'documentation-site';
+const faultsSpec = 'faults';
+/** The other end-to-end specs create their own creators and clients, so two of them can run at a time. */
+const e2eWorkers = 2;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -113,29 +116,37 @@ async function runTests(
     SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
   };
   // Runs concurrently with chaos, the build of images and the documentation site, because it mostly waits.
-  // The option replaces the patterns of jest.preset.mjs, so it repeats them.
-  const ignored = ['/node_modules/', '/dist/', siteSpec].map((path) => `--testPathIgnorePatterns=${path}`);
-  const e2e = runNxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, ignored);
+  // The option for paths replaces the patterns of jest.preset.mjs, so it repeats them.
+  const ignored = ['/node_modules/', '/dist/', `/${siteSpec}.spec`, `/${faultsSpec}.spec`];
+  const e2e = runNxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, [
+    ...ignored.map((path) => `--testPathIgnorePatterns=${path}`),
+    `--maxWorkers=${e2eWorkers}`,
+  ]);
   const images = withImages ? prepareImages() : undefined;
   const chaos = only === undefined ? await runShortChaos() : undefined;
-  const site = await runSiteTests(env);
+  const site = await runSpec('Documentation site', siteSpec, env);
   const e2ePassed = await e2e;
+  // Alone: its faults would break the requests of other specs, and its time limits need an idle machine.
+  const faults = await runSpec('Faults', faultsSpec, env);
   const others = [chaos, await images?.verify()].filter((result) => result !== undefined);
-  for (const line of [...site.lines, ...others.flatMap(({ lines }) => lines)]) say(line);
-  const results = readResults(unitPassed && e2ePassed && site.passed);
+  for (const { lines } of [site, faults, ...others]) for (const line of lines) say(line);
+  const results = readResults(unitPassed && e2ePassed && site.passed && faults.passed);
   return [results, ...others.map((other) => other.results)];
 }
 
-/** Tests the documentation site in a browser. It does not depend on the data that other tests change. */
-async function runSiteTests(
+/** Runs one end-to-end spec. Returns its output, which is printed after that of the other specs. */
+async function runSpec(
+  title: string,
+  spec: string,
   env: Readonly<Record<string, string>>,
 ): Promise<{ passed: boolean; lines: string[] }> {
   const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
-  const { code, output } = await runProgram(process.execPath, [jest, siteSpec, ...concurrentJestArgs], {
-    cwd: join(root, 'apps', 'suite-e2e'),
-    env: { ...process.env, ...env },
-  });
-  return { passed: code === 0, lines: ['\nDocumentation site', ...output.trimEnd().split('\n')] };
+  const { code, output } = await runProgram(
+    process.execPath,
+    [jest, `/${spec}.spec`, ...jestArgsForSpec(spec)],
+    { cwd: join(root, 'apps', 'suite-e2e'), env: { ...process.env, ...env } },
+  );
+  return { passed: code === 0, lines: [`\n${title}`, ...output.trimEnd().split('\n')] };
 }
 
 async function runNxTests(
