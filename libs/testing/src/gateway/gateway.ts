@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Agent } from 'undici';
-import { certificatesIn } from '../certificates.js';
+import { type Certificates, certificatesIn } from '../certificates.js';
 import { eventually } from '../eventually.js';
 import { fillTemplate } from './fill-template.js';
 import { freePort } from '../free-port.js';
@@ -29,8 +29,20 @@ export interface TestGateway {
 }
 
 /**
- * Starts the real gateway, deploy/gateway/nginx.conf.template, with its own port and certificate. Requests to
- * a service without an address get 503.
+ * The certificates of all gateways of this process. A process with the memory of many tests takes long to
+ * start another one, and openssl is started five times.
+ */
+let sharedCertificates: Promise<Certificates> | undefined;
+
+function createCertificates(): Promise<Certificates> {
+  const dir = mkdtempSync(join(tmpdir(), 'certificates-'));
+  process.once('exit', () => rmSync(dir, { recursive: true }));
+  return certificatesIn(dir, undefined, (args) => run('openssl', [...args]));
+}
+
+/**
+ * Starts the real gateway, deploy/gateway/nginx.conf.template, on a port of its own. Requests to a service
+ * without an address get 503.
  * @param services `host:port` of each running service
  * @param variables other values for variables of the template
  */
@@ -39,7 +51,8 @@ export async function testGateway(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<TestGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'gateway-'));
-  const certificates = await certificatesIn(dir, undefined, (args) => run('openssl', [...args]));
+  sharedCertificates ??= createCertificates();
+  const certificates = await sharedCertificates;
   const port = await freePort();
   const url = `https://localhost:${port}`;
   const runDir = join(dir, 'run');
