@@ -31,7 +31,7 @@ const close = statement(
  * Closes the months that are due. The sums of a closed month never change: later postings go to the first
  * open month.
  * @param options.closeDay day of the following month, 1 to 28, on which a month closes (00:00 UTC); 0 closes
- * none
+ *   none
  * @param options.now for tests; by default the database's clock decides
  * @returns the first open month if this call closed a month
  */

@@ -9,7 +9,7 @@ const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const hourMicros = 3_600 * 1_000_000;
 /** A stream continues after an event that is at most this old. */
 const resumableHours = 24;
-/** Longer, so that a stream that continues has time to read its entries. */
+/** Entries are kept longer than that, so that a stream that continues has time to read them. */
 const keptHours = resumableHours + 1;
 
 // Waits for a transaction that is numbering entries, so that the returned position is not below theirs.

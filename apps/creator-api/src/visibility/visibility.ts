@@ -9,9 +9,10 @@ const setCallerRole = statement(
 );
 
 /**
- * The only access from a request to the database. Transactions run as a PostgreSQL role that owns no table,
- * so row-level security hides every row that the caller may not see, whatever the query. Lint keeps the use
- * cases of requests from injecting the pool itself.
+ * The access of requests to the database; only order feeds are written without it (`ActiveStreams`).
+ * Transactions run as a PostgreSQL role that owns no table, so row-level security hides every row that the
+ * caller may not see, whatever the query. Lint keeps the use cases of requests from injecting the pool
+ * itself.
  */
 @Injectable()
 export class Visibility {
