@@ -8,7 +8,8 @@ const { default: Sequencer } = createRequire(import.meta.resolve('jest'))('@jest
  */
 export default class FaultsLast extends Sequencer {
   sort(tests) {
-    const isLast = ({ path }) => path.endsWith('/faults.spec.ts');
-    return super.sort(tests).toSorted((one, other) => Number(isLast(one)) - Number(isLast(other)));
+    const isFaultsSpec = ({ path }) => path.endsWith('/faults.spec.ts');
+    const sorted = super.sort(tests);
+    return [...sorted.filter((test) => !isFaultsSpec(test)), ...sorted.filter(isFaultsSpec)];
   }
 }
