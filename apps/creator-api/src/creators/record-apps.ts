@@ -5,7 +5,7 @@ const snapshotApps = `jsonb_to_recordset($1::jsonb) AS a(creator_id uuid, client
 
 // Writes changed names only: the same few rows are in the messages of all creators.
 const recordFirstParty = statement(
-  'apps.record_first_party',
+  'apps.record-first-party',
   `INSERT INTO first_party_apps (client_id, name)
    SELECT DISTINCT ON (a.client_id) a.client_id, a.name FROM ${snapshotApps} LEFT JOIN first_party_apps known USING (client_id)
    WHERE a.first_party AND (known.client_id IS NULL OR known.name IS DISTINCT FROM a.name) ORDER BY a.client_id

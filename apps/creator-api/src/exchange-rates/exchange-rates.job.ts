@@ -31,7 +31,7 @@ const claim = statement(
    WHERE next_fetch_at <= now()`,
 );
 const scheduleNext = statement(
-  'rates.schedule_next',
+  'rates.schedule-next',
   'UPDATE exchange_rate_source SET next_fetch_at = now() + make_interval(secs => $1::float8 / 1000)',
 );
 

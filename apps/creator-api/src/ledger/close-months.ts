@@ -4,10 +4,10 @@ const lockKey = `hashtextextended('statistics-close', 0)`;
 
 /** Every posting holds this shared lock until its commit, so that the month that it chose stays open. */
 export const lockMonthsShared = statement(
-  'months.lock_shared',
+  'months.lock-shared',
   `SELECT pg_advisory_xact_lock_shared(${lockKey})`,
 );
-const lockMonthsExclusive = statement('months.lock_exclusive', `SELECT pg_advisory_xact_lock(${lockKey})`);
+const lockMonthsExclusive = statement('months.lock-exclusive', `SELECT pg_advisory_xact_lock(${lockKey})`);
 
 /** SQL: the month of a posting. The transaction must have run `lockMonthsShared` in an earlier statement. */
 export function postingMonth(occurredAt: string): string {

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { callerScope } from './caller-scope.rules.js';
 
 const setCallerRole = statement(
-  'visibility.set_role',
+  'visibility.set-role',
   `SELECT set_config('suite.organisation_id', $1, true), set_config('role', $2, true)`,
 );
 
