@@ -72,7 +72,7 @@ describe('the document of an API', () => {
 
   it.each([
     ['a path parameter without a description', { path: {} }, 'no description of {id}'],
-    ['a path with a parameter without a 404', { errors: [] }, 'documents no 404'],
+    ['a path with a parameter but no documented 404', { errors: [] }, 'documents no 404'],
     [
       'a response without an example',
       { response: { description: 'It.', shape: z.object({ a: z.string() }) } },
@@ -82,7 +82,7 @@ describe('the document of an API', () => {
     expect(() => documentOf({ operation: { ...readNote, ...changes } })).toThrow(message);
   });
 
-  it('rejects services that define one operation or schema differently', () => {
+  it('cannot be made of two operations at one path, or of two different schemas with one name', () => {
     expect(() => documentOf({}, { access: 'public' })).toThrow('There are two get /notes/{id}.');
     const other = z.object({ title: z.string() }).meta({ id: 'Note', examples: [{ title: 'Hello' }] });
     const response = { description: 'It.', shape: other };

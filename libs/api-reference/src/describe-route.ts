@@ -97,9 +97,11 @@ function successResponse(route: Route): { responses: Record<string, Response>; s
 /** The operation's own examples, or that of its shape. */
 function examplesOf({ operation: { id, response } }: Route, schema: Schema, schemas: Schemas) {
   if (response.examples !== undefined) return response.examples;
-  const value = { ...schemas[referredName(schema) ?? ''], ...schema }.examples?.[0];
-  if (value === undefined) throw new Error(`${id} has a response without an example.`);
-  return { example: { value } };
+  const componentName = referredName(schema);
+  const component = componentName === undefined ? undefined : schemas[componentName];
+  const examples = schema.examples ?? component?.examples ?? [];
+  if (examples[0] === undefined) throw new Error(`${id} has a response without an example.`);
+  return { example: { value: examples[0] } };
 }
 
 function successHeaders({ access, operation, extraHeaders = [] }: Route): Record<string, Header> {

@@ -10,18 +10,18 @@ type Check = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidati
  * @throws Error for a member without a description or with an unknown check
  */
 export function dtoSchema(dto: Class): NamedSchemas {
-  const members = Map.groupBy(
-    getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false),
-    ({ propertyName }) => propertyName,
-  );
-  const isOwn = ([, [first]]: [string, Check[]]): boolean => first?.target === dto;
+  const checksOfDto = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
   // Inherited members last, so that a list's own parameters come before those of the page.
-  const ordered = [...members].sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
+  const ownFirst = [
+    ...checksOfDto.filter(({ target }) => target === dto),
+    ...checksOfDto.filter(({ target }) => target !== dto),
+  ];
+  const members = Map.groupBy(ownFirst, ({ propertyName }) => propertyName);
   const defaults = new dto();
   const properties: Record<string, Schema> = {};
   const required: string[] = [];
   const schemas: Record<string, Schema> = {};
-  for (const [name, checks] of ordered) {
+  for (const [name, checks] of members) {
     const { description, nestedDto } = documentationOf(defaults, name);
     if (description === undefined) throw new Error(`${dto.name}.${name} has no @Description().`);
     if (nestedDto !== undefined) Object.assign(schemas, dtoComponents(nestedDto));
@@ -54,13 +54,17 @@ function isOptional({ name, type }: Check): boolean {
 
 function memberSchema(checks: readonly Check[], nestedDto: Class | undefined, member: string): Schema {
   const nested = nestedDto === undefined ? undefined : componentRef(dtoName(nestedDto));
-  const schemaOf = (target: 'field' | 'items'): Schema =>
-    checks
-      .filter((check) => (check.each ? 'items' : 'field') === target)
-      .reduce<Schema>((sum, check) => ({ ...sum, ...checkSchema(check, member) }), {});
-  const field = schemaOf('field');
+  const checksOfItems = checks.filter(({ each }) => each);
+  const checksOfField = checks.filter(({ each }) => !each);
+  const field = mergedSchema(checksOfField, member);
   if (field.type !== 'array') return nested ?? field;
-  return { ...field, items: nested ?? { ...field.items, ...schemaOf('items') } };
+  return { ...field, items: nested ?? { ...field.items, ...mergedSchema(checksOfItems, member) } };
+}
+
+function mergedSchema(checks: readonly Check[], member: string): Schema {
+  const merged: Schema = {};
+  for (const check of checks) Object.assign(merged, checkSchema(check, member));
+  return merged;
 }
 
 /** Schemas of the checks of class-validator that our DTOs use. Our own checks have theirs in `Field`. */

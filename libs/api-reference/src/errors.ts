@@ -114,7 +114,8 @@ function invalidInput(route: Route): ErrorDoc {
 }
 
 /**
- * Returns the error for malformed JSON, or for the first parameter that can be invalid.
+ * Returns the error for malformed JSON if the route reads a body. Else for the first integer or UUID among
+ * the parameters; without one, for the first enumeration.
  * @throws Error when the input has no such parameter
  */
 function invalidInputExample({ bodyLimitBytes, query, params, operation }: Route): ValidationFailed {
@@ -189,11 +190,14 @@ function errorHeaders(
     ...(status === 403 && { 'WWW-Authenticate': optional(wwwAuthenticate) }),
     ...(isTransient && { 'Retry-After': retryOnlyWithKey ? optional(retryAfter) : retryAfter }),
     ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
-    ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }),
+    ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }), // 401 is sent without them
   };
 }
 
-/** Names each example by its reason if that is a code, else by its error code. Numbers repeated names. */
+/**
+ * Names each example by its reason if that is a code, else by its error code. A repeated name ends with the
+ * number of the example.
+ */
 function namedExamples(envelopes: readonly ErrorEnvelope[]): Record<string, Example> {
   const examples = new Map<string, Example>();
   for (const envelope of envelopes) {

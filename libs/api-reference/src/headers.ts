@@ -13,7 +13,7 @@ export const localAddresses: Addresses = {
   authUrl: 'https://localhost:8443',
 };
 
-const rateLimitItem = String.raw`"[a-z-]+"`;
+const quotaNamePattern = '"[a-z-]+"';
 
 /** Headers that depend on the kind of response, not on the operation. */
 export const standardHeaders = {
@@ -27,12 +27,12 @@ export const standardHeaders = {
   'RateLimit-Policy': {
     description:
       'The quota that this request counted against: `q` requests per `w` seconds. Absent if the request was not counted.',
-    schema: { type: 'string', pattern: `^${rateLimitItem};q=\\d+;w=\\d+$` },
+    schema: { type: 'string', pattern: `^${quotaNamePattern};q=\\d+;w=\\d+$` },
     example: '"default";q=6000;w=60',
   },
   RateLimit: {
     description: 'The remaining quota: `r` requests now; the full quota is available in `t` seconds.',
-    schema: { type: 'string', pattern: `^${rateLimitItem};r=\\d+;t=\\d+$` },
+    schema: { type: 'string', pattern: `^${quotaNamePattern};r=\\d+;t=\\d+$` },
     example: '"default";r=5999;t=1',
   },
   'Retry-After': {

@@ -8,7 +8,8 @@ const responsesPrefix = '#/components/responses/';
 
 /**
  * Replaces headers, and responses that occur more than once, by references: changes `paths`, and returns the
- * components. If headers or responses of one name differ, only the first is a component.
+ * referenced components. Of different headers with one name, only the first becomes a component; the same
+ * holds for responses.
  */
 export function shareResponses(paths: OpenApiDocument['paths']): Shared {
   const headers: Record<string, Header> = {};
@@ -48,7 +49,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Sorts a record by its names. */
+/** Returns a copy of a record, sorted by its names. */
 export function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

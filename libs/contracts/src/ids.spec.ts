@@ -21,7 +21,7 @@ describe('ids', () => {
     expect(parsePublicId('ord', text)).toBeUndefined();
   });
 
-  it('of any version and variant are accepted by requests and by messages', () => {
+  it('may be UUIDs of any version and variant', () => {
     const hexadecimalDigit = fc.constantFrom(...'0123456789abcdef');
     fc.assert(
       fc.property(fc.string({ unit: hexadecimalDigit, minLength: 32, maxLength: 32 }), (digits) => {

@@ -11,10 +11,10 @@ const maxMembersOfObject = 200;
 const reservedNames = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Returns a deep copy of parsed JSON without null members. Null elements of arrays stay: they have a
- * position.
- * @throws ValidationFailed on `body` if it is nested too deeply, or it or an object in it has too many
- *   members
+ * Returns a deep copy of parsed JSON without members that are null or have a reserved name. Null elements of
+ * arrays stay: they have a position.
+ * @throws ValidationFailed for `body` if it is nested too deeply, has too many members in all, or contains an
+ *   object with too many members
  */
 export function boundedCopy(value: unknown): unknown {
   let members = 0;

@@ -64,8 +64,8 @@ describe('DtoPipe', () => {
     class NoteDto {
       @IsOptional() @IsString() note?: string;
     }
-    const read = (query: object) => pipe.transform(query, { type: 'query', metatype: NoteDto });
-    expect(read({ note: 'a', unknown: ['a', 'b'], other: { deep: '1' } })).toMatchObject({ note: 'a' });
+    const readNote = (query: object) => pipe.transform(query, { type: 'query', metatype: NoteDto });
+    expect(readNote({ note: 'a', unknown: ['a', 'b'], other: { deep: '1' } })).toMatchObject({ note: 'a' });
   });
 
   it('caches valid queries as frozen objects, and rejects an invalid query every time', () => {

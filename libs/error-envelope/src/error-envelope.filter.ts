@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { omitsRetryAfter } from './retry-after.js';
 import { toErrorResponse } from './to-envelope.js';
 
-/** Sends a thrown value in the error envelope. Closes the connection if a response has begun. */
+/** Sends the error response of a thrown value. Closes the connection if another response has begun. */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
   private readonly report: (thrown: unknown) => void;
@@ -18,7 +18,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const { status, headers, body } = toErrorResponse(thrown);
     if (status >= 500) this.report(thrown);
     if (response.headersSent) {
-      response.destroy(); // the client must not take the part for the whole
+      response.destroy(); // so that the client does not take what was sent for the whole response
       return;
     }
     response.set(headers);

@@ -2,8 +2,13 @@ import { currencies, numberedPageShape } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { monthPattern, sums } from '../statistics/statistics.shapes.js';
 
-const totals = z.object(sums).describe('What its orders earned in these months');
-const orders = z.int().describe('Number of orders that it placed in these months');
+/** The members `orders` and `totals`, of an app or of orders whose app is not known. */
+const figures = (source: string) => ({
+  orders: z.int().describe(`Number of orders that ${source} placed in these months`),
+  totals: z
+    .object(sums)
+    .describe(`Sums of payments and refunds in these months, of orders that ${source} placed`),
+});
 
 const appExample = {
   client_id: 'app_reader',
@@ -17,16 +22,15 @@ const appExample = {
 const appShape = z
   .object({
     client_id: z.string().describe('The OAuth client'),
-    name: z.string().nullable().describe('Its name; null if it is not known'),
-    first_party: z.boolean().describe('Whether it is an app of this service, which needs no connection'),
+    name: z.string().nullable().describe('Name of the app; null if it is not known'),
+    first_party: z
+      .boolean()
+      .describe('Whether this service provides the app, which then needs no connection'),
     connected_at: z.iso
       .datetime()
       .nullable()
-      .describe(
-        'When a person of the organisation first connected it; null if it is not connected (any more)',
-      ),
-    orders,
-    totals,
+      .describe('When a person of the organisation first connected the app; null if it is not connected now'),
+    ...figures('the app'),
   })
   .meta({ id: 'ConnectedApp', description: 'An app and its orders.', examples: [appExample] });
 
@@ -36,7 +40,7 @@ export const connectedAppsShape = z
     to: z.string().regex(monthPattern).describe('The last month'),
     currency: z.enum(currencies).describe('Currency of all amounts: the settlement currency of the creator'),
     unknown: z
-      .object({ orders, totals })
+      .object(figures('an unknown app'))
       .describe(
         'Orders and payments whose app is not known. All pages of apps and `unknown` add up to the statistics',
       ),

@@ -9,8 +9,8 @@ import { Visibility } from '../visibility/visibility.js';
 import type { ConnectedAppsQuery } from './connected-apps.dto.js';
 import type { ConnectedAppsView } from './connected-apps.shapes.js';
 
-// Conditions for the creator $1, the settlement currency $2 and the months from $3 to $4. `inDays` counts the
-// orders of all currencies.
+// Conditions on sums of months and on counts of days: of the creator $1, in the settlement currency $2, in
+// the months from $3 to $4. Counts have no currency: they include the orders of all currencies.
 const inMonths = `creator_id = $1 AND currency = $2 AND period BETWEEN $3 AND $4`;
 const inDays = `creator_id = $1 AND placed_on >= ($3 || '-01')::date AND placed_on < ($4 || '-01')::date + interval '1 month'`;
 const sums = 'sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties';

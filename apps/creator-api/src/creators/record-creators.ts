@@ -15,7 +15,7 @@ const upsertWhere = (condition: string): string => `INSERT INTO creators (${colu
 
 const upsert = statement('creators.upsert', upsertWhere('creators.version < excluded.version'));
 const upsertReplayed = statement(
-  'creators.upsert_replayed',
+  'creators.upsert-replayed',
   upsertWhere('creators.version <= excluded.version'),
 );
 

@@ -23,14 +23,15 @@ const readNewestAge = statement(
   `SELECT extract(epoch FROM now() - rate_date::timestamp AT TIME ZONE 'UTC')::float8 AS seconds
    FROM exchange_rates WHERE currency = 'EUR' ORDER BY rate_date DESC LIMIT 1`,
 );
-// Only the replica whose UPDATE changes the row fetches. If it dies, another one fetches $1 ms later.
+// Only the replica whose UPDATE changes the row fetches. If it fails or dies, the next fetch is due $1 ms
+// later.
 const claim = statement(
   'rates.claim',
   `UPDATE exchange_rate_source SET next_fetch_at = now() + make_interval(secs => $1::float8 / 1000)
    WHERE next_fetch_at <= now()`,
 );
 const scheduleNext = statement(
-  'rates.schedule_next',
+  'rates.schedule-next',
   'UPDATE exchange_rate_source SET next_fetch_at = now() + make_interval(secs => $1::float8 / 1000)',
 );
 

@@ -4,10 +4,10 @@ const lockKey = `hashtextextended('statistics-close', 0)`;
 
 /** Every posting holds this shared lock until its commit, so that the month that it chose stays open. */
 export const lockMonthsShared = statement(
-  'months.lock_shared',
+  'months.lock-shared',
   `SELECT pg_advisory_xact_lock_shared(${lockKey})`,
 );
-const lockMonthsExclusive = statement('months.lock_exclusive', `SELECT pg_advisory_xact_lock(${lockKey})`);
+const lockMonthsExclusive = statement('months.lock-exclusive', `SELECT pg_advisory_xact_lock(${lockKey})`);
 
 /** SQL: the month of a posting. The transaction must have run `lockMonthsShared` in an earlier statement. */
 export function postingMonth(occurredAt: string): string {
@@ -31,7 +31,7 @@ const close = statement(
  * Closes the months that are due. The sums of a closed month never change: later postings go to the first
  * open month.
  * @param options.closeDay day of the following month, 1 to 28, on which a month closes (00:00 UTC); 0 closes
- * none
+ *   none
  * @param options.now for tests; by default the database's clock decides
  * @returns the first open month if this call closed a month
  */

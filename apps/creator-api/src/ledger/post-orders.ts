@@ -10,7 +10,7 @@ const ledgerColumns = `item_id, kind, order_id, creator_id, occurred_at, period,
 
 // Lines in the settlement currency need no conversion, so they are posted without being read first.
 const postSameCurrency = statement(
-  'ledger.post_same_currency',
+  'ledger.post-same-currency',
   `INSERT INTO ledger (${ledgerColumns})
    SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonth('o.charged_at')}, i.release_id,
      i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, o.currency, i.total_amount, i.vat_amount,
@@ -23,7 +23,7 @@ const postSameCurrency = statement(
 
 // Reads the paid lines that the ledger does not have yet.
 const readPaidLines = statement(
-  'ledger.paid_lines',
+  'ledger.paid-lines',
   `SELECT i.order_id, i.id AS item_id, o.currency, i.total_amount, i.vat_amount, i.royalty_amount,
      c.settlement_currency, r.rate_date, r.rate_from::text, r.rate_to::text
    FROM orders o
@@ -35,7 +35,7 @@ const readPaidLines = statement(
 );
 
 const postConvertedSales = statement(
-  'ledger.post_converted_sales',
+  'ledger.post-converted-sales',
   `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
    SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonth('o.charged_at')}, i.release_id,
      i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, converted.settlement_currency,
@@ -50,7 +50,7 @@ const postConvertedSales = statement(
 
 // A refund is its sale negated, at the rate of the sale: their sum is exactly zero.
 const postRefunds = statement(
-  'ledger.post_refunds',
+  'ledger.post-refunds',
   `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
    SELECT s.item_id, 'refund', s.order_id, s.creator_id, o.refunded_at, ${postingMonth('o.refunded_at')},
      s.release_id, s.ean, -s.units, s.currency, -s.revenue, -s.vat, -s.royalty, s.settlement_currency,
@@ -73,7 +73,7 @@ const addLinesTo = (table: string, key: string, condition = 'true'): string =>
 // count(*) are always true: each makes an INSERT wait for the one before. So all transactions lock tables in
 // one order, and the rows of a table in the order of its key, and replicas cannot deadlock.
 const addToMonths = statement(
-  'statistics.add_lines',
+  'statistics.add-lines',
   `WITH line AS MATERIALIZED (${ledgerLines(
     "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
   )}),
@@ -85,7 +85,7 @@ const addToMonths = statement(
 
 // waiting_postings has the orders whose posting waits for the creator or the exchange rate.
 const insertWaiting = statement(
-  'postings.insert_waiting',
+  'postings.insert-waiting',
   `INSERT INTO waiting_postings AS w (order_id, creator_id, currency, paid_on)
    SELECT o.id, o.creator_id, o.currency, ${paidOn} FROM orders o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id
    ON CONFLICT (order_id) DO UPDATE
@@ -93,7 +93,7 @@ const insertWaiting = statement(
      WHERE (w.creator_id, w.currency, w.paid_on) IS DISTINCT FROM (excluded.creator_id, excluded.currency, excluded.paid_on)`,
 );
 const deleteWaiting = statement(
-  'postings.delete_waiting',
+  'postings.delete-waiting',
   'DELETE FROM waiting_postings WHERE order_id = ANY($1::uuid[])',
 );
 

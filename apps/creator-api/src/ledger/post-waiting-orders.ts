@@ -82,7 +82,9 @@ interface Progress {
  * rate is still missing are not read (ADR 11, ADR 48).
  */
 export class WaitingOrders {
+  /** The scheduled scopes. */
   private scopes: Scope[] = [];
+  /** The groups that polling has not checked yet. */
   private polled = everyGroup({ ofAllShards: false });
 
   /** @param ownShards the shards whose creators this replica polls for */
@@ -122,7 +124,7 @@ export class WaitingOrders {
     if (scope === undefined) {
       this.polled = rest ?? everyGroup({ ofAllShards: false });
     } else {
-      // Other scopes may have been scheduled during `advance`.
+      // Replaces the scope by its rest. Other scopes may have been scheduled during `advance`.
       this.scopes = this.scopes.flatMap((item) => (item === scope ? (rest ?? []) : item));
     }
     return this.scopes.length > 0 || (scope === undefined && posted > 0 && rest !== undefined);

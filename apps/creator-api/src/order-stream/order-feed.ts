@@ -9,7 +9,7 @@ const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const hourMicros = 3_600 * 1_000_000;
 /** A stream continues after an event that is at most this old. */
 const resumableHours = 24;
-/** Longer, so that a stream that continues has time to read its entries. */
+/** Entries are kept longer than that, so that a stream that continues has time to read them. */
 const keptHours = resumableHours + 1;
 
 // Waits for a transaction that is numbering entries, so that the returned position is not below theirs.
@@ -21,7 +21,7 @@ const begin = statement(
 );
 // Writes at most once an hour, far below the time after which a feed without a reader is deleted.
 const keepAlive = statement(
-  'order-feed.keep_alive',
+  'order-feed.keep-alive',
   `UPDATE order_feeds SET read_at = now() WHERE creator_id = $1 AND read_at < now() - interval '1 hour'`,
 );
 // An entry has the position 0 until it is numbered.
@@ -117,7 +117,7 @@ export function readNewOrders(sql: Sql, creatorId: string, after: number): Promi
 // The age of a numbered entry is that of its position: an entry may wait for a reader before it is numbered.
 // Locks the entries, so that none is deleted that is numbered concurrently.
 const deleteEntries = statement(
-  'order-feed.delete_entries',
+  'order-feed.delete-entries',
   `DELETE FROM order_feed_entries WHERE order_id = ANY(ARRAY(
      SELECT order_id FROM order_feed_entries
      WHERE added_at < now() - interval '${keptHours} hours' AND position < ${nowMicros} - ${keptHours * hourMicros}
@@ -125,7 +125,7 @@ const deleteEntries = statement(
 );
 // Locks the feeds, so that none is deleted that a client begins to read during the clean-up.
 const deleteFeeds = statement(
-  'order-feed.delete_feeds',
+  'order-feed.delete-feeds',
   `DELETE FROM order_feeds WHERE creator_id = ANY(ARRAY(
      SELECT creator_id FROM order_feeds WHERE read_at < now() - interval '${keptHours} hours' LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
 );

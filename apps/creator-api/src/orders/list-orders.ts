@@ -40,15 +40,15 @@ const pageStatement = ({ nameSuffix, countTable, appCondition }: Variant) =>
     `orders.page${nameSuffix}`,
     `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
-       sum(sum(orders)) OVER (ORDER BY placed_on DESC)::bigint AS running_total, sum(orders)::bigint AS day_total
+       sum(orders)::bigint AS on_day, (sum(sum(orders)) OVER (ORDER BY placed_on DESC) - sum(orders))::bigint AS before_day
      FROM ${countTable} WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_on BETWEEN :from::date AND :to::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
      SELECT ${orderColumns} FROM orders WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_at >= starts_at AND placed_at < ends_at
-     ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - (running_total - day_total), 0)
+     ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - before_day, 0)
    ) o
-   WHERE running_total > :skip::bigint AND running_total - day_total < :skip + :limit
+   WHERE before_day + on_day > :skip::bigint AND before_day < :skip + :limit
    ORDER BY placed_at DESC, id DESC LIMIT :limit`,
   );
 

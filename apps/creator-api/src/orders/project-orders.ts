@@ -23,7 +23,7 @@ const insertNew = statement(
 const findKnown = statement('orders.known', 'SELECT id FROM orders WHERE id = ANY($1::uuid[])');
 
 const insertItems = statement(
-  'orders.insert_items',
+  'orders.insert-items',
   `INSERT INTO order_items (order_id, position, id, creator_id, release_id, release_title, product_type, ean, quantity,
      unit_amount, total_amount, vat_amount, royalty_amount, royalty_rate)
    SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(order_id uuid, position int, id uuid,
@@ -33,7 +33,7 @@ const insertItems = statement(
 
 // Records the creator of each ordered release: the only source for releases that this service did not create.
 const recordReleases = statement(
-  'orders.record_releases',
+  'orders.record-releases',
   `INSERT INTO ordered_releases (release_id, creator_id) SELECT DISTINCT release_id, creator_id
    FROM jsonb_to_recordset($1::jsonb) AS i(release_id uuid, creator_id uuid) ORDER BY release_id
    ON CONFLICT (release_id) DO NOTHING`,
@@ -62,7 +62,7 @@ const overwriteOrders = statement(
    WHERE orders.id = o.id AND (${ofTable('orders', columns)}) IS DISTINCT FROM (${ofTable('o', columns)})`,
 );
 const overwriteItems = statement(
-  'orders.overwrite_items',
+  'orders.overwrite-items',
   `${insertItems.text}
    ON CONFLICT (order_id, position) DO UPDATE SET (id, creator_id, release_id, release_title, product_type, ean, quantity,
      unit_amount, total_amount, vat_amount, royalty_amount, royalty_rate) = ROW(excluded.id, excluded.creator_id,
@@ -78,9 +78,9 @@ const addToCounts = (table: string, key: string, condition: string): string =>
      dispatch_status text, client_id text, orders bigint)
    WHERE ${condition} GROUP BY ${key} HAVING sum(orders) <> 0 ORDER BY ${key}
    ON CONFLICT (${key}) DO UPDATE SET orders = c.orders + excluded.orders`;
-const changeCounts = statement('orders.change_counts', addToCounts('order_counts', countKey, 'true'));
+const changeCounts = statement('orders.change-counts', addToCounts('order_counts', countKey, 'true'));
 const changeCountsByApp = statement(
-  'orders.change_counts_by_app',
+  'orders.change-counts-by-app',
   addToCounts('order_counts_by_app', appCountKey, 'client_id IS NOT NULL'),
 );
 

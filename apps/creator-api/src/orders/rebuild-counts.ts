@@ -38,7 +38,7 @@ const planOf = (counts: Counts): RebuildPlan => ({
   creators: creatorsIn(`${counts.name}.creators`, ['orders', counts.table]),
   correct: statement(`${counts.name}.correct`, correctSql(counts)),
   deleteEmpty: statement(
-    `${counts.name}.delete_empty`,
+    `${counts.name}.delete-empty`,
     `DELETE FROM ${counts.table} WHERE creator_id = ANY($1::uuid[]) AND orders = 0`,
   ),
 });

@@ -1,7 +1,7 @@
 import { statement, type Transaction } from '@fulfilment/database';
 
 const setIndexPlans = statement(
-  'database.use_index_plans',
+  'database.use-index-plans',
   `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('join_collapse_limit', '1', true),
      set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
 );

@@ -43,16 +43,16 @@ export class CreateRelease {
         { field: 'creator', reason: 'is required because the access token is not connected to a creator' },
       ]);
     }
-    const at = this.clock();
+    const receivedAt = this.clock();
     const scope = key === undefined ? undefined : { creatorId, clientId: caller.clientId, key };
     const request: KeyedRequest | undefined = scope && {
       scope,
       fingerprints: [fingerprint(body)],
-      receivedAt: at,
+      receivedAt,
     };
     const { response, headers } = await this.visibility.transaction(caller, async (tx) => {
       await selectCreator(tx, creatorId);
-      return createOnce(tx, request, () => this.create(tx, creatorId, body, at));
+      return createOnce(tx, request, () => this.create(tx, creatorId, body, receivedAt));
     });
     return new ResponseWithHeaders(response, headers);
   }

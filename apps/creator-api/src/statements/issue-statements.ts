@@ -54,7 +54,7 @@ export async function issueStatements(database: Database, creatorId: string): Pr
 /**
  * Issues the next statement of a creator. Returns whether one was missing. The number of the statement is one
  * more than the last stored one, read under a lock of the creator. So concurrent replicas use different
- * numbers, and a process that dies has used none.
+ * numbers, and a process that dies leaves no gap.
  */
 export async function issueNext(tx: Transaction, creatorId: string): Promise<boolean> {
   await tx.run(lockCreator, [creatorId]);

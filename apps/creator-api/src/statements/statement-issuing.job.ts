@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { creatorsIn } from '../read-models/rebuild-by-creator.js';
 import { creatorsWithMissingStatements, issueStatements } from './issue-statements.js';
 
-const intervalMs = 10_000;
+const pollIntervalMs = 10_000;
 const creatorsPerRound = 500;
 
 // Finds no row if a whole pass was made since the last month closed.
@@ -39,7 +39,7 @@ export class StatementIssuing extends BackgroundLoop {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    super({ name: 'statements', intervalMs, logger, round: () => this.issuePage() });
+    super({ name: 'statements', intervalMs: pollIntervalMs, logger, round: () => this.issuePage() });
   }
 
   /** Issues the statements of the next creators of the pass. Returns whether there are more creators. */

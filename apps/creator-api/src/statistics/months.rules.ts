@@ -59,6 +59,7 @@ function addMonths(month: string, count: number): string {
   return `${year}-${String((number % 12) + 1).padStart(2, '0')}`;
 }
 
+/** Returns the number of months since 0000-01. */
 function monthNumber(month: string): number {
   return Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1;
 }

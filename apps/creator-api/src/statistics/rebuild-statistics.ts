@@ -33,7 +33,7 @@ const planOf = (name: string, table: string, key: string): RebuildPlan => ({
   name: `${name}-rebuild`,
   creators: creatorsIn(`${name}.creators`, ['ledger', table]),
   correct: statement(`${name}.correct`, correctSql(table, key)),
-  deleteEmpty: statement(`${name}.delete_empty`, deleteEmptySql(table, key)),
+  deleteEmpty: statement(`${name}.delete-empty`, deleteEmptySql(table, key)),
 });
 const statisticsPlan = planOf('statistics', 'monthly_statistics', monthKey);
 const breakdownPlan = planOf('breakdown', 'monthly_breakdown', breakdownKey);

@@ -12,7 +12,10 @@ const deleteOld = statement(
    ))`,
 );
 
-/** Deletes a batch of uploads that ended before the retention period (0: none). Returns their number. */
+/**
+ * Deletes a batch of uploads after their retention, and returns their number.
+ * @param retentionDays 0 keeps all uploads
+ */
 export async function deleteOldUploads(database: Database, retentionDays: number): Promise<number> {
   return retentionDays === 0 ? 0 : database.run(deleteOld, [retentionDays]);
 }

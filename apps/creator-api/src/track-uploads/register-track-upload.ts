@@ -101,7 +101,7 @@ export class RegisterTrackUpload {
     // First the release and the limits are checked: only then may the caller learn what a host resolves to.
     // No transaction is open while the host is resolved, so `register` repeats both checks under its lock.
     const track = { releaseId, trackId, url };
-    const known = await this.visibility.transaction(caller, (tx) => findOpenRegistration(tx, track));
+    const known = await this.visibility.transaction(caller, (tx) => findOpenOrAssertLimits(tx, track));
     if (known === undefined) await this.assertPublicTarget(caller, rawUrl);
     const registered = known ?? (await this.visibility.transaction(caller, (tx) => this.register(tx, track)));
     const view = registrationView(registered, this.config.BASE_URL);
@@ -127,7 +127,8 @@ export class RegisterTrackUpload {
     const counts = await countTrackUploads(tx, creatorId, track);
     assertWithinLimits(counts);
     const now = this.clock();
-    const [id, jobId] = [uuidv7(now), uuidv7(now)];
+    const id = uuidv7(now);
+    const jobId = uuidv7(now);
     await tx.run(insert, {
       id,
       job_id: jobId,
@@ -152,7 +153,10 @@ async function readReleaseCreator(tx: Transaction, releaseId: string): Promise<s
  * Returns the open upload of the same track and URL; undefined if a new one may be registered.
  * @throws NotFound, Conflict if the registration would be rejected
  */
-async function findOpenRegistration(tx: Transaction, track: RequestedTrack): Promise<Registered | undefined> {
+async function findOpenOrAssertLimits(
+  tx: Transaction,
+  track: RequestedTrack,
+): Promise<Registered | undefined> {
   const { releaseId, trackId, url } = track;
   const creatorId = await readReleaseCreator(tx, releaseId);
   const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);

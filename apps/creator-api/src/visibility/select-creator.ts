@@ -4,7 +4,7 @@ import { throwNotFound } from '@fulfilment/error-envelope';
 
 // Row-level security hides other creators, so the setting is never the id of one that the caller may not see.
 const select = statement(
-  'visibility.select_creator',
+  'visibility.select-creator',
   `SELECT settlement_currency AS currency, set_config('suite.creator_id', id::text, true) FROM creators WHERE id = $1`,
 );
 

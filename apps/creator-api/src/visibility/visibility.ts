@@ -4,14 +4,15 @@ import { Injectable } from '@nestjs/common';
 import { callerScope } from './caller-scope.rules.js';
 
 const setCallerRole = statement(
-  'visibility.set_role',
+  'visibility.set-role',
   `SELECT set_config('suite.organisation_id', $1, true), set_config('role', $2, true)`,
 );
 
 /**
- * The only access from a request to the database. Transactions run as a PostgreSQL role that owns no table,
- * so row-level security hides every row that the caller may not see, whatever the query. Lint keeps the use
- * cases of requests from injecting the pool itself.
+ * The access of requests to the database; only order feeds are written without it (`ActiveStreams`).
+ * Transactions run as a PostgreSQL role that owns no table, so row-level security hides every row that the
+ * caller may not see, whatever the query. Lint keeps the use cases of requests from injecting the pool
+ * itself.
  */
 @Injectable()
 export class Visibility {

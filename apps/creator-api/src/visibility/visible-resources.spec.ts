@@ -113,7 +113,7 @@ async function recordStatements(api: CreatorApi, send: SendRequest) {
   try {
     const { status, body } = await send(api, ownerClaims('org_harbour'));
     // Ignores background work, such as the outbox relay.
-    const statements = transactions.filter(([first]) => first === 'visibility.set_role').flat();
+    const statements = transactions.filter(([first]) => first === 'visibility.set-role').flat();
     return { status, body, statements };
   } finally {
     spy.mockRestore();

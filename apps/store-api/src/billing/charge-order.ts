@@ -45,7 +45,7 @@ export class ChargeOrder {
    */
   async run(sql: Sql, charge: OpenCharge, stopping?: AbortSignal): Promise<ChargeOutcome | undefined> {
     try {
-      const result = await this.sender.run(charge, () => this.send(charge, stopping), stopping);
+      const result = await this.sender.run(charge, () => this.requestCharge(charge, stopping), stopping);
       this.faultPoints.pass('charged');
       if (result.status === 'succeeded' || result.status === 'declined') return result;
       if (result.status === 'under_way') await sql.run(saveReference, [charge.id, result.reference]);
@@ -61,7 +61,7 @@ export class ChargeOrder {
     return undefined;
   }
 
-  private send(charge: OpenCharge, stopping?: AbortSignal) {
+  private requestCharge(charge: OpenCharge, stopping?: AbortSignal) {
     const timeout = AbortSignal.timeout(this.config.PAYMENT_TIMEOUT_MS);
     const signal = stopping ? AbortSignal.any([timeout, stopping]) : timeout;
     return inProviderSpan('charge', charge, this.config.PAYMENT_PROVIDER, () =>

@@ -20,8 +20,8 @@ const circuitOpen = new Gauge({
   help: '1 while the payment circuit of this replica is open and its new orders stay pending',
 });
 
-/** How failed charges are logged. */
-const failures = {
+/** The log entry of a failed charge, by outcome. */
+const failureLogs = {
   unavailable: {
     level: 'warn',
     sentence: 'The payment provider did not respond to a charge; will retry.',
@@ -39,7 +39,7 @@ const failures = {
 } as const satisfies Record<PaymentFailure | 'unknown', object>;
 
 // The counts of failures start at 0, so that alerts see the first failure as an increase.
-for (const outcome of Object.keys(failures)) chargeRequests.inc({ outcome }, 0);
+for (const outcome of Object.keys(failureLogs)) chargeRequests.inc({ outcome }, 0);
 
 /** The provider's result for a charge, or why there is none yet. */
 export type ChargeResult = ChargeOutcome | UnderWay | { readonly status: 'unknown' | 'suspended' };
@@ -106,7 +106,7 @@ export class ChargeSender {
     }
   }
 
-  /** Bypasses the circuit, which is that of the configured provider. */
+  /** Bypasses the circuit breaker, which belongs to the configured provider. */
   private async sendToSandbox(
     { id }: OpenCharge,
     send: () => Promise<ChargeOutcome | UnderWay>,
@@ -114,7 +114,7 @@ export class ChargeSender {
     try {
       return await send();
     } catch (error) {
-      this.logger.warn({ error, charge_id: id }, failures.unknown.sentence);
+      this.logger.warn({ error, charge_id: id }, failureLogs.unknown.sentence);
       return { status: 'unknown' };
     }
   }
@@ -126,7 +126,7 @@ export class ChargeSender {
     if (outcome === 'unknown') this.circuit.release(permit);
     else this.circuit.recordFailure(permit, outcome === 'unavailable' ? id : paymentMethod);
     chargeRequests.inc({ outcome });
-    const { level, sentence } = failures[outcome];
+    const { level, sentence } = failureLogs[outcome];
     this.logger[level]({ error, charge_id: id }, sentence);
   }
 }

@@ -8,6 +8,7 @@ import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 type Placed = Awaited<ReturnType<StripeOrders['place']>>;
 
 const intentsPath = '/v1/payment_intents';
+/** Number of failures after which the circuit opens. */
 const failures = 3;
 const circuitOpenMs = 60_000;
 const attemptsOf = statement(
@@ -20,7 +21,7 @@ const makeDue = statement(
   "UPDATE orders SET resume_at = now() - interval '1 hour' WHERE creator_id = $1",
 );
 
-describe('while the payment provider fails for all creators,', () => {
+describe('with a circuit that opens after three failures of the payment provider,', () => {
   let orders: StripeOrders;
   let stripe: StripeOrders['stripe'];
 
@@ -97,7 +98,7 @@ describe('while the payment provider fails for all creators,', () => {
     return async () => (await store.readOrder(creator, id)).status;
   };
 
-  it('a due test order is charged, since the sandbox has no outage', async () => {
+  it('a due test order is charged while the circuit is open, since the sandbox has no outage', async () => {
     await openCircuit();
     const readTestOrder = await placeDueTestOrder();
     await orders.store.resumeOrders();

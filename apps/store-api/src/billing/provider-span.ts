@@ -17,7 +17,7 @@ export function inProviderSpan<Result extends { readonly status: string }>(
   provider: string,
   send: () => Promise<Result>,
 ): Promise<Result> {
-  const start = () => ({
+  const spanOptions = () => ({
     name: `${operation} payment`,
     kind: 'client' as const,
     attributes: {
@@ -27,7 +27,7 @@ export function inProviderSpan<Result extends { readonly status: string }>(
       ...(orderId !== undefined && { 'order.id': publicId('ord', orderId) }),
     },
   });
-  return inSpan(start, async (span) => {
+  return inSpan(spanOptions, async (span) => {
     const result = await send();
     span?.set({ 'payment.outcome': result.status });
     return result;

@@ -1,4 +1,4 @@
-/** The text that a search matches: name and artists, case-folded in every script. */
+/** Returns the text that a search matches, from the name and the artists of a release. */
 export function searchText(...parts: readonly string[]): string {
   return foldCase(parts.join(' ').normalize('NFC')).normalize('NFC');
 }
@@ -14,9 +14,9 @@ export function hasTrigram(term: string): boolean {
 }
 
 /**
- * Returns one form of all spellings. Upper case turns ß into SS and the ligature ﬁ into FI, but keeps the
- * capital ẞ, which lower case turns into ß first. The final sigma ς is a positional form of σ. The result may
- * be decomposed.
+ * Returns the same text for spellings that differ only in case. The first lower case turns the capital ẞ into
+ * ß; upper case then turns ß into SS, and the ligature ﬁ into FI. The final sigma ς is σ at the end of a
+ * word. The result may be in no Unicode normal form.
  */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');

@@ -95,8 +95,8 @@ export class SellableProducts {
 
 /**
  * Returns each line with its product.
- * @param checkStock whether a line with too few pieces is rejected. The order takes its stock later, and
- * checks it then; this check is for an error response that names all lines
+ * @param checkStock whether a line is rejected if the stock has too few pieces. An order checks its stock
+ *   later anyway, when it takes the pieces; the check here makes one error response name all such lines
  * @throws Unprocessable with one detail per line that cannot be sold
  */
 export function requireSellableLines<Item extends RequestedItem>(

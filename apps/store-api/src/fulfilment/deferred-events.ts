@@ -89,7 +89,8 @@ interface DeferredRow {
 
 /**
  * Fulfilment events that arrived before an event that they need. They wait in PostgreSQL, and each is applied
- * in the transaction of that event. Until then it is published repeatedly, and rejected after REPORT_HELD_MS.
+ * in the transaction of that event. An event that waits is also published from time to time, so that it is
+ * applied by the consumer, or rejected after REPORT_HELD_MS.
  */
 @Injectable()
 export class DeferredEvents extends BackgroundLoop {
@@ -108,7 +109,8 @@ export class DeferredEvents extends BackgroundLoop {
     const rows = await tx.rows<{ order_id: string; message_id: string }>(readIds, [orderIds]);
     for (const { order_id: orderId, message_id: id } of rows) {
       const idsOfOrder = ids.get(orderId) ?? new Set();
-      ids.set(orderId, idsOfOrder.add(id));
+      idsOfOrder.add(id);
+      ids.set(orderId, idsOfOrder);
     }
     return ids;
   }
@@ -116,7 +118,7 @@ export class DeferredEvents extends BackgroundLoop {
   /**
    * Stores an event until the event that it needs arrives.
    * @throws RejectedMessage when the event has waited for REPORT_HELD_MS, or too many events of the order
-   * wait
+   *   wait
    */
   async defer(tx: Transaction, message: Message, cause: EventOutOfOrderError): Promise<void> {
     const ttlMs = this.config.REPORT_HELD_MS;

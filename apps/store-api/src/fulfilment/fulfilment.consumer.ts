@@ -37,7 +37,7 @@ export class FulfilmentConsumer extends MessageConsumer {
     const stockEvents = batch.flatMap((message) => stockEventOf(message) ?? []);
     if (packageEvents.length > 0) await this.handleFulfilmentEvents.run(tx, packageEvents);
     if (stockEvents.length > 0) await this.applyStockEvents.run(tx, stockEvents);
-    await this.handleOthers(
+    await this.handleUnbatched(
       tx,
       batch.filter((message) => !this.joinsBatch(message)),
     );
@@ -46,7 +46,7 @@ export class FulfilmentConsumer extends MessageConsumer {
       await recordOperatorMessage(tx, message);
   }
 
-  private readonly handleOthers = forEachMessage((tx, message) => {
+  private readonly handleUnbatched = forEachMessage((tx, message) => {
     const occurredAt = message.occurred_at;
     if (messages.fulfilmentProductReleased.is(message))
       return this.changeProducts.setStatus(tx, message.data.sku, 'available', occurredAt);
@@ -70,7 +70,7 @@ function isOrderEvent(message: Message): boolean {
   return isPackageEvent(message) || messages.fulfilmentCancelled.is(message);
 }
 
-/** Returns undefined for a message about anything else than stock. */
+/** Returns undefined for a message that is not about stock. */
 function stockEventOf(message: Message): StockEvent | undefined {
   const { id: messageId, traceparent, occurred_at: occurredAt } = message;
   if (messages.fulfilmentStockSet.is(message)) {

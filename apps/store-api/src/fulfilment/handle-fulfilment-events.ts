@@ -57,7 +57,8 @@ export class HandleFulfilmentEvents {
         if (!(error instanceof EventOutOfOrderError)) throw error;
         await this.deferredEvents.defer(tx, event.message, error);
         const idsOfOrder = deferredIds.get(event.orderId) ?? new Set();
-        deferredIds.set(event.orderId, idsOfOrder.add(event.message.id));
+        idsOfOrder.add(event.message.id);
+        deferredIds.set(event.orderId, idsOfOrder);
       }
     }
     return transitions;

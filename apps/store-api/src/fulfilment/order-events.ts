@@ -7,10 +7,11 @@ import { shortenId } from '../shorten-id.js';
 import { EventOutOfOrderError } from './deferred-events.js';
 import { isPartialShipment, type PackageEvent, packagesOf, piecesOf, withEvent } from './package.rules.js';
 
-/** Maximum of package events that an order stores. */
+/** Maximum number of package events that an order stores. */
 export const maxPackageEvents = 1000;
 
-const phrases: Readonly<Record<FulfilmentAction, string>> = {
+/** Each action as error messages name it. */
+const actionPhrases: Readonly<Record<FulfilmentAction, string>> = {
   ship: 'ship an order',
   correct_tracking: 'correct the tracking of an order',
   deliver: 'deliver an order',
@@ -70,7 +71,7 @@ export function orderEvent(message: Message): OrderEvent {
   const { occurred_at } = message;
   if (messages.fulfilmentShipped.is(message)) {
     const { shipped_at = occurred_at } = message.data;
-    const items = message.data.items && packedItems(message.data.items);
+    const items = message.data.items && sumItemsBySku(message.data.items);
     const event = {
       kind: 'shipped',
       ...trackingOf(message.data),
@@ -117,15 +118,16 @@ export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
   const { id, status } = order.row;
   const { applied, deferred } = statusesByAction[action];
   if (deferred.includes(status))
-    throw new EventOutOfOrderError(id, `cannot ${phrases[action]} that is still ${status}`);
-  if (!applied.includes(status)) throw new RejectedMessage(`cannot ${phrases[action]} that is ${status}`);
+    throw new EventOutOfOrderError(id, `cannot ${actionPhrases[action]} that is still ${status}`);
+  if (!applied.includes(status))
+    throw new RejectedMessage(`cannot ${actionPhrases[action]} that is ${status}`);
   if (content.kind === 'package') return packagesChange(order, content.event);
   return status === 'cancelled' ? { kind: 'none' } : { kind: 'cancel', reason: content.reason };
 }
 
 /** Returns the change by a package event. The first package makes the order `shipped`. */
 function packagesChange({ row, history: before, items }: OrderState, event: PackageEvent): OrderChange {
-  const ordered = packedItems(
+  const ordered = sumItemsBySku(
     items.map(({ product_id, quantity }) => ({ sku: publicId('prod', product_id), quantity })),
   );
   if (event.kind === 'shipped') requireOrdered(event.items ?? [], ordered);
@@ -165,7 +167,7 @@ function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Track
 }
 
 /** Returns one item per product, in the order of the skus, so that equal contents have equal lists. */
-function packedItems(items: readonly PackedItem[]): PackedItem[] {
+function sumItemsBySku(items: readonly PackedItem[]): PackedItem[] {
   const skus = [...new Set(items.map(({ sku }) => sku))].sort();
   return skus.map((sku) => ({ sku, quantity: piecesOf(sku, items) }));
 }
@@ -184,7 +186,10 @@ function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedI
   }
 }
 
-/** Returns `delivered` when all pieces were shipped and have arrived. A delivered order stays delivered. */
+/**
+ * Returns `delivered` when all packages have arrived. A delivered order stays delivered.
+ * @param isComplete false if the packages are known to lack pieces of the order
+ */
 function nextStatus(packages: readonly PackageRow[], isComplete: boolean, before: OrderStatus): OrderStatus {
   if (before === 'delivered') return before;
   const allHaveArrived = packages.every(({ delivered_at }) => delivered_at !== null);

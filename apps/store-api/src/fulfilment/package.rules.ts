@@ -99,7 +99,9 @@ export function isPartialShipment(packages: readonly PackageRow[], ordered: read
 }
 
 export function piecesOf(sku: string, items: readonly PackedItem[]): number {
-  return items.reduce((sum, item) => (item.sku === sku ? sum + item.quantity : sum), 0);
+  let pieces = 0;
+  for (const item of items) if (item.sku === sku) pieces += item.quantity;
+  return pieces;
 }
 
 /** Adds a package, unless a package has or had its number. */
@@ -149,7 +151,7 @@ function withCorrection(
   const target = named ?? holder ?? (replaces === null ? packages.at(-1) : undefined);
   if (target === undefined) return 'unknown_package';
   if (holder !== undefined && holder !== target) return 'number_taken';
-  // Also an unknown `replaces`: a later shipment with it is the same package.
+  // Contains `replaces` even if no package had it: a later shipment with that number is this package.
   const numbers = new Set([...target.numbers, tracking_number, ...(replaces === null ? [] : [replaces])]);
   // Also true after a correction with exactly the time of the shipment.
   const isUncorrected = target.trackedAt === target.shipped.occurred_at;
@@ -188,13 +190,15 @@ function isRepetition(a: PackageEvent, b: PackageEvent): boolean {
   return a.kind === b.kind && a.tracking_number === b.tracking_number;
 }
 
-const kinds = ['shipped', 'corrected', 'delivered'];
+const kindsInOrder = ['shipped', 'corrected', 'delivered'];
 
-/** Compares the times of two events. Events of the same time have a fixed order too. */
+/**
+ * Compares two events by time; those of the same time by kind, then by content. Returns 0 for equal events.
+ */
 function compareEvents(a: PackageEvent, b: PackageEvent): number {
   return (
     time(a.occurred_at) - time(b.occurred_at) ||
-    kinds.indexOf(a.kind) - kinds.indexOf(b.kind) ||
+    kindsInOrder.indexOf(a.kind) - kindsInOrder.indexOf(b.kind) ||
     compare(canonical(a), canonical(b))
   );
 }

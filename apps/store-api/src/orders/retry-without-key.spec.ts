@@ -3,19 +3,19 @@ import { PlaceOrder } from './place-order.js';
 import { newKey, orderBody, startStoreApi, type StoreApiUnderTest } from '../test/store-api.fixture.js';
 
 describe('POST /v1/orders without an idempotency-key', () => {
-  let api: StoreApiUnderTest;
+  let store: StoreApiUnderTest;
   let token: string;
   beforeAll(async () => {
-    api = await startStoreApi({ RATE_LIMIT_ORDERS_CREATE: '2/3600' });
-    ({ token } = await api.creator());
+    store = await startStoreApi({ RATE_LIMIT_ORDERS_CREATE: '2/3600' });
+    ({ token } = await store.creator());
   });
-  afterAll(() => api.stop());
+  afterAll(() => store.stop());
 
   const place = (idempotencyKey?: string) =>
-    api.post('/store/v1/orders', token, orderBody('prod_none', 'rate_none'), idempotencyKey);
+    store.post('/store/v1/orders', token, orderBody('prod_none', 'rate_none'), idempotencyKey);
 
   it('returns 503 and 429 without Retry-After, unlike a request with a key', async () => {
-    api.app.get(PlaceOrder).run = () => Promise.reject(new ServiceUnavailable());
+    store.app.get(PlaceOrder).run = () => Promise.reject(new ServiceUnavailable());
     const unavailable = await place().expect(503);
     expect(unavailable.headers['retry-after']).toBeUndefined();
     expect((await place(newKey()).expect(503)).headers['retry-after']).toBe('1');

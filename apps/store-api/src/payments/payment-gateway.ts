@@ -94,7 +94,7 @@ export abstract class PaymentGateway {
   /**
    * Charges once per charge id: a repeated request returns the outcome of the first one.
    * @throws PaymentProviderError, or another error when the outcome is not known yet or the id was used for
-   * another charge
+   *   another charge
    */
   abstract charge(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay>;
   /**

@@ -15,8 +15,8 @@ import {
 
 const pageSize = 500;
 
-// The no-op update returns the row of an earlier request. `isFirst`: there was no earlier one; `isSame`: the
-// row is for the same charge.
+// The no-op update returns the row of an earlier request. `isFirst`: there was no earlier one, since `xmax`
+// is 0 in an inserted row; `isSame`: the row is for the same charge.
 const insertCharge = statement(
   'sandbox.insert-charge',
   `INSERT INTO sandbox_charges (idempotency_key, amount, currency, payment_method, outcome, order_id) VALUES ($1, $2, $3, $4, $5, $6)

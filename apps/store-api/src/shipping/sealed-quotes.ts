@@ -10,7 +10,7 @@ export interface Quote {
   readonly amount: number;
   /** Undefined for a quote without items. */
   readonly weightGrams: number | undefined;
-  /** Time in whole seconds. */
+  /** The sealed form has no milliseconds. */
   readonly expiresAt: Date;
 }
 

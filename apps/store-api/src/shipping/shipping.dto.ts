@@ -13,18 +13,23 @@ export class QuoteItemDto {
   quantity: number;
 }
 
-/** Use with `UpperCaseCode`. Any two letters are valid: a country that no service reaches has no rates. */
-const twoLetters = Field({
-  name: 'twoLetters',
-  schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
-  holds: (value) => typeof value === 'string' && /^[A-Z]{2}$/.test(value),
-  reason: () => 'must be two ASCII letters',
-});
+/**
+ * Accepts any two letters in upper case: for a country that no service reaches, there are no rates. Use with
+ * `UpperCaseCode`, since the schema allows both cases.
+ */
+function IsTwoLetters(): PropertyDecorator {
+  return Field({
+    name: 'isTwoLetters',
+    schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+    holds: (value) => typeof value === 'string' && /^[A-Z]{2}$/.test(value),
+    reason: () => 'must be two ASCII letters',
+  });
+}
 
 export class QuoteRatesDto {
   @Description('Destination country, ISO 3166-1 alpha-2, in upper or lower case')
   @UpperCaseCode()
-  @twoLetters
+  @IsTwoLetters()
   country_code: string;
 
   @Description('Products to ship; without items, the lightest parcel is quoted')

@@ -53,7 +53,7 @@ describe('releases of the Creator API', () => {
     await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
   });
 
-  it('have tracks whose audio is analysed and which the Store then lists, hidden from other organisations', async () => {
+  it('have tracks that the Store lists after their analysis, and uploads that other organisations cannot see', async () => {
     const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
     const { body: release } = await merchant.dashboard
       .post(releases, { title, release_type_id: 2 })
@@ -105,7 +105,7 @@ describe('releases of the Creator API', () => {
     ['an empty title', { title: ' ' }, 'title'],
     ['a title of 61 characters', { title: '🎸'.repeat(61) }, 'title'],
     ['an unknown type', { release_type_id: 9 }, 'release_type_id'],
-    ['a type in words', { release_type_id: '1' }, 'release_type_id'],
+    ['a type that is text', { release_type_id: '1' }, 'release_type_id'],
     ['an EAN of 33 characters', { ean: '1'.repeat(33) }, 'ean'],
   ])('are rejected with %s', async (_case, wrong, field) => {
     const body = { ...edition, ...wrong };

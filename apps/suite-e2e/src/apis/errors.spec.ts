@@ -46,7 +46,7 @@ describe.each(Object.entries(routes))('%s', (_name, path) => {
     expect(errorOf(response).code).toBe('VALIDATION_ERROR');
   });
 
-  it('names at least one member of a body without members', async () => {
+  it('names a missing member in the response to an empty object', async () => {
     expect(fieldsOf(await permitted.post(path, {}).expect(400)).length).toBeGreaterThan(0);
   });
 

@@ -31,6 +31,7 @@ export function operationsWithFullPaths(document: OpenApiDocument, prefix: strin
   });
 }
 
+/** Values that are valid for some members, and values that are often handled wrongly. */
 const texts = fc.constantFrom(
   '',
   ' ',

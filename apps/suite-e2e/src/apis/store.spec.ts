@@ -94,7 +94,7 @@ describe('the Store API', () => {
     expect(body.data[0]).toMatchObject({ id: expect.any(String), name: expect.any(String) });
   });
 
-  it('places one order per idempotency key, however often it is sent', async () => {
+  it('places one order per idempotency key, rejects the key with another body, and returns the order', async () => {
     const items = [{ sku: product.sku, quantity: 2 }];
     const rate = await quote(merchant.store, items);
     const order = orderBody(items, rate.id);
@@ -178,7 +178,7 @@ describe('the Store API', () => {
     });
   });
 
-  it('lists each order once in cursor pages, newest first, and rejects the cursor of another list', async () => {
+  it('lists each order once in cursor pages, newest first, and rejects an unknown status and the cursor of another list', async () => {
     const placed: string[] = [];
     for (let count = 0; count < 3; count += 1)
       placed.push(await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]));
@@ -204,7 +204,7 @@ describe('the Store API', () => {
     await merchant.store.get('/store/v1/orders?status=nothing').expect(400);
   });
 
-  it('hides the resources of a creator from another', async () => {
+  it('hides the resources of a creator from another, like resources that do not exist', async () => {
     const id = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     for (const path of [`/store/v1/orders/${id}`, `/store/v1/releases/${product.releaseId}`]) {
       expect(errorOf(await otherMerchant.store.get(path).expect(404)).code).toBe('NOT_FOUND');

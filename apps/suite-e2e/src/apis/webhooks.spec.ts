@@ -154,7 +154,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('delivers one event for each stock change of a limited edition', async () => {
+  it('delivers the events of each stock change of a limited edition once, and that of its withdrawal', async () => {
     const { receiver } = await subscribe([
       'product.inventory_changed',
       'product.out_of_stock',
@@ -206,11 +206,11 @@ describe('webhooks', () => {
       operateAndParse(['webhooks', 'list', '--creator', creator.id, ...flags], listedShape).then(
         (page) => page.subscriptions,
       );
-    const living = async () => (await list()).map(({ id }) => id);
-    expect(await living()).toEqual(ids);
+    const listedIds = async () => (await list()).map(({ id }) => id);
+    expect(await listedIds()).toEqual(ids);
     await operate(['client', 'delete', app.clientId]);
     await operate(['webhooks', 'delete', '--id', ids[1] ?? '']);
-    await eventually(async () => (await living()).length === 1);
+    await eventually(async () => (await listedIds()).length === 1);
     expect(await list('--deleted')).toMatchObject([
       { id: ids[0], client_id: app.clientId, deleted_reason: 'client_deleted' },
       { id: ids[1], deleted_reason: 'operator' },

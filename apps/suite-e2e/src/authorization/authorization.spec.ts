@@ -20,7 +20,7 @@ describe('the authorization server', () => {
       .send({ token });
 
   it.each(['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server/api/auth'])(
-    'publishes its metadata endpoint %s',
+    'publishes its metadata at %s',
     async (path) => {
       const { body } = await send('get', path).expect(200);
       expect(body).toMatchObject({

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 
 const scriptTimeoutMs = 120_000;
 
-/** A terminal with an empty folder, in which code of the documentation runs as a reader would run it. */
+/** A terminal in a folder of its own, where code of the documentation runs as a reader would run it. */
 export class ShellSession {
   private readonly bash: ChildProcess;
   private readonly ended: Promise<void>;

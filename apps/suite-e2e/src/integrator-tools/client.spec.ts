@@ -11,7 +11,7 @@ const redirectUri = 'https://merch-sync.example/callback';
 describe('the client', () => {
   afterAll(() => closeConnections());
 
-  it('renews an expired token once for concurrent requests, until the session is revoked', async () => {
+  it('renews an expired token once for concurrent requests, reports a missing scope, and requires a sign-in after revocation', async () => {
     const server = await AuthorizationServer.discover(`${suite.auth_url}/api/auth`, {
       fetch: fetchFromSuite,
     });
@@ -39,7 +39,8 @@ describe('the client', () => {
     expect(renewed?.refreshToken).not.toBe(tokens.refreshToken);
     await server.revoke(clientId, renewed?.refreshToken ?? '');
     await expect(
-      eventually(() => readConnectedCreator({ client }).then(() => undefined)), // revoked within a second
+      // Repeats the request until it fails, since a revocation takes up to a second.
+      eventually(() => readConnectedCreator({ client }).then(() => undefined)),
     ).rejects.toThrow(SignInRequiredError);
   });
 });

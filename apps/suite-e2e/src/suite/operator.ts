@@ -20,7 +20,7 @@ export async function operateAndParse<Shape extends z.ZodType>(
   return shape.parse(await operate(args));
 }
 
-/** Runs commands of auth-server by one process. Returns their results. @throws when one fails */
+/** Runs commands of auth-server in one process. Returns their results. @throws when one fails */
 export async function operateAll<Shape extends z.ZodType>(
   commands: readonly (readonly string[])[],
   results: Shape,

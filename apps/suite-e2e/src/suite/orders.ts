@@ -19,7 +19,7 @@ const rates = z.object({ data: z.tuple([rate], rate) });
 
 export const unitPrice = { amount: 2999, currency: 'GBP' };
 
-/** Returns the cheapest shipping rate to London. */
+/** Returns the cheapest shipping rate to the United Kingdom. */
 export async function quote(
   store: ApiClient,
   items: readonly Line[],
@@ -39,8 +39,12 @@ export function orderBody(items: readonly Line[], rateId: string) {
 
 /** Arguments of the operator command that ships an order. */
 export const packageArguments = (number: string) => [
-  ...['--carrier', 'Royal Mail', '--tracking-number', number],
-  ...['--tracking-url', `https://track.example/${number}`],
+  '--carrier',
+  'Royal Mail',
+  '--tracking-number',
+  number,
+  '--tracking-url',
+  `https://track.example/${number}`,
 ];
 
 /** Quotes and places an order; returns its id. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
@@ -26,7 +26,7 @@ const stackSchema = z.object({
 export const suite = stackSchema.parse(JSON.parse(readFileSync(stackFile, 'utf8')));
 export const certificateAuthority = readFileSync(suite.ca_file, 'utf8');
 /** The state directory, by which operator commands find the suite. */
-export const stateDir = join(stackFile, '..');
+export const stateDir = dirname(stackFile);
 
 export interface User {
   readonly email: string;

@@ -34,13 +34,13 @@ export interface MessageType<Type extends string, Schema extends z.ZodType> {
   is(message: Message): message is Message<Type, z.output<Schema>>;
 }
 
-/** Declares a message of the catalogue. @param options.version version of its data */
+/** Declares a message of the catalogue. @param schema schema of its data */
 export function defineMessage<Type extends string, Schema extends z.ZodType>(
   type: Type,
   summary: string,
   schema: Schema,
-  { version = 1 } = {},
 ): MessageType<Type, Schema> {
+  const version = 1; // no message has a second version yet
   return {
     type,
     version,

@@ -39,7 +39,7 @@ const entry = z.object({
   at: z.iso
     .datetime()
     .describe(
-      'When it happened; of `shipped`, `tracking_updated` and `delivered`, when the report of the warehouse was applied',
+      'When the event happened; for `shipped`, `tracking_updated` and `delivered`, when the report of the warehouse was applied',
     ),
   event: z
     .enum(timelineEvents)
@@ -49,7 +49,9 @@ const entry = z.object({
   reason: z.string().nullable().describe('Why the charge failed or the order was cancelled; else null'),
   tracking: tracking
     .nullable()
-    .describe('Tracking of the newest package at that time, of `shipped` and `tracking_updated`; else null'),
+    .describe(
+      'For `shipped` and `tracking_updated`, the tracking of the newest package at that time; else null',
+    ),
 });
 
 export const timelineShape = z

@@ -18,11 +18,11 @@ const readTotals = statement(
   `SELECT ${sums} FROM monthly_statistics WHERE ${ofMonth} AND (:release::uuid IS NULL OR release_id = :release)`,
 );
 const readFilteredTotals = statement(
-  'ledger-lines.filtered_totals',
+  'ledger-lines.filtered-totals',
   `SELECT ${sums} FROM monthly_breakdown WHERE ${ofMonth} AND ${matchesFilters}`,
 );
 const readTotalsOfApp = statement(
-  'ledger-lines.totals_of_app',
+  'ledger-lines.totals-of-app',
   `SELECT ${sums} FROM monthly_app_breakdown WHERE ${ofMonth} AND ${matchesFilters} AND client_id = :app`,
 );
 const readLines = statement(

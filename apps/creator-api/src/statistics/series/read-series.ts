@@ -25,8 +25,8 @@ const fromAppBreakdown = `FROM monthly_app_breakdown WHERE ${ofCreatorInRange} A
 /** @param from FROM and WHERE clause */
 const filteredMonths = (name: string, from: string): Statement =>
   statement(name, `SELECT period, ${sums} ${from} GROUP BY period`);
-const readFilteredMonths = filteredMonths('series.filtered_months', fromBreakdown);
-const readMonthsOfApp = filteredMonths('series.months_of_app', fromAppBreakdown);
+const readFilteredMonths = filteredMonths('series.filtered-months', fromBreakdown);
+const readMonthsOfApp = filteredMonths('series.months-of-app', fromAppBreakdown);
 
 const columns = {
   release: 'release_id::text',
@@ -65,10 +65,10 @@ const byDimension = (statementOf: (dimension: Dimension) => Statement) => ({
   app: statementOf('app'),
 });
 const readGroups = byDimension((dimension) =>
-  groupStatement(`series.by_${dimension}`, dimension, dimension === 'app' ? fromAppBreakdown : fromBreakdown),
+  groupStatement(`series.by-${dimension}`, dimension, dimension === 'app' ? fromAppBreakdown : fromBreakdown),
 );
 const readGroupsOfApp = byDimension((dimension) =>
-  groupStatement(`series.of_app_by_${dimension}`, dimension, fromAppBreakdown),
+  groupStatement(`series.of-app-by-${dimension}`, dimension, fromAppBreakdown),
 );
 
 /** Returns a creator's sales and royalties of several months, from sums that are updated with the ledger. */

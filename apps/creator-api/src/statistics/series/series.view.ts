@@ -48,7 +48,7 @@ function subtractGroups(months: readonly MonthSums[], groupRows: readonly GroupR
   const rest = new Map(months.map((month) => [month.period, month]));
   for (const row of groupRows) {
     const month = rest.get(row.period);
-    if (month !== undefined) rest.set(row.period, { ...month, ...add(month, exactSums(row), -1) });
+    if (month !== undefined) rest.set(row.period, { ...month, ...subtract(month, exactSums(row)) });
   }
   return [...rest.values()];
 }
@@ -59,10 +59,18 @@ function withTotals(months: MonthSums[]): { totals: Sums; months: MonthSums[] } 
   return { totals: months.reduce((sum, month) => add(sum, month), zeros), months };
 }
 
-function add(one: Sums, other: Sums, sign: 1 | -1 = 1): Sums {
+function add(one: Sums, other: Sums): Sums {
   return {
-    units: one.units + sign * other.units,
-    revenue: one.revenue + BigInt(sign) * other.revenue,
-    royalties: one.royalties + BigInt(sign) * other.royalties,
+    units: one.units + other.units,
+    revenue: one.revenue + other.revenue,
+    royalties: one.royalties + other.royalties,
+  };
+}
+
+function subtract(one: Sums, other: Sums): Sums {
+  return {
+    units: one.units - other.units,
+    revenue: one.revenue - other.revenue,
+    royalties: one.royalties - other.royalties,
   };
 }

@@ -87,8 +87,11 @@ function crc16Of(bytes: Buffer): number {
 function crcTable(bits: 8 | 16, polynomial: number): Uint16Array {
   return Uint16Array.from({ length: 256 }, (_, byte) => {
     let crc = byte << (bits - 8);
-    for (let bit = 0; bit < 8; bit += 1)
-      crc = ((crc << 1) ^ ((crc >>> (bits - 1)) & 1 ? polynomial : 0)) & (2 ** bits - 1);
+    for (let bit = 0; bit < 8; bit += 1) {
+      const highestBit = (crc >>> (bits - 1)) & 1;
+      crc = (crc << 1) & (2 ** bits - 1);
+      if (highestBit === 1) crc ^= polynomial;
+    }
     return crc;
   });
 }

@@ -104,7 +104,8 @@ function readFrame(file: ByteSource, offset: number): Frame | undefined {
 /** Checks the sync word first, to avoid searching for trailers after every frame. */
 function isEndOfFrames(file: ByteSource, offset: number): boolean {
   const [first = 0, second = 0] = file.bytes(offset, 2);
-  return !(first === 0xff && second >= 0xe0) && isTrailer(file, offset);
+  const hasSyncWord = first === 0xff && second >= 0xe0;
+  return !hasSyncWord && isTrailer(file, offset);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { InvalidAudio, throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measurement } from './byte-source.js';
 
+/** Limits the time for a file of many empty chunks. Usual files have fewer than 20. */
 const maxChunks = 10_000;
 const waveCodecs = new Map([
   [1, 'PCM'],

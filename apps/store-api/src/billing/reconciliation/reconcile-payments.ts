@@ -4,9 +4,7 @@ import type { ChargeStatus } from '../open-charge.js';
 import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../../payments/payment-gateway.js';
 
 export type FindingKind =
-  /**
-   * A payment at the provider that is not refunded and is not that of a charge that is pending or was paid.
-   */
+  /** A payment at the provider, not refunded, that matches no pending or paid charge of ours. */
   | 'unknown_payment'
   /** A charge that is paid here and has no payment at the provider. */
   | 'missing_payment'

@@ -26,7 +26,7 @@ export function trackListing(
 ): readonly ListedTrack[] {
   const byPosition = new Map<number, ProcessedTrack>();
   const unplaced: ProcessedTrack[] = [];
-  for (const track of tracks.toSorted(byAge)) {
+  for (const track of tracks.toSorted(byFirstRegistration)) {
     const { position } = track;
     const isFree = position !== null && !cataloguePositions.includes(position) && !byPosition.has(position);
     if (isFree) byPosition.set(position, track);
@@ -48,7 +48,7 @@ export function trackListing(
 }
 
 /** Compares the times of first registration; of equal ones, the ids. */
-function byAge(a: ProcessedTrack, b: ProcessedTrack): number {
+function byFirstRegistration(a: ProcessedTrack, b: ProcessedTrack): number {
   const difference = a.first_processed_at.getTime() - b.first_processed_at.getTime();
   if (difference !== 0) return difference;
   return a.track_id < b.track_id ? -1 : 1;

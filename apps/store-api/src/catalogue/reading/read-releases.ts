@@ -48,8 +48,8 @@ export class ReadReleases {
     const { limit, currency, format } = query;
     const times = [query.created_after, query.created_before];
     const boundTo = ['releases', caller.creatorId, query.search];
-    // Without filters by time, they are left out, so that cursors from before these filters existed stay
-    // valid.
+    // Only cursors of lists with time filters are bound to them, so that cursors which clients got before
+    // these filters existed stay valid.
     if (times.some((time) => time !== undefined)) boundTo.push(...times);
     const rows = await this.pageRows(caller.creatorId, query, boundTo);
     const { page, pagination } = this.cursors.page(rows, limit, boundTo, (row) => ({

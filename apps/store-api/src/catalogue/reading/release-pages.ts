@@ -67,9 +67,9 @@ const searchSql = (matches: string): string => `
   LEFT JOIN LATERAL (${productSummarySql(':currency')}) AS p ON true
   ORDER BY r.created_at DESC, r.id DESC`;
 /** SQL that ends the WHERE clause and the query of a search: only the rows of the page, newest first. */
-const restOfPageSql = `${afterCursorSql(':after_micros::bigint', ':after_id::uuid')}
+const endOfSearchSql = `${afterCursorSql(':after_micros::bigint', ':after_id::uuid')}
    AND ${createdBetweenSql(':created_after::timestamptz', ':created_before::timestamptz')} ${newestFirst} LIMIT :max_rows`;
-const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern AND ${restOfPageSql}`;
+const newestMatches = `SELECT * FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern AND ${endOfSearchSql}`;
 
 /** Maximum number of matches to sort: with more, a scan from the newest release on is faster. */
 const maxIndexedMatches = 2000;
@@ -92,7 +92,7 @@ export const searchByIndex = statement(
     SELECT id FROM releases WHERE creator_id = :creator_id AND search_text LIKE :pattern LIMIT ${maxIndexedMatches + 1}
   ), match_size AS MATERIALIZED (SELECT count(*) <= ${maxIndexedMatches} AS is_small FROM matches)
   (SELECT releases.* FROM releases JOIN matches USING (id)
-   WHERE (SELECT is_small FROM match_size) AND ${restOfPageSql})
+   WHERE (SELECT is_small FROM match_size) AND ${endOfSearchSql})
   UNION ALL
   (SELECT * FROM (${newestMatches}) AS newest WHERE NOT (SELECT is_small FROM match_size))`),
 );

@@ -32,8 +32,8 @@ const lockUnlimitedSales = statement(
    ORDER BY o.id FOR SHARE`,
 );
 // Records the pieces of orders that were placed while the product was not limited. An order with a failed
-// payment takes pieces only while it is being recharged. Separate from the statement that locks the orders:
-// after its wait, that one would see the newest version of an order, but not of its charges.
+// payment takes pieces only while it is being recharged. Not part of `lockUnlimitedSales`: after waiting for
+// a lock, that statement would see the newest version of an order, but not of its charges.
 const recordUnlimitedSales = statement(
   'stock.record-unlimited-sales',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity, moved_at)
@@ -121,13 +121,14 @@ export class ApplyStockEvents {
   async run(tx: Transaction, events: readonly StockEvent[]): Promise<void> {
     for (const round of inRounds(events, ({ sku }) => sku)) {
       const locked = await this.lock(tx, round);
-      const [counts, adjustments] = [ofKind(locked, 'count'), ofKind(locked, 'adjustment')];
+      const counts = ofKind(locked, 'count');
+      const adjustments = ofKind(locked, 'adjustment');
       await this.recordEarlierSales(tx, counts, { isOnlyEvent: events.length === 1 });
       const changes = [
         ...(await this.applyCounts(tx, counts)),
         ...(await this.applyAdjustments(tx, adjustments)),
       ];
-      await this.write(tx, changes);
+      await this.writeAndPublish(tx, changes);
     }
   }
 
@@ -148,7 +149,8 @@ export class ApplyStockEvents {
 
   /**
    * Records the sales of products that are counted for the first time. This locks orders after a product. So
-   * the transaction may lock no other product: a cancellation of one of the orders could wait for it.
+   * the transaction must not lock other products: a cancellation may hold one of the orders and wait for
+   * them.
    * @throws NeedsOwnTransaction
    */
   private async recordEarlierSales(
@@ -215,7 +217,7 @@ export class ApplyStockEvents {
   }
 
   /** Writes the stock that differs from the stored one, and publishes it. */
-  private async write(tx: Transaction, changes: readonly StockLevelChange[]): Promise<void> {
+  private async writeAndPublish(tx: Transaction, changes: readonly StockLevelChange[]): Promise<void> {
     const changed = changes.filter(
       ({ product, level: { quantity, oversold } }) =>
         !product.limited_edition || product.quantity !== quantity || product.oversold !== oversold,

@@ -6,7 +6,9 @@ export interface StockLevel {
   readonly oversold: number;
 }
 
-/** Maximum of pieces in stock, and of oversold pieces. */
+/**
+ * Maximum of pieces in stock, and of oversold pieces. Below the maximum of an integer column in PostgreSQL.
+ */
 export const maxStock = 2_000_000_000;
 
 /** Returns the stock to store. @param balance existing pieces minus sold pieces */

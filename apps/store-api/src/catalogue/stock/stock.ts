@@ -38,7 +38,7 @@ const returnPieces = statement(
    WHERE id = $1 AND limited_edition
    RETURNING ${productColumns}, oversold`,
 );
-const recordMovements = statement(
+const recordTaken = statement(
   'stock.record',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity)
    SELECT $1, $2, product_id, 'taken', quantity FROM unnest($3::uuid[], $4::int[]) AS line (product_id, quantity)`,
@@ -96,7 +96,7 @@ export class Stock {
     const quantities = requested.map((line) => line.quantity);
     // Other orders wait for the locked rows, so no response is awaited before the commit.
     tx.sendWithCommit(
-      tx.run(recordMovements, [orderId, attempt, productIds, quantities]),
+      tx.run(recordTaken, [orderId, attempt, productIds, quantities]),
       this.publishChanges(tx, changes),
     );
     return [];

@@ -74,7 +74,8 @@ export class WriteOrder {
   ) {}
 
   /**
-   * @throws BecameLimited when the order has to be priced again; Conflict when the claim of the key was lost
+   * @throws BecameLimited when the order has to be priced again; Unprocessable when items are sold out;
+   *   Conflict when another request has claimed the key
    */
   async run(placement: Placement, priced: PricedOrder): Promise<NewOrder> {
     const order = newOrder(placement, priced);

@@ -31,7 +31,7 @@ export const orderEstimateShape = z
     lead_time_days: z
       .int()
       .min(0)
-      .describe('Days until all products are made: the longest `product_lead_time`'),
+      .describe('Days until all products are handed to the carrier: the longest `product_lead_time`'),
   })
   .meta({
     id: 'OrderEstimate',

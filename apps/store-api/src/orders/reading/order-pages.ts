@@ -21,8 +21,9 @@ export interface OrderPageRow extends OrderSummaryRow {
 }
 
 /**
- * Returns the values that a cursor is bound to: it is valid only for the same creator and filters. Without
- * filters by time, they are left out, so that cursors from before these filters existed stay valid.
+ * Returns the values that a cursor is bound to: it is valid only for the same creator and filters. Only
+ * cursors of lists with time filters are bound to them, so that cursors which clients got before these
+ * filters existed stay valid.
  */
 export function cursorContext(
   creatorId: string | undefined,
@@ -53,16 +54,16 @@ export function pageQuery(
   const filters = valueFilters.filter((name) => query[name] !== undefined);
   const hasCreationBounds = query.created_after !== undefined || query.created_before !== undefined;
   const sortsByUpdate = updated_since !== undefined;
-  const { position, direction, afterOperator } = sortsByUpdate
-    ? { position: 'updated_at', direction: 'ASC', afterOperator: '>' }
-    : { position: 'created_at', direction: 'DESC', afterOperator: '<' };
+  const { sortColumn, direction, afterOperator } = sortsByUpdate
+    ? { sortColumn: 'updated_at', direction: 'ASC', afterOperator: '>' }
+    : { sortColumn: 'created_at', direction: 'DESC', afterOperator: '<' };
   const conditions = ['creator_id = :creator_id', ...filters.map((name) => `${name} = :${name}`)];
   if (hasCreationBounds)
     conditions.push('created_at > :created_after::timestamptz', 'created_at < :created_before::timestamptz');
   if (sortsByUpdate) conditions.push('updated_at >= :updated_since::timestamptz');
   if (after !== undefined)
     conditions.push(
-      `(${position}, id) ${afterOperator} ('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', :id::uuid)`,
+      `(${sortColumn}, id) ${afterOperator} ('epoch'::timestamptz + :micros::bigint * interval '1 microsecond', :id::uuid)`,
     );
   const filterNames = [
     ...filters.map((name) => shortNames[name]),
@@ -73,9 +74,9 @@ export function pageQuery(
     statement: statement(
       `orders.${after === undefined ? 'list' : 'next'}:${filterNames.join(',')}`,
       `SELECT id, status, total_amount, currency, item_count, created_at, updated_at, test,
-              (extract(epoch FROM ${position}) * 1000000)::bigint AS position_micros
+              (extract(epoch FROM ${sortColumn}) * 1000000)::bigint AS position_micros
        FROM orders WHERE ${conditions.join(' AND ')}
-       ORDER BY ${position} ${direction}, id ${direction} LIMIT :max_rows`,
+       ORDER BY ${sortColumn} ${direction}, id ${direction} LIMIT :max_rows`,
     ),
     values: { ...query, ...after, creator_id: creatorId, created_after, created_before, max_rows: limit + 1 },
   };

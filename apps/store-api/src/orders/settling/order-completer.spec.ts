@@ -44,8 +44,8 @@ const chargesByState = statement(
    FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = ANY ($1) GROUP BY 1, 2, 3 ORDER BY 1`,
 );
 
-/** A thousand orders that wait for the provider occupy the 20 slots for 12 minutes. */
-const timeoutMs = 15_000;
+/** So long that a thousand orders without a response of the provider occupy the 20 slots for 12 minutes. */
+const providerTimeoutMs = 15_000;
 
 describe('the completer while the provider does not respond', () => {
   let stripe: FakeStripe;
@@ -62,7 +62,7 @@ describe('the completer while the provider does not respond', () => {
   const start = async (environment: Readonly<Record<string, string>>) => {
     store = await startStoreApi({
       ...stripeSettings(stripe),
-      PAYMENT_TIMEOUT_MS: String(timeoutMs),
+      PAYMENT_TIMEOUT_MS: String(providerTimeoutMs),
       ...environment,
     });
     helpers = orderHelpers(store);
@@ -70,7 +70,7 @@ describe('the completer while the provider does not respond', () => {
   /** The number of such requests to the provider. */
   const requestCount = (request: string): number =>
     stripe.requests.filter(({ method, path }) => `${method} ${path}` === request).length;
-  const silentRequest = `GET /v1/payment_methods/${unresponsivePaymentMethod}`;
+  const unansweredRequest = `GET /v1/payment_methods/${unresponsivePaymentMethod}`;
   /** Creates a creator with one order. */
   const place = async (paymentMethod: string): Promise<Creator> => {
     const { creator, body } = await helpers.prepareOrder({ paymentMethod });
@@ -79,9 +79,9 @@ describe('the completer while the provider does not respond', () => {
       expect((await placing()).status).toBe(201);
       return creator;
     }
-    const before = requestCount(silentRequest);
+    const before = requestCount(unansweredRequest);
     expect((await helpers.withShortPaymentTimeout(placing)).status).toBe(201);
-    await eventually(() => requestCount(silentRequest) > before); // Stripe may receive it after the timeout
+    await eventually(() => requestCount(unansweredRequest) > before); // Stripe may receive it late
     return creator;
   };
   const chargeStatus = async (creator: Creator) => (await helpers.charges(creator))[0]?.status;
@@ -116,7 +116,7 @@ describe('the completer while the provider does not respond', () => {
     expect(pauses).toEqual(
       [60, 120, 240, 300, 300].map((seconds, index) => ({ attempts: index + 1, seconds })),
     );
-    await eventually(() => requestCount(silentRequest) === 6); // Stripe may receive one after its timeout
+    await eventually(() => requestCount(unansweredRequest) === 6); // Stripe may receive one after its timeout
     const before = stripe.requests.length;
     await store.resumeOrders(); // not due
     expect(stripe.requests).toHaveLength(before);
@@ -163,7 +163,7 @@ describe('the completer while the provider does not respond', () => {
       await store.database.run(markRefundDue, [cancelled.id]);
       stripe.fail('/v1/refunds', 'silent', 'silent'); // the reconciliation reads there, too
       const requestsStarted = Promise.all([
-        untilRequested(silentRequest, 20),
+        untilRequested(unansweredRequest, 20),
         untilRequested('POST /v1/refunds', 1),
       ]);
       running = await startStoreProcess(store, stripeSettings(stripe));
@@ -185,7 +185,7 @@ describe('the completer while the provider does not respond', () => {
       const { creator, body } = await helpers.prepareOrder({ paymentMethod: unresponsivePaymentMethod });
       running = await startStoreProcess(store, { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '4000' });
       await running.untilReady();
-      const requestsStarted = untilRequested(silentRequest, 1);
+      const requestsStarted = untilRequested(unansweredRequest, 1);
       const placing = running.place(creator, body, uuidv7()).then(({ body: order }) => order.status);
       await requestsStarted;
       running.terminate();

@@ -24,7 +24,9 @@ interface ClaimStatements {
   readonly test: Statement;
 }
 
-/** @param condition that of a partial index, which PostgreSQL could not use if it had a parameter */
+/**
+ * @param condition of a partial index; without parameters, since PostgreSQL could not use the index for them
+ */
 const claimStatement = (name: string, condition: string): Statement =>
   statement(
     name,

@@ -29,7 +29,7 @@ export class StripeChargeLookup {
    * Finds the charge's PaymentIntent, whichever idempotency key created it. Call it after the current key
    * became unusable.
    * @returns undefined when there is none; `inconclusive` when the list is too long and the search may not
-   * contain it yet
+   *   contain it yet
    */
   async find(
     charge: OpenCharge,

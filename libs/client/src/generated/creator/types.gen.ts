@@ -13,23 +13,23 @@ export type ConnectedApp = {
    */
   client_id: string;
   /**
-   * Its name; null if it is not known
+   * Name of the app; null if it is not known
    */
   name: string | null;
   /**
-   * Whether it is an app of this service, which needs no connection
+   * Whether this service provides the app, which then needs no connection
    */
   first_party: boolean;
   /**
-   * When a person of the organisation first connected it; null if it is not connected (any more)
+   * When a person of the organisation first connected the app; null if it is not connected now
    */
   connected_at: string | null;
   /**
-   * Number of orders that it placed in these months
+   * Number of orders that the app placed in these months
    */
   orders: number;
   /**
-   * What its orders earned in these months
+   * Sums of payments and refunds in these months, of orders that the app placed
    */
   totals: {
     /**
@@ -68,11 +68,11 @@ export type ConnectedApps = {
    */
   unknown: {
     /**
-     * Number of orders that it placed in these months
+     * Number of orders that an unknown app placed in these months
      */
     orders: number;
     /**
-     * What its orders earned in these months
+     * Sums of payments and refunds in these months, of orders that an unknown app placed
      */
     totals: {
       /**
@@ -542,7 +542,7 @@ export type OrderTimeline = {
    */
   data: Array<{
     /**
-     * When it happened; of `shipped`, `tracking_updated` and `delivered`, when the report of the warehouse was applied
+     * When the event happened; for `shipped`, `tracking_updated` and `delivered`, when the report of the warehouse was applied
      */
     at: string;
     /**
@@ -562,7 +562,7 @@ export type OrderTimeline = {
      */
     reason: string | null;
     /**
-     * Tracking of the newest package at that time, of `shipped` and `tracking_updated`; else null
+     * For `shipped` and `tracking_updated`, the tracking of the newest package at that time; else null
      */
     tracking: TimelineTracking | null;
   }>;

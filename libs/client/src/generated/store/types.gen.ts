@@ -511,7 +511,7 @@ export type OrderEstimate = {
    */
   cost: Money;
   /**
-   * Days until all products are made: the longest `product_lead_time`
+   * Days until all products are handed to the carrier: the longest `product_lead_time`
    */
   lead_time_days: number;
 };
