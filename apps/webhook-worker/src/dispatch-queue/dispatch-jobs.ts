@@ -89,7 +89,8 @@ export class DispatchJobs implements OnApplicationShutdown {
       );
       queue.on('error', (error) => this.warn(error));
       worker.on('error', (error) => this.warn(error));
-      worker.on('failed', (_job, error) => this.warn(error)); // a stopping process could not pass it on
+      // A job fails if this process is stopping and could not add the job that replaces it.
+      worker.on('failed', (_job, error) => this.warn(error));
       this.queues.set(lane, queue);
       this.workers.push(worker);
     }
