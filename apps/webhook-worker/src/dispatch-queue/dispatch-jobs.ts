@@ -172,10 +172,10 @@ function jobOf({ subscriptionId, days, delayMs = 0, traceparent }: DueSubscripti
     const deduplication = { id: subscriptionId, keepLastIfActive: true };
     return { name: 'dispatch', data: { subscriptionId }, opts: { ...options, deduplication } };
   }
-  const now = Date.now();
-  const bucket = Math.ceil((now + delayMs) / bucketMs);
+  const nowMs = Date.now();
+  const bucket = Math.ceil((nowMs + delayMs) / bucketMs);
   const deduplication = { id: [subscriptionId, bucket, days?.from, days?.to].join(' ') };
-  const delay = bucket * bucketMs - now;
+  const delay = bucket * bucketMs - nowMs;
   const trace = recordedTrace(traceparent) === undefined ? {} : { traceparent };
   return {
     name: 'dispatch',
