@@ -7,7 +7,7 @@ import { guardedConnector } from './guarded-connector.js';
 import { type ResolveAddresses, resolveByNameServer, resolveBySystem } from './resolve-addresses.js';
 import { hostAndPort, hostOf, targetUrlProblem, type TargetPolicy } from './target-url.rules.js';
 
-/** Short, since a person's request waits for the check. */
+/** Short, since the caller's request waits for the check. */
 const nameCheckTimeoutMs = 2_000;
 const maxHeaderBytes = 16 * 1024;
 /** Less than the 5 s after which a Node server closes an idle connection by default. */

@@ -72,7 +72,8 @@ function pinnedLookup(resolve: ResolveAddresses, isAllowedAddress: AddressRule):
           callback(null, first.address, first.family);
         }
       },
-      (error: unknown) => callback(error instanceof Error ? error : new Error('No address.'), ''),
+      (error: unknown) =>
+        callback(error instanceof Error ? error : new Error('The host name could not be resolved.'), ''),
     );
   };
 }

@@ -86,8 +86,8 @@ export function isLocalError(error: Error): boolean {
 }
 
 /**
- * By the code, or by the syscall: ECONNREFUSED of a query, for example, means that the name server is
- * unreachable.
+ * Whether name resolution failed. The syscall shows it where the code does not: ECONNREFUSED of a query, for
+ * example, means that the name server is unreachable.
  */
 function isDnsError(error: Error, code: string): boolean {
   const syscall: unknown = Reflect.get(error, 'syscall');

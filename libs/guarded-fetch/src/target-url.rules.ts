@@ -89,8 +89,9 @@ function hostProblem(host: string, isAllowedAddress: AddressRule): string | unde
   return hasInvalidLabel || host.length > maxNameCharacters ? 'must have a valid host name' : undefined;
 }
 
+/** Ports below 1024 belong to system services, except for that of https. */
 function portProblem(url: URL): string | undefined {
   const port = portOf(url);
-  const isAllowed = port === 443 || port >= 1024;
-  return isAllowed && !infrastructurePorts.has(port) ? undefined : `must not use port ${port}`;
+  const isSystemPort = port < 1024 && port !== 443;
+  return isSystemPort || infrastructurePorts.has(port) ? `must not use port ${port}` : undefined;
 }

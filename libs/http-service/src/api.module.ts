@@ -86,7 +86,7 @@ export class ApiModule {
   }
 }
 
-/** The routes that have no controller: metadata (RFC 9728) and reference. */
+/** Returns the HTTP options, with the routes that have no controller: metadata (RFC 9728) and reference. */
 function httpOptions(
   options: ApiOptions,
   { BASE_URL: baseUrl, AUTH_URL: authUrl }: ApiSettings,

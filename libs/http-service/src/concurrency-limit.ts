@@ -58,7 +58,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     return next.handle();
   }
 
-  /** Counts a request for its tenant. Returns the function that ends that. @throws RateLimited */
+  /** Counts a request for its tenant. Returns the function that uncounts it. @throws RateLimited */
   private beginForTenant(request: object): () => void {
     const { maxPerTenant } = this.limits;
     if (maxPerTenant === undefined) return () => undefined;

@@ -21,7 +21,7 @@ export interface VerifyOptions {
   readonly publicKeys?: readonly PublicKey[];
   /** Maximum difference between the time of signing and now, in both directions. Default: 300. */
   readonly toleranceSeconds?: number;
-  /** Milliseconds since 1970. Default: `Date.now`. */
+  /** Returns milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 

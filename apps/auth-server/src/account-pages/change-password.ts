@@ -41,13 +41,14 @@ export class ChangePassword {
     const { person, cookies, field } = signedIn;
     const text = await newPasswordProblemText(signedIn);
     if (text !== undefined) return this.showSecurity.run(signedIn, { status: 400, text });
-    const { rejection, passwordHash } = await this.confirmPassword.verify(signedIn, 'password_changed');
-    if (rejection !== undefined) return this.showSecurity.run(signedIn, rejection);
-    const hash = await hashPassword(field('new_password'));
+    const confirmation = await this.confirmPassword.verify(signedIn, 'password_changed');
+    if (confirmation.rejection !== undefined) return this.showSecurity.run(signedIn, confirmation.rejection);
+    const currentHash = confirmation.passwordHash;
+    const newHash = await hashPassword(field('new_password'));
     const disconnectApps = field('disconnect_apps') === 'yes';
     let isReplaced = false;
     await this.unitOfWork.runRevocation(async (tx) => {
-      isReplaced = (await tx.run(replacePassword, [person.id, passwordHash, hash])) === 1;
+      isReplaced = (await tx.run(replacePassword, [person.id, currentHash, newHash])) === 1;
       if (!isReplaced) return [];
       const end = () => endAccessAndAudit(tx, signedIn, disconnectApps);
       return disconnectApps ? disconnectAndPublish(tx, this.outbox, { userId: person.id }, end) : end();
@@ -58,7 +59,7 @@ export class ChangePassword {
     return {
       redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}`,
       // The signature of the previous device cookie depends on the previous password hash.
-      cookie: this.deviceCookies.issue(cookies, { id: person.id, password_hash: hash }),
+      cookie: this.deviceCookies.issue(cookies, { id: person.id, password_hash: newHash }),
     };
   }
 }

@@ -24,7 +24,7 @@ export const createUserOptions = z
   })
   .refine(
     ({ role, organisation }) =>
-      role === 'global_admin' || (role === undefined) === (organisation === undefined),
+      role === 'global_admin' || (role !== undefined) === (organisation !== undefined),
     {
       message: 'must be given with the roles owner, admin and member, and only with these',
       path: ['organisation'],

@@ -65,7 +65,8 @@ function argon2id(
 }
 
 /**
- * Does work that hashes a password, after the earlier ones if `maxConcurrent` of them are in progress.
+ * Runs `work`, which hashes a password. While `maxConcurrent` others are running, it waits, in order of
+ * arrival.
  * @throws ServiceUnavailable when too many are waiting
  */
 async function limitConcurrency<Result>(work: () => Promise<Result>): Promise<Result> {

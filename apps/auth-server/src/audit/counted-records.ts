@@ -4,8 +4,8 @@ import { recordsWritten } from './audit-metrics.js';
 
 const batchSize = 1000;
 
-// Counted records are in the columns locked_* of guess_counts. The first ones were of guesses during a
-// lockout, and a subject of guesses has a row there anyway (sign-in/throttling/guess-counts.ts).
+// The columns locked_* of guess_counts hold the counted records. Most of them are about guesses during a
+// lockout, whose subject has a row there anyway (sign-in/throttling/guess-counts.ts).
 const upsertCount = statement(
   'counted-records.count',
   `INSERT INTO guess_counts AS counted (subject, locked_attempts, locked_record, locked_from, locked_until)

@@ -79,11 +79,12 @@ interface Resealed {
 }
 
 /**
- * Reseals all secrets of older keys (signing keys, client secrets, second factors) with the newest key, so
- * that the older keys can be removed. Works in small transactions while the service runs. Idempotent.
+ * Seals all secrets (signing keys, client secrets, second factors) with the newest key, so that the older
+ * keys can be removed. Works in small transactions while the service runs. Idempotent.
  */
 export async function resealSecrets(database: Database, secrets: SecretBox): Promise<Resealed> {
-  let [resealed, unreadable] = [0, 0];
+  let resealed = 0;
+  let unreadable = 0;
   for (const table of tables) {
     let after = table.beforeFirstId;
     for (;;) {

@@ -11,11 +11,11 @@ export function numericDate(moment: Date): number {
 }
 
 /**
- * Lifetimes in seconds. A code lives at most ten minutes (RFC 6749 §4.1.2). A refresh token expires when it
- * is not used (RFC 9700 §4.14.2), and at the latest with its family.
+ * Lifetimes in seconds. A refresh token expires when it is not used (RFC 9700 §4.14.2), and at the latest
+ * with its family.
  */
-export const lifetimes = {
-  authorizationCode: 120,
+export const lifetimeSeconds = {
+  authorizationCode: 120, // RFC 6749 §4.1.2 recommends at most ten minutes
   accessToken: accessTokenLifetimeSeconds,
   idToken: hourSeconds,
   refreshToken: 30 * daySeconds,
@@ -25,11 +25,12 @@ export const lifetimes = {
 } as const;
 
 /**
- * A Grant lives as long as the last possible token of its family, which starts with the exchange of the code:
- * with `offline_access` the access token of the last refresh, otherwise the access token of the exchange.
+ * Returns the lifetime of a Grant in seconds. It lives as long as the last possible token of its family: with
+ * `offline_access` the access token of the last refresh, otherwise that of the exchange. The family starts
+ * with the exchange of the code, which may come long after the Grant was stored.
  */
-export function familyLifetime(scopes: readonly string[]): number {
-  const { accessToken, authorizationCode, family, interaction } = lifetimes;
+export function grantLifetimeSeconds(scopes: readonly string[]): number {
+  const { accessToken, authorizationCode, family, interaction } = lifetimeSeconds;
   const refreshes = scopes.includes('offline_access') ? family : 0;
   return interaction + authorizationCode + refreshes + accessToken;
 }
@@ -39,8 +40,8 @@ export function familyLifetime(scopes: readonly string[]): number {
  * of its family, and at least one second, since oidc-provider accepts no less.
  * @param familyStartedAt in seconds since 1970, like `now`
  */
-export function refreshTokenLifetime(familyStartedAt: number, now: number): number {
-  return Math.max(1, Math.min(lifetimes.refreshToken, familyStartedAt + lifetimes.family - now));
+export function refreshTokenLifetimeSeconds(familyStartedAt: number, now: number): number {
+  return Math.max(1, Math.min(lifetimeSeconds.refreshToken, familyStartedAt + lifetimeSeconds.family - now));
 }
 
 /** Returns the age limits of a sign-in, which end a session even if each use extends it by 14 days. */

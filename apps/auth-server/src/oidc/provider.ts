@@ -20,10 +20,10 @@ import { isOriginOfClient } from './clients/cors.rules.js';
 import { claimsOfScopes, currentOrganisationClaims, findAccount } from './find-account.js';
 import { allowIntrospection } from './introspection/introspection-policy.js';
 import {
-  familyLifetime,
-  lifetimes,
+  grantLifetimeSeconds,
+  lifetimeSeconds,
   numericDate,
-  refreshTokenLifetime,
+  refreshTokenLifetimeSeconds,
   signInLimits,
 } from './lifetimes.rules.js';
 import { addMiddleware } from './middleware.js';
@@ -105,17 +105,17 @@ function protocol({
       validator: validateClientMetadata,
     },
     ttl: {
-      AuthorizationCode: lifetimes.authorizationCode,
-      AccessToken: lifetimes.accessToken,
-      IdToken: lifetimes.idToken,
+      AuthorizationCode: lifetimeSeconds.authorizationCode,
+      AccessToken: lifetimeSeconds.accessToken,
+      IdToken: lifetimeSeconds.idToken,
       RefreshToken: (_ctx, token) => {
         const now = numericDate(clock());
         const familyStartedAt = token.iiat ?? now; // when the first refresh token was issued
-        return refreshTokenLifetime(familyStartedAt, now);
+        return refreshTokenLifetimeSeconds(familyStartedAt, now);
       },
-      Grant: (_ctx, grant) => familyLifetime(splitScope(grant.getOIDCScope())),
-      Session: lifetimes.session,
-      Interaction: lifetimes.interaction,
+      Grant: (_ctx, grant) => grantLifetimeSeconds(splitScope(grant.getOIDCScope())),
+      Session: lifetimeSeconds.session,
+      Interaction: lifetimeSeconds.interaction,
     },
     features: {
       devInteractions: { enabled: false },

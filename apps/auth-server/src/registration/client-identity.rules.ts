@@ -16,7 +16,7 @@ export interface IdentifiedClient {
   readonly application_type?: string | undefined;
 }
 
-/** Removes invisible characters from the name, since earlier releases stored names that have some. */
+/** Returns the identity of a client. Its name has no invisible characters, which earlier releases stored. */
 export function identityOf(client: IdentifiedClient): ClientIdentity {
   return {
     name: client.client_name === undefined ? null : displayableName(client.client_name),

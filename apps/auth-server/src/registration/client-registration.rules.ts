@@ -88,7 +88,7 @@ function urisProblem(member: string, uris: unknown): MetadataProblem | undefined
   return undefined;
 }
 
-/** Returns why a URI is not allowed as redirect URI, or undefined. */
+/** Returns why a URI is not allowed as redirect URI; undefined if it is. */
 export function redirectUriProblem(uri: unknown): string | undefined {
   if (typeof uri !== 'string') return 'must only contain strings';
   if (uri.length > maxUriLength) return `must be at most ${maxUriLength} characters each`;

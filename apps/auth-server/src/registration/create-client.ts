@@ -85,8 +85,9 @@ const find = statement(
 );
 
 /**
- * Creates a client with the operator's rights. Returns the secret only here. An existing client with the
- * given id stays unchanged, and its secret is not returned (`client secret` creates a new one).
+ * Creates a client for the operator, who may give it rights that a self-registered client cannot get. Returns
+ * its secret, which cannot be read later. An existing client with the given id stays unchanged, and its
+ * secret is not returned (`client secret` creates a new one).
  * @throws Error when an existing client differs from the options
  */
 export async function createClient(

@@ -18,7 +18,7 @@ export interface SecondFactorState {
   /** Whether a set-up waits for its first code. */
   readonly setupOpen: boolean;
   readonly recoveryCodesLeft: number;
-  /** True after too many consecutive wrong codes, until a recovery code is used or the operator resets it. */
+  /** True after too many consecutive wrong codes, until the person uses a recovery code. */
   readonly totpLocked: boolean;
 }
 
@@ -53,7 +53,7 @@ const withoutFactor: SecondFactorState = {
 };
 const findNeed = statement(
   'second-factors.need',
-  `SELECT users.global_admin AND $2 OR factor.confirmed_at IS NOT NULL AS needed
+  `SELECT (users.global_admin AND $2) OR factor.confirmed_at IS NOT NULL AS needed
    FROM users LEFT JOIN second_factors AS factor ON factor.user_id = users.id WHERE users.id = $1`,
 );
 // A secret is shown once: a page that is opened later shows a new one.
@@ -76,7 +76,7 @@ const useStep = statement(
   `UPDATE second_factors SET last_step = $2, wrong_codes = 0
    WHERE user_id = $1 AND last_step < $2 AND confirmed_at IS NOT NULL AND wrong_codes < ${maxWrongCodes}`,
 );
-// In the row of the factor, so that all replicas share the count and only a correct code resets it.
+// In the row of the factor, so that all replicas share the count.
 const countWrongCode = statement(
   'second-factors.count-wrong',
   `UPDATE second_factors SET wrong_codes = wrong_codes + 1 WHERE user_id = $1 AND confirmed_at IS NOT NULL

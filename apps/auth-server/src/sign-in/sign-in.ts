@@ -37,14 +37,14 @@ export class SignIn {
     const email = field('email').trim();
     const { clientId } = interaction.client;
 
-    // Before the lookup, so that a concurrent change counts as later.
+    // Before the lookup, so that a concurrent change of the password counts as later.
     const passwordVerifiedAt = numericDate(this.clock());
     const lookup = await this.accounts.findByEmail(email);
     const { user } = lookup;
     const account = accountKey(lookup);
     const target = passwordGuess({ account, address: origin.ip, device: this.devices.find(cookies, user) });
     const auditIfLocked = { event: 'sign_in_locked', clientId, userId: user?.id } as const;
-    // An unknown name costs the same work, so that the duration does not reveal which accounts exist.
+    // An unknown e-mail address costs the same work, so that the duration does not reveal whether it exists.
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, async () =>
       (await verifyPassword(field('password'), user?.password_hash)) ? user : undefined,
     );

@@ -1,11 +1,11 @@
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 
-/** Maximum number of deliveries that one statement updates: some tens of milliseconds. */
+/** Maximum number of deliveries that one statement updates, in some tens of milliseconds. */
 export const batchSize = 1_000;
 /** Maximum number of held deliveries of a subscription; beyond it the oldest expire. */
 const maxHeld = 10_000;
-/** A subscription with so many due deliveries gets no more released or recovered ones until some are sent. */
+/** A subscription with this many due deliveries gets no released or recovered ones until some are sent. */
 const busyThreshold = 500;
 
 // Each statement finds its batch in its own index, and the rows by day and key. Hash and merge joins would
@@ -108,9 +108,7 @@ export async function expireBatch(tx: Transaction): Promise<boolean> {
   return (await tx.run(expireOld)) === batchSize;
 }
 
-/**
- * Whether a subscription has so many due deliveries that its receiver must get some before others become due.
- */
+/** Whether a subscription has so many due deliveries that others must not become due yet. */
 export async function isBusy(tx: Transaction, subscriptionId: string): Promise<boolean> {
   const due = await tx.row<{ count: number }>(countDue, [subscriptionId]);
   return due !== undefined && due.count >= busyThreshold;

@@ -16,10 +16,10 @@ import { applySubscriptionState, expireBatch, isBusy, type OpenRecovery, recover
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 const pollIntervalMs = 1_000;
-/** Delays after which an item continues, behind those that are due already. */
+/** Delays after which a state sync or recovery continues, behind those that are due already. */
 const delaySeconds = { afterBatch: 0, busy: 1, failed: 5, disabled: 30 } as const;
 
-/** Number of due items that a replica reads at once and then processes one by one. */
+/** Number of due state syncs, or recoveries, that a replica reads at once and then processes one by one. */
 const pageSize = 100;
 
 // One replica at a time processes a subscription.
@@ -69,6 +69,7 @@ const lockSubscription = statement(
    FROM webhook_subscriptions WHERE id = $1 FOR KEY SHARE`,
 );
 
+/** A state sync or recovery. */
 interface DueItem {
   readonly subscription_id: string;
 }
@@ -93,9 +94,9 @@ interface LockedSubscription {
  * Updates many deliveries of a subscription: holds them when it is disabled, releases them when it is
  * enabled, cancels them when it is deleted, recovers them on request, and expires held ones that are too old
  * or too many. Pending work is stored in PostgreSQL and done in batches, each in its own transaction, so that
- * no number of deliveries delays a request or a settlement. Released and recovered deliveries become due as
- * fast as the receiver takes them. A replica works on the subscriptions of its shards first, then on those of
- * others; one replica at a time works on a subscription.
+ * requests and settlements do not wait for it. Released and recovered deliveries become due as fast as the
+ * receiver takes them. A replica works on the subscriptions of its shards first, then on those of others; one
+ * replica at a time works on a subscription.
  */
 @Injectable()
 export class BulkUpdates extends BackgroundLoop {

@@ -170,6 +170,7 @@ export class Dispatcher extends BackgroundTask {
   }
 
   private continueAfterEmptyClaim(activity: Activity, runningBefore: number): void {
+    // Without running attempts, no end of an attempt would queue the subscription.
     const mayContinueNow = activity.moreDue || activity.running === 0;
     // Attempts that were running before the claim may have left no room below the receiver's limit.
     activity.moreDue ||= runningBefore > 0;

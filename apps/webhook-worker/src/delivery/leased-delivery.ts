@@ -28,6 +28,7 @@ export interface LeasedDelivery {
   /** Sealed Ed25519 keys; null without `v1a`. */
   readonly signingKey: Buffer | null;
   readonly previousSigningKey: Buffer | null;
+  /** Token of the lease. The attempts of one claim have the same. */
   readonly token: string;
   /** In ms of `performance.now()`. An attempt whose timeout is later is not started. */
   readonly leaseEndsAtMs: number;

@@ -89,7 +89,8 @@ export class DispatchJobs implements OnApplicationShutdown {
       );
       queue.on('error', (error) => this.warn(error));
       worker.on('error', (error) => this.warn(error));
-      worker.on('failed', (_job, error) => this.warn(error)); // a stopping process could not pass it on
+      // A job fails if this process is stopping and could not add the job that replaces it.
+      worker.on('failed', (_job, error) => this.warn(error));
       this.queues.set(lane, queue);
       this.workers.push(worker);
     }
@@ -171,10 +172,10 @@ function jobOf({ subscriptionId, days, delayMs = 0, traceparent }: DueSubscripti
     const deduplication = { id: subscriptionId, keepLastIfActive: true };
     return { name: 'dispatch', data: { subscriptionId }, opts: { ...options, deduplication } };
   }
-  const now = Date.now();
-  const bucket = Math.ceil((now + delayMs) / bucketMs);
+  const nowMs = Date.now();
+  const bucket = Math.ceil((nowMs + delayMs) / bucketMs);
   const deduplication = { id: [subscriptionId, bucket, days?.from, days?.to].join(' ') };
-  const delay = bucket * bucketMs - now;
+  const delay = bucket * bucketMs - nowMs;
   const trace = recordedTrace(traceparent) === undefined ? {} : { traceparent };
   return {
     name: 'dispatch',

@@ -68,7 +68,7 @@ export class DispatchQueue {
     for (const subscription of due) {
       const { delayMs = 0 } = subscription;
       if (delayMs <= 0 && this.mayWaitHere(subscription))
-        void this.waiting[subscription.lane].add(subscription, origin); // only a job waits until it is taken
+        void this.waiting[subscription.lane].add(subscription, origin); // not awaited: it resolves when taken
       else if (delayMs <= maxDelayMs) jobs.push(subscription);
     }
     if (jobs.length === 0) return;

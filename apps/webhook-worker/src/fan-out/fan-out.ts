@@ -23,8 +23,8 @@ const incoming = new RowParameters<EventRow>('i', {
   body: ['bytea', ({ body }) => body],
 });
 // One statement for the whole batch. An event is kept if a subscription gets it, or if its creator has a
-// feed, in which 0 means that it has no position yet. Deliveries of disabled subscriptions are written as
-// well; they are held once the reconciler has found them.
+// feed. In a feed, the position 0 means that the event has none yet. Deliveries of disabled subscriptions are
+// written as well; they are held once the reconciler has found them.
 const fanOut = statement(
   'fan-out.insert',
   `WITH incoming AS (SELECT * FROM ${incoming.table()}), matched AS (

@@ -10,6 +10,7 @@ const maxWaiting = 500;
 export const maxWaitingPerClient = 4;
 /** Maximum number of requests of all clients that wait for events of one creator. */
 export const maxWaitingPerCreator = 20;
+const retryAfterSeconds = 1;
 
 // Events get their positions when the feed is read (feed-positions.ts); 0 means none yet. A new event has no
 // position, or got one by a concurrent request.
@@ -79,7 +80,7 @@ export class WaitingReaders extends BackgroundLoop {
     const ofCreator = [...this.readers].filter((reader) => reader.creatorId === creatorId);
     const ofClient = ofCreator.filter((reader) => reader.clientId === clientId);
     if (ofClient.length >= maxWaitingPerClient || ofCreator.length >= maxWaitingPerCreator)
-      throw new RateLimited(1);
+      throw new RateLimited(retryAfterSeconds);
     if (this.readers.size >= maxWaiting)
       throw new ServiceUnavailable('Too many requests are waiting for events.');
     await new Promise<void>((resolve) => {

@@ -55,7 +55,7 @@ export class DeliveriesController {
 
   @Get('deliveries/:delivery_id')
   @Scopes('webhooks:read')
-  @ConcurrencyLimit({ maxConcurrent: 12 }) // a response may have almost 4 MiB (history.rules.ts)
+  @ConcurrencyLimit({ maxConcurrent: 12 }) // together below 48 MiB: each is below 4 MiB (history.rules.ts)
   @Operation(reference.readDelivery)
   findOne(
     @CurrentCaller() caller: Caller,

@@ -16,8 +16,8 @@ export interface PageQuery {
 }
 
 const dayMs = 86_400_000;
-/** After it, `toISOString` returns a year of more than four digits. */
-const maxDateMs = Date.parse('9999-12-31T00:00:00Z');
+/** Start of the last day whose year has four digits, as `YYYY-MM-DD` requires. */
+const lastDayMs = Date.parse('9999-12-31T00:00:00Z');
 const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT :limit';
 // The last condition limits the days of events, so that PostgreSQL does not open the partitions of others. A
 // delivery is not created before its event, so no day after `latest_day` matches, except days after tomorrow:
@@ -50,7 +50,7 @@ const byEvent = statement(
      WHERE ${inSpan} AND ${matchesTest} AND d.event = :event AND d.status = filter.status ${newestFirst}
    ) AS d ${newestFirst}`,
 );
-const tests = statement(
+const testsOnly = statement(
   'history.page-of-tests',
   `SELECT ${columns} FROM webhook_deliveries d
    WHERE ${inSpan} AND d.test AND ${matchesTest} AND ${matchesStatusAndEvent} ${newestFirst}`,
@@ -100,7 +100,7 @@ export function pageQuery(
   };
   if (eventId !== undefined) return { statement: ofEvent, values };
   if (subjectIds.length > 0) return { statement: ofSubject, values };
-  if (test === 'true') return { statement: tests, values };
+  if (test === 'true') return { statement: testsOnly, values };
   if (event !== undefined) return { statement: byEvent, values };
   if (status !== undefined) return { statement: byStatus, values };
   return { statement: unfiltered, values };
@@ -125,5 +125,5 @@ function latestDay(createdBefore: string | undefined, after: CursorKey | undefin
   const beforeMs = createdBefore === undefined ? Infinity : Date.parse(createdBefore);
   const afterMs = after === undefined ? Infinity : after.micros / 1000;
   const latestMs = Math.min(beforeMs, afterMs) + dayMs;
-  return latestMs < maxDateMs ? new Date(latestMs).toISOString().slice(0, 10) : 'infinity';
+  return latestMs < lastDayMs ? new Date(latestMs).toISOString().slice(0, 10) : 'infinity';
 }

@@ -91,7 +91,7 @@ export class RecoverDeliveriesDto {
 
   @Description('Only deliveries with one of these statuses')
   @IsIn(recoverableStatuses, { each: true, message: `must name only ${recoverableStatuses.join(' and ')}` })
-  @ArrayMaxSize(10) // a repeated status has no effect
+  @ArrayMaxSize(10) // more than there are statuses: a repeated one has no effect
   @ArrayNotEmpty({ message: 'must name at least one status' })
   @IsArray({ message: 'must be an array of statuses' })
   statuses: RecoverableStatus[] = [...recoverableStatuses];

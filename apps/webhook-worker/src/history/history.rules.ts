@@ -2,7 +2,7 @@
 export const recoverableStatuses = ['failed', 'held'] as const;
 export type RecoverableStatus = (typeof recoverableStatuses)[number];
 
-/** Limits per subscription and minute. A retry of a test event counts as a test. */
+/** Limits per subscription and minute. A retry of a test event counts as a test event. */
 export const maxOwnerRequestsPerMinute = { test: 10, retry: 60, recover: 6 } as const;
 export type OwnerRequestKind = keyof typeof maxOwnerRequestsPerMinute;
 

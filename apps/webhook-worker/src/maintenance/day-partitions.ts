@@ -20,7 +20,10 @@ const tables = ['webhook_deliveries', 'webhook_attempts', 'webhook_events'] as c
 type Table = (typeof tables)[number];
 const daysAhead = 7;
 const daysKept = 30;
-/** The table is locked while rows move to a new partition. More than these stay in the default one. */
+/**
+ * The table is locked while the rows of a day move from the default partition to a new one. If there are more
+ * rows than this, they stay, and the day gets no partition.
+ */
 const maxMovedRows = 20_000;
 const maxDeletedRows = 5_000;
 

@@ -46,9 +46,9 @@ export interface Resealed {
 }
 
 /**
- * Reseals secrets that were sealed with older keys with the newest key, so that the older keys can be
- * retired. Works in small transactions while deliveries continue, and can be repeated. Also deletes expired
- * previous secrets of the resealed subscriptions.
+ * Seals every secret with the newest key, so that the older keys can be removed. Works in small transactions
+ * while deliveries continue, and can be repeated. Also deletes expired previous secrets and keys of the
+ * resealed subscriptions.
  */
 export async function resealSecrets(database: Database, box: SecretBox): Promise<Resealed> {
   let after = nilUuid;
@@ -80,7 +80,8 @@ async function resealBatch(
  * since the missing key may still be found.
  */
 function reseal(box: SecretBox, { id, secret, ...optional }: Sealed): Sealed[] {
-  const resealOptional = (sealed: Buffer | null): Buffer | null => sealed && box.reseal(sealed, id);
+  const resealOptional = (sealed: Buffer | null): Buffer | null =>
+    sealed === null ? null : box.reseal(sealed, id);
   try {
     return [
       {

@@ -85,7 +85,7 @@ export class CreateSubscription {
     const request = key === undefined ? undefined : this.keyedRequest(owner, key, input);
     const known = await this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, caller.tokenIssuedAt);
-      const created = request && (await findCreated<SubscriptionView>(tx, request));
+      const created = request === undefined ? undefined : await findCreated<SubscriptionView>(tx, request);
       if (created === undefined) await requireBelowLimit(tx, owner);
       return created;
     });

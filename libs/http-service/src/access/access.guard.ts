@@ -47,14 +47,14 @@ export class AccessGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     const credentials = credentialsOf(request.headers.authorization);
-    const caller = await this.authenticate(request, response, rules.quota, credentials);
+    const caller = await this.authenticateWithinQuota(request, response, rules.quota, credentials);
     this.requireScopes(caller, rules.scopes, credentials?.scheme ?? 'Bearer');
     setCaller(request, caller);
     return true;
   }
 
-  /** Returns the caller, and takes the request from its quota. @throws Unauthorized, RateLimited */
-  private async authenticate(
+  /** Returns the caller, and counts the request against its quota. @throws Unauthorized, RateLimited */
+  private async authenticateWithinQuota(
     request: Request,
     response: Response,
     quota: RateLimitName,
@@ -81,15 +81,15 @@ export class AccessGuard implements CanActivate {
     request: Request,
     { scheme, token }: Credentials,
   ): Promise<Caller | AccessError> {
-    const beforeSignature = (): void => {
+    const countSignatureCheck = (): void => {
       const rejection = this.exhaustedNetworks.countSignatureCheck(request.ip);
       if (rejection !== undefined) this.rejectAnonymous(rejection);
     };
     if (scheme === 'Bearer')
-      return (await this.tokenVerifier.verify(token, beforeSignature)) ?? 'invalid_token';
-    const bound = await this.tokenVerifier.verifyBound(token, beforeSignature);
+      return (await this.tokenVerifier.verify(token, countSignatureCheck)) ?? 'invalid_token';
+    const bound = await this.tokenVerifier.verifyBound(token, countSignatureCheck);
     if (bound === undefined) return 'invalid_token';
-    const isProven = await this.dpopProofs.useProof(request, token, bound.keyThumbprint, beforeSignature);
+    const isProven = await this.dpopProofs.useProof(request, token, bound.keyThumbprint, countSignatureCheck);
     return isProven ? bound.caller : 'invalid_dpop_proof';
   }
 

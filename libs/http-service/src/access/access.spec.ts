@@ -72,7 +72,7 @@ describe('access to an API', () => {
     const client = { scope: 'shipping:read', client_id: randomUUID() };
     const token = await maker.token({ ...client, creator_id: 'one' });
     const first = await send('get', '/store/notes/quoted', token).expect(200);
-    expect(first.headers['ratelimit-policy']).toBe('"quotes";q=2;w=86400');
+    expect(first.headers['ratelimit-policy']).toBe('"quotes";q=2;w=86400'); // one request in 43,200 seconds
     expect(first.headers.ratelimit).toBe('"quotes";r=1;t=43200');
     await send('get', '/store/notes/quoted', token).expect(200);
     const third = await send('get', '/store/notes/quoted', token).expect(429);
@@ -104,6 +104,7 @@ describe('access to an API', () => {
       }
       await send('get', '/store/notes', 'nonsense', `${widerNetwork}:10${network}::ffff`).expect(429);
     }
+    // Another /64 of the same /56, whose four times five requests are used.
     await send('get', '/store/notes', 'nonsense', `${widerNetwork}:1fe::1`).expect(429);
     await send('get', '/store/notes', 'nonsense', `${widerNetwork}:200::1`).expect(401); // another /56
   });

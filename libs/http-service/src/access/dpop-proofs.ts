@@ -5,8 +5,8 @@ import { z } from 'zod';
 import type { RedisConnection } from '../redis/redis.js';
 
 /** Allowed distance of a proof's `iat` from now; the authorization server allows the same. */
-const windowSeconds = 300;
-/** Ids that clients generate are much shorter. */
+const maxIatDistanceSeconds = 300;
+/** The ids that clients generate are much shorter. */
 const maxJtiLength = 256;
 
 const proofClaims = z.object({
@@ -35,20 +35,20 @@ export class DpopProofs {
 
   /**
    * Verifies the proof of a request for this token and records its use. Returns false for a missing, invalid
-   * or already used proof (RFC 9449 §4.3). While Redis is down a proof can be used repeatedly within its ten
-   * minutes, but only for the same method, URL and token.
+   * or already used proof (RFC 9449 §4.3). While Redis is down a proof can be used repeatedly until it
+   * expires, but only for the same method, URL and token.
    * @param keyThumbprint `cnf.jkt` of the token
-   * @param beforeSignature called before the signature of a proof is verified; may throw
+   * @param beforeSignatureCheck called before the signature of a proof is verified; may throw
    */
   async useProof(
     request: ProvenRequest,
     token: string,
     keyThumbprint: string,
-    beforeSignature?: () => void,
+    beforeSignatureCheck?: () => void,
   ): Promise<boolean> {
     const proof = request.headers['dpop'];
     if (typeof proof !== 'string') return false;
-    beforeSignature?.();
+    beforeSignatureCheck?.();
     const verified = await verifyProof(proof);
     if (verified === undefined) return false;
     const { claims, thumbprint } = verified;
@@ -57,7 +57,7 @@ export class DpopProofs {
       claims.htm === request.method &&
       isSameUrl(claims.htu, `${this.baseUrl}${request.originalUrl}`) &&
       claims.ath === hash('sha256', token, 'base64url') &&
-      Math.abs(Date.now() / 1000 - claims.iat) <= windowSeconds;
+      Math.abs(Date.now() / 1000 - claims.iat) <= maxIatDistanceSeconds;
     return matches && this.recordUse(thumbprint, claims);
   }
 
@@ -67,7 +67,7 @@ export class DpopProofs {
    */
   private async recordUse(thumbprint: string, { jti, iat }: z.output<typeof proofClaims>): Promise<boolean> {
     const key = `dpop-proof:${hash('sha256', `${thumbprint}.${jti}`, 'base64url')}`;
-    const secondsLeft = Math.max(0, Math.ceil(iat + windowSeconds - Date.now() / 1000));
+    const secondsLeft = Math.max(0, Math.ceil(iat + maxIatDistanceSeconds - Date.now() / 1000));
     const lifetimeSeconds = secondsLeft + 1; // the clocks of replicas differ slightly
     const stored = await this.redis.tryCommand('dpop-proofs', (client) =>
       client.set(key, '1', 'EX', lifetimeSeconds, 'NX'),

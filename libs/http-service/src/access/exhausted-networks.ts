@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { clientNetwork } from '../client-network.rules.js';
 import type { RateLimitDecision } from './quota-share.js';
 
-/** Beyond this number, the limit of the network that was seen least recently ends. */
+/** Beyond this number, the network that was seen least recently no longer counts as exhausted. */
 const maxNetworks = 20_000;
 const signatureChecksWhileExhausted = 5;
 
@@ -30,7 +30,7 @@ export class ExhaustedNetworks {
     this.networks.set(network, { decision, untilMs, checksLeft: signatureChecksWhileExhausted });
   }
 
-  /** Counts a signature check for the address. Returns the decision that rejects it, if one does. */
+  /** Counts a signature check for the address. Returns the decision that rejects it; undefined if allowed. */
   countSignatureCheck(address: string | undefined): RateLimitDecision | undefined {
     const exhausted = this.find(clientNetwork(address).network);
     if (exhausted === undefined) return undefined;

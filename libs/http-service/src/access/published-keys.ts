@@ -60,10 +60,15 @@ export class PublishedKeys {
     }
   }
 
-  /** Whether the key set that was read last contains this key. Begins a read if one is due. */
+  /** Whether the key set that was read last contains this key. */
   isPublished(keyId: string): boolean {
-    this.reloadWhenDue();
     return this.publishedIds?.has(keyId) === true;
+  }
+
+  /** Begins a read, without waiting for it, if the last one began more than a minute ago. */
+  reloadWhenDue(): void {
+    if (this.nowMs() - this.readStartedAtMs <= readIntervalMs || this.nextRead !== undefined) return;
+    this.reload().catch(() => undefined); // the known keys stay in use
   }
 
   private toKeyObject(key: CryptoKey): KeyObject {
@@ -74,12 +79,7 @@ export class PublishedKeys {
     return created;
   }
 
-  private reloadWhenDue(): void {
-    if (this.nowMs() - this.readStartedAtMs <= readIntervalMs || this.nextRead !== undefined) return;
-    this.reload().catch(() => undefined); // the known keys stay in use
-  }
-
-  /** Reads the keys after the read in progress, which may miss a new key. Calls before the start share it. */
+  /** Reads the keys after the read in progress, which may miss a new key. Calls until it begins share it. */
   private reload(): Promise<void> {
     this.nextRead ??= this.waitUntilAllowed().then(() => {
       this.nextRead = undefined;

@@ -86,7 +86,7 @@ export class QuotaShare {
     this.isTaking = false;
   }
 
-  /** Replaces this share by a new one. Returns false when Redis did not respond. */
+  /** Exchanges the unused permits for new ones. Returns false when Redis did not respond. */
   private async takePermits(needed: number): Promise<boolean> {
     const reserve = this.reserveFor(needed);
     const { unused } = this;

@@ -56,34 +56,37 @@ export class TokenVerifier {
 
   /**
    * Returns the caller of a bearer token; undefined if it is invalid or DPoP-bound (RFC 9449 §7.2).
-   * @param beforeSignature called before a signature is verified; may throw
+   * @param beforeSignatureCheck called before a signature is verified; may throw
    * @throws DependencyUnavailable when the signing keys could not be read
    */
-  async verify(token: string, beforeSignature?: () => void): Promise<Caller | undefined> {
-    const verified = await this.findOrVerify(token, beforeSignature);
-    return verified?.keyThumbprint === undefined ? verified?.caller : undefined;
+  async verify(token: string, beforeSignatureCheck?: () => void): Promise<Caller | undefined> {
+    const verified = await this.findOrVerify(token, beforeSignatureCheck);
+    if (verified === undefined || verified.keyThumbprint !== undefined) return undefined;
+    return verified.caller;
   }
 
   /**
    * Returns the caller of a DPoP-bound token, or undefined when the token is invalid or not bound.
    * @throws DependencyUnavailable when the signing keys could not be read
    */
-  async verifyBound(token: string, beforeSignature?: () => void): Promise<BoundCaller | undefined> {
-    const verified = await this.findOrVerify(token, beforeSignature);
+  async verifyBound(token: string, beforeSignatureCheck?: () => void): Promise<BoundCaller | undefined> {
+    const verified = await this.findOrVerify(token, beforeSignatureCheck);
     if (verified?.keyThumbprint === undefined) return undefined;
     return { caller: verified.caller, keyThumbprint: verified.keyThumbprint };
   }
 
   private async findOrVerify(
     token: string,
-    beforeSignature?: () => void,
+    beforeSignatureCheck?: () => void,
   ): Promise<VerifiedToken | undefined> {
     if (!compactEs256.test(token)) return undefined;
     const digest = hash('sha256', token, 'base64');
     const cached = this.cache.get(digest);
-    if (cached !== undefined && cached.expiresAtMs > Date.now() && this.keys.isPublished(cached.keyId))
-      return cached;
-    const fresh = await this.verifyUncached(token, beforeSignature);
+    if (cached !== undefined) {
+      this.keys.reloadWhenDue(); // a removed key must be noticed even while every token is cached
+      if (cached.expiresAtMs > Date.now() && this.keys.isPublished(cached.keyId)) return cached;
+    }
+    const fresh = await this.verifyUncached(token, beforeSignatureCheck);
     if (fresh !== undefined) this.cache.set(digest, fresh);
     else this.cache.delete(digest);
     return fresh;
@@ -91,7 +94,7 @@ export class TokenVerifier {
 
   private async verifyUncached(
     token: string,
-    beforeSignature?: () => void,
+    beforeSignatureCheck?: () => void,
   ): Promise<VerifiedToken | undefined> {
     const decoded = decode(token);
     if (
@@ -101,8 +104,9 @@ export class TokenVerifier {
     )
       return undefined;
     const { kid: keyId } = decoded.header;
-    beforeSignature?.();
-    if (keyId === undefined || !(await this.hasValidSignature(token, decoded.header))) return undefined;
+    if (keyId === undefined) return undefined;
+    beforeSignatureCheck?.();
+    if (!(await this.hasValidSignature(token, decoded.header))) return undefined;
     const { data: claims } = accessTokenClaims.safeParse(decoded.payload);
     if (claims === undefined) return undefined;
     return {

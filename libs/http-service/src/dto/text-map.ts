@@ -9,8 +9,9 @@ const unprintable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
 export interface TextMapBounds {
   readonly maxKeys: number;
-  /** In Unicode code points, as `maxValueLength`. */
+  /** In Unicode code points. */
   readonly maxKeyLength: number;
+  /** In Unicode code points. */
   readonly maxValueLength: number;
 }
 

@@ -5,7 +5,7 @@ import { Transform } from 'class-transformer';
 
 // eslint-disable-next-line no-control-regex -- it matches control characters
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-// Embeddings, overrides and isolates affect the text around a title (UAX #9 §2); marks do not.
+// Embeddings, overrides and isolates affect the text around a title (UAX #9 §2); direction marks do not.
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
 export const loneSurrogates = /\p{Surrogate}/u;
 /** Pattern for the API reference: no control characters. */
@@ -15,7 +15,7 @@ const visibleTextPattern = String.raw`^(?=.*\S)[^\u0000-\u001F\u007F-\u009F\u202
 /** The same, without direction controls. White space around it is removed before validation. */
 const normalizedTextPattern = String.raw`^\s*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]([^\u0000-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]*[^\s\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069])?\s*$`;
 
-/** UTF-16 code units of one code point, at most. */
+/** Maximum UTF-16 code units of one code point. */
 const maxUnitsPerCharacter = 2;
 /**
  * Maximum UTF-16 code units per character before normalisation. A longer text is not normalised, and rejected

@@ -4,7 +4,7 @@ import { Redis, SentinelConnector } from 'ioredis';
 const sentinelTimeoutMs = 1_000;
 const sentinelReconnectMs = 5_000;
 /**
- * Pause until the next check whether Redis has loaded its data. By default, ioredis waits as long as Redis
+ * Longest pause between checks whether Redis has loaded its data. By default, ioredis waits as long as Redis
  * estimates, up to 10 s. The first estimates of Redis are far too long.
  */
 const maxLoadingRetryMs = 100;

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
 import { redisOptions } from './redis-options.js';
 
-/** Short, since a request waits for its commands, and continues without Redis. */
+/** Timeout of a command. Short, since a request waits for it, and then continues without Redis. */
 const requestTimeoutMs = 250;
 const connectTimeoutMs = 3_000;
 const disconnectTimeoutMs = 200;
@@ -21,7 +21,6 @@ export class RedisConnection {
   readonly client: Redis;
   private readonly logLimit = new WarningLimit();
 
-  /** @param options by default, the timeout of a command is for requests: 250 ms */
   constructor(
     settings: RedisSettings,
     private readonly logger: Logger,
@@ -53,7 +52,7 @@ export class RedisConnection {
     }
   }
 
-  /** Closes the connection. Waits at most for a timeout, since a client that reconnects emits no `end`. */
+  /** Closes the connection. The wait has a timeout, since a client that is reconnecting emits no `end`. */
   async stop(): Promise<void> {
     const { client } = this;
     if (client.status === 'end') return;

@@ -10,9 +10,10 @@ interface DirectRoute {
   readonly handle: RequestHandler;
 }
 
-const declaredPath = /^(\/:?[\w.-]+)+$/;
-/** Other paths need the parser of Express. */
-const requestedPath = /^[\w/.~%-]+$/;
+/** Declared paths whose segments are texts or parameters. Express handles all others. */
+const simpleDeclaredPath = /^(\/:?[\w.-]+)+$/;
+/** Requested paths that need no parsing. Express handles all others. */
+const simpleRequestedPath = /^[\w/.~%-]+$/;
 
 /**
  * The routes of controllers, found by method and segments of the path. Express would try all of its routes
@@ -30,7 +31,7 @@ export class DirectRoutes {
     for (const { route } of app.router.stack) {
       const [layer, ...further] = route?.stack ?? [];
       if (route === undefined || layer === undefined || further.length > 0) continue;
-      if (!declaredPath.test(route.path)) continue;
+      if (!simpleDeclaredPath.test(route.path)) continue;
       const direct = { path: route.path, segments: route.path.split('/'), handle: layer.handle };
       const shape = `${layer.method.toUpperCase()} ${direct.segments.length}`;
       this.byShape.set(shape, [...(this.byShape.get(shape) ?? []), direct]);
@@ -46,7 +47,12 @@ export class DirectRoutes {
     const route = this.byShape
       .get(`${method} ${segments.length}`)
       ?.find((candidate) => matches(candidate, segments));
-    if (route === undefined || !requestedPath.test(path) || !isExpress(request) || !isExpress(response)) {
+    if (
+      route === undefined ||
+      !simpleRequestedPath.test(path) ||
+      !isExpress(request) ||
+      !isExpress(response)
+    ) {
       express();
       return;
     }
@@ -67,7 +73,7 @@ interface Exchange {
   readonly next: () => void;
 }
 
-/** Runs a route, after setting what Express would set. */
+/** Runs a route, after setting what Express would set. The path is decodable (escape-undecodable-path.ts). */
 function run(route: DirectRoute, requested: readonly string[], { request, response, next }: Exchange): void {
   const params: Record<string, string> = {};
   for (const [index, segment] of route.segments.entries())

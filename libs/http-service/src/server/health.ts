@@ -39,8 +39,8 @@ const checksOfServing: readonly string[] = ['postgres'];
 
 /**
  * `/health/live`, `/health/ready` and `/health/serving`: no authentication, no rate limit, no HTTP caching. A
- * load balancer that took every replica out during an outage of Redis or RabbitMQ would end requests that
- * continue without them, so it should read `serving`.
+ * load balancer should read `/health/serving`: requests continue without Redis and RabbitMQ, so an outage of
+ * these must not take every replica out of service.
  */
 export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFailedChecks): Router {
   const router = Router();

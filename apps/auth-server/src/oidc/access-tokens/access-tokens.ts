@@ -118,7 +118,7 @@ export function useSignedAccessTokens(provider: Provider, signer: AccessTokenSig
       if (presented === undefined) return undefined;
       const found = await find(presented.claims.jti, options);
       if (!(found instanceof model) || !digestsMatch(found.digest, presented.digest)) return undefined;
-      // Introspection returns the audience. UserInfo, which gets no handles, rejects a token that has one.
+      // Introspection returns the audience. UserInfo gets no handles, and rejects a token with an audience.
       if (isHandle) found.aud = presented.claims.aud;
       return found;
     },

@@ -9,8 +9,8 @@ interface IntrospectedToken {
 /**
  * A client may introspect its own tokens. Only a client that the operator marked as a resource server may
  * introspect access tokens of other clients. A refresh token is shown only to its own client: no resource
- * server receives one. A rejected request is audited, since its client holds a valid token of another (ADR
- * 31).
+ * server receives one. A rejected request is audited, since its client holds a valid token of another client
+ * (ADR 31).
  */
 export function allowIntrospection(audit: RejectionAudit) {
   return async (ctx: KoaContextWithOIDC, client: Client, token: IntrospectedToken): Promise<boolean> => {

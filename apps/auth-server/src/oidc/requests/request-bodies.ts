@@ -12,8 +12,8 @@ const rejectedBodyText =
  * @throws PayloadTooLarge, and ValidationFailed when the client disconnects; oidc-provider gets neither
  */
 export async function receiveBody(request: IncomingMessage): Promise<Buffer | Error | undefined> {
-  const { 'content-length': length, 'transfer-encoding': chunked } = request.headers;
-  if (length === undefined && chunked === undefined) return undefined;
+  const { 'content-length': length, 'transfer-encoding': transferEncoding } = request.headers;
+  if (length === undefined && transferEncoding === undefined) return undefined;
   if (Number(length) > maxBodyBytes) throw new PayloadTooLarge(maxBodyBytes);
   return receiveAll(request);
 }

@@ -53,7 +53,7 @@ export function envelopeResponse(error: unknown): RenderedResponse {
 }
 
 /** Error responses contain nothing secret, and a browser app needs `Retry-After`. */
-const forAnyOrigin = {
+const headersForAnyOrigin = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id',
 };
@@ -63,7 +63,7 @@ function oauthErrorResponse(error: unknown): RenderedResponse {
   const { status, headers, body } = toErrorResponse(error);
   return jsonResponse(
     status,
-    { ...headers, ...forAnyOrigin, 'Cache-Control': 'no-store' },
+    { ...headers, ...headersForAnyOrigin, 'Cache-Control': 'no-store' },
     { ...body, error: oauthErrors[body.code] ?? 'invalid_request', error_description: body.message },
   );
 }

@@ -43,7 +43,7 @@ export function delayDecision(count: GuessCount, { requests, windowSeconds }: Qu
   return trying > 0 ? wait : free;
 }
 
-/** Whether a decision is stricter than another: a wait than free, a lock than a wait, a longer lock. */
+/** Whether a decision is stricter than another: free is the least strict, then wait, then the longer lock. */
 export function isStricter(decision: GuessDecision, other: GuessDecision): boolean {
   return strictness(decision) > strictness(other);
 }

@@ -33,7 +33,7 @@ export class ResponseTimestampStore {
    * briefly for a response that is being sent.
    */
   async find(model: string, token: string): Promise<ResponseTimestamps | undefined> {
-    const waitUntil = Date.now() + waitTimeoutMs;
+    const endsAtMs = Date.now() + waitTimeoutMs;
     do {
       const found = await this.redis.tryCommand('response-timestamps', (client) =>
         client.get(keyOf(model, token)),
@@ -44,7 +44,7 @@ export class ResponseTimestampStore {
         return { startedAtMs, sentAtMs };
       }
       await sleep(pollIntervalMs);
-    } while (Date.now() < waitUntil);
+    } while (Date.now() < endsAtMs);
     return undefined;
   }
 

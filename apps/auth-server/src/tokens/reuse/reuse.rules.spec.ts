@@ -5,6 +5,7 @@ const at = (ms: number) => computeArrival(ms, undefined);
 
 describe('computeArrival: the sender decided on a request', () => {
   it.each([
+    // The clocks are exact to 2 ms.
     ['when its connection was opened, if it is the first request on it', '0.032', 970],
     ['when it arrived, if the connection is younger than the resolution of the clocks', '0.001', 1_000],
     ['when it arrived, if the connection was open for more than a second', '1.001', 1_000],

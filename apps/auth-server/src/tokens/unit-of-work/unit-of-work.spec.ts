@@ -63,14 +63,14 @@ describe('audit records', () => {
   });
 
   it('outside a unit of work do not fail the request, and a lost one is counted', async () => {
-    const lost = async () => {
+    const countLost = async () => {
       const metric = await metrics.getSingleMetric('audit_records_lost_total')?.get();
       return metric?.values.find(({ labels }) => labels['event'] === 'client_registered')?.value ?? 0;
     };
-    const before = await lost();
+    const before = await countLost();
     await rejectRecordsOf('client_registered', async () => {
       expect((await register(server)).status).toBe(201);
     });
-    expect(await lost()).toBe(before + 1);
+    expect(await countLost()).toBe(before + 1);
   });
 });

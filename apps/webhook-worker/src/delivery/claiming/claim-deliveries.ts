@@ -27,7 +27,7 @@ export interface ClaimRequest {
   readonly subscriptionId: string;
   /** Maximum number of deliveries: one for each host slot that was taken. */
   readonly maxCount: number;
-  /** Number of attempts that this process is already running. */
+  /** Number of attempts for the subscription that this process is already running. */
   readonly running: number;
   readonly receiver: ReceiverWindow;
   /** Days to search; undefined when they must be determined first. */

@@ -2,7 +2,7 @@ import { ScanStart, type ScanTimes } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import { setNewest } from '../../set-newest.js';
 
-/** Bounds the memory; the scan of a subscription beyond them starts again with a full scan. */
+/** Bounds the memory: beyond it, the entry that was used least recently is deleted; its next scan is full. */
 const maxSubscriptions = 50_000;
 
 /** The time from which this process searches next for due deliveries, for each subscription. */

@@ -43,14 +43,14 @@ export class LostClaims {
     this.isWorking = true;
     while (this.claims.size > 0) {
       await delay(retryIntervalMs, undefined, { ref: false });
-      const now = performance.now();
+      const nowMs = performance.now();
       const tokens = [...this.claims.keys()];
       const isFreed = await this.database.run(revertClaims, [tokens]).then(
         () => true,
         () => false,
       );
       for (const [token, { mayCommitUntilMs, leaseEndsAtMs }] of this.claims)
-        if ((isFreed && mayCommitUntilMs <= now) || leaseEndsAtMs <= now) this.claims.delete(token);
+        if ((isFreed && mayCommitUntilMs <= nowMs) || leaseEndsAtMs <= nowMs) this.claims.delete(token);
     }
     this.isWorking = false;
   }

@@ -53,7 +53,7 @@ describe('the deliveries of one subscription', () => {
     expect(maxRunning()).toBeLessThanOrEqual(windowSizes.max);
   });
 
-  it('are sent at most as many at a time as the owner allows, at once after a change', async () => {
+  it('are sent at most as many at a time as the owner allows, with a new maximum at once', async () => {
     const { client, id, publish } = await aHealthySubscriber({ max_in_flight: 3 });
     const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 100 });
     await publish(20);

@@ -4,7 +4,7 @@ import { setNewest } from '../../set-newest.js';
 import type { LeasedDelivery } from '../leased-delivery.js';
 import { initialWindow, type Window, windowAfterAttempt, type WindowAtStart } from './window.rules.js';
 
-/** Bounds the memory; a receiver beyond them starts again with the initial window. */
+/** Bounds the memory: beyond it, the window that was used least recently is deleted and starts again. */
 const maxWindows = 50_000;
 
 /** The window of a subscription's receiver. */

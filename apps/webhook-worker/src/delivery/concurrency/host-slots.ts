@@ -9,7 +9,7 @@ import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../../dispatch-queue/lane-queue.js';
 import { windowSizes } from './window.rules.js';
 
-/** Bounds the memory; the host of a subscription beyond them is read from PostgreSQL. */
+/** Bounds the memory: beyond it, the oldest entry is deleted, and that host is read from PostgreSQL again. */
 const maxRememberedHosts = 50_000;
 
 const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');
@@ -110,7 +110,7 @@ export class HostSlots {
     const next = hostLane.waiting.values().next().value;
     if (next !== undefined && hostLane.limit - hostLane.taken >= batch) {
       hostLane.waiting.delete(next.subscriptionId);
-      this.queue.requeue([next]); // another process may take it, so it does not keep the entry of the host
+      this.queue.requeue([next]); // perhaps for another process, so it no longer waits here
     }
     if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
   }

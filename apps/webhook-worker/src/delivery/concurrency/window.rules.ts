@@ -99,8 +99,8 @@ function reduce(window: Window, minSize: number): Window {
 }
 
 /**
- * Whether to claim more deliveries while attempts are running: when half of a large batch has ended, so that
- * slow responses do not delay the others, and claims stay large; a small batch must have ended.
+ * Whether enough attempts have ended to claim more deliveries: all of a small batch, half of a large one. So
+ * slow responses of a large batch do not delay the next one, and claims stay large.
  */
 export function mayContinue(attempts: {
   readonly runningAfterClaim: number;

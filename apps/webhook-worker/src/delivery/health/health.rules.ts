@@ -56,10 +56,10 @@ export function healthAfterAttempts<T extends Health>(
   let health = before;
   for (const attempt of attempts) {
     const { consecutiveFailures, failingSince } = health;
-    const haveDisabled = health.status !== before.status;
+    const isDisabledByEarlier = health.status !== before.status;
     const after = healthAfterAttempt(health, attempt, now, limits);
-    // A success after these attempts have disabled it does not reset the failures that its owner is shown.
-    health = haveDisabled ? { ...after, consecutiveFailures, failingSince } : after;
+    // The owner is shown the failures that disabled the subscription: later attempts do not change them.
+    health = isDisabledByEarlier ? { ...after, consecutiveFailures, failingSince } : after;
   }
   return health;
 }

@@ -23,8 +23,8 @@ export interface DisabledSubscription extends FailingSubscription {
   readonly disabledReason: Exclude<DisabledReason, 'owner'>;
 }
 
-// A subscription is disabled after a number of consecutive failures and a time. These have reached the number
-// ($1), and have been failing for almost as long ($2 ms).
+// Finds subscriptions with enough consecutive failures to be disabled ($1), of which the first was at least
+// $2 ms ago: a day before they have been failing for long enough.
 const markSubscriptionsToWarn = statement(
   'subscriptions.mark-to-warn',
   `WITH due AS (

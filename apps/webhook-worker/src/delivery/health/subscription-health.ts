@@ -41,7 +41,7 @@ export async function lockSubscriptions(
   const rows = await tx.rows<HealthRow>(lockHealth, [ids]);
   const locked = new Set(rows.map(({ id }) => id));
   return {
-    now: rows[0]?.now ?? new Date(),
+    now: rows[0]?.now ?? new Date(), // unused without rows
     lockedByOthers: new Set(ids.filter((id) => !locked.has(id))),
     subscriptions: new Map(rows.filter((row) => !row.isDeleted).map((row) => [row.id, row])),
   };

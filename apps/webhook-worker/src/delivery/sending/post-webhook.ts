@@ -61,15 +61,15 @@ export class PostWebhook {
   }
 
   private headers(delivery: LeasedDelivery): Record<string, string> {
-    // Each attempt is signed with its own time, since receivers reject a time that is 300 seconds old.
+    // Each attempt is signed with its own time, since receivers reject a time more than 300 seconds ago.
     const unixSeconds = Math.floor(Date.now() / 1000);
     const { secret, previousSecret, signingKey, previousSigningKey, subscriptionId, body } = delivery;
     const keys = this.keys.get(secret, subscriptionId);
     const previousKeys = previousSecret === null ? undefined : this.keys.get(previousSecret, subscriptionId);
     const id = eventPublicId(delivery.eventId, delivery);
     const standardSignatures = [keys, previousKeys]
-      .filter((each) => each !== undefined)
-      .map((each) => standardSignature(each, id, unixSeconds, body));
+      .filter((secretKeys) => secretKeys !== undefined)
+      .map((secretKeys) => standardSignature(secretKeys, id, unixSeconds, body));
     const asymmetricSignatures = [signingKey, previousSigningKey]
       .filter((sealed) => sealed !== null)
       .map((sealed) => this.keys.getPrivate(sealed, subscriptionId))

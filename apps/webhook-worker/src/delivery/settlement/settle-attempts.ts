@@ -63,7 +63,7 @@ const settle = statement(
        next_attempt_at = CASE WHEN r.restore_prior THEN d.prior_next_attempt_at
                               WHEN r.status = 'retrying' THEN now() + r.delay_ms * interval '1 millisecond' END,
        completed_at = CASE WHEN r.restore_prior THEN d.prior_completed_at
-                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- not now(), since a recovery sends what had failed by its created_at, and one that was requested after the start of this transaction must not send this delivery
+                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- not now(), the start of this transaction: a recovery that was requested since then excludes this delivery, which failed later
        trigger = CASE WHEN d.test THEN 'test' WHEN r.restore_prior THEN d.prior_trigger ELSE 'auto' END,
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
@@ -150,7 +150,7 @@ export class SettleAttempts {
     await this.bulkUpdates.requestStateSync(tx, [...disabled.map(({ id }) => id), ...heldThoughActive]);
     const failing = changed.filter((health) => mustNotifyOfFailure(health, before.get(health.id)));
     await this.owners.notifyDegraded(tx, 'delivery_failed', failing.filter(isFailing), now);
-    await this.notifyDisabled(tx, disabled, now);
+    await this.reportDisabled(tx, disabled, now);
   }
 
   /**
@@ -175,7 +175,8 @@ export class SettleAttempts {
     return new Map([...before].map(([id, subscription]) => [id, afterOwn(subscription)]));
   }
 
-  private async notifyDisabled(
+  /** Notifies the owners; counts and logs after the commit. */
+  private async reportDisabled(
     tx: Transaction,
     disabled: readonly SubscriptionHealth[],
     now: Date,

@@ -16,7 +16,7 @@ interface Waiting {
   readonly attempt: Attempt;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
-  /** Delay before the next try if the subscription is locked. */
+  /** Delay before the result is written again if the subscription is locked. */
   retryMs: number;
 }
 
@@ -34,7 +34,7 @@ export class SettlementBatches {
   /** Number of running batches, including the slow ones. */
   private runningBatches = 0;
   private slowBatches = 0;
-  /** A batch starts after the current tick. */
+  /** Whether a batch starts after the current tick. */
   private isStarting = false;
 
   constructor(

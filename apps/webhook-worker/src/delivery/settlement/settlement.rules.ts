@@ -18,7 +18,7 @@ export interface NextState {
 export interface SettlementContext {
   /** The current state of the subscription, not that at the claim. */
   readonly subscription: SubscriptionState;
-  /** Whether the URL has not changed since the claim; if it has, another receiver gave the response. */
+  /** Whether the subscription still has the URL of the claim; else another receiver gave the response. */
   readonly isSameUrl: boolean;
   readonly scheduleMs: readonly number[];
   /** Random number from 0 to 1, for the delay. */
@@ -55,20 +55,20 @@ export function nextState(
     transitionTo('failed', { failureReason });
 
   if (exchange.outcome === 'succeeded') return transitionTo('succeeded');
-  // A failed manual retry leaves a delivery that had ended as it was.
+  // A delivery that had ended before the manual retry returns to that state.
   if (priorStatus === 'succeeded' || priorStatus === 'failed')
     return transitionTo(priorStatus, { restorePrior: true });
   if (subscription === 'deleted') return failed('subscription_deleted');
   if (delivery.test) return failed('exhausted'); // a test event has one attempt
   if (exchange.statusCode === 410 && context.isSameUrl) return failed('gone');
-  // A failed manual retry returns an open delivery to its schedule.
+  // A delivery that was held or open before the manual retry returns to that state, or to its schedule.
   if (priorStatus === 'held') return transitionTo('held', { restorePrior: true });
   if (priorStatus !== null)
     return subscription === 'disabled'
       ? transitionTo('held')
       : transitionTo('retrying', { restorePrior: true });
-  // After an uncounted failure the delivery stays at its step of the schedule. Its delay grows nevertheless:
-  // it is that of the step which as many counted attempts would have reached.
+  // After an uncounted failure the delivery stays at its step of the schedule, but the delay grows: it is
+  // that of the step that the delivery would have reached if all its attempts counted.
   const delayStep = isUncounted ? Math.min(delivery.attemptsInSchedule, scheduleMs.length - 1) : scheduleStep;
   const delayMs = retryDelayMs(exchange, delayStep, scheduleMs, context);
   if (delayMs === undefined) return failed('exhausted');

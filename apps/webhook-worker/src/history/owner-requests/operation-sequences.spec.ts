@@ -23,7 +23,7 @@ const subscriptionOf = statement(
   'test.subscription-of',
   `SELECT status, deleted_at IS NOT NULL AS deleted,
      EXISTS (SELECT FROM webhook_state_syncs a WHERE a.subscription_id = s.id)
-       OR status = 'active' AND EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = s.id) AS updating
+       OR (status = 'active' AND EXISTS (SELECT FROM webhook_recoveries r WHERE r.subscription_id = s.id)) AS updating
    FROM webhook_subscriptions s WHERE id = $1`,
 );
 const loseLeases = statement(

@@ -21,7 +21,7 @@ const serialise = statement(
 );
 /**
  * SQL: failed or held deliveries of the span, at most the newest `maxCountedDeliveries`, each with
- * `in_recovery`: whether an earlier recovery has yet to send it.
+ * `in_recovery`: whether an earlier recovery will still send it.
  * @param condition SQL about columns of the delivery; none by default
  * @param recoveryCondition SQL about the delivery `d` and the recovery `r`; none by default
  */
@@ -88,7 +88,7 @@ export class RecoverDeliveries {
       throw new ValidationFailed([{ field: 'until', reason: 'must not be before since' }]);
     }
     const request = keyedRequest(caller, webhookId, key, { recover: input }, this.clock());
-    const known = request && (await findCreated<Recovery>(this.database, request));
+    const known = request === undefined ? undefined : await findCreated<Recovery>(this.database, request);
     if (known !== undefined) return new ResponseWithHeaders(known.response, known.headers);
     const subscriptionId = await this.checkAndConsumeQuota(caller, webhookId);
     const { response, headers } = await this.database.transaction((tx) =>

@@ -73,7 +73,7 @@ export class SendTestEvent {
     const subscription = await lockOwned(tx, caller, webhookId);
     await consumeOwnerRequestQuota(tx, subscription.id, 'test');
     const sent = event ?? firstEventOf(subscription.events) ?? 'order.created';
-    const row = await insertTestEvent(tx, subscription, sent);
+    const row = await insertTestEvent(tx, subscription, sent, this.clock());
     this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
     return deliveryView(row);
   }
@@ -83,8 +83,8 @@ async function insertTestEvent(
   tx: Transaction,
   { id: subscriptionId, api_version: apiVersion }: OwnedSubscription,
   event: WebhookEvent,
+  now: Date,
 ): Promise<DeliveryRow> {
-  const now = new Date();
   const eventId = uuidv7(now);
   const occurredAt = now.toISOString();
   const day = eventDay(eventId, occurredAt);

@@ -206,7 +206,7 @@ it.each(publishedMessages('webhook-worker.clients').map((message) => [message.ty
   },
 );
 
-describe('the revocation of access at 12:00:10.500', () => {
+describe('the revocation of access at 12:10:10.500', () => {
   const evaluate = statement(
     'test.is-covered-by',
     `SELECT ${issuedBeforeRevocationSql('$1::timestamptz', '$2::timestamptz', '$3::timestamptz')} AS covered`,
@@ -239,7 +239,7 @@ describe('the revocation of access at 12:00:10.500', () => {
       false,
     ],
   ])('%s', async (_case, authorizedAt, createdAt, covered) => {
-    const at = (time: string) => `2026-03-01T12:${time}Z`;
+    const at = (minutesAndSeconds: string) => `2026-03-01T12:${minutesAndSeconds}Z`;
     const values = [at(authorizedAt), at(createdAt), at('10:10.500')];
     expect(await given.stores.database.row(evaluate, values)).toEqual({ covered });
   });
