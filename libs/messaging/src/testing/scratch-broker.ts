@@ -48,9 +48,9 @@ export async function scratchBroker(queues: readonly MessageQueue[] = queueNames
     spy,
     (raw) => {
       if (raw === null || raw.properties.headers?.['x-test-raw'] !== undefined) return;
-      // The warehouse publishes these, in any shape.
-      const isForeign = raw.fields.routingKey.startsWith('fulfilment.');
-      published.push(isForeign ? parseEnvelope(raw.content) : parseMessage(raw.content));
+      // Tests also publish messages of the warehouse whose data is invalid.
+      const isOfWarehouse = raw.fields.routingKey.startsWith('fulfilment.');
+      published.push(isOfWarehouse ? parseEnvelope(raw.content) : parseMessage(raw.content));
     },
     { noAck: true },
   );
