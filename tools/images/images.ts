@@ -62,26 +62,36 @@ async function main(): Promise<number> {
     );
     return 1;
   }
+  await workWithPrivateEngine(options, {
+    keepsData: values.keep,
+    acceptsFailedStart: values['if-possible'],
+  });
+  return 0;
+}
+
+async function workWithPrivateEngine(
+  options: WorkOptions,
+  { keepsData, acceptsFailedStart }: { readonly keepsData: boolean; readonly acceptsFailedStart: boolean },
+): Promise<void> {
   const own = new PrivateEngine(join('/tmp', `fulfilment-engine-${stateDirHash(readSettings())}`));
-  const stop = (): Promise<void> => own.stop({ keepsData: values.keep });
+  const stop = (): Promise<void> => own.stop({ keepsData });
   stopOnSignal(stop);
   try {
     await own.start(say);
   } catch (error) {
     await stop();
-    if (!values['if-possible'] || !(error instanceof Failure)) throw error;
+    if (!acceptsFailedStart || !(error instanceof Failure)) throw error;
     say(error.message);
     say('Container images: NOT VERIFIED, because no container engine can run here; the reason is above.');
-    return 0;
+    return;
   }
   try {
     await work(own.engine, options);
   } finally {
     await stop();
-    say(values.keep ? 'The private engine is stopped; its data stays.' : 'The private engine is removed.');
+    say(keepsData ? 'The private engine is stopped; its data stays.' : 'The private engine is removed.');
   }
-  sayVerdict(own.engine, values.verify);
-  return 0;
+  sayVerdict(own.engine, options.includesVerification);
 }
 
 function stopOnSignal(stop: () => Promise<unknown>): void {
