@@ -10,7 +10,7 @@
 #
 # nginx resolves the names of services once, when it reads its configuration, and does not start with an unknown name.
 # So this script resolves them, every GATEWAY_RESOLVE_SECONDS, and reloads the configuration when an address or the
-# certificate has changed. A reload ends no request.
+# certificate has changed. From nginx 1.27.4 on, a reload ends no request.
 #
 # It also stops using a replica that fails to respond to /health/serving with 200 within a second, twice in a row, until
 # the replica responds. nginx alone notices a suspended replica only after requests have waited for it.

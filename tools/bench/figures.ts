@@ -45,13 +45,13 @@ export function formatTable(figures: readonly Figure[]): string[] {
     const spread = spreadOf(measured);
     const range = spread === undefined ? '' : `(${spread})`;
     const verdict = target === undefined ? '' : `${isMet(measured) ? '✓' : '✗'} ${describeTarget(target)}`;
-    return `  ${name.padEnd(width)}  ${round(value).padStart(8)} ${unit.padEnd(11)} ${range.padEnd(22)} ${verdict}`.trimEnd();
+    return `  ${name.padEnd(width)}  ${formatValue(value).padStart(8)} ${unit.padEnd(11)} ${range.padEnd(22)} ${verdict}`.trimEnd();
   });
 }
 
 /** Formats the minimum and maximum of the rounds. */
 export function spreadOf({ rounds }: Figure): string | undefined {
-  return rounds && `${round(Math.min(...rounds))} to ${round(Math.max(...rounds))}`;
+  return rounds && `${formatValue(Math.min(...rounds))} to ${formatValue(Math.max(...rounds))}`;
 }
 
 export function describeTarget(target: Target): string {
@@ -65,6 +65,6 @@ function formatBound(bound: number): string {
   return String(Number(bound.toPrecision(3)));
 }
 
-export function round(value: number): string {
+export function formatValue(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }

@@ -14,7 +14,8 @@ describe('latenciesAtRate', () => {
       await setImmediate();
     };
     try {
-      await expect(latenciesAtRate(call, 100, 50)).rejects.toThrow('the first request failed');
+      const [perSecond, durationMs] = [100, 50]; // five requests
+      await expect(latenciesAtRate(call, perSecond, durationMs)).rejects.toThrow('the first request failed');
       expect(calls).toBe(5);
       expect(unhandled).toEqual([]);
     } finally {

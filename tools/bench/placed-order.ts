@@ -1,14 +1,17 @@
 import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 
-const firstRelease = 4096; // as in creator-data.ts
+/** Number of the releases that the orders and postings of the benchmarks are about. */
+export const releaseCount = 40;
+/** The end of the first release's UUID, apart from the UUIDs of the creators, which end with 1 to 3. */
+export const firstRelease = 4096;
 
-/** An order of two lines, placed now. The index chooses two of 40 releases. */
+/** An order of two lines, placed now. The index chooses the two releases. */
 export function placedOrder(index: number, creatorId: string): OrderSnapshot {
   const at = new Date().toISOString();
   const item = (line: number) => ({
     id: uuidv7(),
     product_id: uuidv7(),
-    release_id: `01900000-0000-7000-8000-${(firstRelease + ((index + line) % 40)).toString(16).padStart(12, '0')}`,
+    release_id: releaseId((index + line) % releaseCount),
     release_title: 'Quiet Machinery',
     product_type: 'vinyl_12_lp',
     ean: '2000000000015',
@@ -35,6 +38,10 @@ export function placedOrder(index: number, creatorId: string): OrderSnapshot {
     delivered_at: null,
     items: [item(1), item(2)],
   };
+}
+
+function releaseId(index: number): string {
+  return `01900000-0000-7000-8000-${(firstRelease + index).toString(16).padStart(12, '0')}`;
 }
 
 /** The same order after its payment, which is its second version. */

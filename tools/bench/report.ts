@@ -8,7 +8,7 @@ import { runSql } from '../dev/run-sql.ts';
 import { root } from '../dev/settings.ts';
 import { table } from '../reference/markdown.ts';
 import type { BenchContext } from './bench-context.ts';
-import { type Figure, figureSchema, describeTarget, isMet, round, spreadOf } from './figures.ts';
+import { type Figure, figureSchema, describeTarget, formatValue, isMet, spreadOf } from './figures.ts';
 
 const pageFile = join(root, 'docs', 'reference', 'benchmarks.md');
 const rawFile = join(root, 'docs', 'reference', 'benchmarks.json');
@@ -82,7 +82,7 @@ function section(name: string, report: Report | undefined): string[] {
     const { name: figureName, unit, value, target } = measured;
     const verdict =
       target === undefined ? '' : `${describeTarget(target)}: ${isMet(measured) ? 'met' : 'missed'}`;
-    return [figureName.trim(), `${round(value)} ${unit}`, spreadOf(measured) ?? '', verdict];
+    return [figureName.trim(), `${formatValue(value)} ${unit}`, spreadOf(measured) ?? '', verdict];
   });
   const lines = where.map((line) => `- ${line}`).join('\n');
   return [`## ${name}`, `\`${command}\``, lines, table(['Figure', 'Median', 'Rounds', 'Target'], rows)];

@@ -12,6 +12,8 @@ import type { PausableServer } from './rounds.ts';
 const portLine = z.object({ port: z.number() });
 const readyTimeoutMs = 60_000;
 const pollIntervalMs = 20;
+/** Number of the last lines of output that the error of an ended process shows. */
+const shownLineCount = 20;
 
 /** Processes that are running. They would outlive a benchmark that fails or is interrupted. */
 const running = new Set<ChildProcess>();
@@ -44,7 +46,7 @@ export class ServedProcess implements PausableServer {
       createInterface(stream).on('line', (line) => {
         if (stream === this.child.stdout) this.printedFirst ??= line;
         this.lastLines.push(line);
-        if (this.lastLines.length > 20) this.lastLines.shift();
+        if (this.lastLines.length > shownLineCount) this.lastLines.shift();
       });
     }
   }

@@ -10,14 +10,19 @@ const meanSojourn = (station: Omit<Station, 'name'>, perSecond: number) => {
 };
 
 describe('a simulated queue', () => {
+  const [serviceMs, perSecond] = [10, 70];
+  const busyShare = (serviceMs * perSecond) / 1000;
+  const idleShare = 1 - busyShare;
+
   it('has the mean time of M/M/1: the service time divided by the idle share', () => {
-    const mean = meanSojourn({ servers: 1, serviceMs: 10, variability: 'exponential' }, 70);
-    expect(mean / (10 / 0.3)).toBeCloseTo(1, 1);
+    const mean = meanSojourn({ servers: 1, serviceMs, variability: 'exponential' }, perSecond);
+    expect(mean / (serviceMs / idleShare)).toBeCloseTo(1, 1);
   });
 
   it('has half the waiting time of M/M/1 when the service time is fixed', () => {
-    const mean = meanSojourn({ servers: 1, serviceMs: 10, variability: 'fixed' }, 70);
-    expect((mean - 10) / ((10 * 0.7) / 0.3 / 2)).toBeCloseTo(1, 1);
+    const mean = meanSojourn({ servers: 1, serviceMs, variability: 'fixed' }, perSecond);
+    const waitingOfMM1 = (serviceMs * busyShare) / idleShare;
+    expect((mean - serviceMs) / (waitingOfMM1 / 2)).toBeCloseTo(1, 1);
   });
 
   it('serves a batch at the rate of its servers', () => {

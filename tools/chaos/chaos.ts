@@ -31,6 +31,7 @@ Settings (environment):
   SUITE_CHAOS_BASE_PORT   base port (default: 26443)
   SUITE_DEV_DIR           directory for state; it uses the subdirectory "chaos" (default: .dev)`;
 
+/** The largest value of a numeric option, and the largest random seed. */
 const maxNumber = 9_999_999;
 // Each load has the duration in which faults begin, and the orders a second.
 const defaultLoad = { seconds: 180, perSecond: 20 };

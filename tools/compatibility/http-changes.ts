@@ -30,11 +30,18 @@ const service: Tolerance = { newValues: 'rejected', unknownMembers: 'rejected' }
 /** A client ignores members and values that it does not know (docs/receiving-webhooks.md, docs/client.md). */
 const client: Tolerance = { newValues: 'accepted', unknownMembers: 'accepted' };
 
+/** The OpenAPI documents of two releases: schemas refer to parts of their document. */
+interface Releases {
+  readonly released: Document;
+  readonly current: Document;
+}
+
 /**
  * Compares the OpenAPI documents of two releases. Returns what breaks a client of the older one: a request
  * that is rejected now, or a response that lacks what was promised.
  */
 export function httpBreaks(released: Document, current: Document): string[] {
+  const releases = { released, current };
   const [releasedApi, currentApi] = [openApi.parse(released), openApi.parse(current)];
   const operations = Object.entries(releasedApi.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, before]) => {
@@ -42,9 +49,9 @@ export function httpBreaks(released: Document, current: Document): string[] {
       const after = currentApi.paths[path]?.[method];
       if (after === undefined) return [`${name} was removed`];
       return [
-        ...parameterBreaks(before, after),
-        ...bodyBreaks(before.requestBody, after.requestBody),
-        ...responseBreaks(before, after),
+        ...parameterBreaks(releases, before, after),
+        ...requestBodyBreaks(releases, before.requestBody, after.requestBody),
+        ...responseBreaks(releases, before, after),
         ...scopeBreaks(before, after),
       ].map((found) => `${name}: ${found}`);
     }),
@@ -52,79 +59,91 @@ export function httpBreaks(released: Document, current: Document): string[] {
   const webhooks = Object.entries(releasedApi.webhooks).flatMap(([event, { post: before }]) => {
     const after = currentApi.webhooks[event]?.post;
     if (after === undefined) return [`Webhook ${event} was removed`];
-    return bodyRejections(after.requestBody, before.requestBody, client, 'writer').map(
+    return rejectionsByClient(releases, before.requestBody, after.requestBody).map(
       (found) => `Webhook ${event}: ${found}`,
     );
   });
   return [...operations, ...webhooks];
+}
 
-  function parameterBreaks(before: Operation, after: Operation): string[] {
-    const findIn = ({ parameters }: Operation, { name, in: location }: Parameter) =>
-      parameters.find((candidate) => candidate.name === name && candidate.in === location);
-    return [
-      ...before.parameters.flatMap((sent) => {
-        const accepted = findIn(after, sent);
-        if (accepted === undefined) return [`parameter ${sent.name} was removed`];
-        return rejections(
-          { document: released, schema: sent.schema },
-          { document: current, schema: accepted.schema },
-          service,
-        ).map((found) => `parameter ${sent.name}: ${found}`);
-      }),
-      ...after.parameters
-        .filter((accepted) => accepted.required === true && findIn(before, accepted)?.required !== true)
-        .map(({ name }) => `parameter ${name} is required now`),
-    ];
-  }
-
-  function bodyBreaks(before: Body | undefined, after: Body | undefined): string[] {
-    if (before === undefined) return after?.required === true ? ['a body is required now'] : [];
-    const isRequiredNow = after?.required === true && before.required !== true;
-    return [
-      ...(isRequiredNow ? ['a body is required now'] : []),
-      ...bodyRejections(before, after, service, 'reader').map((found) => `body: ${found}`),
-    ];
-  }
-
-  function responseBreaks(before: Operation, after: Operation): string[] {
-    const isSuccess = (status: string): boolean => /^[23]/.test(status);
-    const added = Object.keys(after.responses).filter(
-      (status) => isSuccess(status) && before.responses[status] === undefined,
-    );
-    return [
-      ...added.map((status) => `may respond with ${status} now`),
-      ...Object.entries(before.responses).flatMap(([status, response]) => {
-        const responseNow = after.responses[status];
-        if (responseNow === undefined) return isSuccess(status) ? [`no longer responds with ${status}`] : [];
-        return bodyRejections(
-          resolved(current, responseNow),
-          resolved(released, response),
-          client,
-          'writer',
-        ).map((found) => `response ${status}: ${found}`);
-      }),
-    ];
-  }
-
-  /** Compares bodies by media type. @param currentIs the side of the current document */
-  function bodyRejections(
-    written: Body | undefined,
-    read: Body | undefined,
-    tolerance: Tolerance,
-    currentIs: 'writer' | 'reader',
-  ): string[] {
-    const [writer, reader] = currentIs === 'writer' ? [current, released] : [released, current];
-    const promised = currentIs === 'writer' ? read : written;
-    return Object.keys(promised?.content ?? {}).flatMap((type) => {
-      const [from, to] = [written?.content?.[type], read?.content?.[type]];
-      if (from === undefined || to === undefined) return [`${type} was removed`];
+function parameterBreaks({ released, current }: Releases, before: Operation, after: Operation): string[] {
+  const findIn = ({ parameters }: Operation, { name, in: location }: Parameter) =>
+    parameters.find((candidate) => candidate.name === name && candidate.in === location);
+  return [
+    ...before.parameters.flatMap((sent) => {
+      const accepted = findIn(after, sent);
+      if (accepted === undefined) return [`parameter ${sent.name} was removed`];
       return rejections(
-        { document: writer, schema: from.schema },
-        { document: reader, schema: to.schema },
-        tolerance,
-      );
-    });
-  }
+        { document: released, schema: sent.schema },
+        { document: current, schema: accepted.schema },
+        service,
+      ).map((found) => `parameter ${sent.name}: ${found}`);
+    }),
+    ...after.parameters
+      .filter((accepted) => accepted.required === true && findIn(before, accepted)?.required !== true)
+      .map(({ name }) => `parameter ${name} is required now`),
+  ];
+}
+
+function requestBodyBreaks(releases: Releases, before: Body | undefined, after: Body | undefined): string[] {
+  const isRequiredNow = after?.required === true && before?.required !== true;
+  return [
+    ...(isRequiredNow ? ['a body is required now'] : []),
+    ...rejectionsByService(releases, before, after).map((found) => `body: ${found}`),
+  ];
+}
+
+function responseBreaks(releases: Releases, before: Operation, after: Operation): string[] {
+  const isSuccess = (status: string): boolean => /^[23]/.test(status);
+  const added = Object.keys(after.responses).filter(
+    (status) => isSuccess(status) && before.responses[status] === undefined,
+  );
+  return [
+    ...added.map((status) => `may respond with ${status} now`),
+    ...Object.entries(before.responses).flatMap(([status, response]) => {
+      const responseNow = after.responses[status];
+      if (responseNow === undefined) return isSuccess(status) ? [`no longer responds with ${status}`] : [];
+      return rejectionsByClient(
+        releases,
+        resolved(releases.released, response),
+        resolved(releases.current, responseNow),
+      ).map((found) => `response ${status}: ${found}`);
+    }),
+  ];
+}
+
+/** The current service reads what a client of the older release writes. */
+function rejectionsByService(
+  { released, current }: Releases,
+  before: Body | undefined,
+  after: Body | undefined,
+): string[] {
+  return compareMediaTypes(before, after, (written, read) =>
+    rejections({ document: released, schema: written }, { document: current, schema: read }, service),
+  );
+}
+
+/** A client of the older release reads what the current service writes. */
+function rejectionsByClient(
+  { released, current }: Releases,
+  before: Body | undefined,
+  after: Body | undefined,
+): string[] {
+  return compareMediaTypes(before, after, (read, written) =>
+    rejections({ document: current, schema: written }, { document: released, schema: read }, client),
+  );
+}
+
+/** Compares the schemas of each media type that a body had. */
+function compareMediaTypes(
+  before: Body | undefined,
+  after: Body | undefined,
+  compare: (before: unknown, after: unknown) => string[],
+): string[] {
+  return Object.entries(before?.content ?? {}).flatMap(([type, { schema }]) => {
+    const now = after?.content?.[type];
+    return now === undefined ? [`${type} was removed`] : compare(schema, now.schema);
+  });
 }
 
 /** A token that was sufficient must remain sufficient. Each set begins with the security scheme. */

@@ -16,8 +16,8 @@ function message(data: JsonObject, required: readonly string[], action: 'send' |
 }
 const text = { type: 'string' };
 
-describe('the comparison of two catalogues of messages', () => {
-  it('finds nothing in a catalogue that did not change', () => {
+describe('the comparison of two AsyncAPI documents', () => {
+  it('finds nothing in a document that did not change', () => {
     const same = z.record(z.string(), z.unknown()).parse(JSON.parse(published));
     expect(messageBreaks(same, same)).toEqual([]);
   });

@@ -29,7 +29,8 @@ async function newestRelease(): Promise<string> {
 /** Checks a commit out into a directory below `parent` and builds it, once. @returns the directory */
 export async function buildRelease(commit: string, parent: string): Promise<string> {
   const dir = join(parent, commit);
-  if (existsSync(join(dir, 'built'))) return dir;
+  const finishedMark = join(dir, 'built'); // missing after an interrupted build
+  if (existsSync(finishedMark)) return dir;
   mkdirSync(parent, { recursive: true });
   await git('worktree', 'prune');
   if (!existsSync(dir)) await git('worktree', 'add', '--detach', dir, commit);
@@ -40,7 +41,7 @@ export async function buildRelease(commit: string, parent: string): Promise<stri
     cwd: dir,
     env,
   });
-  mkdirSync(join(dir, 'built'));
+  mkdirSync(finishedMark);
   return dir;
 }
 

@@ -1,5 +1,5 @@
-import { type Client as CreatorClient, createCreatorClient } from '@fulfilment/client/creator';
-import { createStoreClient, type Client as StoreClient } from '@fulfilment/client/store';
+import { createCreatorClient } from '@fulfilment/client/creator';
+import { type Client, createStoreClient } from '@fulfilment/client/store';
 import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
 import { Failure, reasonOf } from '../dev/failure.ts';
@@ -11,13 +11,13 @@ export function fetchTrusting(ca: string | undefined): typeof fetch {
   return (input, init) => fetch(input, { ...init, dispatcher });
 }
 
-/** A client of the Store API with a token. Its operations throw a Failure. */
-export function openStore(stack: Stack, token: string): StoreClient {
+/** A client of the Store API with a token. An operation that fails throws a Failure. */
+export function openStore(stack: Stack, token: string): Client {
   return withFailures(createStoreClient(clientOptions(stack, 'store', token)));
 }
 
-/** A client of the Creator API with a token. Its operations throw a Failure. */
-export function openCreator(stack: Stack, token: string): CreatorClient {
+/** A client of the Creator API with a token. An operation that fails throws a Failure. */
+export function openCreator(stack: Stack, token: string): Client {
   return withFailures(createCreatorClient(clientOptions(stack, 'creator', token)));
 }
 
@@ -29,7 +29,8 @@ function clientOptions({ ca_file, base_url }: Stack, api: 'store' | 'creator', t
   };
 }
 
-function withFailures(client: StoreClient): StoreClient {
+/** The clients of both APIs have the same type. */
+function withFailures(client: Client): Client {
   client.interceptors.error.use((error, _response, request) => {
     return new Failure(`${request?.method} ${request?.url}: ${reasonOf(error)}`);
   });

@@ -8,6 +8,8 @@ export interface DemoCreator {
 }
 
 const releasesPerCreator = 40;
+/** At least the number of products of a release, so that each product has its own number. */
+const productNumbersPerRelease = 4;
 /** The words of which the names of most releases are made, such as "Quiet Machinery". */
 const firstWords = 'Tidal Paper Northern Quiet Copper Winter Salt Hollow Amber Electric Distant Velvet'.split(
   ' ',
@@ -61,7 +63,7 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
     copyright: `℗ & © ${createdAt.getUTCFullYear()} ${creator.name}`,
     created_at: createdAt.toISOString(),
     products: types.map((type, position) => {
-      const productNumber = number * 4 + position;
+      const productNumber = number * productNumbersPerRelease + position;
       return {
         id: stableUuid(createdAt, `product:${productNumber}`),
         title: `${name.normalize('NFC')} (${type.title_suffix})`,
@@ -80,13 +82,13 @@ function release(creator: DemoCreator, creatorIndex: number, index: number) {
   };
 }
 
-/** Most products are available; a few of each creator are in each other status. */
+/** Most products are available; a few of each creator are pending or unavailable. */
 function statusOf(index: number): 'pending' | 'unavailable' | 'available' {
   if (index % 13 === 5) return 'pending';
   return index % 17 === 9 ? 'unavailable' : 'available';
 }
 
-/** Two or three product types per release: 260 products of 120 releases. */
+/** Two or three product types per release. */
 function productTypesOf(number: number): readonly ProductType[] {
   const count = number % 6 === 0 ? 3 : 2;
   return Array.from(
@@ -98,7 +100,7 @@ function productTypesOf(number: number): readonly ProductType[] {
 /** The first products of some releases are limited editions; one of each creator is sold out. */
 function initialStock(number: number, position: number): number | null {
   if (position !== 0 || number % 10 !== 2) return null;
-  return number % 40 === 32 ? 0 : 50 + (number % 7) * 75;
+  return number % releasesPerCreator === 32 ? 0 : 50 + (number % 7) * 75;
 }
 
 function makeTracks(type: ProductType, number: number) {

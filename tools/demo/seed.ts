@@ -29,69 +29,71 @@ export async function seed(access: OperatorAccess): Promise<Seeded> {
   return accounts;
 }
 
+const newCreators = organisations.flatMap(({ id: organisation, creators }) =>
+  creators.map(({ uuid: id, name }) => ({ id, name, organisation, 'payment-method': 'pm_ok' })),
+);
+
 /** Creates all accounts with one program, since starting one for each would be slow. */
 async function loadAccounts(access: OperatorAccess): Promise<Seeded> {
-  const creators = organisations.flatMap(({ id: organisation, creators: own }) =>
-    own.map(({ uuid: id, name }) => ({ id, name, organisation, 'payment-method': 'pm_ok' })),
+  const { results } = batchResults.parse(
+    await operate(access, 'auth-server', ['batch'], JSON.stringify(accountCommands())),
   );
-  const users = organisations.flatMap(({ id: organisation, users: own }) =>
-    own.map((user) => ({ organisation, ...user })),
+  // The results are in the order of the commands.
+  const creatorsStart = organisations.length;
+  const clientsStart = creatorsStart + newCreators.length;
+  const creators = z.array(createdCreator).parse(results.slice(creatorsStart, clientsStart));
+  const [dashboard, resourceServer] = z
+    .tuple([createdClient, createdClient])
+    .parse(results.slice(clientsStart, clientsStart + 2));
+  await Promise.all(
+    creators.flatMap(({ message_id: id }) =>
+      ['store-api', 'creator-api'].map((service) => waitForOutcome(access, service, id)),
+    ),
+  );
+  return {
+    users: usersWith(creators),
+    clients: {
+      dashboard: { client_id: dashboard.client_id, redirect_uri: dashboardRedirect },
+      resource_server: {
+        client_id: resourceServer.client_id,
+        client_secret: resourceServer.client_secret ?? (await newSecret(access, resourceServer.client_id)),
+      },
+    },
+  };
+}
+
+/** The command lines that create organisations, creators, clients and users, in this order. */
+function accountCommands(): string[][] {
+  const users = organisations.flatMap(({ id: organisation, users: members }) =>
+    members.map((user) => ({ organisation, ...user })),
   );
   const dashboard = { id: 'dashboard', name: 'Creator dashboard', 'redirect-uri': dashboardRedirect };
   const resourceServer = { id: 'resource_server', name: 'Resource server' };
-  const commands = [
+  return [
     ...organisations.map(({ id, name }) => commandWords('organisation create', { id, name })),
-    ...creators.map((creator) => commandWords('creator create', creator)),
+    ...newCreators.map((creator) => commandWords('creator create', creator)),
     [...commandWords('client create', dashboard), '--first-party'],
     [...commandWords('client create', resourceServer), '--resource-server'],
     ...users.map((user) => commandWords('user create', user)),
     commandWords('user create', { role: 'global_admin', ...operator }),
   ];
-  const { results } = batchResults.parse(
-    await operate(access, 'auth-server', ['batch'], JSON.stringify(commands)),
+}
+
+/** Returns the users of `stack.json`: those of the organisations with their creators, and the operator. */
+function usersWith(created: readonly z.infer<typeof createdCreator>[]): Seeded['users'] {
+  const members = organisations.flatMap(({ id, users, creators: own }) =>
+    users.map(({ email, password, role }) => ({
+      email,
+      password,
+      org_id: id,
+      org_role: role,
+      creators: created
+        .filter((creator) => own.some(({ uuid }) => uuid === creator.uuid))
+        .map(({ message_id: _, ...creator }) => creator),
+    })),
   );
-  // The results are in the order of the commands.
-  const creatorsStart = organisations.length;
-  const clientsStart = creatorsStart + creators.length;
-  const createdCreators = z.array(createdCreator).parse(results.slice(creatorsStart, clientsStart));
-  const [publicClient, confidentialClient] = z
-    .tuple([createdClient, createdClient])
-    .parse(results.slice(clientsStart, clientsStart + 2));
-  await Promise.all(
-    createdCreators.flatMap(({ message_id: id }) =>
-      ['store-api', 'creator-api'].map((service) => waitForOutcome(access, service, id)),
-    ),
-  );
-  return {
-    users: [
-      ...organisations.flatMap(({ id, users: members, creators: own }) =>
-        members.map(({ email, password, role }) => ({
-          email,
-          password,
-          org_id: id,
-          org_role: role,
-          creators: createdCreators
-            .filter((creator) => own.some(({ uuid }) => uuid === creator.uuid))
-            .map(({ message_id: _, ...creator }) => creator),
-        })),
-      ),
-      {
-        email: operator.email,
-        password: operator.password,
-        org_id: null,
-        org_role: 'global_admin',
-        creators: [],
-      },
-    ],
-    clients: {
-      dashboard: { client_id: publicClient.client_id, redirect_uri: dashboardRedirect },
-      resource_server: {
-        client_id: confidentialClient.client_id,
-        client_secret:
-          confidentialClient.client_secret ?? (await newSecret(access, confidentialClient.client_id)),
-      },
-    },
-  };
+  const { email, password } = operator;
+  return [...members, { email, password, org_id: null, org_role: 'global_admin', creators: [] }];
 }
 
 /** A secret is shown once, so a client of an earlier start gets a new one. */

@@ -12,19 +12,19 @@ import type { Engine } from './engine.ts';
 import { softwareBill } from './software-bill.ts';
 
 export const apps = ['store-api', 'creator-api', 'auth-server', 'webhook-worker', 'bootstrap'] as const;
-const imageNames = [...apps, 'gateway'] as const;
-type ImageName = (typeof imageNames)[number];
+type ImageName = (typeof apps)[number] | 'gateway';
 
 /** The limit of what an image adds to its base. */
-const maxCompressedBytes = 40_000_000;
+const maxCompressedMegabytes = 40;
+const billsDir = join(root, 'dist', 'images');
 
-/** Name of an image, as deploy/compose.yaml has it. */
+/** Name and tag of an image, as deploy/compose.yaml has them. */
 function imageTag(name: ImageName, tag: string): string {
   return `fulfilment/${name}:${tag}`;
 }
 
 /**
- * Builds all images from the working tree, and writes the software bill of each into `dist/images`.
+ * Builds all images from the working tree, and writes the software bill of each app into `dist/images`.
  * @param isBuilt whether the images get the deployable folders in `dist/apps`, instead of building them
  */
 export async function buildImages(
@@ -32,44 +32,70 @@ export async function buildImages(
   { tag, isBuilt }: { readonly tag: string; readonly isBuilt: boolean },
   say: (line: string) => void,
 ): Promise<void> {
-  const bills = join(root, 'dist', 'images');
-  mkdirSync(bills, { recursive: true });
+  mkdirSync(billsDir, { recursive: true });
   const { revision, time, version } = await readSourceState();
-  const pinned = { node: await pinnedBase(engine, 'node'), nginx: await pinnedBase(engine, 'nginx') };
-  const args = (values: Readonly<Record<string, string>>): string[] =>
-    Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   const common = { VERSION: version, REVISION: revision };
-  const folders: Record<string, string> = isBuilt ? { FOLDERS: await importFolders(engine) } : {};
+  const gatewayArgs = { ...common, NGINX_IMAGE: await pinnedBase(engine, 'nginx') };
+  const appArgs = {
+    ...common,
+    NODE_IMAGE: await pinnedBase(engine, 'node'),
+    SOURCE_DATE_EPOCH: time,
+    ...(isBuilt ? { FOLDERS: await importFolders(engine) } : {}),
+  };
   try {
     if (!isBuilt) await buildSite();
     copySite();
   } catch (error) {
     say(`  The image of the gateway has no documentation: ${reasonOf(error)}`);
   }
-  for (const name of imageNames) {
-    const startedAtMs = performance.now();
-    const image = imageTag(name, tag);
-    const source =
-      name === 'gateway'
-        ? [...args({ ...common, NGINX_IMAGE: pinned.nginx }), join(root, 'deploy', 'gateway')]
-        : [
-            ...['--file', join(root, 'deploy', 'docker', 'Dockerfile')],
-            ...(name === 'bootstrap' ? ['--target', 'bootstrap'] : []),
-            ...args({ ...common, NODE_IMAGE: pinned.node, APP: name, SOURCE_DATE_EPOCH: time, ...folders }),
-            root,
-          ];
-    // The host's network, so that a registry or proxy on this machine can be used.
-    await engine.mustDocker(['build', '--network', 'host', '--tag', image, ...source]);
-    if (name !== 'gateway')
-      writeFileSync(join(bills, `${name}.cdx.json`), `${JSON.stringify(softwareBill(name), null, 2)}\n`);
-    const bytes = await compressedBytes(engine, image, name === 'gateway' ? '/gateway' : '/suite');
-    const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
-    say(
-      `  ${image.padEnd(36)} ${(bytes / 1e6).toFixed(1).padStart(5)} MB compressed above its base   ${seconds} s`,
-    );
-    if (bytes > maxCompressedBytes)
-      throw new Failure(`${image} adds more than ${maxCompressedBytes / 1e6} MB.`);
+  for (const app of apps) {
+    await buildImage(engine, { name: app, tag, source: appSource(app, appArgs), folder: '/suite' }, say);
+    writeFileSync(join(billsDir, `${app}.cdx.json`), `${JSON.stringify(softwareBill(app), null, 2)}\n`);
   }
+  const gatewaySource = [...buildArgs(gatewayArgs), join(root, 'deploy', 'gateway')];
+  await buildImage(engine, { name: 'gateway', tag, source: gatewaySource, folder: '/gateway' }, say);
+}
+
+/** The arguments of `docker build` from which the image of an app is built. */
+function appSource(app: string, args: Readonly<Record<string, string>>): string[] {
+  return [
+    ...['--file', join(root, 'deploy', 'docker', 'Dockerfile')],
+    ...(app === 'bootstrap' ? ['--target', 'bootstrap'] : []),
+    ...buildArgs({ ...args, APP: app }),
+    root,
+  ];
+}
+
+function buildArgs(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+}
+
+interface ImagePlan {
+  readonly name: ImageName;
+  readonly tag: string;
+  /** Arguments of `docker build`: options, and the folder of the source. */
+  readonly source: readonly string[];
+  /** The folder that the image adds to its base. */
+  readonly folder: string;
+}
+
+/** Builds an image. @throws Failure if it is too large */
+async function buildImage(
+  engine: Engine,
+  { name, tag, source, folder }: ImagePlan,
+  say: (line: string) => void,
+): Promise<void> {
+  const startedAtMs = performance.now();
+  const image = imageTag(name, tag);
+  // The host's network, so that a registry or proxy on this machine can be used.
+  await engine.mustDocker(['build', '--network', 'host', '--tag', image, ...source]);
+  const megabytes = (await compressedBytes(engine, image, folder)) / 1e6;
+  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
+  say(
+    `  ${image.padEnd(36)} ${megabytes.toFixed(1).padStart(5)} MB compressed above its base   ${seconds} s`,
+  );
+  if (megabytes > maxCompressedMegabytes)
+    throw new Failure(`${image} adds more than ${maxCompressedMegabytes} MB.`);
 }
 
 /** An image with the deployable folders of this machine, where the Dockerfile expects them. */

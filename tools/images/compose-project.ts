@@ -60,7 +60,7 @@ export class ComposeProject {
     return this.engine.mustDocker([...this.options, ...args], { env: this.settings });
   }
 
-  /** The command line of an operator command, and the environment that it needs. */
+  /** The command line to which an operator command is appended, and the environment that it needs. */
   operatorCommand(service: string): {
     readonly line: string[];
     readonly environment: Record<string, string>;

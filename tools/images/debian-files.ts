@@ -21,7 +21,7 @@ const libraries = ['libstdc++6'];
 
 /** Links that replace the top-level folders of a Debian system with those in /usr. */
 const mergedFolders = ['/bin', '/sbin', '/lib', '/lib64'];
-/** Files that no program reads. */
+/** Files that the containers do not need. */
 const unneeded = /^\/usr\/share\/(doc|man|info|locale|lintian|bash-completion|zoneinfo\/right)(\/|$)/;
 /** The query compiler of PostgreSQL, which is optional and needs 170 MB of LLVM. */
 const queryCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
@@ -54,7 +54,9 @@ export async function filesOfPackages(names: readonly string[]): Promise<string[
   const packages = await installedClosure(names);
   const output = await mustRun('dpkg-query', ['--listfiles', ...packages]);
   const listed = output.split('\n').filter((path) => path.startsWith('/') && path !== '/.');
-  return [...new Set([...mergedFolders, ...listed.map(inRealFolder)])].filter(isWanted);
+  return [...new Set([...mergedFolders, ...listed.map(inRealFolder)])].filter(
+    (path) => isNeeded(path) && exists(path),
+  );
 }
 
 function postgresProgram(): string | undefined {
@@ -62,7 +64,7 @@ function postgresProgram(): string | undefined {
   return folder === undefined ? undefined : join(folder, 'postgres');
 }
 
-/** The installed packages; PostgreSQL comes from one such as `postgresql-17`. */
+/** Names of the packages that have the programs, such as `postgresql-17` for PostgreSQL. */
 function packagesOfPrograms(): Promise<string[]> {
   return Promise.all(
     Object.values(programs).map(async (find) => {
@@ -81,8 +83,11 @@ function inRealFolder(path: string): string {
   }
 }
 
-function isWanted(path: string): boolean {
-  if (unneeded.test(path) || queryCompiler.test(path)) return false;
+function isNeeded(path: string): boolean {
+  return !unneeded.test(path) && !queryCompiler.test(path);
+}
+
+function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 

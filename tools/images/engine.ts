@@ -24,6 +24,8 @@ const packages: Readonly<Record<string, () => boolean>> = {
     findProgram('docker-compose') !== undefined ||
     existsSync('/usr/libexec/docker/cli-plugins/docker-compose'),
 };
+/** Limit of a command that an engine executes at once, unless it hangs. */
+const commandTimeoutMs = 10_000;
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 
@@ -65,7 +67,7 @@ export class Engine {
 export async function findEngine(): Promise<Engine | undefined> {
   const engine = new Engine('the engine of this machine', 'docker', { ...process.env });
   const { code, output } = await engine.docker(['info', '--format', '{{.ServerVersion}}'], {
-    timeoutMs: 10_000,
+    timeoutMs: commandTimeoutMs,
   });
   if (code !== 0) return undefined;
   const place = process.env.DOCKER_HOST ?? 'the default socket';
@@ -124,7 +126,7 @@ export class PrivateEngine {
   private async untilItResponds(): Promise<void> {
     await eventually(
       async () => {
-        if ((await this.engine.docker(['version'], { timeoutMs: 10_000 })).code === 0) return true;
+        if ((await this.engine.docker(['version'], { timeoutMs: commandTimeoutMs })).code === 0) return true;
         throw new Failure(this.endOfLog());
       },
       startTimeoutMs,
@@ -136,7 +138,7 @@ export class PrivateEngine {
     return lastLines(readFileSync(this.pathOf('dockerd.log'), 'utf8'), 5);
   }
 
-  /** Stops the engine at any time, undoes its network changes, and deletes its data unless `keepsData`. */
+  /** Stops the engine, undoes its network changes, and deletes its data unless `keepsData`. */
   stop({ keepsData }: { readonly keepsData: boolean }): Promise<void> {
     this.stopping ??= this.end(keepsData);
     return this.stopping;
@@ -159,7 +161,7 @@ export class PrivateEngine {
   }
 
   private async killContainers(): Promise<void> {
-    const options = { timeoutMs: 10_000 };
+    const options = { timeoutMs: commandTimeoutMs };
     const { output } = await this.engine.docker(['ps', '--quiet'], options);
     const ids = output.match(/^[0-9a-f]{12}$/gm) ?? [];
     if (ids.length > 0) await this.engine.docker(['kill', ...ids], options);

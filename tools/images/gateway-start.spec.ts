@@ -174,7 +174,7 @@ describe('the start of the gateway', () => {
       await expectUpstream(one, other);
       suspended.add(one);
       await expectUpstream(other);
-      suspended.add(other); // with no replica left, a failure of all has another cause
+      suspended.add(other);
       await expectUpstream(one, other);
     } finally {
       for (const server of servers) {

@@ -13,7 +13,7 @@ import { removeVerification, verifyImages } from './verify-images.ts';
 
 const help = `npm run images: builds the container images of the suite, with an engine that responds (Docker or compatible).
 
-  npm run images                  build the images, and write the software bill of each into dist/images
+  npm run images                  build the images, and write the software bill of each app into dist/images
   npm run images -- --verify      then start the whole suite from them (deploy/compose.yaml), and run the demo against it
   npm run images -- --engine      use a private engine: install it from Debian's packages if it is missing (as root), make
                                   substitutes for base images that cannot be pulled, and remove everything at the end
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
     isBuilt: values.built,
     tag: values.tag,
     verifyAfter: values['after-input'] ? inputEnd() : Promise.resolve(),
-    isVerified: values.verify,
+    includesVerification: values.verify,
   };
   const found = values.engine ? undefined : await findEngine();
   if (found !== undefined && (!values['if-possible'] || (await isSufficient(found)))) {
@@ -62,26 +62,36 @@ async function main(): Promise<number> {
     );
     return 1;
   }
+  await workWithPrivateEngine(options, {
+    keepsData: values.keep,
+    acceptsFailedStart: values['if-possible'],
+  });
+  return 0;
+}
+
+async function workWithPrivateEngine(
+  options: WorkOptions,
+  { keepsData, acceptsFailedStart }: { readonly keepsData: boolean; readonly acceptsFailedStart: boolean },
+): Promise<void> {
   const own = new PrivateEngine(join('/tmp', `fulfilment-engine-${stateDirHash(readSettings())}`));
-  const stop = (): Promise<void> => own.stop({ keepsData: values.keep });
+  const stop = (): Promise<void> => own.stop({ keepsData });
   stopOnSignal(stop);
   try {
     await own.start(say);
   } catch (error) {
     await stop();
-    if (!values['if-possible'] || !(error instanceof Failure)) throw error;
+    if (!acceptsFailedStart || !(error instanceof Failure)) throw error;
     say(error.message);
     say('Container images: NOT VERIFIED, because no container engine can run here; the reason is above.');
-    return 0;
+    return;
   }
   try {
     await work(own.engine, options);
   } finally {
     await stop();
-    say(values.keep ? 'The private engine is stopped; its data stays.' : 'The private engine is removed.');
+    say(keepsData ? 'The private engine is stopped; its data stays.' : 'The private engine is removed.');
   }
-  sayVerdict(own.engine, values.verify);
-  return 0;
+  sayVerdict(own.engine, options.includesVerification);
 }
 
 function stopOnSignal(stop: () => Promise<unknown>): void {
@@ -114,9 +124,11 @@ async function inputEnd(): Promise<void> {
 }
 
 interface WorkOptions {
+  /** Whether dist/apps has the deployable folders already. */
   readonly isBuilt: boolean;
   readonly tag: string;
-  readonly isVerified: boolean;
+  /** Whether the suite is then started from the images. */
+  readonly includesVerification: boolean;
   readonly verifyAfter: Promise<void>;
 }
 
@@ -126,7 +138,7 @@ async function work(engine: Engine, options: WorkOptions): Promise<void> {
   await progress.step('Base images', () => provideBaseImages(engine, say));
   if (!options.isBuilt) await progress.step('Build', buildAll);
   await progress.step('Images', () => buildImages(engine, options, say));
-  if (!options.isVerified) return;
+  if (!options.includesVerification) return;
   await options.verifyAfter;
   await progress.step('The suite in containers', () => verifyImages(engine, options.tag, say));
 }

@@ -19,6 +19,9 @@ import type { Engine } from './engine.ts';
 const project = 'fulfilment-verification';
 const projectFilter = ['--filter', `label=com.docker.compose.project=${project}`];
 const gatewayTimeoutMs = 60_000;
+/** A service stops within 20 s, the gateway within the 30 s of its longest request. */
+const stopTimeoutSeconds = 40;
+const internalPort = '9090';
 
 /**
  * Starts the whole suite from its images, with deploy/compose.yaml: secrets, databases and migrations as
@@ -157,7 +160,7 @@ async function checkFirstProcess(engine: Engine, containers: Containers): Promis
 /** URLs of the internal ports that operator commands read, as verify.compose.yaml publishes them. */
 async function internalUrlsOf(engine: Engine, containers: Containers): Promise<Record<string, string>> {
   const urls = ['store-api', 'creator-api'].map(async (name) => {
-    const address = (await engine.mustDocker(['port', containers.id(name), '9090']))
+    const address = (await engine.mustDocker(['port', containers.id(name), internalPort]))
       .trim()
       .split('\n')
       .at(-1);
@@ -217,7 +220,11 @@ async function runDemo(
 /** A stop by SIGTERM must end with status 0, not with SIGKILL (137). */
 async function checkStop(engine: Engine, containers: Containers): Promise<void> {
   const names = [...serviceNames, 'gateway'];
-  await Promise.all(names.map((name) => engine.mustDocker(['stop', '--time', '40', containers.id(name)])));
+  await Promise.all(
+    names.map((name) =>
+      engine.mustDocker(['stop', '--time', String(stopTimeoutSeconds), containers.id(name)]),
+    ),
+  );
   for (const name of names) {
     const state = ['inspect', '--format', '{{.State.ExitCode}}', containers.id(name)];
     const code = (await engine.mustDocker(state)).trim();

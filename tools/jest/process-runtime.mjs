@@ -17,7 +17,8 @@ const esm = {
 const sourceMaps = new Map();
 /** @type {ProcessRuntime} the runtime of the spec file that is running; a process runs one at a time */
 let running;
-let files = 0;
+/** Number of spec files so far. In the URL of a spec file, it lets Node load the file for each run. */
+let specFileCount = 0;
 
 /**
  * A Jest runtime that loads modules by Node's own loader instead of linking them in a `vm` context. The spec
@@ -33,7 +34,7 @@ class ProcessRuntime extends JestRuntime {
     this.#transformer = transformer;
     this.#testFile = testFile;
     running = this;
-    files += 1;
+    specFileCount += 1;
   }
 
   unstable_shouldLoadAsEsm() {
@@ -43,7 +44,7 @@ class ProcessRuntime extends JestRuntime {
   /** Runs a set-up file or the spec file, once for each spec file. */
   async unstable_importModule(file) {
     const url = pathToFileURL(file).href;
-    return import(file.endsWith('.ts') ? `${url}?file=${files}` : url);
+    return import(file.endsWith('.ts') ? `${url}?file=${specFileCount}` : url);
   }
 
   /** Loads a module of Jest whose state belongs to one spec file. */

@@ -48,7 +48,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
       expect(image).toBe(deployment?.spec.template.spec.containers[0].image);
       expect(image).toMatch(new RegExp(`^${nameOf(migration)}:[\\d.]+$`));
       expect(command).toEqual(['node', 'dist/migrate.js']);
-      expect(migration.metadata.name).toMatch(/-migration-[\w.]+$/); // a Job cannot change
+      expect(migration.metadata.name).toMatch(/-migration-[\w.]+$/); // each release has new Jobs
     }
   });
 

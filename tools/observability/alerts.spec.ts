@@ -85,13 +85,13 @@ describe('the dashboards', () => {
     (alert) => {
       const linked = panels.filter(({ anchors }) => anchors.includes(alert.toLowerCase()));
       const compared = new Set(selectorsOf(rules.get(alert)?.expr ?? '').map(({ metric }) => metric));
-      const others = linked.filter((panel) =>
+      const unrelated = linked.filter((panel) =>
         panel.queries
           .flatMap(selectorsOf)
           .every(({ metric }) => !compared.has(metric) && metric !== 'ALERTS'),
       );
       expect(linked).not.toEqual([]);
-      expect(others.map(({ title }) => title)).toEqual([]);
+      expect(unrelated.map(({ title }) => title)).toEqual([]);
     },
   );
 

@@ -76,7 +76,7 @@ const webhooks: readonly Panel[] = [
       p99: quantile(0.99, 'webhook_event_to_first_attempt_seconds'),
     },
     alerts: ['DeliveryTimeBudgetBurns'],
-    threshold: 5,
+    threshold: 5, // seconds: the service level of webhooks
     exemplars: true,
   },
   {

@@ -40,7 +40,7 @@ export function combineRebuilds(before: RebuiltSums, after: RebuiltSums): Rebuil
 
 /** Replays creators and orders to creator-api, and rebuilds its sums. */
 export async function rebuildCreatorApi(suite: OperatorAccess): Promise<Record<string, unknown>> {
-  const before = await rebuildSums(suite); // later steps add to these sums
+  const before = await rebuildSums(suite); // first, since the replays add to these sums
   const creators = await republish(suite, 'auth-server', 'creators');
   const orders = await republish(suite, 'store-api', 'orders');
   return { creators, orders, ...combineRebuilds(before, await rebuildSums(suite)) };

@@ -35,7 +35,7 @@ export async function waitForOutcome(
     await delay(pollIntervalMs);
   }
   throw new Failure(
-    `The message is published, but ${service} has not applied it within ${timeoutMs / 1000} s. It applies the message when it is running again.`,
+    `The message is published, but ${service} has not applied it within ${timeoutMs / 1000} s. If ${service} is not running, it applies the message after its start.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { messageEnvelope, messages, topologyOf } from '@fulfilment/contracts';
 import { z } from 'zod';
 
-type Kind = (typeof messages)[keyof typeof messages];
+type MessageType = (typeof messages)[keyof typeof messages];
 
 const description = `The messages of the suite over RabbitMQ, for warehouses, pressing plants and other services of the platform.
 
@@ -14,9 +14,9 @@ const internal = /^replay\./;
 
 /** The AsyncAPI 3 document of the messages, from the point of view of the suite. */
 export function asyncApiDocument(): object {
-  const kinds = Object.values(messages).filter(({ type }) => !internal.test(type));
-  const each = <Entry>(entry: (kind: Kind) => Entry): Record<string, Entry> =>
-    Object.fromEntries(kinds.map((kind) => [kind.type, entry(kind)]));
+  const messageTypes = Object.values(messages).filter(({ type }) => !internal.test(type));
+  const each = <Entry>(entry: (messageType: MessageType) => Entry): Record<string, Entry> =>
+    Object.fromEntries(messageTypes.map((messageType) => [messageType.type, entry(messageType)]));
   return {
     asyncapi: '3.0.0',
     info: { title: 'Messages', version: '1.0.0', description },
@@ -33,10 +33,10 @@ export function asyncApiDocument(): object {
       channel: { $ref: `#/channels/${type}` },
     })),
     components: {
-      messages: each(({ type, summary, ...kind }) => ({
-        name: type,
-        summary,
-        payload: payloadOf({ type, ...kind }),
+      messages: each((messageType) => ({
+        name: messageType.type,
+        summary: messageType.summary,
+        payload: payloadOf(messageType),
       })),
     },
   };
@@ -51,7 +51,7 @@ const exchange = {
 };
 
 /** JSON Schema draft 7, on which AsyncAPI's own schema format is based. */
-function payloadOf({ type, version, schema }: Pick<Kind, 'type' | 'version' | 'schema'>): object {
+function payloadOf({ type, version, schema }: MessageType): object {
   const message = messageEnvelope.extend({
     type: z.literal(type),
     version: z.literal(version),

@@ -6,7 +6,7 @@ export interface Upgrade {
   /** Descriptions of the migrations that are new, in order. */
   readonly migrations: readonly string[];
   readonly settings: Changes;
-  /** Of the whole suite: the catalogue does not contain which services send or read a message. */
+  /** Of the whole suite: asyncapi.json does not name the services that send or read a message. */
   readonly messages: Changes;
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { eventually } from '../dev/eventually.ts';
-import type { PostgresPair } from '../chaos/suite/postgres-pair.ts';
+import { dataFolder, type PostgresPair } from '../chaos/suite/postgres-pair.ts';
 import { runSql } from '../dev/run-sql.ts';
 
 /** Maximum time from a commit to the archiving of its segment. */
@@ -8,6 +8,7 @@ export const archiveTimeoutSeconds = 10;
 const archivingTimeoutMs = 30_000;
 const recoveryTimeoutMs = 300_000;
 const pollIntervalMs = 500;
+const restoredServerNumber = 3;
 
 const archiveOf = (home: string): string => join(home, 'archive');
 
@@ -70,14 +71,14 @@ export class PointInTimeBackup {
   /** Recovers all databases as they were at a time, in a new server. The old server keeps running. */
   async restore(time: Date): Promise<RestoredServer> {
     const { home } = this.postgres;
-    const data = join(home, 'server-3');
+    const data = dataFolder(home, restoredServerNumber);
     const startedAtMs = performance.now();
     await this.postgres.run('/bin/cp', ['-a', this.base, data]);
     await this.postgres.run('/usr/bin/touch', [join(data, 'recovery.signal')]);
     const copiedAtMs = performance.now();
     // The copied settings would archive into the same folder, and wait for a standby.
     const url = await this.postgres.startServer(
-      3,
+      restoredServerNumber,
       data,
       `restore_command = 'cp ${join(archiveOf(home), '%f')} "%p"'
 recovery_target_time = '${time.toISOString().replace('Z', '+00')}'

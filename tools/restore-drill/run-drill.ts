@@ -92,7 +92,7 @@ async function restoreDatabase(
   postgres.addressOf(service).redirectTo(Number(restoredUrl.port));
   const startingAtMs = performance.now();
   await replicas.restartService(service);
-  const startSeconds = since(startingAtMs);
+  const startDuration = since(startingAtMs);
   const acceptedBefore = traffic.shopper.accepted.length;
   await eventually(
     () => traffic.shopper.accepted.length > acceptedBefore,
@@ -102,7 +102,7 @@ async function restoreDatabase(
   const gapSeconds = (target.getTime() - server.lastCommitAt.getTime()) / 1_000;
   say(`
 RTO: ${since(startedAtMs)} from the stop of ${service} until it serves and an order is accepted, including
-  copy of the base backup ${server.copySeconds.toFixed(1)} s, recovery ${server.recoverySeconds.toFixed(1)} s, start of the service ${startSeconds}
+  copy of the base backup ${server.copySeconds.toFixed(1)} s, recovery ${server.recoverySeconds.toFixed(1)} s, start of the service ${startDuration}
 RPO of the restore: everything after ${target.toISOString()}, ${secondsAgo} s before the stop, as requested;
   the last recovered commit is ${gapSeconds.toFixed(3)} s older than that
 RPO if the server is lost: ${backup.longestUnarchivedSeconds.toFixed(1)} s, the longest time without an archived segment (archive_timeout = ${archiveTimeoutSeconds})

@@ -18,8 +18,8 @@ const pathOf = ({ slug }: Page): string => (slug === 'index' ? '/docs/' : `/docs
 const markdownPathOf = ({ slug }: Page): string => `/docs/${slug}.md`;
 
 function frontMatter({ title, description, slug }: Page): string {
-  const edited = { title, description, slug: slug === 'index' ? '' : slug };
-  return `---\n${Object.entries(edited)
+  const members = { title, description, slug: slug === 'index' ? '' : slug };
+  return `---\n${Object.entries(members)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
     .join('')}---\n`;
 }
@@ -31,8 +31,8 @@ function llmsIndex(pages: readonly Page[]): string {
   return [
     `# ${first?.title ?? ''}\n\n> ${first?.description ?? ''}`,
     ...[...sections].map(
-      ([section, inside]) =>
-        `## ${section}\n\n${inside.map((page) => `- [${page.title}](${markdownPathOf(page)}): ${page.description}`).join('\n')}`,
+      ([section, pagesOfSection]) =>
+        `## ${section}\n\n${pagesOfSection.map((page) => `- [${page.title}](${markdownPathOf(page)}): ${page.description}`).join('\n')}`,
     ),
   ].join('\n\n');
 }

@@ -10,13 +10,14 @@ const report = z.object({
 });
 
 export interface AuditResult {
+  /** Also true if nothing was compared. */
   readonly ok: boolean;
   readonly lines: readonly string[];
 }
 
 /**
- * Evaluates the output of `npm audit --json`. Without the member `vulnerabilities` nothing was compared, for
- * example because the registry was unreachable. A report in another format fails.
+ * Evaluates the output of `npm audit --json`. With an error, or without the member `vulnerabilities`, nothing
+ * was compared, for example because the registry was unreachable. A report in another format fails.
  */
 export function evaluateAudit(output: string): AuditResult {
   const { data, error: formatError } = report.safeParse(parsed(output));

@@ -17,7 +17,7 @@ const excluded = [
   'docs/glossary.md',
 ];
 
-/** Prints banned words in identifiers, comments, test titles and documents. Returns the exit status. */
+/** Prints banned words, and comments that are too wide. Returns the exit status. */
 function check(): number {
   const findings = findInFiles();
   for (const line of findings) console.error(line);

@@ -15,8 +15,8 @@ export interface StorePasswords {
   readonly administrator: string;
   readonly users: Readonly<Record<StoreUser, string>>;
   /**
-   * Names of the users; by default the keys of `users`. When a password is rotated, the name of the second
-   * user, which replaces the first one (docs/runbook.md).
+   * Names of the users, if they differ from the keys of `users`: a rotation of a password may replace a user
+   * by a second one with another name (docs/runbook.md).
    */
   readonly names?: Readonly<Partial<Record<BrokerUser, string | undefined>>>;
   /** Password of the warehouse's user at RabbitMQ, if it has one. */

@@ -9,11 +9,11 @@ export class Numbers1700000000000 implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
-export const insertNumber = statement('test.insert', 'INSERT INTO numbers VALUES ($1)');
-export const readNumbers = statement('test.all', 'SELECT value FROM numbers ORDER BY value');
-export const readNumber = statement('test.written', 'SELECT value FROM numbers WHERE value = $1');
-/** Counts how often `readNumbers` is prepared on the connection. */
+export const insertNumber = statement('test.insert-number', 'INSERT INTO numbers VALUES ($1)');
+export const readNumbers = statement('test.read-numbers', 'SELECT value FROM numbers ORDER BY value');
+export const readNumber = statement('test.read-number', 'SELECT value FROM numbers WHERE value = $1');
+/** Returns 1 if `readNumbers` is prepared on the connection, else 0. */
 export const countPrepared = statement(
-  'test.prepared',
-  "SELECT count(*) AS count FROM pg_prepared_statements WHERE name = 'test.all'",
+  'test.count-prepared',
+  "SELECT count(*) AS count FROM pg_prepared_statements WHERE name = 'test.read-numbers'",
 );

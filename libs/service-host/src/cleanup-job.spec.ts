@@ -32,6 +32,7 @@ describe('Cleanup', () => {
 
   it('stops without waiting for the end of the pause after a slow batch', async () => {
     let nowMs = 0;
+    // Each reading of the clock is ten minutes later, so a batch seems to take ten minutes.
     const now = jest.spyOn(performance, 'now').mockImplementation(() => (nowMs += 600_000));
     const deleted = Promise.withResolvers<void>();
     const deleteBatch = (): Promise<number> => {

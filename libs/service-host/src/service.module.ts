@@ -10,8 +10,8 @@ import { SERVICE, type Service } from './service.js';
 import { ServiceLifecycle } from './service-lifecycle.js';
 
 /**
- * Nest's token for the database of readiness checks. It has its own connection, so that a fully used pool
- * does not make this replica unready, or return messages to RabbitMQ.
+ * Nest's token for the database that readiness checks and consumers ping. It has its own connection: while
+ * another pool is fully used, this replica stays ready, and its consumers keep their messages.
  */
 const PROBE_DATABASE = Symbol('PROBE_DATABASE');
 const INBOX_CLEANUP = Symbol('INBOX_CLEANUP');

@@ -41,18 +41,8 @@ export async function flakyProxy(url: string): Promise<FlakyProxy> {
     client.on('data', countPacket);
     clients.add(client.once('close', () => clients.delete(client)));
     const upstream = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
-      });
-      from.pipe(to);
-    }
+    pipe(client, upstream, sockets);
+    pipe(upstream, client, sockets);
   });
   const { port, close } = await listen(server);
   const sever = (): void => {
@@ -86,4 +76,15 @@ export async function flakyProxy(url: string): Promise<FlakyProxy> {
       return close();
     },
   };
+}
+
+/** Forwards the data of a socket to another, and its end. The first one is in `sockets` while it is open. */
+function pipe(from: Socket, to: Socket, sockets: Set<Socket>): void {
+  sockets.add(from);
+  from.on('error', () => to.destroy());
+  from.on('close', () => {
+    sockets.delete(from);
+    to.destroy();
+  });
+  from.pipe(to);
 }

@@ -1,5 +1,6 @@
 import { eventually } from '../../dev/eventually.ts';
 import { BenchDatabase } from '../bench-database.ts';
+import { firstRelease, releaseCount } from '../placed-order.ts';
 
 export const bigCreator = '01900000-0000-7000-8000-000000000001';
 export const smallCreator = '01900000-0000-7000-8000-000000000002';
@@ -15,7 +16,7 @@ const insertCreators = (ids: string) => `
   INSERT INTO creators (id, version, organisation_id, name, settlement_currency, registered_at)
   SELECT id, 1, '${organisation}', 'Bench', 'GBP', now() FROM unnest(${ids}::uuid[]) AS id`;
 
-/** Paid orders of two years, with one line each, of 40 releases. */
+/** Paid orders of two years, with one line each. */
 const insertOrders = `
   WITH placed AS (
     INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount,
@@ -28,7 +29,7 @@ const insertOrders = `
   INSERT INTO order_items (order_id, position, id, creator_id, release_id, release_title, product_type, ean, quantity, unit_amount, total_amount,
                            vat_amount, royalty_amount, royalty_rate)
   SELECT id, 0, gen_random_uuid(), creator_id,
-         ('01900000-0000-7000-8000-' || lpad(to_hex(4096 + abs(hashtext(id::text)) % 40), 12, '0'))::uuid, 'Release', 'vinyl_12_lp', '2000000000015', 1,
+         ('01900000-0000-7000-8000-' || lpad(to_hex(${firstRelease} + abs(hashtext(id::text)) % ${releaseCount}), 12, '0'))::uuid, 'Release', 'vinyl_12_lp', '2000000000015', 1,
          2499, 2499, 416, 312, 1500
   FROM placed`;
 
@@ -44,7 +45,7 @@ const insertPostings = `
   INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
                       settlement_currency, settled_revenue, settled_vat, settled_royalty)
   SELECT gen_random_uuid(), 'sale', gen_random_uuid(), (ARRAY['${bigCreator}', '${smallCreator}']::uuid[])[1 + n % 2], at,
-         to_char(at AT TIME ZONE 'UTC', 'YYYY-MM'), ('01900000-0000-7000-8000-' || lpad(to_hex(4096 + n % 40), 12, '0'))::uuid, '2000000000015', 1,
+         to_char(at AT TIME ZONE 'UTC', 'YYYY-MM'), ('01900000-0000-7000-8000-' || lpad(to_hex(${firstRelease} + n % ${releaseCount}), 12, '0'))::uuid, '2000000000015', 1,
          'GBP', 2499, 416, 312, 'GBP', 2499, 416, 312
   FROM generate_series($1::int, $2::int - 1) AS n, LATERAL (SELECT now() - n % ${historySeconds} * interval '1 second' AS at) AS moment`;
 const postingsAtOnce = 1_000_000;
@@ -77,6 +78,7 @@ export class CreatorData extends BenchDatabase {
 
   /** Resolves when creator-api has issued the statements of all closed months of the postings. */
   async waitForStatements(): Promise<void> {
+    // '0001-01' is the initial value, before the first month is closed.
     const issued =
       "SELECT FROM statistics_close WHERE first_open_month > '0001-01' AND statements_before >= first_open_month";
     const areIssued = async () => (await this.client.query(issued)).rowCount === 1;

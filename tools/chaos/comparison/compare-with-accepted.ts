@@ -38,7 +38,7 @@ export const nothingLost: LostByRestore = {
   events: new Set(),
 };
 
-/** Places in which the accepted orders are counted. */
+/** The services and the observations with which the accepted orders are compared. */
 export interface Observed {
   readonly context: ChaosContext;
   readonly received: readonly ReceivedDelivery[];
@@ -190,6 +190,7 @@ async function compareSums(
       found: await readSum('creator-api', "SELECT sum(units) FROM ledger WHERE kind = 'sale'"),
     },
     { name: 'units in the sales statistics', expected: units, found: soldUnits },
+    // Each order takes one piece of the limited edition.
     {
       name: 'stock that is left',
       expected: limited.initialStock - orders.length,

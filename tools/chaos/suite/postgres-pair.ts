@@ -17,6 +17,9 @@ const replicationTimeoutMs = 60_000;
 /** Time without replication before an asynchronous standby is promoted. The commits of this time are lost. */
 const replicationLagMs = 1_000;
 
+/** Settings of one server. A copy of another server's data has them too, so they are then replaced. */
+const ownSettings = 'own.conf';
+
 interface Server {
   readonly number: number;
   readonly port: number;
@@ -41,12 +44,16 @@ interface PairEnvironment {
   readonly options: PostgresOptions;
 }
 
-/** @param number 1 is the first primary, 2 its standby, 3 a server that is restored from a backup */
+/** The folder of a server: 1 is the first primary, 2 its standby, 3 a server restored from a backup. */
+export function dataFolder(home: string, number: number): string {
+  return join(home, `server-${number}`);
+}
+
 function newServer({ context, home }: PairEnvironment, number: number): Server {
   return {
     number,
     port: context.ports.postgresServers[number - 1] ?? 0,
-    data: join(home, `server-${number}`),
+    data: dataFolder(home, number),
     part: undefined,
   };
 }
@@ -86,13 +93,13 @@ export class PostgresPair {
     const { primary } = this;
     const { context } = this.environment;
     const password = join(this.home, 'password');
-    this.writeFile(password, context.secrets.postgresPassword);
+    this.writeAsServerUser(password, context.secrets.postgresPassword);
     const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
     await this.run('initdb', [
       ...['-D', primary.data, '-U', 'suite', '-A', 'scram-sha-256', `--pwfile=${password}`, ...locale],
     ]);
-    this.write(primary, 'own.conf', '');
-    this.write(
+    this.writeConfig(primary, ownSettings, '');
+    this.writeConfig(
       primary,
       'postgresql.conf',
       `listen_addresses = '127.0.0.1'
@@ -105,10 +112,10 @@ wal_keep_size = 256MB
 hot_standby = on
 log_min_messages = warning
 timezone = UTC
-${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 'own.conf'
+${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = '${ownSettings}'
 `,
     );
-    this.write(
+    this.writeConfig(
       primary,
       'pg_hba.conf',
       'host all all 127.0.0.1/32 scram-sha-256\nhost replication suite 127.0.0.1/32 scram-sha-256\n',
@@ -135,7 +142,7 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
       address.redirectTo(this.primary.port);
   }
 
-  /** Makes the former primary a standby of the new one, from a copy of its data. */
+  /** Makes the server that is not the primary its standby, from a copy of its data. */
   async rebuildStandby(): Promise<void> {
     const { standby, primary } = this;
     rmSync(standby.data, { recursive: true, force: true });
@@ -149,11 +156,11 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
       'fast',
       '--no-sync',
     ]);
-    this.write(standby, 'own.conf', '');
+    this.writeConfig(standby, ownSettings, '');
     if (standby.part === undefined) [standby.part] = await this.environment.parts.start(this.plan(standby));
     else await standby.part.start();
     if (!this.environment.options.isSynchronous) return;
-    this.write(primary, 'own.conf', "synchronous_standby_names = '*'\n");
+    this.writeConfig(primary, ownSettings, "synchronous_standby_names = '*'\n");
     await runSql(this.urlOf(primary), 'SELECT pg_reload_conf()');
     const isSynchronous = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
     await eventually(
@@ -170,7 +177,7 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
   /** Starts another server with existing data. Returns its URL. */
   async startServer(number: number, data: string, configuration: string): Promise<string> {
     const server: Server = { ...newServer(this.environment, number), data };
-    this.write(server, 'own.conf', configuration);
+    this.writeConfig(server, ownSettings, configuration);
     await this.environment.parts.start(this.plan(server));
     return this.urlOf(server);
   }
@@ -220,12 +227,12 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
     });
   }
 
-  private write({ data }: Server, name: string, text: string): void {
+  private writeConfig({ data }: Server, name: string, text: string): void {
     mkdirSync(data, { recursive: true });
-    this.writeFile(join(data, name), text);
+    this.writeAsServerUser(join(data, name), text);
   }
 
-  private writeFile(file: string, text: string): void {
+  private writeAsServerUser(file: string, text: string): void {
     writeFileSync(file, text, { mode: 0o600 });
     if (this.environment.user !== undefined)
       chownSync(file, this.environment.user.uid, this.environment.user.gid);

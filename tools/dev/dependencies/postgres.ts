@@ -33,7 +33,8 @@ export async function preparePostgres(context: DependencyContext): Promise<Depen
   const { settings, ports, secrets } = context;
   const user = await serverUser();
   const home = await dataHome(settings, user);
-  if (!home.startsWith(settings.stateDir)) {
+  const isOutsideStateDir = !home.startsWith(settings.stateDir);
+  if (isOutsideStateDir) {
     context.note(
       `PostgreSQL must not run as root, and its user cannot access ${settings.stateDir}; its data is in ${home}.`,
     );
@@ -46,21 +47,10 @@ export async function preparePostgres(context: DependencyContext): Promise<Depen
     );
   }
   const owner = ownerMark(secrets.postgresPassword);
-  if (!home.startsWith(settings.stateDir)) removeOrphan(home, owner);
+  if (isOutsideStateDir) removeOrphan(home, owner);
   if (!existsSync(data)) await initialise(bin, home, secrets.postgresPassword, user);
   writeFileSync(join(home, 'owner'), owner);
-  const options = {
-    port: ports.postgres,
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    max_connections: 300, // for five replicas of every service (docs/runbook.md, "Connections to PostgreSQL")
-    shared_buffers: '128MB',
-    max_wal_size: '1GB',
-    ...(!settings.fsync && { fsync: 'off' }),
-    log_min_messages: 'warning',
-    log_timezone: 'UTC',
-    timezone: 'UTC',
-  };
+  const options = serverOptions(ports.postgres, settings);
   const url = ownUrl('postgres', context);
   return {
     name: 'postgres',
@@ -80,6 +70,21 @@ export async function preparePostgres(context: DependencyContext): Promise<Depen
         ready: () => postgresResponds(url),
       },
     ],
+  };
+}
+
+function serverOptions(port: number, { fsync }: Settings): Readonly<Record<string, string | number>> {
+  return {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 300, // for five replicas of every service (docs/runbook.md, "Connections to PostgreSQL")
+    shared_buffers: '128MB',
+    max_wal_size: '1GB',
+    ...(!fsync && { fsync: 'off' }),
+    log_min_messages: 'warning',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
   };
 }
 

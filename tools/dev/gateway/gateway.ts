@@ -14,6 +14,19 @@ import type { ProcessPlan } from '../supervisor/process-part.ts';
 
 const template = join(root, 'deploy', 'gateway', 'nginx.conf.template');
 const probeTimeoutMs = 2_000;
+/** Values of the template that are the same for every suite on this machine. */
+const fixedValues = {
+  // Run the workers as root too: otherwise they could not read a state directory below /root.
+  GATEWAY_USER_LINE: process.getuid?.() === 0 ? 'user root;' : '',
+  GATEWAY_HSTS_SECONDS: '0', // HSTS would apply to every port of localhost
+  GATEWAY_REAL_IP_LINES: '',
+  GATEWAY_KEEPALIVE_LINES: '',
+  GATEWAY_SITE_DIR: siteDir,
+  // All local clients share one address, so limits per client would apply to all of them together.
+  GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
+  GATEWAY_REQUESTS_PER_SECOND: '100000',
+  GATEWAY_REQUEST_BURST: '100000',
+};
 
 /** @throws Failure when another program uses the port, which is not replaced because clients know it */
 export async function checkGatewayPort(port: number, { stateDir }: Settings): Promise<void> {
@@ -34,16 +47,14 @@ export async function prepareGateway(
   const config = join(dir, 'nginx.conf');
   const runDir = join(dir, 'run');
   const program = findProgram('nginx') ?? 'nginx';
-  const isRoot = process.getuid?.() === 0;
   mkdirSync(runDir, { recursive: true });
   const { ports } = context;
-  const server = (port: number): string => `server 127.0.0.1:${port};`;
   const listenOptions = source === 'docker' || (await supportsHttp2(program)) ? 'ssl http2' : 'ssl';
   writeFileSync(
     config,
     fillTemplate(readFileSync(template, 'utf8'), {
-      // Run the workers as root too: otherwise they could not read a state directory below /root.
-      GATEWAY_USER_LINE: isRoot ? 'user root;' : '',
+      ...fixedValues,
+      ...upstreamsAt(ports.services),
       GATEWAY_RUN_DIR: runDir,
       GATEWAY_ACCESS_LOG: accessLog,
       GATEWAY_CERTIFICATE: certificates.certificateFile,
@@ -52,18 +63,6 @@ export async function prepareGateway(
         .map((address) => `    listen ${address}:${ports.gateway} ${listenOptions};`)
         .join('\n'),
       GATEWAY_PUBLIC_HOST: `localhost:${ports.gateway}`,
-      GATEWAY_HSTS_SECONDS: '0', // HSTS would apply to every port of localhost
-      GATEWAY_REAL_IP_LINES: '',
-      GATEWAY_KEEPALIVE_LINES: '',
-      GATEWAY_SITE_DIR: siteDir,
-      // All local clients share one address, so limits per client would apply to all of them together.
-      GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
-      GATEWAY_REQUESTS_PER_SECOND: '100000',
-      GATEWAY_REQUEST_BURST: '100000',
-      STORE_API_SERVERS: server(ports.services['store-api']),
-      CREATOR_API_SERVERS: server(ports.services['creator-api']),
-      AUTH_SERVER_SERVERS: server(ports.services['auth-server']),
-      WEBHOOK_WORKER_SERVERS: server(ports.services['webhook-worker']),
     }),
   );
   // A path that belongs to no service, since the services may not be ready yet.
@@ -79,6 +78,16 @@ export async function prepareGateway(
     stopSignal: 'SIGQUIT', // completes running requests
     stopTimeoutMs: 5_000,
     ready,
+  };
+}
+
+function upstreamsAt(ports: DependencyContext['ports']['services']): Readonly<Record<string, string>> {
+  const server = (port: number): string => `server 127.0.0.1:${port};`;
+  return {
+    STORE_API_SERVERS: server(ports['store-api']),
+    CREATOR_API_SERVERS: server(ports['creator-api']),
+    AUTH_SERVER_SERVERS: server(ports['auth-server']),
+    WEBHOOK_WORKER_SERVERS: server(ports['webhook-worker']),
   };
 }
 

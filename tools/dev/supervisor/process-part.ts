@@ -37,6 +37,8 @@ export interface PartEvents {
 }
 
 const probeIntervalMs = 100;
+const defaultReadyTimeoutMs = 60_000;
+const defaultStopTimeoutMs = 10_000;
 const [minRestartDelayMs, maxRestartDelayMs] = [500, 5_000];
 /** A process that ran this long was healthy, so its next restart has the minimum delay. */
 const healthyAfterMs = 30_000;
@@ -90,7 +92,7 @@ export class ProcessPart {
     if (this.state === 'stopping') await this.stop();
     if (this.state === 'paused') await this.resume();
     if (this.child === undefined) await this.spawnOnce();
-    const timeoutMs = this.plan.readyTimeoutMs ?? 60_000;
+    const timeoutMs = this.plan.readyTimeoutMs ?? defaultReadyTimeoutMs;
     const late = sleep(timeoutMs, 'late' as const, { ref: false });
     const outcome = await Promise.race([this.startOutcome, late]);
     if (outcome === 'ready') return;
@@ -115,7 +117,7 @@ export class ProcessPart {
     child.kill(this.plan.stopSignal ?? 'SIGTERM');
     const inTime = await Promise.race([
       exit.then(() => true),
-      sleep(this.plan.stopTimeoutMs ?? 10_000, false, { ref: false }),
+      sleep(this.plan.stopTimeoutMs ?? defaultStopTimeoutMs, false, { ref: false }),
     ]);
     if (!inTime) {
       this.events.notice(this.name, 'did not stop in time and is killed.');

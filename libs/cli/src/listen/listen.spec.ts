@@ -106,7 +106,7 @@ describe('listen', () => {
   });
 
   it('skips events from before its first start, loses none while it is not running, and keeps its secret', async () => {
-    suite.publish(event(1), event(2), event(3)); // before the first start: these are old
+    suite.publish(event(1), event(2), event(3));
     const first = await start();
     suite.publish(event(4));
     await eventually(() => first.results.length === 1); // else the second listener repeats the attempt

@@ -11,7 +11,7 @@ type Migration = new () => MigrationInterface;
 const defaultTrafficTimeout = '20s';
 /** Rounds of traffic over all tables during a concurrent write, for which a migration has to wait. */
 const roundsDuringWrite = 2;
-/** While a migration waits for a lock, other statements on the table wait for the migration. */
+/** The longest allowed `lock_timeout`: while a migration waits for a lock, other statements wait for it. */
 const maxLockTimeoutMs = 2_000;
 const pollIntervalMs = 5;
 

@@ -109,7 +109,8 @@ export class OpenTransaction {
 
   /**
    * A failed connection must not be used again: after a client-side timeout, later statements would wait for
-   * the missing response. Nor may one to a server that has become read-only.
+   * the missing response. A connection to a server that has become read-only must not be used again either;
+   * in a snapshot, the caller's own write causes the same error.
    */
   private readonly failStatement = (error: unknown): never => {
     const isReadOnlyByOption = this.options.snapshot === true;

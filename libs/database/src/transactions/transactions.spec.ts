@@ -160,7 +160,7 @@ describe('a transaction', () => {
           { commitProbe: { statement: readNumber, values: [probed] } },
         );
         if (value === probed) await expect(done).resolves.toBe('done');
-        else await expect(done).rejects.toThrow(); // as if, after a crash, another transaction had the number
+        else await expect(done).rejects.toThrow();
       });
     },
   );

@@ -103,7 +103,7 @@ export class Broker {
     const { signal } = this.stopping;
     let retryDelayMs = minRetryDelayMs;
     while (!signal.aborted) {
-      let problem = 'The store that a consumer needs is unavailable';
+      let problem = 'The database of a consumer is unreachable';
       try {
         await this.passGate();
         problem = 'RabbitMQ cannot be used';

@@ -17,12 +17,12 @@ const quorum = { 'x-queue-type': 'quorum' };
 /** RabbitMQ's reply code NOT_FOUND. */
 const notFound = 404;
 
-/** Returns all queues of the catalogue. */
+/** Returns the names of all queues. */
 export function queueNames(): MessageQueue[] {
   return Object.keys(messageQueues).filter(isMessageQueue);
 }
 
-/** Whether the catalogue has a queue with this name. */
+/** Whether there is a queue with this name. */
 export function isMessageQueue(name: string): name is MessageQueue {
   return Object.hasOwn(messageQueues, name);
 }

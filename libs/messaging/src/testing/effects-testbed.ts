@@ -10,6 +10,9 @@ import {
 } from './effects-replica.js';
 import { scratchBroker } from './scratch-broker.js';
 
+/** Long enough for the tests with many restarts of replicas, on a busy machine. */
+const appliedTimeoutMs = 100_000;
+
 export type EffectsTestbed = Awaited<ReturnType<typeof effectsTestbed>>;
 
 /** Creates a database and a queue that only one test uses, for replicas that record what they apply. */
@@ -35,7 +38,7 @@ export async function effectsTestbed(queue: MessageQueue) {
           const ids = await appliedIds(scratch.database);
           return ids.length >= count ? ids : undefined;
         },
-        100_000,
+        appliedTimeoutMs,
         () => `there are fewer than ${count} effects`,
       ),
     stop: async (): Promise<void> => {

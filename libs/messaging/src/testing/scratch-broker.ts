@@ -48,9 +48,9 @@ export async function scratchBroker(queues: readonly MessageQueue[] = queueNames
     spy,
     (raw) => {
       if (raw === null || raw.properties.headers?.['x-test-raw'] !== undefined) return;
-      // The warehouse publishes these, in any shape.
-      const isForeign = raw.fields.routingKey.startsWith('fulfilment.');
-      published.push(isForeign ? parseEnvelope(raw.content) : parseMessage(raw.content));
+      // Tests also publish messages of the warehouse whose data is invalid.
+      const isOfWarehouse = raw.fields.routingKey.startsWith('fulfilment.');
+      published.push(isOfWarehouse ? parseEnvelope(raw.content) : parseMessage(raw.content));
     },
     { noAck: true },
   );
@@ -72,28 +72,33 @@ export async function scratchBroker(queues: readonly MessageQueue[] = queueNames
       channel.publish(topology.factsExchange, type, content, { headers: { 'x-test-raw': true } });
       await channel.waitForConfirms();
     },
-    takeDeadLetters: async (name) => {
-      const reasons: string[] = [];
-      for (;;) {
-        const letter = await channel.get(topology.deadLetterQueue(name), { noAck: true });
-        if (letter === false) return reasons;
-        reasons.push(String(letter.properties.headers?.['x-refusal-reason']));
-      }
-    },
+    takeDeadLetters: (name) => takeDeadLetters(channel, topology.deadLetterQueue(name)),
     drop: async () => {
-      for (const name of queues) {
-        for (const queue of [...topology.retiredQueues(name), ...queuesBehind(topology, name)])
-          await channel.deleteQueue(queue);
-        const sharded = topology.sharded(name);
-        for (const exchange of sharded ? [sharded.exchange, sharded.otherTypesExchange] : [])
-          await channel.deleteExchange(exchange);
-        await channel.deleteQueue(topology.deadLetterQueue(name));
-        await channel.deleteExchange(topology.deadLetterExchange(name));
-      }
+      for (const name of queues) await deleteQueue(channel, topology, name);
       await channel.deleteExchange(topology.factsExchange);
       await connection.close();
     },
   };
+}
+
+async function takeDeadLetters(channel: ConfirmChannel, deadLetterQueue: string): Promise<string[]> {
+  const reasons: string[] = [];
+  for (;;) {
+    const letter = await channel.get(deadLetterQueue, { noAck: true });
+    if (letter === false) return reasons;
+    reasons.push(String(letter.properties.headers?.['x-refusal-reason']));
+  }
+}
+
+/** Deletes all RabbitMQ queues of a queue, and its exchanges. */
+async function deleteQueue(channel: ConfirmChannel, topology: Topology, name: MessageQueue): Promise<void> {
+  for (const queue of [...topology.retiredQueues(name), ...queuesBehind(topology, name)])
+    await channel.deleteQueue(queue);
+  const sharded = topology.sharded(name);
+  for (const exchange of sharded ? [sharded.exchange, sharded.otherTypesExchange] : [])
+    await channel.deleteExchange(exchange);
+  await channel.deleteQueue(topology.deadLetterQueue(name));
+  await channel.deleteExchange(topology.deadLetterExchange(name));
 }
 
 async function publishOn(

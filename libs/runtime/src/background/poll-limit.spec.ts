@@ -20,7 +20,8 @@ describe('the limit of polls', () => {
     expect(limit.isPaused).toBe(true);
     nowMs += 1;
     expect(limit.isPaused).toBe(false);
-    nowMs -= 1;
+    nowMs -= 1; // paused, until the reset
+    expect(limit.isPaused).toBe(true);
     limit.reset();
     expect(limit.isPaused).toBe(false);
   });

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { z } from 'zod';
 import { exitCodeConfig, readConfig } from './read-config.js';
 
-/** Returns what a program with invalid settings prints before it exits. */
+/** Expects that a program with these settings exits with status 78, and returns what it prints before. */
 export function printedProblems(schema: z.ZodType, environment: Readonly<Record<string, string>>): string {
   const exit = jest.spyOn(process, 'exit').mockImplementation(() => {
     throw new Error('exited');

@@ -1,5 +1,6 @@
 /**
- * Replaces each `${NAME}` by its value, as envsubst does in the image. Set-up runs it before the build.
+ * Replaces each `${NAME}` by its value, as envsubst does in the image. Set-up runs this file before the
+ * build, so it imports no code of the project.
  * @throws if a name has no value, or a value is not used
  */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {

@@ -39,40 +39,40 @@ describe('the check of a response against the OpenAPI document', () => {
   });
 
   it.each([
-    ['a status', placed({ status: 202 }), 'the status is not documented'],
-    ['a member', placed({ body: { ...order, more: 1 } }), 'additional properties'],
-    ['a value', placed({ body: { ...order, status: 'lost' } }), 'allowed values'],
+    ['an undocumented status', placed({ status: 202 }), 'the status is not documented'],
+    ['an undocumented member', placed({ body: { ...order, more: 1 } }), 'additional properties'],
+    ['an undocumented value', placed({ body: { ...order, status: 'lost' } }), 'allowed values'],
     ['a missing member', placed({ body: { id: 'ord_1' } }), "required property 'status'"],
     [
-      'a header',
+      'an undocumented header',
       placed({ headers: { ...json, location: 'https://shop.example/1', etag: '"1"' } }),
       'the header etag is not documented',
     ],
     ['a missing header', placed({ headers: json }), 'the header location is missing'],
     [
-      'a content type',
+      'an undocumented content type',
       placed({ headers: { ...requestId, 'content-type': 'text/html', location: 'https://shop.example/1' } }),
       'the content type text/html is not documented',
     ],
     [
-      'an operation',
+      'an undocumented operation',
       response('/store/v1/orders', { body: {} }, 'DELETE'),
       'no operation is documented at this method and path',
     ],
     [
-      'a body',
+      'an undocumented body',
       response('/store/v1/webhooks/whk_1', { status: 204, headers: requestId, text: 'x' }, 'DELETE'),
       'it has a body, but none is documented',
     ],
     [
-      'an error',
+      'an undocumented error code',
       response('/store/v1/orders/ord_1', {
         status: 404,
         body: { statusCode: 404, code: 'GONE', error: 'x', message: 'x' },
       }),
       'allowed values',
     ],
-  ])('rejects %s that is not as documented', (_, actual, fault) => {
+  ])('rejects a response with %s', (_, actual, fault) => {
     expect(() => documented.check(actual)).toThrow(fault);
     expect(documented.faults.splice(0).join()).toContain(fault);
   });
