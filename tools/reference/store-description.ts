@@ -6,7 +6,7 @@ The API for a creator's integrations: read the catalogue, quote shipping, place 
 
 ### Requests
 
-${requests} Checks run in this order: 401, 429, 403, 400, 404, 409, 422. A reused \`idempotency-key\` is 409 before any other resource is read.
+${requests} Checks run in this order: 401, 429, 403, 400, 404, 409, 422. A reused \`idempotency-key\` is 409 before any resource is read that the path does not name.
 
 ### Responses
 

@@ -13,7 +13,7 @@ export {
 } from './document.js';
 export { dtoSchema } from './dto-schema.js';
 export { type Class, Description, Field, NestedDto } from './field.js';
-export { type Addresses, localAddresses } from './headers.js';
+export { type Addresses, localAddresses, responseHeaders, standardHeaders } from './headers.js';
 export { type ErrorDoc, Operation, operationOf, type OperationDoc, textBody } from './operation.js';
 export type { Api, Route, ServiceReference } from './route.js';
 export { referredName, type Schema, schemaShape, type Schemas } from './schema.js';

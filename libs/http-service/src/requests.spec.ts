@@ -1,3 +1,4 @@
+import { responseHeaders, standardHeaders } from '@fulfilment/api-reference';
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'node:net';
 import request from 'supertest';
@@ -254,6 +255,15 @@ describe('an API', () => {
       expect(read.headers['access-control-expose-headers']).toContain('X-Request-Id');
     },
   );
+
+  it('lets browsers read every response header that the references document', async () => {
+    const { headers } = await request(api.url).get('/health/live').set('origin', 'https://shop.example');
+    const exposed = headers['access-control-expose-headers']?.split(',');
+    const readableAnyway = 'Cache-Control'; // CORS-safelisted (Fetch §2.2.2)
+    const documented = new Set(Object.keys({ ...standardHeaders, ...responseHeaders }));
+    documented.delete(readableAnyway);
+    expect(new Set(exposed)).toEqual(documented);
+  });
 
   it.each(['/store/health/live', '/health/ready', '/store/notes/open'])(
     'sends %s completely for If-None-Match: *, since it has no ETag',

@@ -179,6 +179,7 @@ const exposedHeaders = [
   'RateLimit',
   'RateLimit-Policy',
   'Idempotent-Replayed',
+  'Repr-Digest',
   'WWW-Authenticate',
 ];
 /** The headers that `allowAnyOrigin` sends, except for preflights. */

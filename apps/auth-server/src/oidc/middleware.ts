@@ -12,6 +12,7 @@ import {
   respondToMissingClient,
   respondToUnknownPaths,
 } from './responses/adjust-responses.js';
+import { replaceScriptPages } from './responses/replace-script-pages.js';
 import { respondToOutages } from './responses/respond-to-outages.js';
 
 type Next = () => Promise<unknown>;
@@ -35,6 +36,7 @@ export function addMiddleware(provider: Provider, dependencies: ProviderDependen
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(unitOfWork, responseTimestamps)));
   provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(browsers)));
+  provider.use(onlyAt(/^\/oauth2\/(authorize\/|end-session)/, replaceScriptPages));
 }
 
 /**

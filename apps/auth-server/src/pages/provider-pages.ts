@@ -73,6 +73,36 @@ export function sendLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
   );
 }
 
+interface AccountSwitch {
+  /** URL that ends the session of the first account, and then continues the sign-in. */
+  readonly action: string;
+  readonly formToken: string;
+  /** Redirect URI of the client, to which the sign-in may lead at once. */
+  readonly redirectUri: string;
+}
+
+/** Sends the page for a person who signed in while another account was signed in. */
+export function sendAccountSwitchPage(
+  ctx: KoaContextWithOIDC,
+  { action, formToken, redirectUri }: AccountSwitch,
+): void {
+  const target = formTarget(redirectUri);
+  sendPage(
+    ctx,
+    messagePage({
+      title: 'Sign out of the other account?',
+      text: 'Another account is signed in to this browser. Continue to sign it out, and to use the account that you have just signed in with.',
+      status: 200,
+      formTargets: target === undefined ? [] : [target],
+      more: html`<form method="post" action="${action}">
+        <input type="hidden" name="xsrf" value="${formToken}" />
+        <input type="hidden" name="logout" value="yes" />
+        <div class="actions"><button type="submit">Continue</button></div>
+      </form>`,
+    }),
+  );
+}
+
 export function sendLoggedOutPage(ctx: KoaContextWithOIDC): void {
   sendPage(ctx, messagePage({ title: 'Signed out', text: 'You can close this page.', status: 200 }));
 }

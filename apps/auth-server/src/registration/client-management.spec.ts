@@ -39,6 +39,25 @@ describe('client management (RFC 7592)', () => {
     expect((await manageClient(server, 'GET', next)).status).toBe(200);
   });
 
+  it('deletes the secret of a client that becomes public, and makes a new one when it is confidential', async () => {
+    const confidential = { token_endpoint_auth_method: 'client_secret_basic' };
+    const newClient = await registerClient(server, confidential);
+    const change = await manageClient(server, 'PUT', newClient, { token_endpoint_auth_method: 'none' });
+    const changed: unknown = await change.clone().json();
+    expect(changed).not.toHaveProperty('client_secret');
+    expect(changed).not.toHaveProperty('client_secret_expires_at');
+    const stored = await server.database.row<{ payload: Record<string, unknown> }>(
+      testStatement(`SELECT payload FROM oidc_model WHERE model = 'Client' AND id = $1`),
+      [newClient.client_id],
+    );
+    expect(stored?.payload).not.toHaveProperty('client_secret_sealed');
+
+    const publicClient = await parseRegistration(change);
+    const next = await parseRegistration(await manageClient(server, 'PUT', publicClient, confidential));
+    expect(next.client_secret).toEqual(expect.any(String));
+    expect(next.client_secret).not.toBe(newClient.client_secret);
+  });
+
   it.each(['GET', 'PUT', 'DELETE'] as const)(
     '%s without a valid registration token of the client is rejected with 401, and does nothing (§2, RFC 6750 §3)',
     async (method) => {

@@ -100,6 +100,34 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
   });
 });
 
+describe('the sign-out of a browser that is not signed in', () => {
+  it('ends at once, with our own page without a script', async () => {
+    const withoutClient = { post_logout_redirect_uri: postLogoutUri };
+    for (const parameters of [undefined, withoutClient]) {
+      const shown = await requestLogout(new FormBrowser(server), parameters);
+      expect(shown.status).toBe(200);
+      expect(shown.text).toContain('Signed out');
+      expect(shown.text).not.toContain('<script');
+      expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
+    }
+  });
+
+  it('redirects to the client’s registered URI, with the state', async () => {
+    const parameters = { client_id: app.clientId, post_logout_redirect_uri: postLogoutUri };
+    const back = await requestLogout(new FormBrowser(server), { ...parameters, state: 'a&b' });
+    expect(back.url.href).toBe(`${postLogoutUri}?state=a%26b`);
+    const withoutState = await requestLogout(new FormBrowser(server), parameters);
+    expect(withoutState.url.href).toBe(postLogoutUri);
+  });
+
+  it('never redirects to a URI that is not registered', async () => {
+    const parameters = { client_id: app.clientId, post_logout_redirect_uri: 'https://evil.example/' };
+    const shown = await requestLogout(new FormBrowser(server), parameters);
+    expect(shown.status).toBe(400);
+    expect(shown.url.origin).toBe(server.url);
+  });
+});
+
 describe('after signing out (§3)', () => {
   it('redirects to the client’s registered URI, with the state', async () => {
     const { browser, tokens } = await app.signIn('openid');

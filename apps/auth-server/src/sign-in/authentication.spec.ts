@@ -89,6 +89,11 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
       email: 'owner@meridian.example',
       password,
     });
+    expect(signOutPage.status).toBe(200);
+    expect(signOutPage.text).toContain('Another account is signed in to this browser.');
+    expect(signOutPage.text).not.toContain('<script');
+    const { origin: appOrigin } = new URL(app.redirectUri);
+    expect(signOutPage.headers.get('content-security-policy')).toContain(`form-action 'self' ${appOrigin};`);
     const second = await browser.submit(formOf(signOutPage, '/end-session/confirm'));
     expect(second.url.searchParams.get('code')).toEqual(expect.any(String));
     const exchanged = await app.post('token', exchangeForm);

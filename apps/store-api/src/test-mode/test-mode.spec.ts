@@ -161,6 +161,9 @@ describe('test mode', () => {
     expect(second.body).toEqual(first.body);
     const other = await report(order, { event: 'delivered' }, idempotencyKey);
     expect([other.status, other.body.details[0].reason]).toEqual([409, 'body_mismatch']);
+    await report(order, { event: 'delivered' });
+    const later = await report(order, { event: 'shipped' }, idempotencyKey);
+    expect([later.body.status, later.get('idempotent-replayed')]).toEqual(['delivered', 'true']);
   });
 
   it('rejects a cancellation that waits for an event with the same key, without a deadlock', async () => {

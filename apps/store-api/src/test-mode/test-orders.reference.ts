@@ -11,6 +11,7 @@ export const reportTestEvent = {
   description: [
     'Lets the simulated warehouse report an event of a test order, as a warehouse would: `shipped` and `cancelled` of an order that is `processing` (`cancelled` also after a failed payment), `delivered` of a shipped one, and `tracking_updated` of one that was shipped.',
     'The webhooks are those of a live order.',
+    'A repeated request with the same `idempotency-key` applies the event once, and returns the order as it is by then.',
     'Without this request a test order is shipped some minutes after its payment, and delivered some minutes later.',
   ].join(' '),
   path: { id: { description: 'The test order', example: 'ord_01m7xwmx1ceqrv87vt909ma64h' } },

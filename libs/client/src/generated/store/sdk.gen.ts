@@ -244,7 +244,7 @@ export const listShippingServices = <ThrowOnError extends boolean = true>(
 /**
  * Report an event of a test order
  *
- * Lets the simulated warehouse report an event of a test order, as a warehouse would: `shipped` and `cancelled` of an order that is `processing` (`cancelled` also after a failed payment), `delivered` of a shipped one, and `tracking_updated` of one that was shipped. The webhooks are those of a live order. Without this request a test order is shipped some minutes after its payment, and delivered some minutes later.
+ * Lets the simulated warehouse report an event of a test order, as a warehouse would: `shipped` and `cancelled` of an order that is `processing` (`cancelled` also after a failed payment), `delivered` of a shipped one, and `tracking_updated` of one that was shipped. The webhooks are those of a live order. A repeated request with the same `idempotency-key` applies the event once, and returns the order as it is by then. Without this request a test order is shipped some minutes after its payment, and delivered some minutes later.
  */
 export const reportTestEvent = <ThrowOnError extends boolean = true>(
   options: Options<ReportTestEventData, ThrowOnError>,
