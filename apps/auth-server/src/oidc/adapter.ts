@@ -172,7 +172,7 @@ class ClientAdapter extends ModelAdapter {
   override async upsert(id: string, metadata: AdapterPayload): Promise<void> {
     const { outbox, secrets, unitOfWork } = this.dependencies;
     const ctx = Provider.ctx;
-    const origin = ctx && originOf(ctx);
+    const origin = ctx === undefined ? undefined : originOf(ctx);
     const isChange = ctx?.oidc.route === 'client_update';
     // A change of the client's identity ends its token families, so this may revoke tokens.
     await unitOfWork.runRevocation((tx) =>

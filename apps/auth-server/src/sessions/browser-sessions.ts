@@ -11,7 +11,7 @@ export interface BrowserSession {
   readonly signed_in_at: Date;
 }
 
-/** So that the page stays readable. "Sign out all other browsers" ends older sign-ins, too. */
+/** Keeps the page readable. "Sign out all other browsers" ends older sign-ins, too. */
 const maxListed = 100;
 const batchSize = 1000;
 

@@ -150,8 +150,8 @@ export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<Revo
 }
 
 /**
- * Ends the first-party families of a person with `offline_access`, which outlive the session. The next
- * sign-in restores them without consent.
+ * Ends the first-party families of a person with `offline_access`, which outlive the session. After the next
+ * sign-in, the apps get new ones without consent.
  */
 export function endOfflineFirstPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   return endFamilies(tx, lockOfflineGrantsOfFirstParty, userId);

@@ -106,7 +106,7 @@ export class StoredRows {
     jti: string,
   ): Promise<{ token: AdapterPayload; grant: AdapterPayload | null } | undefined> {
     const row = await this.loader.load({ model: 'AccessToken', id: jti });
-    return row && { token: row.payload, grant: row.grant };
+    return row === undefined ? undefined : { token: row.payload, grant: row.grant };
   }
 
   /** Returns, once, the person of the request's code or refresh token, if that was read. */

@@ -25,8 +25,9 @@ const lock = statement(
    FROM webhook_subscriptions
    WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
 );
-// The previous secret signs a second header for 24 hours, so that a receiver can rotate it without losing a
-// delivery. A new URL is a new receiver, so the lane, latency and failures of the old one are reset.
+// A parameter that is null changes nothing. The previous secret signs a second header for 24 hours, so that a
+// receiver can rotate it without losing a delivery. A new URL is a new receiver, so the lane, latency and
+// failures of the old one are reset.
 const change = statement(
   'subscriptions.change',
   `UPDATE webhook_subscriptions SET

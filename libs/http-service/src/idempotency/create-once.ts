@@ -29,7 +29,7 @@ interface StoredKey<Response> {
 }
 
 const keysPerBatch = 1_000;
-const lifetime = "interval '24 hours'";
+const lifetimeSql = "interval '24 hours'";
 
 /** SQL for a migration. `response` is `json` to keep the order of members; null only before the commit. */
 export const createIdempotencyKeys = `
@@ -48,7 +48,7 @@ export const createIdempotencyKeys = `
 const readKey = statement(
   'idempotency.read',
   `SELECT fingerprint, response FROM idempotency_keys
-   WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND created_at > $4::timestamptz - ${lifetime}`,
+   WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND created_at > $4::timestamptz - ${lifetimeSql}`,
 );
 // Waits for a concurrent transaction with the key. An expired key counts as absent.
 const claimKey = statement(
@@ -56,7 +56,7 @@ const claimKey = statement(
   `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, created_at, fingerprint) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (creator_id, client_id, key) DO UPDATE
      SET created_at = excluded.created_at, fingerprint = excluded.fingerprint, response = NULL
-     WHERE existing.created_at <= excluded.created_at - ${lifetime}`,
+     WHERE existing.created_at <= excluded.created_at - ${lifetimeSql}`,
 );
 const storeResponse = statement(
   'idempotency.store-response',
@@ -65,7 +65,7 @@ const storeResponse = statement(
 const deleteExpired = statement(
   'idempotency.delete-expired',
   `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM idempotency_keys WHERE created_at <= $1::timestamptz - ${lifetime} LIMIT ${keysPerBatch}))`,
+     SELECT ctid FROM idempotency_keys WHERE created_at <= $1::timestamptz - ${lifetimeSql} LIMIT ${keysPerBatch}))`,
 );
 
 /**

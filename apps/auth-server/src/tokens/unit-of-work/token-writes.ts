@@ -172,7 +172,8 @@ export async function writeOne(sql: Sql, write: TokenWrite): Promise<TokenWriteR
 
 /** The lookup of the first new token: it exists exactly when all were stored. */
 export function commitProbeOf([first]: readonly NewRow[]): CommitProbe | undefined {
-  return first && { statement: findStored, values: [first.model, first.id] };
+  if (first === undefined) return undefined;
+  return { statement: findStored, values: [first.model, first.id] };
 }
 
 async function writeAll(
