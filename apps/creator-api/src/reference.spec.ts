@@ -13,7 +13,7 @@ import { aCreator } from './creators/creator-snapshot.fixture.js';
 import { anOrder, paid } from './orders/order-snapshot.fixture.js';
 
 const document = readDocument('creator');
-/** Routes that are not of a controller. */
+/** Routes without a controller. */
 const plainRoutes = /^\/(health|docs|openapi\.json|\.well-known)/;
 const operations = operationsOf(document).filter(({ path }) => !plainRoutes.test(path));
 

@@ -13,14 +13,14 @@ import type { ConnectedAppsView } from './connected-apps.shapes.js';
 // the months from $3 to $4. Counts have no currency: they include the orders of all currencies.
 const inMonths = `creator_id = $1 AND currency = $2 AND period BETWEEN $3 AND $4`;
 const inDays = `creator_id = $1 AND placed_on >= ($3 || '-01')::date AND placed_on < ($4 || '-01')::date + interval '1 month'`;
-const sums = 'sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties';
+const sumColumns = 'sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties';
 
 const readApps = statement(
   'connected-apps.page',
   `WITH placed AS (
      SELECT client_id, sum(orders) AS orders FROM order_counts_by_app WHERE ${inDays} GROUP BY client_id HAVING sum(orders) <> 0
    ), earned AS (
-     SELECT client_id, ${sums} FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> '' GROUP BY client_id
+     SELECT client_id, ${sumColumns} FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> '' GROUP BY client_id
    ), connected AS (
      SELECT client_id, name, connected_at FROM creator_apps WHERE creator_id = $1
    )

@@ -25,7 +25,7 @@ const occurredNow = () => ({ occurredAt: new Date() });
 const replayedCreator = (creator: CreatorSnapshot) => messages.replayCreator.make({ creator }, occurredNow());
 const replayedOrder = (order: OrderSnapshot) => messages.replayOrder.make({ order }, occurredNow());
 const countHandled = statement(
-  'test.count_handled',
+  'test.count-handled',
   'SELECT count(*) AS rows FROM inbox WHERE message_id = ANY($1::uuid[])',
 );
 
@@ -133,7 +133,7 @@ describe('the read models of creators and orders', () => {
       'DELETE FROM order_items WHERE position = 0',
       'UPDATE order_counts SET orders = orders + 7',
     ].entries())
-      await api.database.run(statement(`test.damage_${index}`, damage));
+      await api.database.run(statement(`test.damage-${index}`, damage));
     await writeReplay(replayMessages());
     // Of the sums, only the counts were damaged.
     expect(await rebuildSums()).toMatchObject({ breakdown: 0, months: 0 });

@@ -13,15 +13,12 @@ const readRates = statement(
   'test.rates',
   'SELECT currency, per_euro::text FROM exchange_rates ORDER BY currency',
 );
-const makeDue = statement(
-  'test.make_due',
-  `UPDATE exchange_rate_source SET next_fetch_at = '-infinity' RETURNING next_fetch_at`,
-);
+const makeDue = statement('test.make-due', `UPDATE exchange_rate_source SET next_fetch_at = '-infinity'`);
 const readDelay = statement(
-  'test.read_delay',
+  'test.read-delay',
   'SELECT extract(epoch FROM next_fetch_at - now())::float8 AS seconds FROM exchange_rate_source',
 );
-const deleteRates = statement('test.delete_rates', 'TRUNCATE exchange_rates');
+const deleteRates = statement('test.delete-rates', 'TRUNCATE exchange_rates');
 
 describe('exchange rates from a URL', () => {
   let scratch: ScratchDatabase;

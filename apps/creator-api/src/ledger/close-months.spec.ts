@@ -34,7 +34,7 @@ const sums = statement(
    WHERE creator_id = $1 GROUP BY 1 ORDER BY 1`,
 );
 const closedSums = statement(
-  'test.closed_sums',
+  'test.closed-sums',
   `SELECT * FROM monthly_statistics WHERE period < $1 ORDER BY creator_id, period, currency, release_id, ean`,
 );
 // Postings in a month before their time or before their sale, or late ones outside the first open month $1.
@@ -45,13 +45,13 @@ const misplacedPostings = statement(
      OR (l.period > to_char(l.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM') AND l.period <> $1)`,
 );
 const readPosting = statement(
-  'test.posting_of',
+  'test.posting-of',
   'SELECT kind, period, occurred_at, units::int FROM ledger WHERE order_id = $1 ORDER BY kind DESC',
 );
-const reopenAll = statement('test.reopen_all', `UPDATE statistics_close SET first_open_month = '0001-01'`);
-const firstOpen = statement('test.first_open', 'SELECT first_open_month FROM statistics_close');
+const reopenAll = statement('test.reopen-all', `UPDATE statistics_close SET first_open_month = '0001-01'`);
+const firstOpen = statement('test.first-open', 'SELECT first_open_month FROM statistics_close');
 const waitingForAdvisoryLock = statement(
-  'test.waiting_for_advisory_lock',
+  'test.waiting-for-advisory-lock',
   `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 );
@@ -109,7 +109,7 @@ describe('closed months of statistics', () => {
     expect(await closeMonths(database, { closeDay: 0 })).toBeUndefined();
     expect(await openMonth()).toBe('0001-01');
     const readThisMonth = statement(
-      'test.this_month',
+      'test.this-month',
       `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS month`,
     );
     const thisMonth = async () => (await database.row<{ month: string }>(readThisMonth))?.month;

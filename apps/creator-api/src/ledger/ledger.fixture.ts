@@ -14,7 +14,7 @@ export const rates =
 const ofCreators = 'creator_id = ANY($1::uuid[])';
 const rowsOf = (table: string, key: string, condition = 'true') =>
   statement(
-    `test.rows_of_${table}`,
+    `test.rows-of-${table}`,
     `SELECT * FROM ${table} WHERE ${ofCreators} AND ${condition} ORDER BY ${key}`,
   );
 const notZero = '(units, revenue, royalties) <> (0, 0, 0)';
@@ -36,14 +36,14 @@ const storedRows = {
 // creator is stored.
 const releaseIds = statement('test.releases', 'SELECT release_id FROM ordered_releases ORDER BY release_id');
 const ledgerSums = statement(
-  'test.ledger_sums',
+  'test.ledger-sums',
   `SELECT creator_id, period, settlement_currency AS currency, release_id, ean, sum(units) AS units,
      sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties
    FROM ledger WHERE ${ofCreators} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
 );
 const sumsOf = (table: string) =>
   statement(
-    `test.sums_of_${table}`,
+    `test.sums-of-${table}`,
     `SELECT creator_id, period, currency, release_id, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
      FROM ${table} WHERE ${ofCreators} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
   );
@@ -56,16 +56,16 @@ const countedOrders = (name: string, key: string, condition = 'true') =>
      WHERE ${ofCreators} AND ${condition} GROUP BY ${key} ORDER BY ${key}`,
   );
 const counted = countedOrders('counted', countKey);
-const countedByApp = countedOrders('counted_by_app', appCountKey, 'client_id IS NOT NULL');
+const countedByApp = countedOrders('counted-by-app', appCountKey, 'client_id IS NOT NULL');
 const wrongTotals = statement(
-  'test.wrong_totals',
+  'test.wrong-totals',
   `SELECT o.id FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.${ofCreators} GROUP BY o.id
    HAVING (o.gross_amount, o.royalty_amount, o.item_count) IS DISTINCT FROM
      (sum(i.total_amount)::bigint, sum(i.royalty_amount)::bigint, sum(i.quantity))`,
 );
 // An unpaid line has no posting, a paid one has one of its amount, and those of a refunded one add up to 0.
 const wrongPostings = statement(
-  'test.wrong_postings',
+  'test.wrong-postings',
   `SELECT i.id FROM order_items i JOIN orders o ON o.id = i.order_id
    LEFT JOIN (SELECT item_id, sum(units) AS units, sum(revenue) AS revenue, sum(settled_royalty) AS settled, count(*) AS rows
      FROM ledger GROUP BY item_id) l ON l.item_id = i.id
@@ -76,14 +76,14 @@ const wrongPostings = statement(
 );
 const waiting = statement('test.waiting', 'SELECT * FROM waiting_postings');
 const truncateReadModels = statement(
-  'test.truncate_read_models',
+  'test.truncate-read-models',
   'TRUNCATE creators, orders, order_items, ordered_releases, order_counts, order_counts_by_app, monthly_statistics, monthly_breakdown, monthly_app_breakdown, creator_apps, waiting_postings CASCADE',
 );
 const truncateLedger = [
   'ALTER TABLE ledger DISABLE TRIGGER append_only',
   'TRUNCATE ledger',
   'ALTER TABLE ledger ENABLE TRIGGER append_only',
-].map((text, index) => statement(`test.truncate_ledger_${index}`, text));
+].map((text, index) => statement(`test.truncate-ledger-${index}`, text));
 
 const currency = fc.constantFrom('GBP', 'USD', 'EUR', 'JPY');
 /** Times before and after the end of January in UTC, three of them within a millisecond of it. */

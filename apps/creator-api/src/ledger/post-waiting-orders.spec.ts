@@ -12,13 +12,13 @@ import { truncateTables } from './ledger.fixture.js';
 import { storeRates } from '../exchange-rates/load-rates.js';
 import { countPagesRead } from '../test/pages-read.fixture.js';
 
-const postedItems = statement('test.posted_items', 'SELECT item_id FROM ledger WHERE creator_id = $1');
+const postedItems = statement('test.posted-items', 'SELECT item_id FROM ledger WHERE creator_id = $1');
 const waitingPostings = statement(
-  'test.waiting_postings',
+  'test.waiting-postings',
   `SELECT w.currency, w.paid_on::text FROM waiting_postings w JOIN orders o ON o.id = w.order_id WHERE o.creator_id = $1`,
 );
 const addWaiting = statement(
-  'test.add_waiting',
+  'test.add-waiting',
   `WITH added AS (
      INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code,
        gross_amount, royalty_amount, item_count, charged_at)
@@ -35,7 +35,7 @@ const shardsOfCreators = statement(
 );
 const postedCreators = statement('test.posted-creators', 'SELECT creator_id FROM ledger');
 const analyse = statement('test.analyse', 'ANALYZE orders, waiting_postings');
-const lockOrder = statement('test.lock_order', 'SELECT 1 FROM orders WHERE id = $1 FOR UPDATE');
+const lockOrder = statement('test.lock-order', 'SELECT 1 FROM orders WHERE id = $1 FOR UPDATE');
 
 describe('orders that wait for their creator or an exchange rate', () => {
   let scratch: ScratchDatabase;

@@ -11,17 +11,17 @@ import { deleteOldFeeds } from './order-feed.js';
 import { maxStreamsPerTenant, ActiveStreams } from './active-streams.job.js';
 import { heartbeatMs } from './stream-orders.js';
 
-const addEntriesTwoDaysAgo = statement(
-  'test.add-entries-two-days-ago',
+const backdateEntries = statement(
+  'test.backdate-entries',
   `UPDATE order_feed_entries SET added_at = now() - interval '2 days' WHERE creator_id = $1`,
 );
 // A position is the time of its assignment in microseconds; 0 before.
-const numberEntriesTwoDaysAgo = statement(
-  'test.number-entries-two-days-ago',
+const backdatePositions = statement(
+  'test.backdate-positions',
   `UPDATE order_feed_entries SET position = greatest(position - 2 * 86400000000, 0) WHERE creator_id = $1`,
 );
-const makeFeedOld = statement(
-  'test.make-feed-old',
+const backdateFeed = statement(
+  'test.backdate-feed',
   `UPDATE order_feeds SET read_at = now() - interval '2 days' WHERE creator_id = $1`,
 );
 const entries = statement('test.entries', 'SELECT order_id FROM order_feed_entries WHERE creator_id = $1');
@@ -119,12 +119,12 @@ describe('the stream of new orders', () => {
     ]);
   });
 
-  it('opens after the cleanup has deleted its feed, but not an entry that was never numbered', async () => {
+  it('opens after the cleanup has deleted its feed, but not an entry without a position', async () => {
     const creator = await newCreator();
     await openAndLeave(creator);
     await place(creator);
     await eventually(async () => {
-      await api.database.run(makeFeedOld, [creator.id]);
+      await api.database.run(backdateFeed, [creator.id]);
       return (await deleteOldFeeds(api.database)) === 1;
     });
     const stream = await open(creator);
@@ -136,7 +136,7 @@ describe('the stream of new orders', () => {
   it('keeps its feed when a client connects during the cleanup', async () => {
     const creator = await newCreator();
     const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);
-    await api.database.run(makeFeedOld, [creator.id]);
+    await api.database.run(backdateFeed, [creator.id]);
     await api.database.transaction(async (tx) => {
       await tx.run(readFeed, [creator.id]);
       await deleteOldFeeds(api.database);
@@ -152,7 +152,7 @@ describe('the stream of new orders', () => {
     const stream = await open(creator, { lastEventId }); // gives the orders their positions
     const [, event] = await stream.first(2);
     stream.leave();
-    await api.database.run(addEntriesTwoDaysAgo, [creator.id]);
+    await api.database.run(backdateEntries, [creator.id]);
     await deleteOldFeeds(api.database);
     const resumed = await open(creator, { lastEventId: event?.id ?? '' });
     const rest = placed.filter((id) => id !== event?.data.uuid);
@@ -231,8 +231,8 @@ describe('the stream of new orders', () => {
     let deleted = 0;
     // A round that began before the stream was left may still read the feed.
     await eventually(async () => {
-      for (const change of [addEntriesTwoDaysAgo, numberEntriesTwoDaysAgo, makeFeedOld])
-        await api.database.run(change, [creator.id]);
+      for (const backdate of [backdateEntries, backdatePositions, backdateFeed])
+        await api.database.run(backdate, [creator.id]);
       deleted += await deleteOldFeeds(api.database);
       return deleted >= 2;
     });
@@ -244,14 +244,14 @@ describe('the stream of new orders', () => {
     }
   });
 
-  it('stores no entries for a creator without a stream, nor for old orders, which a rebuild restores', async () => {
-    const [withoutStream, rebuilt] = [await newCreator(), await newCreator()];
+  it('stores no entries for a creator without a stream, nor for orders that were placed months ago', async () => {
+    const [withoutStream, withStream] = [await newCreator(), await newCreator()];
     await place(withoutStream);
-    const stream = await open(rebuilt);
+    const stream = await open(withStream);
     await stream.first(1);
-    await api.record({ orders: [anOrder(rebuilt.id)] }); // placed months ago
+    await api.record({ orders: [anOrder(withStream.id)] }); // placed months ago
     expect(await api.database.rows(entries, [withoutStream.id])).toEqual([]);
-    expect(await api.database.rows(entries, [rebuilt.id])).toEqual([]);
+    expect(await api.database.rows(entries, [withStream.id])).toEqual([]);
   });
 
   it('ends when the token expires', async () => {

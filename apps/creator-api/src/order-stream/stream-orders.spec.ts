@@ -86,19 +86,19 @@ describe('the stream of new orders, with a controlled clock', () => {
   it.each([
     ['was revoked', 'revoke'],
     ['has expired', 'expire'],
-  ] as const)('sends no more orders of a page once the token %s', async (_what, end) => {
-    const { streams, open, place, leave, ...token } = await controlledStream();
+  ] as const)('sends no more orders of a page once the token %s', async (_what, endToken) => {
+    const controlled = await controlledStream();
     let newPosition: number | undefined;
-    streams.waitFor = async () => {
+    controlled.streams.waitFor = async () => {
       if (newPosition !== undefined)
-        leave(); // all orders were sent
-      else newPosition = await place(300);
+        controlled.leave(); // all orders were sent
+      else newPosition = await controlled.place(300);
       return newPosition;
     };
-    const stream = await open();
+    const stream = await controlled.open();
     await eventually(() => stream.readableLength >= stream.readableHighWaterMark);
     const buffered = stream.readableLength;
-    token[end]();
+    controlled[endToken]();
     expect(Buffer.byteLength(await text(stream))).toBe(buffered);
   });
 });

@@ -3,9 +3,9 @@ import { lineFigures } from './line-figures.rules.js';
 import { standardVatRate } from './vat-rates.rules.js';
 
 describe('lineFigures', () => {
+  // `expected` has the total, the VAT in it, and the royalty on the rest. Comments show the rounding.
   it.each([
-    // `expected` has the total, the VAT in it, and the royalty on the rest. Comments show amounts before
-    // rounding. VAT 416.5 → 416; royalty 312.45 → 312.
+    // VAT 416.5 → 416; royalty 312.45 → 312.
     { quantity: 1, unit_amount: 2499, country: 'GB', royalty_rate: 1500, expected: [2499n, 416n, 312n] },
     // VAT 417.5 → 418; royalty 313.05 → 313.
     { quantity: 1, unit_amount: 2505, country: 'GB', royalty_rate: 1500, expected: [2505n, 418n, 313n] },

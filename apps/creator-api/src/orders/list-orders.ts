@@ -21,7 +21,7 @@ interface Variant {
 }
 const allApps: Variant = { nameSuffix: '', countTable: 'order_counts', appCondition: 'true' };
 const oneApp: Variant = {
-  nameSuffix: '_of_app',
+  nameSuffix: '-of-app',
   countTable: 'order_counts_by_app',
   appCondition: 'client_id = :app',
 };

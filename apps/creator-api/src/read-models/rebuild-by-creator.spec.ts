@@ -15,10 +15,10 @@ const damageSums = [
   'UPDATE order_counts SET orders = orders + 3',
   `INSERT INTO monthly_statistics SELECT creator_id, '1999-12', currency, release_id, ean, 1, 1, 1 FROM monthly_statistics LIMIT 1`,
   `INSERT INTO order_counts SELECT creator_id, '1999-12-31', payment_status, dispatch_status, 4 FROM order_counts LIMIT 1`,
-].map((text, index) => statement(`test.damage_${index}`, text));
-const connectOrdersToApp = statement('test.connect_orders', `UPDATE orders SET client_id = 'app'`);
+].map((text, index) => statement(`test.damage-${index}`, text));
+const connectOrdersToApp = statement('test.connect-orders', `UPDATE orders SET client_id = 'app'`);
 const lockMonths = statement(
-  'test.lock_months',
+  'test.lock-months',
   'SELECT 1 FROM monthly_statistics WHERE creator_id = $1 FOR UPDATE',
 );
 

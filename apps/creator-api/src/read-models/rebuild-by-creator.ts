@@ -14,7 +14,7 @@ export interface Rebuilt {
 }
 
 export interface RebuildPlan {
-  /** Rebuilds with the same name run one after another. */
+  /** Slices of rebuilds with the same name are corrected one after another. */
   readonly name: string;
   /** Returns the next `creator_id`s after $1, at most $2 of them. */
   readonly creators: Statement;

@@ -21,10 +21,10 @@ const tables = [
   'monthly_app_breakdown',
 ];
 const disableAnalyze = tables.map((table) =>
-  statement(`test.disable_analyze_of_${table}`, `ALTER TABLE ${table} SET (autovacuum_enabled = off)`),
+  statement(`test.disable-analyze-of-${table}`, `ALTER TABLE ${table} SET (autovacuum_enabled = off)`),
 );
 const countRowsRead = statement(
-  'test.count_rows_read',
+  'test.count-rows-read',
   `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
    WHERE relname = ANY($1::text[])`,
 );

@@ -42,7 +42,7 @@ describe('POST /api/v1/releases', () => {
   });
 
   it.each([
-    ['the creator that the caller names', connected, sister.id],
+    ['the creator that the caller names instead of the connected one', connected, sister.id],
     ['the creator that a global admin names', globalAdminClaims, foreign.id],
     ['the creator that a caller without a connected creator names', ownerClaims('org_harbour'), mine.id],
   ])('creates a release of %s', async (_what, claims, creator) => {
@@ -62,8 +62,8 @@ describe('POST /api/v1/releases', () => {
 
   it.each([
     ['a blank title', { title: ' \u00a0 ' }, 'title'],
-    ['a title of 61', { title: '🎶'.repeat(61) }, 'title'],
-    ['a control character', { title: 'a\u0000b' }, 'title'],
+    ['a title of 61 characters', { title: '🎶'.repeat(61) }, 'title'],
+    ['a title with a control character', { title: 'a\u0000b' }, 'title'],
     ['null as type', { release_type_id: null }, 'release_type_id'],
     ['type 1.5', { release_type_id: 1.5 }, 'release_type_id'],
     ['type "1"', { release_type_id: '1' }, 'release_type_id'],
@@ -85,7 +85,7 @@ describe('POST /api/v1/releases', () => {
   it.each([
     ['belongs to another organisation', connected, foreign.id],
     ['does not exist', globalAdminClaims, uuidv7()],
-    ['belongs to an organisation, from a token without one', { org_role: 'owner' }, mine.id],
+    ['belongs to an organisation, if the token names none', { org_role: 'owner' }, mine.id],
   ])('responds with 404 to a creator that %s', async (_what, claims, creator) => {
     const before = await editions();
     const { status, body } = await api.post(path, claims, { ...valid, creator });

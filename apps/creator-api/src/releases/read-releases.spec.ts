@@ -5,7 +5,7 @@ import { aCreator } from '../creators/creator-snapshot.fixture.js';
 
 const owner = ownerClaims('org_harbour');
 const endUpload = statement(
-  'test.end_upload',
+  'test.end-upload',
   `UPDATE track_uploads SET status = $2, upload_url = NULL, due_at = NULL,
      audio = CASE WHEN $2 = 'completed' THEN $3::jsonb END, failure = CASE WHEN $2 = 'failed' THEN $3::jsonb END
    WHERE id = $1`,

@@ -18,7 +18,7 @@ const readStatementsBefore = statement(
   'SELECT statements_before FROM statistics_close',
 );
 const tamper = ['UPDATE statements SET units = 0', 'DELETE FROM statements', 'TRUNCATE statements'].map(
-  (text, index) => statement(`test.tamper_${index}`, text),
+  (text, index) => statement(`test.tamper-${index}`, text),
 );
 /** Returns the time at which this month closes, with close day 5. */
 const closingTime = (month: string) => {

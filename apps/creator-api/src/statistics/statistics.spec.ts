@@ -8,11 +8,11 @@ import { rebuildStatistics } from './rebuild-statistics.js';
 
 const owner = ownerClaims('org_harbour');
 const raiseToLargestBigint = statement(
-  'test.raise_revenue',
+  'test.raise-revenue',
   'UPDATE monthly_statistics SET revenue = 9223372036854775807 WHERE creator_id = $1',
 );
 const readLedger = statement(
-  'test.ledger_of',
+  'test.ledger-of',
   `SELECT kind, period, units, revenue, settled_revenue, settled_royalty, rate_date, rate_from::text, rate_to::text
    FROM ledger WHERE order_id = $1 ORDER BY kind DESC`,
 );
@@ -166,6 +166,7 @@ describe('monthly statistics', () => {
     const order = paid(anOrder(creator.id, { currency: 'JPY', country_code: 'US', items: [item] }), at);
     await api.record({ orders: [order] });
     expect((await sales(creator, '2026-06')).totals).toEqual({ units: 0, revenue: 0 });
+    // Rates of a later day, and rates that are too old.
     await loadRates(api.database, 'Date,USD,JPY,GBP\n2026-06-07,1,1,1\n2026-05-29,1,1,1\n');
     expect((await sales(creator, '2026-06')).totals).toEqual({ units: 0, revenue: 0 });
 
@@ -249,7 +250,7 @@ describe('monthly statistics', () => {
       await expect(api.database.run(statement(`test.${change}`, change))).rejects.toThrow('append-only');
   });
 
-  it('have a separate rate limit', async () => {
+  it('have a rate limit of their own, of 600 requests a minute', async () => {
     const creator = await api.newCreator();
     const { headers } = await api.get(`/api/v1/creators/${creator.id}/stats/sales?period=2026-01`, owner);
     expect(headers['ratelimit-policy']).toBe('"stats";q=600;w=60');

@@ -36,8 +36,8 @@ const audioThread = pathToFileURL(
 const documented = new DocumentedResponses(readDocument('creator'), '/creator');
 
 /**
- * Starts HTTP and the consumers of the service on a database, broker and token issuer created for this test.
- * No background task runs, except the requeuing of uploads.
+ * Starts HTTP, the consumers and the outbox relay of the service on a database, broker and token issuer that
+ * are created for this test. Of the background tasks, only the requeuing of uploads runs.
  */
 export async function creatorApi(
   environment: Readonly<Record<string, string>> = {},

@@ -5,7 +5,7 @@ export async function countPagesRead(sql: Sql, measured: Statement, values: Valu
   const { name, text } = measured;
   const explain = {
     ...measured,
-    name: `test.explain_${name}`,
+    name: `test.explain-${name}`,
     text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
   };
   const row = await sql.row<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explain, values);

@@ -5,7 +5,7 @@ import { migrations } from '../migrations/index.js';
 import { deleteOldUploads } from './delete-old-uploads.js';
 
 const insert = statement(
-  'test.insert_uploads',
+  'test.insert-uploads',
   `INSERT INTO track_uploads (id, workflow_id, creator_id, release_id, track_id, upload_url, status, due_at, audio, failure, created_at, updated_at)
    SELECT gen_random_uuid(), gen_random_uuid(), $1, $1, gen_random_uuid(), CASE WHEN $2 = 'pending' THEN 'https://x.example/' END, $2,
      CASE WHEN $2 = 'pending' THEN now() END, CASE WHEN $2 = 'completed' THEN '{}'::jsonb END, CASE WHEN $2 = 'failed' THEN '{}'::jsonb END,
@@ -13,7 +13,7 @@ const insert = statement(
    FROM generate_series(1, $4)`,
 );
 const kept = statement(
-  'test.kept_uploads',
+  'test.kept-uploads',
   `SELECT status, round(extract(epoch FROM now() - updated_at) / 86400)::int AS days, count(*) AS uploads
    FROM track_uploads GROUP BY 1, 2 ORDER BY 1, 2`,
 );

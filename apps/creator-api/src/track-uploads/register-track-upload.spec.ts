@@ -130,7 +130,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     );
   });
 
-  it('limits the open uploads of a creator and the tracks of a release', async () => {
+  it('responds with 409 to the 1001st open upload of a creator, and to the 501st track of a release', async () => {
     const other = aCreator('org_other');
     await api.record({ creators: [other] });
     const claims = { ...ownerClaims('org_other'), creator_id: other.id };
@@ -175,7 +175,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
       // The time window of the limit must not end during the test.
       const time = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
       try {
-        for (let name = 0; name < 20; name += 1)
+        for (let count = 0; count < 20; count += 1)
           expect((await register(privateName(), release, prober)).status).toBe(400);
         resolvedUrls.splice(0);
         const limited = await register(privateName(), release, prober);

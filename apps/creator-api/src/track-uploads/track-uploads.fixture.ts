@@ -2,7 +2,7 @@ import { messages, uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually, listen } from '@fulfilment/testing';
 import { createServer, type RequestListener } from 'node:http';
-import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
+import { type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { wave } from './audio/audio-samples.fixture.js';
 
@@ -53,9 +53,8 @@ export async function uploadClient(api: CreatorApi, organisation = `org_${uuidv7
   const creator = aCreator(organisation);
   const owner = { ...ownerClaims(organisation), creator_id: creator.id };
   await api.record({ creators: [creator] });
-  const release = async () =>
-    String((await api.post('/api/v1/releases', owner, { title: 'Tidal Maps', release_type_id: 1 })).body.id);
-  const releaseId = await release();
+  const release = await api.post('/api/v1/releases', owner, { title: 'Tidal Maps', release_type_id: 1 });
+  const releaseId = String(release.body.id);
   const read = async (id: string) => (await api.get(`/api/v1/track-uploads/${id}`, owner)).body;
   return {
     owner,
@@ -69,7 +68,7 @@ export async function uploadClient(api: CreatorApi, organisation = `org_${uuidv7
     },
     read,
     /** Returns the upload when it is completed or failed. */
-    untilFinished: async (id: string, timeoutMs = 60_000) => {
+    untilFinished: async (id: string) => {
       let last: unknown;
       return eventually(
         async () => {
@@ -77,7 +76,7 @@ export async function uploadClient(api: CreatorApi, organisation = `org_${uuidv7
           last = upload;
           return upload.status === 'completed' || upload.status === 'failed' ? upload : undefined;
         },
-        timeoutMs,
+        60_000,
         () => JSON.stringify(last),
       );
     },
@@ -101,6 +100,3 @@ export const workerSettings = {
   TRACK_UPLOAD_SLOW_FOR_MS: '600000',
   TRACK_UPLOAD_MAX_BYTES: String(4 * 1024 * 1024),
 };
-
-export const startUploads = (environment: Readonly<Record<string, string>> = {}) =>
-  creatorApi({ ...workerSettings, ...environment });

@@ -15,27 +15,27 @@ import { selectCreator } from './select-creator.js';
 import { Visibility } from './visibility.js';
 
 const addCreators = statement(
-  'test.add_creators',
+  'test.add-creators',
   `INSERT INTO creators (id, version, organisation_id, settlement_currency, registered_at)
    SELECT gen_random_uuid(), 1, $1, 'GBP', '2026-01-01T12:00:00Z'::timestamptz + (n % 300) * interval '1 day'
    FROM generate_series(1, $2) n`,
 );
 const analyse = statement('test.analyse', 'ANALYZE');
 const addBreakdown = statement(
-  'test.add_breakdown',
+  'test.add-breakdown',
   `INSERT INTO monthly_breakdown SELECT $1, 'GBP', '2026-01', lpad(to_hex(n), 32, '0')::uuid, 'cassette', 'GB', 'api', 1, 1, 1 FROM generate_series(1, 3000) n`,
 );
 const sumBreakdown = statement(
-  'test.sum_breakdown',
+  'test.sum-breakdown',
   'SELECT sum(units) FROM monthly_breakdown WHERE creator_id = $1',
 );
 const countedCreators = statement(
-  'test.counted_creators',
+  'test.counted-creators',
   `SELECT organisation_id, (registered_at AT TIME ZONE 'UTC')::date::text AS day, count(*) AS creators FROM creators GROUP BY 1, 2
    UNION ALL SELECT '', (registered_at AT TIME ZONE 'UTC')::date::text, count(*) FROM creators GROUP BY 1, 2 ORDER BY 1, 2`,
 );
 const storedCounts = statement(
-  'test.stored_counts',
+  'test.stored-counts',
   `SELECT organisation_id, registered_on::text AS day, creators FROM creator_counts WHERE creators <> 0 ORDER BY 1, 2`,
 );
 
@@ -93,8 +93,8 @@ describe('a database with many creators', () => {
   });
 
   it('needs few page reads for the last page of a global admin', async () => {
-    // The test above has added 30301 creators on 301 days; a scan up to the page would touch more than 30000
-    // index entries and rows.
+    // With those of the test above, 30301 creators registered on 301 days. A scan up to the page would touch
+    // more than 30000 index entries and rows.
     expect(await countPagesReadBy(globalAdmin, readCreators, pageAfter(30_000))).toBeLessThan(700);
   });
 

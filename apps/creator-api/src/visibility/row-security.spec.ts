@@ -57,14 +57,14 @@ describe('row-level security', () => {
     'inbox_dropped',
     'outbox',
   ])('does not let requests read %s', async (table) => {
-    const all = statement(`test.all_${table}`, `SELECT * FROM ${table}`);
+    const all = statement(`test.all-${table}`, `SELECT * FROM ${table}`);
     await expect(visibility.transaction(globalAdmin, (tx) => tx.rows(all))).rejects.toThrow(
       'permission denied',
     );
   });
 
   it('does not let a caller select a foreign creator', async () => {
-    const creatorsOfOrders = statement('test.creators_of_orders', 'SELECT DISTINCT creator_id FROM orders');
+    const creatorsOfOrders = statement('test.creators-of-orders', 'SELECT DISTINCT creator_id FROM orders');
     const seen = await visibility.transaction(aMember, async (tx) => {
       await expect(selectCreator(tx, foreign.id)).rejects.toThrow(NotFound);
       return tx.rows(creatorsOfOrders);

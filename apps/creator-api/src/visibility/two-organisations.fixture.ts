@@ -25,7 +25,7 @@ export interface Resources {
 }
 
 const addFeedEntries = statement(
-  'test.add_feed_entries',
+  'test.add-feed-entries',
   'INSERT INTO order_feed_entries (order_id, creator_id) SELECT id, creator_id FROM orders',
 );
 export const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example.com/track.wav' };

@@ -88,7 +88,7 @@ describe('fulfilment events of an order', () => {
     }
     expect(await deferredCount()).toBe(0);
     expect(await takeDeadLetters()).toEqual([]);
-  }, 300_000);
+  }, 300_000); // milliseconds for 24 orders of arrival, each with 12 messages
 
   it('are deferred with a reason until the event they need arrives, and each message is published once', async () => {
     const id = await placeOrder();

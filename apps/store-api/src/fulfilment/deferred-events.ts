@@ -121,14 +121,14 @@ export class DeferredEvents extends BackgroundLoop {
    *   wait
    */
   async defer(tx: Transaction, message: Message, cause: EventOutOfOrderError): Promise<void> {
-    const ttlMs = this.config.REPORT_HELD_MS;
+    const maxWaitMs = this.config.REPORT_HELD_MS;
     const waiting = await tx.row<{ others: number; overdue: boolean | null }>(readWaiting, [
       cause.orderId,
       message.id,
-      ttlMs,
+      maxWaitMs,
     ]);
     if (waiting?.overdue === true)
-      throw new RejectedMessage(`${cause.message}; waited for ${ttlMs / 1000} s`);
+      throw new RejectedMessage(`${cause.message}; waited for ${maxWaitMs / 1000} s`);
     if ((waiting?.others ?? 0) >= maxPerOrder)
       throw new RejectedMessage(`${cause.message}; ${maxPerOrder} events of the order are already waiting`);
     await tx.run(upsertDeferred, [
@@ -136,7 +136,7 @@ export class DeferredEvents extends BackgroundLoop {
       cause.orderId,
       message.occurred_at,
       JSON.stringify(message),
-      ttlMs,
+      maxWaitMs,
     ]);
     await recordOutcome(tx, queue, message.id, 'held', cause.message);
   }
@@ -176,14 +176,14 @@ export class DeferredEvents extends BackgroundLoop {
    * rejected or that have expired. Returns whether there may be more.
    */
   async round(): Promise<boolean> {
-    const ttlMs = this.config.REPORT_HELD_MS;
+    const maxWaitMs = this.config.REPORT_HELD_MS;
     if ((await this.database.run(deleteRejected, [queue])) === batchSize) return true;
     const published = await this.database.transaction(async (tx) => {
-      const due = await tx.rows<DeferredRow>(claimDue, [ttlMs]);
+      const due = await tx.rows<DeferredRow>(claimDue, [maxWaitMs]);
       for (const row of due) await this.republish(tx, row);
       return due.length;
     });
-    const deleted = await this.database.run(deleteExpired, [ttlMs]);
+    const deleted = await this.database.run(deleteExpired, [maxWaitMs]);
     return published === batchSize || deleted === deletionBatchSize;
   }
 

@@ -60,7 +60,10 @@ describe('fulfilment events in one batch', () => {
       ? ''
       : shardOf(sharded, Buffer.from(JSON.stringify(shipped(id, 'A', atMinute(1)))));
   };
-  /** Publishes the events in batches, while shipments of two orders use both shards of packages. */
+  /**
+   * Publishes the events in batches. The first events are shipments of two orders in different shards, as two
+   * events of one shard would not use two transactions.
+   */
   const publishPackageEvents = async (...events: Message[]) => {
     const one = await placeOrder();
     let other = await placeOrder();

@@ -244,7 +244,7 @@ describe('the simulated warehouse', () => {
     expect((await live.read()).status).toBe('processing');
   });
 
-  it('leaves alone an order that stores no further event, and one that was shipped with items, and handles others', async () => {
+  it('leaves alone an order that can store no further event, and one that was shipped with items, and handles others', async () => {
     const full = await place(true);
     await eventually(async () => {
       await store.app.get(SimulatedWarehouse).round();

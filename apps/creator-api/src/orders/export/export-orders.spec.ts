@@ -83,7 +83,7 @@ describe('the export of orders', () => {
   );
 
   it('has the orders of days in UTC, whatever the time zone of PostgreSQL', async () => {
-    class OfBerlin extends Visibility {
+    class VisibilityInBerlinTime extends Visibility {
       override snapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
         return super.snapshot(caller, async (tx) => {
           await tx.run(useBerlinTime);
@@ -96,7 +96,8 @@ describe('the export of orders', () => {
     await api.record({ orders: [order] });
     // Summer time begins on this day, so in Berlin it has 23 hours.
     const day = { from: '2026-03-29', to: '2026-03-29' };
-    const exports = new ExportOrders(new OfBerlin(api.database, new ReadDatabase(api.database)));
+    const visibility = new VisibilityInBerlinTime(api.database, new ReadDatabase(api.database));
+    const exports = new ExportOrders(visibility);
     const csv = await text(await exports.run(aMember, { creator: creator.id, ...day }));
     expect(lines(csv)).toHaveLength(1);
   });

@@ -20,14 +20,22 @@ describe('the timeline of an order', () => {
   const handle = (...batch: Message[]) => api.database.transaction((tx) => consumer.handle(tx, batch));
   const timeline = async (id: string) => (await api.get(`/api/v1/orders/${id}/timeline`, owner)).body.data;
 
-  /** Returns the messages of an order: declined charge, charge, shipment, tracking correction, delivery. */
+  const tracking = (number: string, url = '') => ({
+    carrier: 'Post',
+    tracking_number: number,
+    tracking_url: url,
+  });
+  /** An order and its messages: placed, declined, charged, shipped, tracking corrected, delivered. */
   function deliveredOrder() {
     const placed = anOrder(creator.id);
     const declined = transitioned(placed, 'payment_failed', at(1));
     const charged = transitioned(declined, 'processing', at(2));
     const shipped = transitioned(charged, 'shipped', at(3));
-    const tracking = { carrier: 'Post', tracking_number: 'TEST2', tracking_url: '', updated_at: at(4) };
-    const corrected = { ...shipped, version: shipped.version + 1, tracking };
+    const corrected = {
+      ...shipped,
+      version: shipped.version + 1,
+      tracking: { ...tracking('TEST2'), updated_at: at(4) },
+    };
     const delivered = transitioned(corrected, 'delivered', at(5));
     const correction = messages.orderTrackingUpdated.make(
       { order: corrected },
@@ -36,11 +44,6 @@ describe('the timeline of an order', () => {
     const sentMessages = [placed, declined, charged, shipped].map(orderMessage);
     return { id: placed.id, sentMessages: [...sentMessages, correction, orderMessage(delivered)] };
   }
-  const tracking = (number: string, url = '') => ({
-    carrier: 'Post',
-    tracking_number: number,
-    tracking_url: url,
-  });
   const expected = [
     { at: '2026-03-10T12:00:00.000Z', event: 'placed', reason: null, tracking: null },
     { at: at(1), event: 'charge_failed', reason: 'declined', tracking: null },
@@ -80,9 +83,9 @@ describe('the timeline of an order', () => {
     );
   });
 
-  it('has the events whose times the order row has, if its messages came before timelines were recorded', async () => {
+  it('has the events whose times are in the order row, if the order has no recorded events', async () => {
     const charged = transitioned(anOrder(creator.id), 'processing', at(1));
-    await api.record({ orders: [charged] });
+    await api.record({ orders: [charged] }); // as before timelines were recorded
     expect((await timeline(charged.id)).map(({ event }: { event: string }) => event)).toEqual([
       'placed',
       'paid',

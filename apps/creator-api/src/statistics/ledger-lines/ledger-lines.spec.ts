@@ -123,12 +123,12 @@ describe('the ledger lines of a month', () => {
     const items = [anItem(), anItem(), anItem()];
     await api.record({ orders: [paid(anOrder(creator.id, { items }), '2026-01-15T08:00:00.000Z')] });
     const { pagination } = await page(creator, 'period=2026-01&limit=1');
-    for (const [cursorUser, query] of [
+    for (const [requested, query] of [
       [creator, 'period=2026-02'],
       [creator, 'period=2026-01&country=GB'],
       [other, 'period=2026-01'],
     ] as const) {
-      const body = await page(cursorUser, `${query}&cursor=${pagination.next_cursor}`);
+      const body = await page(requested, `${query}&cursor=${pagination.next_cursor}`);
       expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'cursor' }] });
     }
   });

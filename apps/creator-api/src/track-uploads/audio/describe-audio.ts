@@ -14,7 +14,7 @@ import { type TrackTags, trackTags } from './track-tags.rules.js';
 import { measureAiff, measureWave } from './measure-pcm.js';
 
 const minSeconds = 10;
-/** Limits the memory for tags with pictures, which are read as a whole. The heap limit does not count it. */
+/** Limits the memory for tags with pictures, which are read as a whole. It is not part of the heap. */
 const maxTagBytes = 64 * 1024 * 1024;
 
 /** Functions that count the audible samples. They throw InvalidAudio if the file is incomplete. */
@@ -52,16 +52,17 @@ export interface DescribedAudio extends TrackTags {
 export async function describeAudio(fd: number, size: number): Promise<DescribedAudio> {
   const { format, samples, codec, channels } = measure(new ByteSource(fd, size));
   const { format: metadata, common } = await parseMetadata(fd, format);
+  const { sampleRate = 0 } = metadata;
+  if (sampleRate === 0) throwBroken('The file does not state its sample rate.');
   // The samples of M4A are those of the whole movie, which may be longer than its sound track.
   const soundTrackSeconds = format === 'M4A' ? metadata.duration : undefined;
-  const seconds = Math.min(soundTrackSeconds ?? Infinity, samples / (metadata.sampleRate ?? 0));
-  const milliseconds = validMilliseconds(seconds);
+  const milliseconds = validMilliseconds(Math.min(soundTrackSeconds ?? Infinity, samples / sampleRate));
   const gain = finite(common.replaygain_track_gain?.dB ?? metadata.trackGain);
   const peak = finite(common.replaygain_track_peak?.ratio ?? metadata.trackPeakLevel);
   const audio = audioProperties.safeParse({
     container: format,
     codec: codec ?? metadata.codec,
-    sample_rate: Math.round(metadata.sampleRate ?? 0),
+    sample_rate: Math.round(sampleRate),
     bit_depth: formatsWithBitDepth.has(format) ? (metadata.bitsPerSample ?? null) : null,
     channels: channels ?? metadata.numberOfChannels ?? null,
     duration_seconds: milliseconds / 1000,

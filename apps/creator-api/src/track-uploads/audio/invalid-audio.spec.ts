@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { changed, id3v2, m4aWith, outcomeOf } from './audio-files.fixture.js';
+import { changed, describeFile, id3v2, m4aWith, outcomeOf } from './audio-files.fixture.js';
 import { aiff, flac, sample, wave } from './audio-samples.fixture.js';
 
 describe('describeAudio with an invalid file', () => {
@@ -80,6 +80,11 @@ describe('describeAudio with an invalid file', () => {
     ],
   ])('rejects %s', async (_what, bytes, code) => {
     expect(await outcomeOf(bytes)).toBe(code);
+  });
+
+  it('names a missing sample rate as the reason', async () => {
+    const withoutRate = changed(wave(), (copy) => copy.writeUInt32LE(0, 24));
+    await expect(describeFile(withoutRate)).rejects.toThrow('The file does not state its sample rate.');
   });
 
   const withStatedLength = [

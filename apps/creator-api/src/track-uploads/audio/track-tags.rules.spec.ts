@@ -35,7 +35,7 @@ describe('trackTags', () => {
     expect(trackTags(null, position).position).toBe(cleaned);
   });
 
-  it('never returns control characters, private ones or more than 200 characters', () => {
+  it('never returns control, private-use or direction characters, or more than 200 characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         const { title } = trackTags(text, null);

@@ -64,16 +64,16 @@ describe('downloads from slow servers', () => {
   it('of several organisations occupy all slots until their speed is measured; then an organisation with fewer uploads is next', async () => {
     await Promise.all([slowUploads('org_atoll'), slowUploads('org_shoal')]);
     const uploads = await uploadClient(api, 'org_lagoon');
-    let startedBefore = 0;
+    let slowUntilServed = 0;
     good.respondWith((_request, response) => {
-      startedBefore = slow.requests();
+      slowUntilServed = slow.requests();
       response.end(wave());
     });
     startWorker(3_000);
     await eventually(() => running === slots);
     const { id } = await uploads.register(good.url());
-    const started = slow.requests();
+    const slowUntilRegistered = slow.requests();
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
-    expect(startedBefore - started).toBeLessThanOrEqual(2 * slots);
+    expect(slowUntilServed - slowUntilRegistered).toBeLessThanOrEqual(2 * slots);
   });
 });

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const fileName = /^track-upload-[0-9a-f-]{36}$/;
+const fileNamePattern = /^track-upload-[0-9a-f-]{36}$/;
 /** A file of a running process is unlinked much earlier. */
 const staleAfterMs = 60_000;
 
@@ -22,11 +22,7 @@ export interface SpoolFile {
  * system frees them when the process ends, even after a crash.
  */
 export class Spool {
-  private readonly directory: string;
-
-  constructor(directory = join(tmpdir(), 'fulfilment-track-uploads')) {
-    this.directory = directory;
-  }
+  constructor(private readonly directory = join(tmpdir(), 'fulfilment-track-uploads')) {}
 
   async open(): Promise<SpoolFile> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
@@ -54,7 +50,7 @@ export class Spool {
   /** Deletes files that a process left because it ended between creating and unlinking them. */
   async deleteStaleFiles(now: Date): Promise<void> {
     const names = await readdir(this.directory).catch(() => []);
-    for (const name of names.filter((file) => fileName.test(file))) {
+    for (const name of names.filter((file) => fileNamePattern.test(file))) {
       const path = join(this.directory, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
       if (now.getTime() - mtimeMs > staleAfterMs) await rm(path, { force: true });

@@ -32,6 +32,9 @@ const loseLeases = statement(
   'UPDATE track_uploads SET lease_token = gen_random_uuid() WHERE lease_token IS NOT NULL',
 );
 const endLease = statement('test.end-lease', 'UPDATE track_uploads SET lease_until = now() WHERE id = $1');
+const file = wave();
+const firstPart = file.subarray(0, 100_000);
+const rest = file.subarray(firstPart.length);
 const readRow = statement(
   'test.row',
   `SELECT status, runs, failed_runs, lease_token IS NOT NULL AS leased, due_at <= now() AS due FROM track_uploads WHERE id = $1`,
@@ -88,13 +91,13 @@ describe('a track upload', () => {
     if (keys.length > 0) await redis.del(keys);
   };
   const row = (id: string) => api.database.row<Record<string, unknown>>(readRow, [id]);
-  /** Responds to every request with the beginning of a file only. Returns the open responses. */
+  /** Responds to every request with the first part of a file, and waits. Returns the open responses. */
   const blockResponses = () => {
     const openResponses = new Set<ServerResponse>();
     server.respondWith((_request, response) => {
       openResponses.add(response);
       response.on('close', () => openResponses.delete(response));
-      response.write(wave().subarray(0, 100_000));
+      response.write(firstPart);
     });
     return openResponses;
   };
@@ -120,7 +123,7 @@ describe('a track upload', () => {
     await api.database.run(endLease, [id]);
     expect(await readdir(directory)).toEqual([]);
     await untilOpen(openResponses, 0);
-    server.send(wave());
+    server.send(file);
     await startProcess();
     // BullMQ's lock (10 s) and its check (5 s) have to end first.
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
@@ -140,7 +143,7 @@ describe('a track upload', () => {
     await untilOpen(openResponses, 2);
     frozen.signal('SIGCONT');
     await untilOpen(openResponses, 1); // it has noticed the lost lease
-    for (const response of openResponses) response.end(wave().subarray(100_000));
+    for (const response of openResponses) response.end(rest);
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     await expectPublishedOnce(1);
   });
@@ -160,7 +163,7 @@ describe('a track upload', () => {
     // The duplicate jobs are delayed, since a worker holds the lease.
     await eventually(async () => (await queue.getDelayedCount()) === 16);
     expect(openResponses.size).toBe(8);
-    for (const response of openResponses) response.end(wave().subarray(100_000));
+    for (const response of openResponses) response.end(rest);
     for (const id of ids) expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     await queue.promoteJobs(); // else the duplicates stay delayed for the time of a lease
     await eventually(
@@ -178,7 +181,7 @@ describe('a track upload', () => {
     startWorker();
     await untilOpen(openResponses, 1);
     await clearRedis(); // during the processing
-    for (const response of openResponses) response.end(wave().subarray(100_000));
+    for (const response of openResponses) response.end(rest);
     expect(await uploads.untilFinished(waiting.id)).toMatchObject({ status: 'completed' });
     await expectPublishedOnce(1);
   });
@@ -197,7 +200,7 @@ describe('a track upload', () => {
       leased: false,
       due: true,
     });
-    server.send(wave());
+    server.send(file);
     startWorker();
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     expect(await readdir(directory)).toEqual([]);
@@ -212,7 +215,7 @@ describe('a track upload', () => {
     await untilOpen(openResponses, 0); // the worker stops
     expect(await row(id)).toMatchObject({ status: 'processing', leased: true });
     await worker.stop();
-    server.send(wave());
+    server.send(file);
     startWorker();
     await api.database.run(endLease, [id]);
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
@@ -233,7 +236,7 @@ describe('a track upload', () => {
       const [runsBefore = 0, lostBefore = 0] = await counted();
       startWorker({ TRACK_UPLOAD_LEASE_MS: 60_000 }); // so that no renewal detects the loss
       server.respondWith((_request, response) => {
-        void api.database.run(loseLeases).then(() => response.writeHead(status).end(wave()));
+        void api.database.run(loseLeases).then(() => response.writeHead(status).end(file));
       });
       const { id } = await uploads.register(server.url());
       await eventually(async () => (await counted())[1] === lostBefore + 1);
@@ -251,13 +254,13 @@ describe('a track upload', () => {
     const { id } = await other.register(server.url());
     await untilOpen(openResponses, 3);
     const last = [...openResponses].at(-1);
-    last?.end(wave().subarray(100_000));
+    last?.end(rest);
     expect(await other.untilFinished(id)).toMatchObject({ status: 'completed' });
     expect(openResponses.size).toBe(2);
   });
 
   it('fails after too many lost processes', async () => {
-    server.send(wave());
+    server.send(file);
     const { id } = await uploads.register(server.url());
     const died = statement('test.died', 'UPDATE track_uploads SET runs = $2 WHERE id = $1');
     await api.database.run(died, [id, 11]); // one more than the maximum
@@ -269,7 +272,7 @@ describe('a track upload', () => {
   });
 
   it('is published once per upload when the same track is uploaded twice', async () => {
-    server.send(wave());
+    server.send(file);
     startWorker();
     const trackId = uuidv7();
     for (const count of [1, 2]) {

@@ -1,14 +1,14 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import type { CreatorApi } from '../../test/creator-api.fixture.js';
+import { creatorApi, type CreatorApi } from '../../test/creator-api.fixture.js';
 import { sample, wave } from '../audio/audio-samples.fixture.js';
 import {
   type AudioServer,
   audioServer,
-  startUploads,
   type UploadClient,
   uploadClient,
+  workerSettings,
 } from '../track-uploads.fixture.js';
 
 const urlOf = statement('test.url', 'SELECT upload_url FROM track_uploads WHERE id = $1');
@@ -19,7 +19,7 @@ describe('a registered track upload', () => {
   let uploads: UploadClient;
   beforeAll(async () => {
     server = await audioServer();
-    api = await startUploads();
+    api = await creatorApi(workerSettings);
   });
   afterAll(async () => {
     await api.stop();

@@ -68,14 +68,14 @@ describe('requeuing of a track upload', () => {
     const uploads = await uploadClient(api);
     const jobs = `${api.settings.TRACK_UPLOAD_QUEUE_PREFIX}:track-uploads`;
     const requeued = async () => (await uploadMetrics.requeued.get()).values[0]?.value ?? 0;
-    const queue = async () => {
+    const registerAndQueue = async () => {
       const { id, workflow_id: jobId } = await uploads.register('https://files.example.com/track.wav');
       await api.database.run(postpone, [id]); // else a round may add its job before the API does
       const job = `${jobs}:${jobId}`;
       await eventually(async () => (await redis.exists(job)) === 1);
       return { id, job };
     };
-    const queued = [await queue(), await queue()];
+    const queued = [await registerAndQueue(), await registerAndQueue()];
     const before = await requeued();
     // In the round that requeues the second upload, the first one is still due.
     for (const [index, { id, job }] of queued.entries()) {

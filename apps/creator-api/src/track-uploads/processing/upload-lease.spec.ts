@@ -38,10 +38,10 @@ describe('the lease of a track upload', () => {
 
   it.each([
     [3, 64, 3],
-    [32, 8, 4],
-    [4, 1, 1],
+    [32, 8, 4], // half of the slots
+    [4, 1, 1], // at least one
   ])(
-    'is granted for at most %i uploads of an organisation with three creators, and for at most half of %i slots',
+    'is granted, with a limit of %i uploads per organisation and %i slots, for %i of an organisation with three creators',
     async (limit, replicaConcurrency, expected) => {
       const organisation = `org_${uuidv7()}`;
       const creators = [aCreator(organisation), aCreator(organisation), aCreator(organisation)];

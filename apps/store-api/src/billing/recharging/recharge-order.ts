@@ -116,12 +116,12 @@ export class RechargeOrder {
 
   private async takeStock(tx: Transaction, orderId: string, attempt: number): Promise<void> {
     const lines = await tx.rows<OrderLine>(readLines, [orderId]);
-    rejectUnlessEmpty(
+    rejectIfAny(
       lines.filter(({ status }) => status !== 'available').map(({ productId }) => productId),
       'No longer available',
     );
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
-    rejectUnlessEmpty(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
+    rejectIfAny(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
   }
 }
 
@@ -129,7 +129,7 @@ function uuidOf(order: string): string {
   return parsePublicId('ord', order) ?? throwNotFound('order');
 }
 
-function rejectUnlessEmpty(productIds: readonly string[], problem: string): void {
+function rejectIfAny(productIds: readonly string[], problem: string): void {
   if (productIds.length === 0) return;
   const skus = [...new Set(productIds)].map((id) => publicId('prod', id));
   throw new Unprocessable(`${problem}: ${skus.join(', ')}.`, []);

@@ -9,7 +9,7 @@ const pollIntervalMs = 600_000;
 const leaseMs = 3_600_000;
 
 // Claims the oldest unfinished day without a lease. The last seven days are due, each from an hour after its
-// end, when late outcomes are settled. An earlier day is due if it was claimed but not finished.
+// end, since late outcomes are settled by then. An earlier day is due if it was claimed but not finished.
 const claimDay = statement(
   'reconciliation.claim-day',
   `INSERT INTO payment_reconciliations AS claimed (day, lease_until)

@@ -22,7 +22,8 @@ const publishPending = statement(
   'release.publish-pending',
   `UPDATE products p SET
      status = CASE WHEN p.status_set_at > least(:occurred_at, now()) THEN p.status ELSE 'available' END,
-     status_set_at = greatest(p.status_set_at, least(:occurred_at, now())), product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
+     status_set_at = greatest(p.status_set_at, least(:occurred_at, now())),
+     product_type = t.product_type, lead_time_days = t.lead_time_days, royalty_rate = t.royalty_rate,
      price_gbp = coalesce(:gbp, t.price_gbp), price_usd = coalesce(:usd, t.price_usd),
      price_eur = coalesce(:eur, t.price_eur), price_jpy = coalesce(:jpy, t.price_jpy),
      version = p.version + 1, updated_at = ${nextUpdateTimeSql}

@@ -10,13 +10,13 @@ import { type ProductRow, productColumns, productSnapshot } from '../product-row
 import { balanceAfterCount, maxStock, type StockLevel, stockLevelOf } from './stock-balance.rules.js';
 import { Stock } from './stock.js';
 
-const columnsOfProducts = ofTable('products', productColumns);
+const qualifiedColumns = ofTable('products', productColumns);
 // An event from a clock that is ahead counts as of now, so that it does not override later events. now()
 // would not do: it is the same for all events of a transaction. An order locks its unlimited products before
 // the limited ones, so this statement does, too, to avoid deadlocks.
 const lockProducts = statement(
   'stock.lock-products',
-  `SELECT ${columnsOfProducts}, oversold, event.at::text AS "effectiveAt",
+  `SELECT ${qualifiedColumns}, oversold, event.at::text AS "effectiveAt",
           coalesce(stock_set_at > event.at, false) AS "countedLater", coalesce(stock_set_at = event.at, false) AS "countedAtSameTime"
    FROM (SELECT product_id, least(at, clock_timestamp()) AS at FROM unnest($1::uuid[], $2::timestamptz[]) AS sent (product_id, at)) AS event
    JOIN products ON products.id = event.product_id
@@ -68,7 +68,7 @@ const setStockLevels = statement(
   'stock.set-levels',
   `UPDATE products SET quantity = new.quantity, oversold = new.oversold, version = version + 1, updated_at = ${nextUpdateTimeSql}
    FROM unnest($1::uuid[], $2::int[], $3::int[]) AS new (product_id, quantity, oversold)
-   WHERE products.id = new.product_id RETURNING ${columnsOfProducts}`,
+   WHERE products.id = new.product_id RETURNING ${qualifiedColumns}`,
 );
 
 interface LockedProduct extends ProductRow {

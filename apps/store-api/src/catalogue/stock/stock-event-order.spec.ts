@@ -170,7 +170,7 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
       ),
       { numRuns },
     );
-  }, 300_000);
+  }, 300_000); // milliseconds for all runs
 
   it('never oversell while counts are correct and losses are reported at once', async () => {
     await fc.assert(
@@ -202,5 +202,5 @@ describe('sales, returns, counts and adjustments in any order of arrival', () =>
       ),
       { numRuns },
     );
-  }, 300_000);
+  }, 300_000); // milliseconds for all runs
 });

@@ -39,7 +39,7 @@ const returnPieces = statement(
    RETURNING ${productColumns}, oversold`,
 );
 const recordTaken = statement(
-  'stock.record',
+  'stock.record-taken',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity)
    SELECT $1, $2, product_id, 'taken', quantity FROM unnest($3::uuid[], $4::int[]) AS line (product_id, quantity)`,
 );

@@ -54,7 +54,7 @@ describe('a killed store-api', () => {
   /** Creates a creator with ten pieces, and returns the body of an order of three of them. */
   const prepareOrder = (paymentMethod: 'pm_ok' | 'pm_declined') =>
     helpers.prepareOrder({ paymentMethod, stock: 10, pieces: 3 });
-  /** In any order, since another process publishes the rest of what the killed one had begun to publish. */
+  /** Expects the events in any order: another process publishes what the killed one had begun to publish. */
   const expectEvents = async (creator: Creator, expected: readonly string[]) =>
     expect((await helpers.events(creator, 'order.')).toSorted()).toEqual(expected.toSorted());
   const expectOneRefund = async (creator: Creator) => {

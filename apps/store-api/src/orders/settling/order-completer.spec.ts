@@ -163,7 +163,7 @@ describe('the completer while the provider does not respond', () => {
       await store.database.run(markRefundDue, [cancelled.id]);
       stripe.fail('/v1/refunds', 'silent', 'silent'); // the reconciliation reads there, too
       const requestsStarted = Promise.all([
-        untilRequested(unansweredRequest, 20),
+        untilRequested(unansweredRequest, 20), // the slots of the completer
         untilRequested('POST /v1/refunds', 1),
       ]);
       running = await startStoreProcess(store, stripeSettings(stripe));

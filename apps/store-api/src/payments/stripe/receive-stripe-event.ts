@@ -40,8 +40,8 @@ export class ReceiveStripeEvent {
 
   /**
    * Verifies the signature, and makes the charge or refund of the event due.
-   * @throws ValidationFailed without a valid signature; RateLimited when the network sent too many requests
-   *   without valid credentials
+   * @throws ValidationFailed without a valid signature; RateLimited when the client network sent too many
+   *   requests without valid credentials
    */
   async run(body: Buffer, signature: string | undefined, address: string): Promise<{ received: true }> {
     if (!isSignedByStripe(body, signature ?? '', this.secrets, this.clock())) return this.reject(address);

@@ -11,8 +11,8 @@ export const refundsPath = '/v1/refunds';
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
-const age = statement(
-  'test.age-key',
+const setKeyAge = statement(
+  'test.set-key-age',
   `UPDATE stripe_keys SET unusable_since = now() - $2::int * interval '1 millisecond'
    WHERE charge_id = $1 AND unusable_since IS NOT NULL`,
 );
@@ -44,7 +44,7 @@ export async function stripeGateway(database: Database) {
         AbortSignal.timeout(timeoutMs),
       ),
     /** Sets the time since the key of the charge was found to be unusable. */
-    ageKey: (id: string, ms: number) => database.run(age, [id, ms]),
+    ageKey: (id: string, ms: number) => database.run(setKeyAge, [id, ms]),
     /** The requests to the path. */
     requestsTo: (path: string) => api.requests.filter((request) => request.path === path),
   };

@@ -4,7 +4,13 @@ import { eventually } from '@fulfilment/testing';
 import { setUpDatabase } from '../../test/scratch.fixture.js';
 import { newCharge } from '../open-charge.fixture.js';
 import { CheckProviderKey } from '../check-provider-key.js';
-import { hourMs, intentsPath, stripeGateway, type StripeGatewayUnderTest } from './stripe-gateway.fixture.js';
+import {
+  hourMs,
+  intentsPath,
+  refundsPath,
+  stripeGateway,
+  type StripeGatewayUnderTest,
+} from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
 /** Behaviour of Stripe only; payment-gateway.spec.ts tests the contract of every provider. */
@@ -39,7 +45,7 @@ describe('the Stripe payment gateway', () => {
   it.each(['listPayments', 'listFailedRefunds'] as const)(
     'ends %s when it is aborted during a request without a response',
     async (list) => {
-      const path = list === 'listPayments' ? intentsPath : '/v1/refunds';
+      const path = list === 'listPayments' ? intentsPath : refundsPath;
       stripe.api.fail(path, 'silent');
       const stopping = new AbortController();
       const range = { from: new Date(0), to: new Date() };

@@ -56,7 +56,6 @@ const recoveryTimeMs = 60_000;
 /** Makes Stripe return the whole charge of a PaymentIntent, not only its id. */
 const expand = ['latest_charge'];
 
-/** Stripe repeats a server error under the idempotency key; a later attempt looks up the outcome. */
 class UnusableKey extends Error {
   override readonly name = 'UnusableKey';
 

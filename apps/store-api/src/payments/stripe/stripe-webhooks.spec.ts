@@ -3,8 +3,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import request from 'supertest';
 import { type StripeOrders, stripeOrders } from '../../billing/stripe-orders.fixture.js';
 
-const refundsDueNow = statement(
-  'test.refunds-due-now',
+const makeRefundsDue = statement(
+  'test.make-refunds-due',
   "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
 );
 /** Moves the next attempt of a pending charge or refund beyond the end of the test. */
@@ -110,7 +110,7 @@ describe("Stripe's webhooks", () => {
     await sendSigned(failed);
     await orders.store.resumeOrders();
     expect(await status(placed)).toBe('refund_due');
-    await orders.store.database.run(refundsDueNow);
+    await orders.store.database.run(makeRefundsDue);
     await orders.store.resumeOrders();
     await sendSigned(failed); // Stripe may send an event more than once
     await orders.store.resumeOrders();
