@@ -105,6 +105,16 @@ describe('the stream of new orders', () => {
     for (const { data } of events) expect(list.body.data).toContainEqual(data);
   });
 
+  it('responds to HEAD at once with the headers of GET, and leaves no stream open', async () => {
+    const creator = await newCreator();
+    const { status, headers } = await api.head(
+      `/api/v1/order-stream?creator=${creator.id}`,
+      ownerClaims(creator.organisation_id),
+    );
+    expect([status, headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    await eventually(() => api.app.get(ActiveStreams).count === 0);
+  });
+
   it('begins without orders that were placed while no stream was open, and has them when it is resumed', async () => {
     const creator = await newCreator();
     const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);

@@ -152,6 +152,10 @@ function requestsTo(app: NestExpressApplication, tokens: Awaited<ReturnType<type
         .auth(token, { type: 'bearer' })
         .expect(documented.check);
     },
+    async head(path: string, claims: Readonly<Record<string, unknown>>) {
+      const token = await tokens.token(claims);
+      return supertest(app.getHttpServer()).head(`/creator${path}`).auth(token, { type: 'bearer' });
+    },
     /** Opens a stream, which ends when the test leaves it. Resolves with the head of the response. */
     async openStream(
       path: string,

@@ -23,6 +23,11 @@ export async function sendEvents(response: Response, events: Readable): Promise<
 }
 
 async function send(response: Response, content: Readable): Promise<void> {
+  if (response.req.method === 'HEAD') {
+    content.destroy(); // it would hold its resources until it has been read, and events never end
+    response.end();
+    return;
+  }
   try {
     await pipeline(content, response);
   } catch (error) {
