@@ -1,3 +1,5 @@
+import { parsePublicId } from '@fulfilment/contracts';
+import { statement } from '@fulfilment/database';
 import {
   orderBody,
   quoteSigningKey,
@@ -8,6 +10,8 @@ import {
 } from '../test/store-api.fixture.js';
 import { loadShipping, shippingFile } from './load-shipping.js';
 import { SealedQuotes } from './sealed-quotes.js';
+
+const setWeight = statement('test.set-weight', 'UPDATE products SET weight_grams = $2 WHERE id = $1');
 
 describe('POST /v1/shipping-rates', () => {
   let store: StoreApiUnderTest;
@@ -82,6 +86,16 @@ describe('POST /v1/shipping-rates', () => {
       const { body } = await quote({ country_code: 'GB', items });
       expect(body.data.map(({ price }: { price: { amount: number } }) => price.amount)).toEqual([250, 350]);
     }
+  });
+
+  it('returns rates for parcels of up to 100 t, and 422 for heavier ones', async () => {
+    const { sku: heavy } = await store.release(creator.id);
+    const quotePieces = (quantity: number) =>
+      quote({ country_code: 'GB', items: [{ sku: heavy, quantity }] });
+    await store.database.run(setWeight, [parsePublicId('prod', heavy), 200_000]);
+    expect((await quotePieces(500)).status).toBe(200);
+    const { status, body } = await quotePieces(501);
+    expect([status, body.details]).toEqual([422, [{ field: 'items', reason: 'too_heavy' }]]);
   });
 
   it('returns no rates for a country without a service, and 422 for items to it', async () => {

@@ -48,6 +48,11 @@ async function unreconciledDays(): Promise<number> {
   return endOfLastDueDay - (Number(seconds) * 1000) / dayMs;
 }
 
+async function unknownPaymentCount(): Promise<number> {
+  const counter = /^payment_reconciliation_findings_total\{kind="unknown_payment"\} (\d+)$/m;
+  return Number(counter.exec(await metrics.metrics())?.[1]);
+}
+
 describe('the reconciliation with Stripe', () => {
   let orders: StripeOrders;
   beforeEach(async () => {
@@ -166,6 +171,30 @@ describe('the reconciliation with Stripe', () => {
     while (await reconciliation.round());
     expect(await orders.store.database.rows(failedDays)).toEqual([]);
     expect(await unreconciledDays()).toBe(0);
+  });
+
+  it('logs and counts each difference of a day', async () => {
+    const { database, app } = orders.store;
+    const charge = await placePaid();
+    const twoDaysAgo = Math.floor((Date.now() - 2 * dayMs) / 1000); // in seconds; it is due at any time of a day
+    orders.stripe.add({ ...onlyIntent(), id: 'pi_second', created: twoDaysAgo });
+    const lines: string[] = [];
+    const logger = createLogger('test', 'error', { write: (line) => lines.push(line) });
+    const reconciliation = new DailyReconciliation(database, app.get(PaymentGateway), logger);
+    const countBefore = await unknownPaymentCount();
+    while (await reconciliation.round());
+    expect(await unknownPaymentCount()).toBe(countBefore + 1);
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      {
+        message: 'A payment differs from that of the payment provider.',
+        kind: 'unknown_payment',
+        reference: 'pi_second',
+        charge_id: charge.id,
+        day: new Date(twoDaysAgo * 1000).toISOString().slice(0, 10),
+      },
+    ]);
+    const days = await database.rows<{ findings: number }>(finishedDays);
+    expect(days.map(({ findings }) => findings).filter((findings) => findings > 0)).toEqual([1]);
   });
 
   it('logs why a day could not be reconciled, also when the database fails after that', async () => {
