@@ -33,9 +33,9 @@ const administratorUrls = {
   rabbitmq: 'bootstrap/rabbitmq-admin-url',
 } as const;
 
-/** Releases before ADR 72 kept the first value of each secret in this file. This release only reads it. */
 const passwordBytes = 24;
 const keyBytes = 32; // of AES-256 and HMAC-SHA-256
+/** Releases before ADR 72 kept the first value of each secret in this file. This release only reads it. */
 const earlierFile = 'bootstrap/secrets.json';
 const earlierSecrets = z
   .object({
