@@ -37,6 +37,8 @@ export function isMet({ value, target }: Figure): boolean {
   return 'atLeast' in target ? value >= target.atLeast : value <= target.atMost;
 }
 
+const [unitColumns, rangeColumns] = [11, 22];
+
 /** Formats a table with name, value, spread, target and verdict. */
 export function formatTable(figures: readonly Figure[]): string[] {
   const width = Math.max(...figures.map(({ name }) => name.length));
@@ -45,7 +47,7 @@ export function formatTable(figures: readonly Figure[]): string[] {
     const spread = spreadOf(measured);
     const range = spread === undefined ? '' : `(${spread})`;
     const verdict = target === undefined ? '' : `${isMet(measured) ? '✓' : '✗'} ${describeTarget(target)}`;
-    return `  ${name.padEnd(width)}  ${formatValue(value).padStart(8)} ${unit.padEnd(11)} ${range.padEnd(22)} ${verdict}`.trimEnd();
+    return `  ${name.padEnd(width)}  ${formatValue(value).padStart(8)} ${unit.padEnd(unitColumns)} ${range.padEnd(rangeColumns)} ${verdict}`.trimEnd();
   });
 }
 

@@ -85,9 +85,12 @@ async function main(): Promise<number> {
   });
 }
 
-/** Raises the base port in steps of 100 until no other program uses one of its ports. */
+const basePortStep = 100;
+const endOfBasePorts = 65_000;
+
+/** Raises the base port until no other program uses one of its ports. */
 async function withFreePorts(settings: Settings): Promise<Settings> {
-  for (let { basePort } = settings; basePort < 65_000; basePort += 100) {
+  for (let { basePort } = settings; basePort < endOfBasePorts; basePort += basePortStep) {
     const ports = Object.values(chaosPorts(basePort)).flatMap((assigned) =>
       typeof assigned === 'number' ? [assigned] : Object.values(assigned),
     );

@@ -18,7 +18,7 @@ describe('the effect of a step on clients', () => {
       name: 'fail Redis over',
       unavailableMs: 4_000,
       failedAttempts: 1,
-      longestGapMs: 3_900, // longer than the step itself
+      longestGapMs: 3_900, // from 4_600 to 8_500, the first after the effect ended
       slowestMs: 3_800,
       orders: 3,
     });

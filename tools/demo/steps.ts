@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../dev/failure.ts';
 
+/** Widths of the columns with the title and the result of a step. */
+const [titleColumns, resultColumns] = [34, 54];
+
 /** Prints each step with its result and duration. */
 export class Steps {
   private count = 0;
@@ -8,13 +11,13 @@ export class Steps {
 
   async run<Result>(title: string, work: (note: (text: string) => void) => Promise<Result>): Promise<Result> {
     this.count += 1;
-    const label = `${String(this.count).padStart(2)}  ${title.padEnd(34)}`;
+    const label = `${String(this.count).padStart(2)}  ${title.padEnd(titleColumns)}`;
     const startedAtMs = performance.now();
     let shown = '';
     try {
       const result = await work((text) => (shown = text));
       console.log(
-        `${label}${shown.padEnd(54)}${(performance.now() - startedAtMs).toFixed(0).padStart(5)} ms`,
+        `${label}${shown.padEnd(resultColumns)}${(performance.now() - startedAtMs).toFixed(0).padStart(5)} ms`,
       );
       return result;
     } catch (error) {

@@ -32,5 +32,5 @@ export async function buildSite(): Promise<void> {
     ...['run-many', '--target=site', '--projects=@fulfilment/site', '--excludeTaskDependencies'],
     '--outputStyle=static',
   ]);
-  if (code !== 0) throw new Failure(lastLines(output, 30));
+  if (code !== 0) throw new Failure(lastLines(output));
 }

@@ -9,12 +9,14 @@ import { emptyStateDir } from './state/state-dir.ts';
 import { control } from './supervisor/control.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 
+const pollIntervalMs = 50;
+
 /** Stops a suite, and processes that a killed suite left. Returns false if there was none. */
 export async function endSuite(stateDir: string): Promise<boolean> {
   const ended = await control(stateDir, 'end');
   // A suite responds to `end` when its processes have ended, and exits after the response.
   while (ended !== undefined && (await control(stateDir, 'ping').catch(() => undefined)) !== undefined)
-    await sleep(50);
+    await sleep(pollIntervalMs);
   const leftovers = await new Supervisor(stateDir).endLeftovers();
   return ended !== undefined || leftovers.length > 0;
 }

@@ -21,6 +21,7 @@ const internalOffset = 10;
 export const collectorOffset = 15;
 const dependencyOffset = 20;
 export const lastOffset = 25;
+export const maxPort = 65_535;
 
 /** Assigns every port of a suite from its base port. */
 export function portsFrom(base: number): Ports {
@@ -78,7 +79,7 @@ const stride = 100;
 function portPicker(): (wanted: number) => Promise<number> {
   const assignedPorts = new Set<number>();
   return async (wanted) => {
-    for (let port = wanted; port <= 65535; port += stride) {
+    for (let port = wanted; port <= maxPort; port += stride) {
       if (assignedPorts.has(port) || (await isTaken(port))) continue;
       assignedPorts.add(port);
       return port;

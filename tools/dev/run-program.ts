@@ -30,6 +30,11 @@ export interface ProcessResult {
   readonly output: string;
 }
 
+/** The status of a program that could not be started, as a shell reports it. */
+export const exitCodeNotStarted = 127;
+/** The status of an interrupted program, as a shell reports it: 128 + SIGINT (2). */
+export const exitCodeInterrupted = 130;
+
 const running = new Set<number>();
 const cleaningUp = new Set<Promise<ProcessResult>>();
 process.once('exit', endRunning);
@@ -78,7 +83,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       if (pid !== undefined) running.delete(pid);
       resolve({ code, output: chunks.join('') + error });
     };
-    child.once('error', (error) => end(127, error.message));
+    child.once('error', (error) => end(exitCodeNotStarted, error.message));
     child.once('close', (code) => end(code ?? 1));
   });
 }
@@ -91,12 +96,12 @@ export async function mustRun(
 ): Promise<string> {
   const { code, output } = await runProgram(program, args, options);
   if (code !== 0) {
-    throw new Failure(`${program} ${args.join(' ')} ended with status ${code}.\n${lastLines(output, 30)}`);
+    throw new Failure(`${program} ${args.join(' ')} ended with status ${code}.\n${lastLines(output)}`);
   }
   return output;
 }
 
-export function lastLines(text: string, count: number): string {
+export function lastLines(text: string, count = 30): string {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }
 

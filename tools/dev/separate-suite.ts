@@ -1,3 +1,4 @@
+import { exitCodeInterrupted } from './run-program.ts';
 import type { RequiredPrograms } from './dependencies/choose.ts';
 import { resetSuite } from './end-suite.ts';
 import type { Say } from './output/progress.ts';
@@ -14,7 +15,7 @@ export async function inSeparateSuite<T>(
   await resetSuite(settings);
   const suite = await Suite.open(settings, { say, log: () => undefined });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => void suite.stop().finally(() => process.exit(130)));
+    process.on(signal, () => void suite.stop().finally(() => process.exit(exitCodeInterrupted)));
   try {
     await suite.startDependencies(required);
     return await work(suite);

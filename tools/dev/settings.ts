@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from './failure.ts';
-import { lastOffset } from './ports.ts';
+import { lastOffset, maxPort } from './ports.ts';
 
 const defaultStateDir = '.dev';
+/** Lower ports need privileges. */
+const firstUserPort = 1024;
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
 /** The built documentation site, which the gateway serves. */
 export const siteDir = join(root, 'docs', 'site', 'dist');
@@ -112,8 +114,10 @@ export function quoteForShell(text: string): string {
 function portSetting(environment: Environment, name: string, defaultPort: number): number {
   const value = environment[name] || String(defaultPort);
   const port = Number(value);
-  if (!/^\d+$/.test(value) || port < 1024 || port + lastOffset > 65535) {
-    throw new Failure(`${name} must be a port from 1024 to ${65535 - lastOffset}, but is "${value}".`);
+  if (!/^\d+$/.test(value) || port < firstUserPort || port + lastOffset > maxPort) {
+    throw new Failure(
+      `${name} must be a port from ${firstUserPort} to ${maxPort - lastOffset}, but is "${value}".`,
+    );
   }
   return port;
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { Progress } from '../dev/output/progress.ts';
-import { stopRunningPrograms } from '../dev/run-program.ts';
+import { exitCodeInterrupted, stopRunningPrograms } from '../dev/run-program.ts';
 import { readSettings, stateDirHash } from '../dev/settings.ts';
 import { provideBaseImages, pullBaseImages } from './substitutes.ts';
 import { buildImages } from './build-images.ts';
@@ -100,7 +100,7 @@ function stopOnSignal(stop: () => Promise<unknown>): void {
       say('Interrupted; removing what was started.');
       void stopRunningPrograms()
         .then(stop)
-        .finally(() => process.exit(130));
+        .finally(() => process.exit(exitCodeInterrupted));
     });
 }
 

@@ -56,7 +56,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
     'restrict the container of %s, without a token of the API server',
     (_name, { spec }) => {
       const { securityContext, containers, ...pod } = spec.template.spec;
-      const user = containers[0].name === 'gateway' ? 101 : 1000;
+      const user = containers[0].name === 'gateway' ? 101 : 1000; // nginx or node, as in the images
       expect(securityContext).toEqual({
         runAsNonRoot: true,
         runAsUser: user,

@@ -41,7 +41,7 @@ describe('the AsyncAPI document', () => {
     const received = Object.entries(document.operations).filter(([, { action }]) => action === 'receive');
     const isFromWarehouse = (type: string): boolean => /^(fulfilment|catalogue)\./.test(type);
     expect(received.map(([type]) => type)).toEqual(Object.keys(document.operations).filter(isFromWarehouse));
-    expect(received.length).toBeGreaterThan(5);
+    expect(received).not.toHaveLength(0);
   });
 
   it('has a schema that rejects a missing member, another version and another type', () => {

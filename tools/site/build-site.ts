@@ -28,12 +28,14 @@ function frontMatter({ title, description, slug }: Page): string {
 function llmsIndex(pages: readonly Page[]): string {
   const [first] = pages;
   const sections = Map.groupBy(pages, ({ section }) => section);
+  const link = (page: Page): string => `- [${page.title}](${markdownPathOf(page)}): ${page.description}`;
   return [
-    `# ${first?.title ?? ''}\n\n> ${first?.description ?? ''}`,
-    ...[...sections].map(
-      ([section, pagesOfSection]) =>
-        `## ${section}\n\n${pagesOfSection.map((page) => `- [${page.title}](${markdownPathOf(page)}): ${page.description}`).join('\n')}`,
-    ),
+    `# ${first?.title ?? ''}`,
+    `> ${first?.description ?? ''}`,
+    ...[...sections].flatMap(([section, pagesOfSection]) => [
+      `## ${section}`,
+      pagesOfSection.map(link).join('\n'),
+    ]),
   ].join('\n\n');
 }
 

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 const hourMs = 3_600_000;
+const validityHours = 365 * 24;
 
 const oids = {
   ecdsaWithSha256: [1, 2, 840, 10045, 4, 3, 2],
@@ -41,7 +42,7 @@ export function selfSignedCertificate(
     element(tags.set, sequence(objectId(oids.commonName), element(tags.utf8String, Buffer.from(host)))),
   );
   const validFrom = new Date(now.getTime() - hourMs); // clocks of clients may be slow
-  const validTo = new Date(now.getTime() + 365 * 24 * hourMs);
+  const validTo = new Date(now.getTime() + validityHours * hourMs);
   const extensions = sequence(
     extension(oids.subjectAltName, sequence(alternativeName(host))),
     extension(oids.extendedKeyUsage, sequence(objectId(oids.serverAuthentication))),

@@ -33,6 +33,8 @@ const administratorUrls = {
   rabbitmq: 'bootstrap/rabbitmq-admin-url',
 } as const;
 
+const passwordBytes = 24;
+const keyBytes = 32; // of AES-256 and HMAC-SHA-256
 /** Releases before ADR 72 kept the first value of each secret in this file. This release only reads it. */
 const earlierFile = 'bootstrap/secrets.json';
 const earlierSecrets = z
@@ -107,8 +109,8 @@ function readEarlierSecrets(directory: string): EarlierSecrets {
 
 /** Returns a value for every secret: that in `secrets.json` of an earlier release, else a new one. */
 function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSecrets): Files {
-  const password = (): string => randomBytes(24).toString('hex');
-  const key = (): string => randomBytes(32).toString('base64');
+  const password = (): string => randomBytes(passwordBytes).toString('hex');
+  const key = (): string => randomBytes(keyBytes).toString('base64');
   const brokerUrl = (user: StoreUser): string =>
     `amqp://${user}:${earlier.users?.[user] ?? password()}@${stores.rabbitmq}/%2F`;
   const { certificate, key: certificateKey } = earlier.certificate ?? selfSignedCertificate(host, new Date());

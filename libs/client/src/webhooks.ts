@@ -1,2 +1,2 @@
-/** Only for uses from source: in the package, this is a copy of the verifier, so it needs no dependency. */
+/** Used inside this repository. The package has a copy of the verifier instead, so it needs no dependency. */
 export * from '@fulfilment/webhook-verifier';

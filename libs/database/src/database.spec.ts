@@ -36,7 +36,10 @@ describe('the database', () => {
 
   it('ends a read after its own timeout, as an outage, and keeps the timeout of the pool for others', async () => {
     const sleep = statement('test.sleep', 'SELECT pg_sleep(5)');
-    const readTimeout = statement('test.limit', "SELECT current_setting('statement_timeout') AS value");
+    const readTimeout = statement(
+      'test.read-timeout',
+      "SELECT current_setting('statement_timeout') AS value",
+    );
     const error: unknown = await scratch.database
       .rowsWithTimeout(50, sleep)
       .catch((thrown: unknown) => thrown);

@@ -28,7 +28,7 @@ describe('the start of a scan', () => {
     expect(scan.position()).toBe(10);
   });
 
-  it('is the beginning if a full scan is preferred, unless the last one took longer than its share', () => {
+  it('is the beginning if a full scan is preferred, until full scans have used up their share of the time', () => {
     const scan = new ScanStart({ lagMs: 0, fullScanMs: 600_000 });
     scan.position();
     scan.advance([5]);
@@ -38,7 +38,7 @@ describe('the start of a scan', () => {
     expect(scan.position({ preferFull: true })).toBe(5);
   });
 
-  it('is the beginning again after the interval, unless the last full scan took longer than its share', () => {
+  it('is the beginning again after the interval, until full scans have used up their share of the time', () => {
     const scan = new ScanStart({ lagMs: 0, fullScanMs: 0 });
     scan.advance([5]);
     expect([scan.position(), scan.position(), scan.position()]).toEqual([0, 0, 0]);

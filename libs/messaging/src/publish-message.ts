@@ -30,7 +30,10 @@ export async function publishMessage(
         { cause: error },
       );
     });
-    if (!isRouted) throw new Error('No queue receives this message yet. Check that its consumer is running.');
+    if (!isRouted)
+      throw new Error(
+        'No queue receives this message. Run the migrations of its consumers, which declare the queues.',
+      );
   } finally {
     await close(connection).catch(() => undefined);
   }

@@ -15,6 +15,7 @@ import { ServiceLifecycle } from './service-lifecycle.js';
  */
 const PROBE_DATABASE = Symbol('PROBE_DATABASE');
 const INBOX_CLEANUP = Symbol('INBOX_CLEANUP');
+const inboxCleanupIntervalMs = 3_600_000;
 
 /** Settings, logger, clock and connections, for every module of a service. */
 @Global()
@@ -90,7 +91,8 @@ export class ServiceModule {
           inject: [BACKGROUND_DATABASE, LOGGER],
           useFactory: (database: Database, logger: Logger) => {
             const deleteBatch = () => deleteExpiredInboxRows(database);
-            return new Cleanup([{ name: 'inbox rows', intervalMs: 3_600_000, deleteBatch }], logger);
+            const job = { name: 'inbox rows', intervalMs: inboxCleanupIntervalMs, deleteBatch };
+            return new Cleanup([job], logger);
           },
         },
         {

@@ -9,6 +9,8 @@ import { requestSender } from '../store/store-callers.ts';
 import { bigCreator, CreatorData, organisation, smallCount, smallCreator } from './creator-data.ts';
 import { measureProjection, type Projector } from './projection.ts';
 
+const dayMs = 86_400_000;
+
 /** Compares creator-api with a bare consumer, and reads of a creator with many orders with one with few. */
 export async function benchCreator(context: BenchContext): Promise<readonly Figure[]> {
   const creator = await ServiceProcess.create(context, 'creator-api', 'bench_creator', () => ({
@@ -85,7 +87,7 @@ async function compareReads(
   const token = await creator.token({ org_id: organisation, org_role: 'owner' });
   const send = requestSender(creator.origin, { authorization: `Bearer ${token}` });
   // 40 days ago was an earlier month on every day of a month.
-  const pastMonth = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7);
+  const pastMonth = new Date(Date.now() - 40 * dayMs).toISOString().slice(0, 7);
   const api = '/creator/api/v1';
   const paths: Record<string, (id: string) => string> = {
     "a month's sales": (id) => `${api}/creators/${id}/stats/sales?period=${pastMonth}`,

@@ -24,6 +24,8 @@ type ProcessName = (typeof measuredProcesses)[number];
 /** A hundredth of the drop day that docs/capacity.md plans for: 200 orders a second of one SKU. */
 const dropDayPerSecond = 2;
 const dropDayMs = 30_000;
+/** One order in so many is read from the Creator API. */
+const ordersPerRead = 20;
 /** Orders a second that one limited edition can take: the default of `npm run -s tools -- capacity`. */
 const skuOrdersPerSecond = 400;
 
@@ -111,7 +113,7 @@ async function measureFullRate({ suite, eachMs }: BenchContext, integration: Int
   return { perSecond, latenciesMs, cpuMsPerOrder, webhookMs };
 }
 
-/** Measures one round of orders at a fixed rate. Reads one order in twenty from the Creator API. */
+/** Measures one round of orders at a fixed rate. Reads some of the orders from the Creator API. */
 async function measureFixedRate({ eachMs }: BenchContext, integration: Integration, perSecond: number) {
   const orders: PlacedOrder[] = [];
   const delays: Promise<number>[] = [];
@@ -119,7 +121,7 @@ async function measureFixedRate({ eachMs }: BenchContext, integration: Integrati
     async () => {
       const order = await integration.placeOrder();
       orders.push(order);
-      if (orders.length % 20 !== 1) return;
+      if (orders.length % ordersPerRead !== 1) return;
       const delay = integration.creatorDelayMs(order);
       delay.catch(() => undefined); // `Promise.all` rejects with it at the end
       delays.push(delay);

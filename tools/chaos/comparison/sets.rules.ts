@@ -66,8 +66,10 @@ export function differencesIn({ sets, sums }: Comparison): string[] {
 
 /** Returns the lines of the table that a run prints at its end. */
 export function formatComparison({ sets, sums }: Comparison): string[] {
+  const heads = ['', 'expected', 'found', 'missing', 'unexpected', 'doubled', ''];
+  const isNumber = (column: number): boolean => heads[column] !== '';
   const rows = [
-    ['', 'expected', 'found', 'missing', 'unexpected', 'doubled', ''],
+    heads,
     ...sets.map((set) => [
       set.name,
       String(set.expected),
@@ -87,5 +89,5 @@ export function formatComparison({ sets, sums }: Comparison): string[] {
       expected === found ? 'same' : 'DIFFERENT',
     ]),
   ];
-  return alignColumns(rows, (column) => column > 0 && column < 6);
+  return alignColumns(rows, isNumber);
 }

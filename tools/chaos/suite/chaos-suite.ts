@@ -7,7 +7,7 @@ import { resetSuite } from '../../dev/end-suite.ts';
 import { bareStack } from '../../dev/services/addresses.ts';
 import { serviceNames } from '../../dev/ports.ts';
 import { Progress } from '../../dev/output/progress.ts';
-import { findProgram, mustRun } from '../../dev/run-program.ts';
+import { exitCodeInterrupted, findProgram, mustRun } from '../../dev/run-program.ts';
 import { migrateService } from '../../dev/services/services.ts';
 import type { Settings } from '../../dev/settings.ts';
 import type { Stack } from '../../dev/state/stack-file.ts';
@@ -58,7 +58,7 @@ export async function inChaosSuite<Result>(
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => void end().finally(() => process.exit(130)));
+    process.once(signal, () => void end().finally(() => process.exit(exitCodeInterrupted)));
   try {
     return await work(await start(settings, options, parts, cleanups), cleanups);
   } finally {

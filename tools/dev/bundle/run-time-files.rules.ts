@@ -8,7 +8,7 @@ const developmentFile = /(\.map|\.tsbuildinfo|\.[cm]?tsx?|\.(spec|test)\.[cm]?js
 const developmentFolder = /^(__tests__|tests?|docs?|examples?|benchmarks?|\.github|browser|coverage|umd)$/;
 
 /**
- * Whether a file or folder belongs into a deployable folder.
+ * Whether a file or folder belongs in a deployable folder.
  * @param path a path in the repository
  */
 export function isNeededAtRunTime(path: string): boolean {

@@ -82,7 +82,7 @@ export async function installDebianPackages(
   );
   if (installing.code !== 0) {
     throw new Failure(
-      `The packages could not be installed. Try the command manually:\n  ${aptCommand(packages)}\n${lastLines(installing.output, 30)}`,
+      `The packages could not be installed. Try the command manually:\n  ${aptCommand(packages)}\n${lastLines(installing.output)}`,
     );
   }
   for (const unit of unitsToDisable) await asRoot('systemctl', 'disable', unit); // the suite starts its own

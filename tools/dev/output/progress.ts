@@ -2,6 +2,8 @@
 export type Say = (line: string) => void;
 
 const reminderIntervalMs = 10_000;
+/** Widths of the columns. */
+const [titleColumns, durationColumns] = [44, 7];
 
 /** Prints the steps of a long command with their durations. Reminds of a step that takes long. */
 export class Progress {
@@ -20,10 +22,10 @@ export class Progress {
     );
     try {
       const result = await work((note) => this.say(`    ${note}`));
-      this.say(`  ✓ ${title.padEnd(44)} ${secondsSince(startedAtMs).padStart(7)}   at ${this.elapsed}`);
+      this.say(`  ✓ ${lineOf(title, startedAtMs)}   at ${this.elapsed}`);
       return result;
     } catch (error) {
-      this.say(`  ✗ ${title.padEnd(44)} ${secondsSince(startedAtMs).padStart(7)}`);
+      this.say(`  ✗ ${lineOf(title, startedAtMs)}`);
       throw error;
     } finally {
       clearInterval(reminder);
@@ -34,6 +36,10 @@ export class Progress {
   get elapsed(): string {
     return secondsSince(this.startedAtMs);
   }
+}
+
+function lineOf(title: string, startedAtMs: number): string {
+  return `${title.padEnd(titleColumns)} ${secondsSince(startedAtMs).padStart(durationColumns)}`;
 }
 
 function secondsSince(startMs: number): string {

@@ -77,7 +77,7 @@ export async function migrateService(name: ServiceName, context: ServiceContext)
  */
 export const nodeArguments = [
   '--enable-source-maps',
-  '--max-http-header-size=40960',
+  '--max-http-header-size=40960', // above the limit of the gateway, whose rejection has the envelope
   '--max-semi-space-size=16',
   '--max-old-space-size=192',
 ] as const;

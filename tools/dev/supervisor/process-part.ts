@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
-import { eachLine, type UserIds } from '../run-program.ts';
+import { eachLine, exitCodeNotStarted, type UserIds } from '../run-program.ts';
 import type { PartStatus } from './part.ts';
 import { signalTree } from './process-tree.ts';
 
@@ -193,7 +193,7 @@ export class ProcessPart {
     for (const stream of [child.stdout, child.stderr]) eachLine(stream, (line) => this.addLine(line));
     child.once('error', (error) => {
       this.addLine(error.message);
-      if (child.pid === undefined) child.emit('exit', 127, null);
+      if (child.pid === undefined) child.emit('exit', exitCodeNotStarted, null);
     });
     child.once('exit', (code, signal) => this.exited(child, signal ?? `status ${code}`));
     this.startOutcome = this.untilReady(child);

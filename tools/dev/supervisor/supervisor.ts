@@ -7,6 +7,7 @@ import type { PartStatus, Verb } from './part.ts';
 import type { ProcessPart } from './process-part.ts';
 import { signalTree, processStartTime } from './process-tree.ts';
 
+const pollIntervalMs = 20;
 const leftoversSchema = z.array(z.object({ name: z.string(), pid: z.number(), started_at: z.string() }));
 
 /** All parts that were started, also those stopped since, in the order of their start. */
@@ -25,7 +26,7 @@ export class Supervisor {
     const alive = leftovers.filter(({ pid, started_at }) => processStartTime(pid) === started_at);
     for (const { pid } of alive) signalTree(pid, 'SIGKILL');
     // Waits until they have ended, since their ports are free only then.
-    for (const { pid } of alive) while (processStartTime(pid) !== undefined) await sleep(20);
+    for (const { pid } of alive) while (processStartTime(pid) !== undefined) await sleep(pollIntervalMs);
     return alive.map(({ name }) => name);
   }
 

@@ -73,6 +73,8 @@ export async function listen(
   }
 }
 
+const longestEvent = 'product.inventory_changed'.length;
+
 /** An event with its attempt; without a receiver, only the event. */
 type Reported = Partial<ForwardAttempt> & Pick<ForwardAttempt, 'event'>;
 
@@ -84,7 +86,8 @@ function jsonLine({ event, attempt, outcome }: Reported): string {
 
 function textLine({ event, attempt, outcome }: Reported): string {
   const response = typeof outcome === 'number' ? `responded ${outcome}` : 'did not respond';
-  const cells = [new Date().toISOString().slice(11, 23), event.event.padEnd(25), event.id];
+  const time = new Date().toISOString().slice(11, 23); // HH:MM:SS.mmm
+  const cells = [time, event.event.padEnd(longestEvent), event.id];
   return printable([...cells, ...(outcome === undefined ? [] : [`attempt ${attempt}`, response])].join('  '));
 }
 

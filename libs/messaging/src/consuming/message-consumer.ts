@@ -14,7 +14,7 @@ export abstract class MessageConsumer {
 
   /**
    * Applies messages in order, in the same transaction as their inbox rows. Gets only messages that were not
-   * handled before, so the list may be empty.
+   * applied before, so the list may be empty.
    */
   abstract handle(tx: Transaction, messages: readonly Message[]): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { onOwnChannel } from '../broker/topology.js';
 
 /** The consumer, as the handover from retired queues to the current one controls it. */
 export interface QueueReader {
-  /** Whether no message waits or is being handled. */
+  /** Whether every received message has been handled. */
   isIdle(): boolean;
   subscribe(queue: string): Promise<void>;
   unsubscribe(): Promise<void>;

@@ -15,7 +15,7 @@ export function replayHeaders(): Record<string, string> {
   return { [replayedAtHeader]: new Date().toISOString() };
 }
 
-/** Whether an operator replayed the message, after a check of its effect. */
+/** Whether an operator replayed the message. */
 export function isReplayed({ properties }: Pick<ConsumeMessage, 'properties'>): boolean {
   return properties.headers?.[replayedAtHeader] !== undefined;
 }

@@ -13,7 +13,7 @@ const claim = statement(
    RETURNING message_id`,
 );
 
-/** Writes the inbox rows of messages about to be handled. Returns the ids that were not handled before. */
+/** Records messages as applied, before their handler runs. Returns the ids that were not applied before. */
 export async function claimMessages(
   tx: Transaction,
   queue: string,

@@ -127,10 +127,14 @@ export class Span implements ReadableSpan {
   }
 }
 
-/** @param ms since the epoch, or a duration */
+const nsPerMs = 1e6;
+const maxNs = 999_999_999;
+
+/** Returns seconds and nanoseconds. @param ms since the epoch, or a duration */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
-  return [seconds, Math.min(999_999_999, Math.round((ms - seconds * 1_000) * 1e6))];
+  const ns = Math.round((ms - seconds * 1_000) * nsPerMs);
+  return [seconds, Math.min(ns, maxNs)]; // rounded up, it could be a whole second
 }
 
 /** Ends a span with the code or class of an error. */

@@ -8,6 +8,7 @@ export interface Finding {
 
 const maxClockDifferenceMs = 1_000;
 const minRedisVersion = [7];
+const minSentinels = 3;
 
 /** Returns a finding if there is a problem. */
 export function findingIf(isProblem: boolean, problem: string, fix: string): Finding[] {
@@ -91,9 +92,9 @@ export function sentinelFindings(replies: readonly SentinelReply[]): Finding[] {
       'If this lasts, they watch different installations of Redis, or cannot reach each other.',
     ),
     ...findingIf(
-      replies.length > 0 && replies.length < 3,
+      replies.length > 0 && replies.length < minSentinels,
       `REDIS_SENTINELS names too few Sentinels: ${replies.length}.`,
-      'Run three on different machines: a failover needs the votes of a majority.',
+      `Run ${minSentinels} on different machines: a failover needs the votes of a majority.`,
     ),
   ];
 }

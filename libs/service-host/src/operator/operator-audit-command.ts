@@ -1,6 +1,7 @@
 import type { Database } from '@fulfilment/database';
 import { z } from 'zod';
 import { readOperatorAudit } from './operator-audit.js';
+import { maxOperatorNameLength } from './operator-name.js';
 import { defineCommand, limitArgument, textArgument, type Commands } from './define-command.js';
 
 /** Reads the log of operator commands of this service. This command is recorded too. */
@@ -9,7 +10,7 @@ export const operatorAuditCommands: Commands<{ readonly database: Database }> = 
     summary: 'shows the operator commands that were run on this service, newest last',
     options: ['--operator <NAME>', '--limit <NUMBER>', '--before <POSITION>'],
     arguments: z.object({
-      operator: textArgument(100).optional(),
+      operator: textArgument(maxOperatorNameLength).optional(),
       limit: limitArgument(),
       before: z
         .string()

@@ -3,6 +3,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { userInfo } from 'node:os';
 import { UsageError } from './command-line.js';
 
+export const maxOperatorNameLength = 100;
+const printableName = new RegExp(`^[^\\p{C}]{1,${maxOperatorNameLength}}$`, 'u');
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const current = new AsyncLocalStorage<string>();
@@ -32,9 +35,9 @@ export function readOperatorName(
     throw new UsageError(
       'The operator name is missing. Use --as NAME or the environment variable OPERATOR; every command is recorded with this name.',
     );
-  if (!/^[^\p{C}]{1,100}$/u.test(operator) || operator.startsWith('--'))
+  if (!printableName.test(operator) || operator.startsWith('--'))
     throw new UsageError(
-      'The operator name (--as or OPERATOR) must have 1 to 100 printable characters, and must not begin with "--".',
+      `The operator name (--as or OPERATOR) must have 1 to ${maxOperatorNameLength} printable characters, and must not begin with "--".`,
     );
   return { operator, rest };
 }

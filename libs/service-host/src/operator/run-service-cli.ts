@@ -36,7 +36,7 @@ interface ServiceCli<Settings extends z.ZodType<{ readonly DATABASE_URL: string 
 /**
  * Runs the operator program of a service (`node dist/cli.js NOUN VERB --options`): one command, or a batch,
  * on the database of the service. Prints one JSON object, or one line on standard error with exit code 1.
- * Messages go to the outbox, from which the running service publishes them.
+ * Messages about its changes go to the outbox, from which the running service publishes them.
  */
 export async function runServiceCli<
   Settings extends z.ZodType<{ readonly DATABASE_URL: string }>,
