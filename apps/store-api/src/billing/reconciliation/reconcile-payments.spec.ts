@@ -176,7 +176,7 @@ describe('the reconciliation with Stripe', () => {
   it('logs and counts each difference of a day', async () => {
     const { database, app } = orders.store;
     const charge = await placePaid();
-    const twoDaysAgo = Math.floor((Date.now() - 2 * dayMs) / 1000); // in seconds; it is due at any time of a day
+    const twoDaysAgo = Math.floor((Date.now() - 2 * dayMs) / 1000); // due at any time of today
     orders.stripe.add({ ...onlyIntent(), id: 'pi_second', created: twoDaysAgo });
     const lines: string[] = [];
     const logger = createLogger('test', 'error', { write: (line) => lines.push(line) });
