@@ -17,7 +17,7 @@ const containersSchema = z.array(
 );
 
 /**
- * Checks that containers are restricted, also ended ones, as the engine reports them.
+ * Checks the restrictions of containers that the engine reports; the containers may have ended.
  * @throws Failure if one is not
  */
 export async function checkRestrictions(

@@ -37,6 +37,7 @@ async function main(): Promise<void> {
 
 async function run(suite: OperatorAccess, service: string, args: readonly string[]): Promise<Result> {
   if (args.join(' ') === 'creator rebuild') return rebuildCreatorApi(suite);
+  // Without --service, the audit log of auth-server; with it, the operator commands that a service records.
   if (args[0] === 'audit') {
     const { named, rest } = takeService(args.slice(1));
     return named === undefined
@@ -46,7 +47,8 @@ async function run(suite: OperatorAccess, service: string, args: readonly string
   if (service !== 'auth-server') return operate(suite, service, args);
   const { value: password, rest } = takeOption(args, '--password');
   const isGiven = password !== undefined && password !== '-' && password !== '';
-  // The program reads the password from its input, since every user of its machine can read command lines.
+  // By standard input: the program may run in a container or on another machine, whose users can read its
+  // command line.
   const result = isGiven
     ? await operate(suite, service, [...rest, '--password', '-'], password)
     : await operate(suite, service, args);
@@ -85,6 +87,7 @@ function takeService(args: readonly string[]) {
 async function runDoctor(args: readonly string[], print: (result: Result) => void): Promise<void> {
   const { named, rest } = takeService(args);
   const access = await readOperatorAccess();
+  // `doctor` examines the settings of the service itself, not those of its operator program.
   const suite = { ...access, environments: access.service_environments ?? access.environments };
   const services = named === undefined ? Object.keys(nounsOfServices) : [named];
   const results = await Promise.allSettled(

@@ -58,7 +58,7 @@ export function settingsOf(service: string, configuration: string): string[] {
   return [...table.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].flatMap(([, name]) => name ?? []);
 }
 
-/** The first sentence of a migration's documentation, or else its file name. */
+/** The file name of a migration, and the first sentence of its documentation if it has one. */
 export function describeMigration(file: string, source: string): string {
   const [, comment] = /\/\*\*(.*?)\*\//s.exec(source) ?? [];
   const text = (comment ?? '')

@@ -18,13 +18,16 @@ export interface Page {
   readonly file: string;
   readonly section: string;
   readonly title: string;
-  /** The beginning of the first paragraph, without markup: whole sentences of 20 to 200 characters. */
+  /**
+   * The beginning of the first paragraph of prose, without markup: up to the first end of a sentence, or
+   * colon, after 20 characters; without one in 200 characters, these.
+   */
   readonly description: string;
   /** Markdown without the title. */
   readonly text: string;
 }
 
-/** Files that are no page of the site, by the path at which the gateway serves their content. */
+/** For files that are no page of the site: the path at which the gateway serves their content. */
 const servedElsewhere: Readonly<Record<string, string>> = {
   'docs/reference/store.md': '/store/docs',
   'docs/reference/creator.md': '/creator/docs',
@@ -61,7 +64,7 @@ function withExamples(text: string, folder: string): string {
   );
 }
 
-/** A file as a section that has the name of its folder, one level deeper. */
+/** A file as a section with the title of its folder; the headings of the file become one level deeper. */
 function asSection(file: string): string {
   return `## ${basename(dirname(file))}\n\n${read(file).replaceAll(/^#/gm, '##')}`;
 }
@@ -110,7 +113,10 @@ function withoutTestMarks(text: string): string {
   return text.replaceAll(/^(```\w+)( title="[^"]+")?.*$/gm, '$1$2');
 }
 
-/** Replaces `[label][id]` and `[id]` by `[label](target)` where the text defines `[id]: target`. */
+/**
+ * Where the text defines `[id]: target`, replaces `[label][id]` by `[label](target)`, and `[id]` before a
+ * space by `[id](target)`.
+ */
 function withInlineLinks(text: string): string {
   const definition = /^\[([^\]]+)\]: (\S+)\n/gm;
   const definitions = [...text.matchAll(definition)];

@@ -38,11 +38,12 @@ export type AbortReason = 'deadline' | 'slow' | 'limit' | 'caller';
 export interface ExchangeOptions {
   /** Time limit of the whole exchange: resolution, connection, TLS, response. */
   readonly deadlineMs: number;
-  /** Time limit of the body, from the arrival of the status, which alone decides the outcome. */
+  /** Time limit of the body, from the arrival of the status. Reaching it does not change the outcome. */
   readonly bodyTimeoutMs: number;
   /**
-   * The exchange is aborted unless at least `bytes` of the body arrive in each interval, counted from its
-   * start. An interval that ends while `onChunk` is pending is not checked: that delay is local.
+   * The exchange is aborted unless at least `bytes` of the body arrive in each interval. The first interval
+   * begins with the exchange, so it includes connecting and waiting for the response. An interval that ends
+   * while `onChunk` is pending is not checked: that delay is local.
    */
   readonly minThroughput?: { readonly bytes: number; readonly intervalMs: number };
   /** Maximum size of the response body: a larger one aborts the exchange. */

@@ -35,7 +35,7 @@ export class FormBrowser {
     return this.follow(url, { method: 'GET' });
   }
 
-  /** Submits a form with its initial values, and with those of `fields`, which take precedence. */
+  /** Submits a form with the values of `form.hidden`, and with those of `fields`, which take precedence. */
   submit(
     form: Form,
     fields: Readonly<Record<string, string>> = {},

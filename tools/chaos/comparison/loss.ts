@@ -72,7 +72,7 @@ export async function repairAndMeasureLoss(
 
 /**
  * Compares charges, read models and ledger with the orders that store-api still has (`remaining`, UUIDs).
- * @param projected the orders of creator-api, which may also have lost ones
+ * @param projected the orders that creator-api has, lost ones included
  */
 async function compareServices(
   context: ChaosContext,
@@ -109,7 +109,7 @@ async function compareStock(
   );
   return {
     name: 'stock that is left',
-    expected: initialStock - remainingCount,
+    expected: initialStock - remainingCount, // each order has one piece of the limited edition
     found: Number(product?.['quantity']),
   };
 }

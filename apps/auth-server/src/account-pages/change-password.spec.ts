@@ -132,7 +132,7 @@ describe('a password change', () => {
     ]);
   });
 
-  it('ends the offline access of first-party apps, and keeps third-party apps connected if the box is not ticked', async () => {
+  it('ends the offline access of first-party apps, and keeps third-party apps connected without disconnect_apps', async () => {
     const email = await newUserEmail();
     const [dashboard, thirdParty] = [await App.dashboard(server), await App.register(server)];
     const { tokens: dashboardTokens } = await dashboard.signIn('openid offline_access', { email });

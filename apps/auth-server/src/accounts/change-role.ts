@@ -11,7 +11,7 @@ import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../toke
 import { requireOrganisation } from './require-organisation.js';
 import { lockUser, type UserRow } from '../users/find-user.js';
 
-const roles = [...organisationRoles, 'none'] as const;
+const roles = [...organisationRoles, 'none'] as const; // organisationRoles contains global_admin
 
 /**
  * Operand and options of `user role`: a role in an organisation, or `global_admin` without one. `none`
@@ -72,7 +72,8 @@ export async function changeRole(
     if (leavesOrganisation)
       return disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, applyChange);
     const result = await applyChange();
-    // Joining an organisation makes earlier consents valid. Other changes publish unchanged snapshots.
+    // Joining an organisation makes earlier consents valid. Other changes publish the same snapshots again,
+    // which has no effect.
     if (result.changed) await publishCreators(tx, outbox, await creatorsOfConsents(tx, user.id));
     return result;
   });

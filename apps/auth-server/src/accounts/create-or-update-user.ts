@@ -85,8 +85,9 @@ const insertMembership = statement(
 );
 
 /**
- * Creates a user. An existing user matches if role and organisation are equal, and the name is equal or
- * missing: it gets the name and the password, and a different password ends all its access.
+ * Creates a user. An existing user matches if it has the given role and organisation, and no name other than
+ * the given one. It then gets the password, and the name if it has none. A different password ends all its
+ * access.
  * @throws Error when an existing user does not match; nothing is then changed
  */
 export async function createOrUpdateUser(

@@ -1,7 +1,7 @@
 import { visibleCharacter } from '@fulfilment/contracts';
 import { z } from 'zod';
 
-/** Control characters, unpaired surrogates, line breaks and bidirectional controls. */
+/** Control characters, unpaired surrogates, line breaks; bidirectional embeddings, overrides and isolates. */
 const forbidden = /[\p{Cc}\p{Surrogate}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /** Name of a person, organisation or creator: 1 to 200 characters. */

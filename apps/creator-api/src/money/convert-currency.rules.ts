@@ -1,7 +1,7 @@
 import { type Currency, currencyExponents } from '@fulfilment/contracts';
 import { divideHalfEven } from './round-half-even.rules.js';
 
-/** What one euro was on a day in the two currencies of a conversion, as decimal text. */
+/** What one euro was worth on a day, in the currencies to convert from and to, as decimal text. */
 interface ExchangeRate {
   readonly from: string;
   readonly to: string;

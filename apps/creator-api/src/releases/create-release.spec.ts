@@ -85,7 +85,7 @@ describe('POST /api/v1/releases', () => {
   it.each([
     ['belongs to another organisation', connected, foreign.id],
     ['does not exist', globalAdminClaims, uuidv7()],
-    ['belongs to an organisation, if the token names none', { org_role: 'owner' }, mine.id],
+    ['belongs to an organisation, if the token names no organisation', { org_role: 'owner' }, mine.id],
   ])('responds with 404 to a creator that %s', async (_what, claims, creator) => {
     const before = await editions();
     const { status, body } = await api.post(path, claims, { ...valid, creator });

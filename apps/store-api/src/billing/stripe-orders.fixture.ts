@@ -23,7 +23,7 @@ export async function stripeOrders(environment: Readonly<Record<string, string>>
     settings,
     store,
     helpers,
-    /** Places an order of one of four pieces, for a new creator. */
+    /** Places an order of one piece, of a product with four in stock, for a new creator. */
     place: async (paymentMethod: string, idempotencyKey?: string) => {
       const { creator, body } = await helpers.prepareOrder({ paymentMethod, stock: 4 });
       const { status, body: order } = await helpers.place(creator, body, idempotencyKey);

@@ -17,7 +17,7 @@ const proofClaims = z.object({
   ath: z.string(),
 });
 
-/** The parts of a request that a proof covers. */
+/** The parts of a request that the check of its proof reads. */
 export interface ProvenRequest {
   readonly method: string;
   /** Path and query as the client sent them. */

@@ -20,7 +20,7 @@ describe('the queue gauges', () => {
       batchSize: 1,
       gaugeIntervalMs: 20,
       onHandle: (_, { id }) => {
-        if (id === sent[0]?.id) throw new RejectedMessage('not now');
+        if (id === sent[0]?.id) throw new RejectedMessage('rejected by the test');
         return released.promise;
       },
     });

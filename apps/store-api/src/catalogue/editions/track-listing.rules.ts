@@ -4,7 +4,7 @@ export interface ProcessedTrack {
   /** The position from the tags of its file. */
   readonly position: number | null;
   readonly duration_seconds: number;
-  /** When the first upload of the track was registered. */
+  /** When its earliest processed upload was registered; in older messages, the time of the message. */
   readonly first_processed_at: Date;
 }
 

@@ -99,7 +99,7 @@ async function startScenario() {
       },
       disable: () => client.patch(id, { status: 'disabled' }),
       enable: () => client.patch(id, { status: 'active' }),
-      /** Ends the leases, as when the worker stalls for longer: later responses must change nothing. */
+      /** Ends the leases, as if the worker had stalled for longer: later responses must change nothing. */
       loseLeases: async () => {
         const late = [...responses].filter(([, response]) => !response.writableEnded);
         await given.stores.database.run(loseLeases, [uuid]);
