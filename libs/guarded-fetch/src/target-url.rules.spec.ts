@@ -60,7 +60,6 @@ describe('the check of target URLs', () => {
     ['https://hooks.example.com/a|b', 'must be a URI (RFC 3986); percent-encode all other characters'],
     ['https://hooks.example.com/?a[]=%', 'must be a URI (RFC 3986); percent-encode all other characters'],
     [`https://hooks.example.com/${'a'.repeat(2048)}`, 'must be at most 2048 characters'],
-    [`https://hooks.example.com/${'ä'.repeat(400)}`, 'must be at most 2048 characters when percent-encoded'],
   ])('rejects %j: %s', (url, reason) => {
     expect(targetUrlProblem(url, production)).toBe(reason);
   });

@@ -38,12 +38,8 @@ export interface TargetPolicy {
 export function targetUrlProblem(text: string, policy: TargetPolicy): string | undefined {
   const problem = policyProblem(text, policy);
   if (problem !== undefined) return problem;
-  const uri = targetUri(text);
-  if (uri === undefined) return 'must be a URI (RFC 3986); percent-encode all other characters';
-  // Responses return the URI, which must then be valid in a request as well.
-  return uri.length > maxCharacters
-    ? `must be at most ${maxCharacters} characters when percent-encoded`
-    : undefined;
+  if (targetUri(text) === undefined) return 'must be a URI (RFC 3986); percent-encode all other characters';
+  return undefined;
 }
 
 function policyProblem(text: string, policy: TargetPolicy): string | undefined {
