@@ -58,6 +58,16 @@ describe('a lookup by a name server', () => {
     expect(counts.AAAA).toBe(2);
   });
 
+  it('succeeds when two name servers give no response about IPv6', async () => {
+    const respond = (type: string) => (type === 'A' ? privateIpv4(type) : undefined);
+    const servers = [await nameServer(respond), await nameServer(respond)];
+    const resolve = resolveByNameServer(servers.map(({ address }) => address));
+    const client = newClient({ allowLoopback: false, resolve });
+    expect(await client.send(postRequest('https://shop.example/'))).toMatchObject({
+      outcome: 'blocked_address',
+    });
+  });
+
   it('uses the next name server when one is silent', async () => {
     const silent = await nameServer(() => undefined);
     const { address } = await nameServer((type) => (type === 'A' ? ipv4 : ipv6));

@@ -1,4 +1,4 @@
-import { lookup, Resolver } from 'node:dns/promises';
+import { getServers, lookup, Resolver } from 'node:dns/promises';
 import { isLocalError } from './outcome.rules.js';
 
 export interface ResolvedAddress {
@@ -10,11 +10,11 @@ export interface ResolvedAddress {
 export type ResolveAddresses = (hostname: string) => Promise<ResolvedAddress[]>;
 
 /**
- * The second attempt waits twice as long. Both end before the limits of `guardedConnector` and of
- * `findTargetProblem`, so a lost packet or a silent name server does not end a lookup.
+ * A single name server is asked twice, the second time with twice the timeout; of several, each is asked
+ * once. All of that ends before the limits of `guardedConnector` and of `findTargetProblem`, so a lost packet
+ * or a silent name server does not end a lookup, and neither do servers that never respond about IPv6.
  */
 const queryTimeoutMs = 500;
-const maxQueryAttempts = 2;
 
 /**
  * Queries the name servers directly. `dns.lookup` would wait in libuv's pool of four threads, where a few
@@ -23,7 +23,8 @@ const maxQueryAttempts = 2;
  * @param servers addresses of name servers; by default those of the system
  */
 export function resolveByNameServer(servers?: readonly string[]): ResolveAddresses {
-  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: maxQueryAttempts });
+  const { length: serverCount } = servers ?? getServers();
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: serverCount > 1 ? 1 : 2 });
   if (servers !== undefined) resolver.setServers(servers);
   return async (hostname) => {
     const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
