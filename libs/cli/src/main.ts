@@ -2,6 +2,7 @@
 import { SignInRequiredError } from '@fulfilment/client/store';
 import { CommanderError } from 'commander';
 import { createProgram } from './program.js';
+import { stopHandler } from './stop-handler.js';
 import { type Terminal, UsageError } from './terminal.js';
 
 const terminal: Terminal = {
@@ -12,10 +13,7 @@ const terminal: Terminal = {
 /** Returns the exit status (docs/client.md). */
 async function main(args: readonly string[]): Promise<number> {
   const stop = new AbortController();
-  const requestStop = (): void => {
-    if (stop.signal.aborted) process.exit(1); // the second time, without waiting for the current step
-    stop.abort();
-  };
+  const requestStop = stopHandler(stop, () => process.exit(1));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, requestStop);
   process.stdout.on('error', () => stop.abort()); // the reader has exited: `… | head -1`
   const program = createProgram({
