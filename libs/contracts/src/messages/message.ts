@@ -22,7 +22,7 @@ export interface MessageOptions {
   readonly traceparent?: string;
 }
 
-/** An entry of the message catalogue: type, version and schema. */
+/** A type of message: its name, version and schema. */
 export interface MessageType<Type extends string, Schema extends z.ZodType> {
   readonly type: Type;
   readonly version: number;
@@ -34,7 +34,7 @@ export interface MessageType<Type extends string, Schema extends z.ZodType> {
   is(message: Message): message is Message<Type, z.output<Schema>>;
 }
 
-/** Declares a message of the catalogue. @param schema schema of its data */
+/** Declares a type of message. @param schema of its data */
 export function defineMessage<Type extends string, Schema extends z.ZodType>(
   type: Type,
   summary: string,

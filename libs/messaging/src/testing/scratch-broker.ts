@@ -8,6 +8,7 @@ import {
   topologyOf,
 } from '@fulfilment/contracts';
 import { declareQueues, ensureFactsExchange, queueNames, queuesBehind } from '../broker/topology.js';
+import { rejectionReasonHeader } from '../dead-letters/dead-letter-message.js';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { storeUrl, uniqueName } from '@fulfilment/testing';
 
@@ -86,7 +87,7 @@ async function takeDeadLetters(channel: ConfirmChannel, deadLetterQueue: string)
   for (;;) {
     const letter = await channel.get(deadLetterQueue, { noAck: true });
     if (letter === false) return reasons;
-    reasons.push(String(letter.properties.headers?.['x-refusal-reason']));
+    reasons.push(String(letter.properties.headers?.[rejectionReasonHeader]));
   }
 }
 
