@@ -8,7 +8,7 @@ export interface FlakyProxy {
   sever(): void;
   /** Closes every connection and rejects new ones until `restore`, as if the server were down. */
   disconnect(): void;
-  /** Ends `disconnect`, and cancels `severAfter`. */
+  /** Ends `disconnect`, and cancels `severAfter` and `rejectNext`. */
   restore(): void;
   /** Silently discards all further data on the open connections. */
   discardData(): void;
@@ -17,6 +17,8 @@ export interface FlakyProxy {
    * response to the last one is lost.
    */
   severAfter(packets: number): void;
+  /** Rejects this many of the next connections, as if the server were starting. */
+  rejectNext(connections: number): void;
   /** Sends bytes to every connected client, as if they came from the server. */
   sendToClients(bytes: Buffer): void;
   stop(): Promise<void>;
@@ -29,12 +31,14 @@ export async function flakyProxy(url: string): Promise<FlakyProxy> {
   const clients = new Set<Socket>();
   let isDown = false;
   let packetsLeft = Infinity;
+  let connectionsToReject = 0;
   const countPacket = (): void => {
     packetsLeft -= 1;
     if (packetsLeft === 0) setImmediate(sever);
   };
   const server = createServer((client) => {
-    if (isDown) {
+    if (isDown || connectionsToReject > 0) {
+      connectionsToReject -= isDown ? 0 : 1;
       client.destroy();
       return;
     }
@@ -64,9 +68,13 @@ export async function flakyProxy(url: string): Promise<FlakyProxy> {
     restore: () => {
       isDown = false;
       packetsLeft = Infinity;
+      connectionsToReject = 0;
     },
     severAfter: (packets) => {
       packetsLeft = packets;
+    },
+    rejectNext: (connections) => {
+      connectionsToReject = connections;
     },
     sendToClients: (bytes) => {
       for (const client of clients) client.write(bytes);

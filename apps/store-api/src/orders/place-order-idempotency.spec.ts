@@ -1,4 +1,5 @@
 import { statement } from '@fulfilment/database';
+import { eventually } from '@fulfilment/testing';
 import request from 'supertest';
 import { cataloguePrices } from '../catalogue/catalogue-file.fixture.js';
 import {
@@ -29,6 +30,11 @@ const markInProgress = statement(
 const lockKey = statement(
   'test.lock-key',
   'UPDATE idempotency_keys SET lease_until = lease_until WHERE key = $1',
+);
+const readWaitingClaims = statement(
+  'test.waiting-claims',
+  `SELECT pid FROM pg_stat_activity
+   WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%idempotency_keys%'`,
 );
 const makeOlder = statement(
   'test.make-older',
@@ -135,6 +141,24 @@ describe('POST /v1/orders with an idempotency key', () => {
     await store.database.run(makeOlder, [idempotencyKey]); // 25 hours after the abandoned request
     const replay = await place();
     expect([replay.status, replay.body.id]).toEqual([201, first.body.id]);
+  });
+
+  it('gives the key of a request that died to one of several concurrent requests', async () => {
+    const idempotencyKey = newKey();
+    const { creator: owner, body } = await helpers.prepareOrder();
+    await helpers.place(owner, body); // stores a key with the client's id
+    expect(await store.database.run(insertAbandonedKey, [owner.id, idempotencyKey])).toBe(1);
+    const lock = await store.database.begin();
+    await lock.tx.run(lockKey, [idempotencyKey]);
+    const requests = Array.from({ length: 3 }, () => helpers.place(owner, body, idempotencyKey));
+    const responses = Promise.all(requests);
+    try {
+      await eventually(async () => (await store.database.rows(readWaitingClaims)).length === 3);
+    } finally {
+      await lock.rollback();
+    }
+    for (const { status } of await responses) expect([201, 409]).toContain(status);
+    expect(await helpers.orderCount(owner)).toBe(2);
   });
 
   it('scopes the key to one client of one creator', async () => {

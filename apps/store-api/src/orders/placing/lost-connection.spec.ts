@@ -27,21 +27,23 @@ describe('POST /v1/orders whose connection to PostgreSQL is lost', () => {
     eventually(async () => (await store.database.row(readBusyConnections)) === undefined);
 
   describe.each([
-    ['a limited edition without a key', 100, undefined],
-    ['an unlimited product with a key', null, 'key'],
-    ['an unlimited product without a key', null, undefined],
-  ])('for %s', (_, stock, idempotencyKey) => {
+    ['a limited edition without a key', 100, undefined, 0],
+    ['an unlimited product with a key', null, 'key', 0],
+    ['an unlimited product without a key', null, undefined, 0],
+    ['an unlimited product, while PostgreSQL rejects the next connections', null, undefined, 3],
+  ])('for %s', (_, stock, idempotencyKey, rejected) => {
     it.each(packets)(
       'after %i packets: returns 201 exactly when there is an order, which is charged once',
       async (count) => {
         const { creator, body } = await helpers.prepareOrder({ stock });
         proxy.severAfter(count);
+        proxy.rejectNext(rejected);
         const response = await helpers.place(creator, body, idempotencyKey);
         expect([201, 503]).toContain(response.status);
         await untilStatementsEnded();
         const orders = response.status === 201 ? 1 : 0;
         expect(await helpers.orderCount(creator)).toBe(orders);
-        proxy.severAfter(Infinity);
+        proxy.restore();
         await helpers.runCompleter(creator);
         const charges = await helpers.providerCharges(creator);
         expect(charges.filter(({ outcome }) => outcome === 'succeeded')).toHaveLength(orders);
