@@ -70,12 +70,19 @@ export async function openTraffic({ context, stack, limitedId }: ChaosSuite) {
   };
 }
 
-/** Repeats the comparison until there is no difference, for two minutes at most. */
+/**
+ * Repeats the comparison until there is no difference, for two minutes at most.
+ * @throws the error of the last comparison, such as a request that failed
+ */
 export async function compareUntilEqual(compare: () => Promise<Comparison>): Promise<Comparison> {
   const endsAtMs = performance.now() + convergenceTimeoutMs;
   for (;;) {
-    const comparison = await compare();
-    if (differencesIn(comparison).length === 0 || performance.now() > endsAtMs) return comparison;
+    try {
+      const comparison = await compare();
+      if (differencesIn(comparison).length === 0 || performance.now() > endsAtMs) return comparison;
+    } catch (error) {
+      if (performance.now() > endsAtMs) throw error;
+    }
     await sleep(pollIntervalMs);
   }
 }

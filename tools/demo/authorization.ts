@@ -23,7 +23,8 @@ export async function authorizationCodeFlow(
   const browser = new FormBrowser({ url: authUrl, fetch });
   const { url: back, status } = await signInAndConsent(browser, signIn.url, { email, password }).catch(
     (error: Error) => {
-      throw new Failure(`The sign-in at ${authUrl} failed: ${error.message}`);
+      const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''; // of `fetch failed`
+      throw new Failure(`The sign-in at ${authUrl} failed: ${error.message}${cause}`);
     },
   );
   if (!back.href.startsWith(request.redirectUri))
