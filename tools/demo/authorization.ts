@@ -23,8 +23,7 @@ export async function authorizationCodeFlow(
   const browser = new FormBrowser({ url: authUrl, fetch });
   const { url: back, status } = await signInAndConsent(browser, signIn.url, { email, password }).catch(
     (error: Error) => {
-      const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''; // of `fetch failed`
-      throw new Failure(`The sign-in at ${authUrl} failed: ${error.message}${cause}`);
+      throw new Failure(`The sign-in at ${authUrl} failed: ${error.message}${codeOfCause(error)}`);
     },
   );
   if (!back.href.startsWith(request.redirectUri))
@@ -38,4 +37,9 @@ export async function authorizationCodeFlow(
     );
   }
   return server.finishSignIn(signIn, back);
+}
+
+/** The code of a network error, such as ECONNREFUSED, which `fetch failed` does not name. */
+function codeOfCause({ cause }: Error): string {
+  return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
 }

@@ -38,7 +38,7 @@ export async function flakyProxy(url: string): Promise<FlakyProxy> {
   };
   const server = createServer((client) => {
     if (isDown || connectionsToReject > 0) {
-      connectionsToReject -= isDown ? 0 : 1;
+      connectionsToReject = Math.max(0, connectionsToReject - 1);
       client.destroy();
       return;
     }
