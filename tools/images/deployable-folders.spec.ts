@@ -16,6 +16,19 @@ function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
+/** A module that rejects the packages of the HTTP stack, which short programs would take long to load. */
+const rejectHttpStack = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    resolve(name, context, next) {
+      if (['@nestjs/core', '@nestjs/platform-express', 'express', 'class-validator'].includes(name)) {
+        throw new Error('HTTP stack: ' + name + ' is imported by ' + context.parentURL);
+      }
+      return next(name, context);
+    },
+  });
+`)}`;
+
 /** The folders that the images contain (tools/dev/bundle/bundle.ts). */
 describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) => {
   const files = filesBelow(folderOf(app));
@@ -57,23 +70,27 @@ describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) =
 });
 
 describe.each(services)('the programs of %s', (app) => {
-  const run = (program: string, ...args: string[]) =>
-    runProgram(process.execPath, [join('dist', program), ...args], {
+  const run = (...args: string[]) =>
+    runProgram(process.execPath, args, {
       cwd: join(folderOf(app), 'apps', app),
       env: { PATH: process.env.PATH },
     });
+  const withoutHttpStack = ['--import', rejectHttpStack];
 
-  it.each(['main.js', 'migrate.js'])(
+  it.each([
+    ['main.js', []],
+    ['migrate.js', withoutHttpStack],
+  ])(
     '%s loads all of its modules, and then exits with status 78 without settings',
-    async (program) => {
-      const { code, output } = await run(program);
+    async (program, options) => {
+      const { code, output } = await run(...options, join('dist', program));
       expect(output).toContain('The setting DATABASE_URL is missing');
       expect(code).toBe(78);
     },
   );
 
-  it('cli.js loads all of its modules and prints its commands', async () => {
-    const { code, output } = await run('cli.js', '--help');
+  it('cli.js loads all of its modules, without the HTTP stack, and prints its commands', async () => {
+    const { code, output } = await run(...withoutHttpStack, join('dist', 'cli.js'), '--help');
     expect([code, output.includes('cli.js COMMAND')]).toEqual([0, true]);
   });
 });

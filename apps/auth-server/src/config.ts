@@ -1,4 +1,4 @@
-import { quotaSetting } from '@fulfilment/http-service';
+import { quotaSetting } from '@fulfilment/http-service/settings';
 import {
   booleanSetting,
   integerSetting,

@@ -1,4 +1,4 @@
-import { migrateService } from '@fulfilment/service-host';
+import { migrateService } from '@fulfilment/service-host/operator';
 import { migrations } from './migrations/index.js';
 
 await migrateService('auth-server', migrations);

@@ -1,5 +1,5 @@
 import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
-import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
+import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service/settings';
 import { delaysSetting, integerSetting, keyPrefix } from '@fulfilment/runtime';
 import { z } from 'zod';
 

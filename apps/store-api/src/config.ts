@@ -1,4 +1,4 @@
-import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service';
+import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service/settings';
 import { booleanSetting, integerSetting, keyring, type RelaxedSetting, secret } from '@fulfilment/runtime';
 import { z } from 'zod';
 import { isTestKey } from './payments/stripe/stripe-key.rules.js';

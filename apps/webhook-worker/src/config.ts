@@ -1,5 +1,5 @@
 import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
-import { apiSettings } from '@fulfilment/http-service';
+import { apiSettings } from '@fulfilment/http-service/settings';
 import { delaysSetting, integerSetting, keyPrefix, keyring, poolSize, secret } from '@fulfilment/runtime';
 import { z } from 'zod';
 

@@ -13,7 +13,4 @@ export {
   ValidationFailed,
 } from './problems.js';
 export { toErrorResponse } from './to-envelope.js';
-export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
-export { DtoPipe } from './dto.pipe.js';
 export { DependencyUnavailable } from './dependency-unavailable.js';
-export { omitRetryAfter } from './retry-after.js';

@@ -1,4 +1,3 @@
-import { HttpException } from '@nestjs/common';
 import { STATUS_CODES } from 'node:http';
 import { DependencyUnavailable } from './dependency-unavailable.js';
 import type { ErrorCode, ErrorEnvelope } from './envelope.js';
@@ -20,7 +19,7 @@ export interface ErrorResponse {
 export function toErrorResponse(thrown: unknown): ErrorResponse {
   const problem = asProblem(thrown);
   if (problem !== undefined) return errorResponse(problem.status, problem.code, problem.message, problem);
-  if (thrown instanceof HttpException && thrown.getStatus() === 404) {
+  if (statusOfHttpException(thrown) === 404) {
     return errorResponse(404, 'NOT_FOUND', 'This path or method does not exist.');
   }
   return errorResponse(500, 'INTERNAL_ERROR', 'An unexpected error occurred on the server.');
@@ -55,10 +54,16 @@ function fromFramework(thrown: unknown): Problem | undefined {
     );
   }
   // Nest and Express throw it for a path that they cannot decode. The suite's own code throws Problems.
-  if (thrown instanceof HttpException && thrown.getStatus() === 400) {
+  if (statusOfHttpException(thrown) === 400) {
     return new ValidationFailed([{ field: 'path', reason: 'malformed' }]);
   }
   return undefined;
+}
+
+/** Returns the status of a `HttpException` of Nest, of which this library loads no class. */
+function statusOfHttpException(thrown: unknown): unknown {
+  const getStatus = property(thrown, 'getStatus');
+  return typeof getStatus === 'function' ? getStatus.call(thrown) : undefined;
 }
 
 function errorResponse(status: number, code: ErrorCode, message: string, problem?: Problem): ErrorResponse {

@@ -1,7 +1,8 @@
-import { DtoPipe, ErrorEnvelopeFilter } from '@fulfilment/error-envelope';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { DtoPipe } from './dto/dto.pipe.js';
+import { ErrorEnvelopeFilter } from './responses/error-envelope.filter.js';
 
 /** Validates the DTOs of every route of a service, sends errors in the error envelope, and logs 5xx. */
 @Module({

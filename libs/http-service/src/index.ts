@@ -3,9 +3,6 @@ export { TokenVerifier } from './access/token-verifier.js';
 export { AnyToken, Public, RateLimit, Scopes } from './access/access-rules.js';
 export type { Quota } from './access/quota-share.js';
 export { type Quotas, RateLimiter } from './access/rate-limiter.js';
-export { RedisConnection } from './redis/redis.js';
-export { redisOptions } from './redis/redis-options.js';
-export { primariesBySentinel, type SentinelReply } from './redis/sentinels.js';
 export { BodyLimit } from './request-bodies/body-limit.js';
 export { RawBody, ReadRawBody } from './request-bodies/raw-body.js';
 export { ConcurrencyLimit } from './concurrency-limit.js';
@@ -13,7 +10,6 @@ export { FailureThrottle } from './failure-throttle.js';
 export { RetryOnlyWithKey } from './idempotency/retry-only-with-key.js';
 export { RevokedTokens } from './access/revoked-tokens.js';
 export { SignedCursors, type CursorKey } from './signed-cursors.js';
-export { apiSettings, operationQuotaSettings, quotaSetting } from './settings.js';
 export { ApiModule } from './api.module.js';
 export { HttpModule } from './http.module.js';
 export { HTTP_OPTIONS, type HttpOptions, startHttp } from './start-http.js';
@@ -37,7 +33,6 @@ export { sendDownload, sendEvents } from './responses/send-stream.js';
 export { EntityTag } from './responses/entity-tag.js';
 export { IdempotencyKey } from './idempotency/idempotency-key.js';
 export {
-  createIdempotencyKeys,
   createOnce,
   findCreated,
   deleteExpiredIdempotencyKeys,

@@ -1,17 +1,14 @@
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import {
   ApiModule,
-  apiSettings,
   BodyLimit,
   IntegerField,
-  operationQuotaSettings,
   type Caller,
   CurrentCaller,
   Public,
   RateLimit,
   READINESS_CHECKS,
   type ReadinessChecks,
-  RedisConnection,
   ResponseWithHeaders,
   RetryOnlyWithKey,
   Scopes,
@@ -19,6 +16,8 @@ import {
   TextField,
 } from './index.js';
 import { TokenVerifier } from './access/token-verifier.js';
+import { RedisConnection } from './redis/redis.js';
+import { apiSettings, operationQuotaSettings } from './settings.js';
 import { CONFIG, createLogger, LOGGER } from '@fulfilment/runtime';
 import { Body, Controller, Get, Global, Module, Param, Post } from '@nestjs/common';
 import { Test } from '@nestjs/testing';

@@ -3,6 +3,4 @@ export { runService } from './run-service.js';
 export { ServiceModule } from './service.module.js';
 export { ServiceLifecycle } from './service-lifecycle.js';
 export { DatabasePools } from './database-pools.js';
-export { allShards, shardSql, Shards } from './shards.js';
 export { ShardsModule } from './shards.module.js';
-export { migrateService } from './migrate-service.js';

@@ -1,5 +1,5 @@
 import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
-import { RedisConnection } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import { MessageConsumer, messageOutcomes, Messaging } from '@fulfilment/messaging';
 import {
   BackgroundTask,

@@ -1,5 +1,6 @@
 import { BACKGROUND_DATABASE, Database, ReadDatabase } from '@fulfilment/database';
-import { READINESS_CHECKS, type ReadinessChecks, RedisConnection } from '@fulfilment/http-service';
+import { READINESS_CHECKS, type ReadinessChecks } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import { deleteExpiredInboxRows, InboxPartitions, Messaging, Outbox } from '@fulfilment/messaging';
 import { CLOCK, CONFIG, createLogger, LOGGER, type Logger, systemClock } from '@fulfilment/runtime';
 import { type DynamicModule, Global, Module } from '@nestjs/common';

@@ -1,4 +1,5 @@
-import { RateLimiter, RedisConnection } from '@fulfilment/http-service';
+import { RateLimiter } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import { Module } from '@nestjs/common';
 import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { AuthQuota } from '../http/request-limits.js';

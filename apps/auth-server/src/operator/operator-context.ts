@@ -1,5 +1,5 @@
 import type { Database } from '@fulfilment/database';
-import { RedisConnection } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import { Outbox } from '@fulfilment/messaging';
 import {
   type Clock,

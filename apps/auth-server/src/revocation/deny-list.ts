@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { revokedTokenKey } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
-import { RedisConnection } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import { LOGGER, BackgroundLoop, type Logger } from '@fulfilment/runtime';
 
 /** An access token that was revoked before it expired. */

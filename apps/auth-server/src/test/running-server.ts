@@ -1,5 +1,6 @@
 import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
-import { RedisConnection, startHttp } from '@fulfilment/http-service';
+import { startHttp } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import { Outbox } from '@fulfilment/messaging';
 import { SecretBox } from '@fulfilment/runtime';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';

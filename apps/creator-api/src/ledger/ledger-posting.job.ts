@@ -1,6 +1,6 @@
 import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, BackgroundTask, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
-import { Shards } from '@fulfilment/service-host';
+import { Shards } from '@fulfilment/service-host/shards';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { WaitingOrders } from './post-waiting-orders.js';

@@ -1,7 +1,7 @@
 import { type CreatorSnapshot, maxUuid, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
-import { allShards, shardSql } from '@fulfilment/service-host';
+import { allShards, shardSql } from '@fulfilment/service-host/shards';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { recordCreators } from '../creators/record-creators.js';
 import { migrations } from '../migrations/index.js';

@@ -1,6 +1,6 @@
 import { maxUuid, nilUuid } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
-import { allShards, shardSql } from '@fulfilment/service-host';
+import { allShards, shardSql } from '@fulfilment/service-host/shards';
 import { useIndexPlans } from '../read-models/use-index-plans.js';
 import { postOrders } from './post-orders.js';
 import { settlementRate } from './settlement-rate.sql.js';

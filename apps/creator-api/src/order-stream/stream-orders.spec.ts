@@ -1,4 +1,5 @@
-import { type Caller, RedisConnection, RevokedTokens, SignedCursors } from '@fulfilment/http-service';
+import { type Caller, RevokedTokens, SignedCursors } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import { LOGGER } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { text } from 'node:stream/consumers';

@@ -1,6 +1,7 @@
 import type { CreatorSnapshot, Message, OrderSnapshot } from '@fulfilment/contracts';
 import { GuardedClient } from '@fulfilment/guarded-fetch';
-import { RedisConnection, startHttp } from '@fulfilment/http-service';
+import { startHttp } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import { Messaging, queuesOf } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, systemClock } from '@fulfilment/runtime';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';

@@ -8,7 +8,8 @@ import {
   uuidv7,
 } from '@fulfilment/contracts';
 import { createDataSource, Database } from '@fulfilment/database';
-import { RedisConnection, startHttp } from '@fulfilment/http-service';
+import { startHttp } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { messageOutcomes, queuesOf } from '@fulfilment/messaging';

@@ -6,7 +6,7 @@ import {
   type Transaction,
 } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
-import { allShards, Shards, shardSql } from '@fulfilment/service-host';
+import { allShards, Shards, shardSql } from '@fulfilment/service-host/shards';
 import { Inject, Injectable } from '@nestjs/common';
 import { advisoryLocks } from '../advisory-locks.js';
 import type { Lane } from '../dispatch-queue/lanes.rules.js';

@@ -1,4 +1,4 @@
-import { redisOptions } from '@fulfilment/http-service';
+import { redisOptions } from '@fulfilment/http-service/redis';
 import {
   endAfter,
   type Logger,

@@ -1,4 +1,4 @@
-import { createIdempotencyKeys } from '@fulfilment/http-service';
+import { createIdempotencyKeys } from '@fulfilment/http-service/idempotency-table';
 import { createMessagingTables } from '@fulfilment/messaging';
 import { createOperatorAudit } from '@fulfilment/service-host/operator';
 import type { MigrationInterface, QueryRunner } from 'typeorm';

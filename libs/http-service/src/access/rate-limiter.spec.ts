@@ -1,4 +1,5 @@
-import { RateLimiter, RedisConnection } from '../index.js';
+import { RateLimiter } from '../index.js';
+import { RedisConnection } from '../redis/redis.js';
 import { createLogger } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
 import { storeUrl } from '@fulfilment/testing';

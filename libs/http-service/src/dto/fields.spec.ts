@@ -1,8 +1,9 @@
 import { Description, dtoSchema } from '@fulfilment/api-reference';
-import { DtoPipe, ValidationFailed } from '@fulfilment/error-envelope';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import { steadyBlockMs } from '@fulfilment/testing';
 import fc from 'fast-check';
 import { DateTimeField, momentInUtc } from './date-times.js';
+import { DtoPipe } from './dto.pipe.js';
 import { IntegerField, IntegerParameter } from './integers.js';
 import { ObjectList } from './object-list.js';
 import { TextField } from './texts.js';

@@ -1,7 +1,7 @@
-import { omitRetryAfter } from '@fulfilment/error-envelope';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { omitRetryAfter } from '../responses/retry-after.js';
 import { routeTargets, type RouteTargets } from '../route-targets.js';
 
 const metadataKey = 'request:retry-only-with-key';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { primariesBySentinel, RedisConnection, redisOptions } from '../index.js';
+import { primariesBySentinel, RedisConnection, redisOptions } from './index.js';
 
 const logger = createLogger('test', 'silent');
 

@@ -1,4 +1,5 @@
-import { RateLimiter, RedisConnection } from '../index.js';
+import { RateLimiter } from '../index.js';
+import { RedisConnection } from './redis.js';
 import { createLogger, resolveWithin } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';

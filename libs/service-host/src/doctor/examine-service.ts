@@ -1,4 +1,4 @@
-import { primariesBySentinel, RedisConnection } from '@fulfilment/http-service';
+import { primariesBySentinel, RedisConnection } from '@fulfilment/http-service/redis';
 import { examineBroker } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-import type { SentinelReply } from '@fulfilment/http-service';
+import type { SentinelReply } from '@fulfilment/http-service/redis';
 
 /** A fault of a deployment, and how an operator corrects it, in whole sentences. */
 export interface Finding {

@@ -1,4 +1,5 @@
-// A separate entry point, so that a short command does not load the HTTP stack.
+// An entry point without the HTTP stack, which short commands would take long to load.
+export { migrateService } from '../migrate-service.js';
 export { runServiceCli, type CommandContext } from './run-service-cli.js';
 export { defineCommand, limitArgument, textArgument, type Command, type Commands } from './define-command.js';
 export { type BrokerSettings, deadLetterCommands } from './dead-letter-commands.js';

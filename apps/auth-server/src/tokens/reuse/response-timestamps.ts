@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RedisConnection } from '@fulfilment/http-service';
+import { RedisConnection } from '@fulfilment/http-service/redis';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ResponseTimestamps, maxRaceMs } from './reuse.rules.js';

@@ -1,4 +1,4 @@
-import { redisOptions } from '@fulfilment/http-service';
+import { redisOptions } from '@fulfilment/http-service/redis';
 import { LOGGER, type Logger, type RedisSettings } from '@fulfilment/runtime';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';

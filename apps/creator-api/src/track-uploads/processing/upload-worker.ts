@@ -1,4 +1,4 @@
-import { redisOptions } from '@fulfilment/http-service';
+import { redisOptions } from '@fulfilment/http-service/redis';
 import { type Logger, type RedisSettings, WarningLimit } from '@fulfilment/runtime';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';

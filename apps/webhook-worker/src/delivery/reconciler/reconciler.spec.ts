@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { createLogger } from '@fulfilment/runtime';
-import { allShards } from '@fulfilment/service-host';
+import { allShards } from '@fulfilment/service-host/shards';
 import { migrations } from '../../migrations/index.js';
 import type { DueSubscription } from '../../dispatch-queue/lane-queue.js';
 import { Reconciler } from './reconciler.js';

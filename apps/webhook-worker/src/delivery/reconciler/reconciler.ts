@@ -1,6 +1,6 @@
 import { BACKGROUND_DATABASE, Database, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, type Logger, LOGGER, PollLimit } from '@fulfilment/runtime';
-import { Shards } from '@fulfilment/service-host';
+import { Shards } from '@fulfilment/service-host/shards';
 import { Inject, Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from '../../subscriptions/bulk-update-requests.js';
 import type { SubscriptionState } from '../../subscriptions/subscription.rules.js';

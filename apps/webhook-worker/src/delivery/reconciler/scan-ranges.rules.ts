@@ -1,5 +1,5 @@
 import { maxUuid, nilUuid } from '@fulfilment/contracts';
-import { allShards } from '@fulfilment/service-host';
+import { allShards } from '@fulfilment/service-host/shards';
 
 /** Subscription ids above `after`, up to and including `upTo`. */
 export interface IdRange {

@@ -1,10 +1,9 @@
+import { type ErrorDetail, ValidationFailed } from '@fulfilment/error-envelope';
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { type ClassConstructor, plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { LRUCache } from 'lru-cache';
 import { boundedCopy } from './bounded-copy.js';
-import type { ErrorDetail } from './envelope.js';
-import { ValidationFailed } from './problems.js';
 
 const maxCachedQueries = 500;
 /** Types that Nest reports for a parameter that has no DTO. */

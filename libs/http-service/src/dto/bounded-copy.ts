@@ -1,4 +1,4 @@
-import { ValidationFailed } from './problems.js';
+import { ValidationFailed } from '@fulfilment/error-envelope';
 
 /** Every documented body has fewer levels. */
 const maxDepth = 32;

@@ -1,7 +1,7 @@
+import { ValidationFailed } from '@fulfilment/error-envelope';
 import { Type } from 'class-transformer';
 import { IsArray, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
 import { DtoPipe } from './dto.pipe.js';
-import { ValidationFailed } from './problems.js';
 
 class LineDto {
   @IsString() sku: string;
