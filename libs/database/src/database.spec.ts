@@ -49,6 +49,18 @@ describe('the database', () => {
     expect(await scratch.database.rows(readTimeout)).toEqual([{ value: '1min' }]);
   });
 
+  it('keeps an idle connection for minutes, so that rare requests need not open one', async () => {
+    const readPid = statement('test.pid', 'SELECT pg_backend_pid() AS pid');
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    try {
+      const before = await scratch.database.row(readPid);
+      jest.advanceTimersByTime(5 * 60_000);
+      expect(await scratch.database.row(readPid)).toEqual(before);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('passes values by name, each as one parameter, and leaves texts and casts as they are', async () => {
     const named = statement('test.named', "SELECT :b::int - :a::int + :b::int AS value, 'at :a' AS text");
     expect(named.text).toBe("SELECT $1::int - $2::int + $1::int AS value, 'at :a' AS text");

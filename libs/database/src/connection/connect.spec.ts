@@ -132,6 +132,7 @@ describe('a connection', () => {
     await expect(connectProgram(dropping, programOptions)).rejects.toThrow(
       /^idle_in_transaction_session_timeout is 0\. .*DATABASE_DIRECT_URL/,
     );
+    expect(dropping.isInitialized).toBe(false);
     const rejecting = await openBehindPooler({ rejectsOptions: true }, programOptions);
     await expect(connectProgram(rejecting, programOptions)).rejects.toThrow(/DATABASE_DIRECT_URL/);
   });

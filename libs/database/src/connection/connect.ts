@@ -95,13 +95,19 @@ export async function connectReplicaWhenUp(
 }
 
 /**
- * Connects a program that needs the settings of its own session. Does not retry.
+ * Connects a program that needs the settings of its own session. Does not retry. Closes the data source if
+ * it throws.
  * @throws UnsuitableConnection if a connection pooler rejects or drops these settings
  */
 export async function connectProgram(dataSource: DataSource, options: SessionOptions): Promise<void> {
   await initialize(dataSource, useDirectUrl);
-  const differences = await differencesFrom(dataSource, options);
-  if (differences.length > 0) throw new UnsuitableConnection(`${listOf(differences)}. ${useDirectUrl}`);
+  try {
+    const differences = await differencesFrom(dataSource, options);
+    if (differences.length > 0) throw new UnsuitableConnection(`${listOf(differences)}. ${useDirectUrl}`);
+  } catch (error) {
+    await dataSource.destroy(); // else its idle connections would keep the program running
+    throw error;
+  }
 }
 
 /**

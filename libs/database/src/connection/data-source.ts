@@ -12,6 +12,8 @@ import {
 const clientTimeoutFactor = 1.2;
 /** Short, since a request waits for a connection. */
 const defaultConnectTimeoutMs = 3_000;
+/** Long, since a request that opens a connection waits for it, and prepares its statements again. */
+const idleTimeoutMs = 600_000;
 
 export interface DataSourceSettings extends SessionOptions {
   readonly url: string;
@@ -48,6 +50,7 @@ export function createDataSource(settings: DataSourceSettings): DataSource {
       ...(readsStandby ? {} : primaryOnly),
       // A lost network must not block a request for ever.
       keepAlive: true,
+      idleTimeoutMillis: idleTimeoutMs,
       options: startupOptions(sessionSettings(settings)),
       // Covers a silently lost network, over which PostgreSQL's own timeout error never arrives.
       ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs * clientTimeoutFactor }),
