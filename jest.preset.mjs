@@ -7,8 +7,8 @@ export default {
   runtime: join(jest, 'process-runtime.mjs'),
   testEnvironment: join(jest, 'process-environment.mjs'),
   workerIdleMemoryLimit: '1GB', // also keeps the tests out of the process of Jest itself
-  // ioredis keeps a timer of 2 s when it disconnects from a connection that is already closed.
-  workerGracefulExitTimeout: 5_000,
+  // A worker drops its template databases at its end, which takes seconds on a busy machine.
+  workerGracefulExitTimeout: 30_000,
   testTimeout: 120_000, // a limit for tests that hang: a busy machine is five times slower
   setupFiles: ['reflect-metadata'],
   testMatch: ['<rootDir>/**/*.spec.ts'],

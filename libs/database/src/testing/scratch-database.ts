@@ -1,7 +1,7 @@
 import { createDataSource, Database, type DataSourceSettings, migrate } from '../index.js';
 import type { DataSource, MigrationInterface } from 'typeorm';
 import { storeUrl, uniqueName } from '@fulfilment/testing';
-import { withClient } from './with-client.js';
+import pg from 'pg';
 
 /** Long enough for a machine that runs several test files at once. */
 export const patientTimeouts = { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 } as const;
@@ -106,6 +106,15 @@ async function dropDatabase(name: string): Promise<void> {
   await administer(`DROP DATABASE ${name} WITH (FORCE)`);
 }
 
+/** Holds one connection, which does not keep the process running. */
+let administration: pg.Pool | undefined;
+
 async function administer(sql: string): Promise<void> {
-  await withClient(storeUrl('TEST_POSTGRES_URL'), (client) => client.query(sql));
+  administration ??= new pg.Pool({
+    connectionString: storeUrl('TEST_POSTGRES_URL'),
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  });
+  await administration.query(sql);
 }
