@@ -6,8 +6,6 @@ import { Failure } from '../dev/failure.ts';
 import type { OperatorAccess } from './operator-access.ts';
 import { cliOf, program } from './services.ts';
 
-/** The services reject longer names. */
-const maxOperatorLength = 100;
 const resultSchema = z.record(z.string(), z.unknown());
 
 /**
@@ -28,7 +26,7 @@ export async function operate(
     env: {
       ...suite.environments[service],
       CLI_PROGRAM: program,
-      OPERATOR: (process.env.OPERATOR || accountName()).slice(0, maxOperatorLength),
+      OPERATOR: process.env.OPERATOR || accountName(),
     },
     stdio: [stream, 'pipe', stream],
   });

@@ -1,0 +1,15 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { operate } from './operate.ts';
+
+const { OPERATOR } = process.env;
+afterEach(() => {
+  if (OPERATOR === undefined) delete process.env.OPERATOR;
+  else process.env.OPERATOR = OPERATOR;
+});
+
+it('passes a long operator name unchanged, so that the service rejects it and no other name is recorded', async () => {
+  process.env.OPERATOR = 'a'.repeat(101);
+  const program = [process.execPath, '-e', 'console.log(JSON.stringify({ name: process.env.OPERATOR }))'];
+  const suite = { environments: {}, programs: { 'store-api': program } };
+  expect(await operate(suite, 'store-api', [], '')).toEqual({ name: 'a'.repeat(101) });
+});
