@@ -4,8 +4,9 @@ import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { Progress } from '../dev/output/progress.ts';
-import { exitCodeInterrupted, stopRunningPrograms } from '../dev/run-program.ts';
+import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSettings, stateDirHash } from '../dev/settings.ts';
+import { stopOnSignal } from '../dev/stop-on-signal.ts';
 import { provideBaseImages, pullBaseImages } from './substitutes.ts';
 import { buildImages } from './build-images.ts';
 import { type Engine, findEngine, PrivateEngine } from './engine.ts';
@@ -51,7 +52,7 @@ async function main(): Promise<number> {
   };
   const found = values.engine ? undefined : await findEngine();
   if (found !== undefined && (!values['if-possible'] || (await isSufficient(found)))) {
-    stopOnSignal(() => removeVerification(found));
+    removeOnSignal(() => removeVerification(found));
     await work(found, options);
     sayVerdict(found, values.verify);
     return 0;
@@ -75,7 +76,7 @@ async function workWithPrivateEngine(
 ): Promise<void> {
   const own = new PrivateEngine(join('/tmp', `fulfilment-engine-${stateDirHash(readSettings())}`));
   const stop = (): Promise<void> => own.stop({ keepsData });
-  stopOnSignal(stop);
+  removeOnSignal(stop);
   try {
     await own.start(say);
   } catch (error) {
@@ -94,14 +95,13 @@ async function workWithPrivateEngine(
   sayVerdict(own.engine, options.includesVerification);
 }
 
-function stopOnSignal(stop: () => Promise<unknown>): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => {
-      say('Interrupted; removing what was started.');
-      void stopRunningPrograms()
-        .then(stop)
-        .finally(() => process.exit(exitCodeInterrupted));
-    });
+/** Ends the running programs before what they use is removed. */
+function removeOnSignal(remove: () => Promise<unknown>): void {
+  stopOnSignal(async () => {
+    say('Interrupted; removing what was started.');
+    await stopRunningPrograms();
+    await remove();
+  });
 }
 
 function sayVerdict(engine: Engine, isVerified: boolean): void {

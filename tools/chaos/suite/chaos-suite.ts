@@ -7,9 +7,10 @@ import { resetSuite } from '../../dev/end-suite.ts';
 import { bareStack } from '../../dev/services/addresses.ts';
 import { serviceNames } from '../../dev/ports.ts';
 import { Progress } from '../../dev/output/progress.ts';
-import { exitCodeInterrupted, findProgram, mustRun } from '../../dev/run-program.ts';
+import { findProgram, mustRun } from '../../dev/run-program.ts';
 import { migrateService } from '../../dev/services/services.ts';
 import type { Settings } from '../../dev/settings.ts';
+import { stopOnSignal } from '../../dev/stop-on-signal.ts';
 import type { Stack } from '../../dev/state/stack-file.ts';
 import type { Targets } from '../faults.ts';
 import { loadLimitedEdition } from './limited-edition.ts';
@@ -54,16 +55,18 @@ export async function inChaosSuite<Result>(
   mkdirSync(settings.stateDir, { recursive: true });
   const parts = new Parts(settings.stateDir, say);
   const cleanups: Cleanups = [() => parts.stop()];
-  const end = async (): Promise<void> => {
-    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => void end().finally(() => process.exit(exitCodeInterrupted)));
+  let ending: Promise<void> | undefined;
+  const end = (): Promise<void> => (ending ??= runInReverse(cleanups));
+  stopOnSignal(end);
   try {
     return await work(await start(settings, options, parts, cleanups), cleanups);
   } finally {
     await end();
   }
+}
+
+async function runInReverse(cleanups: Cleanups): Promise<void> {
+  for (let last = cleanups.pop(); last !== undefined; last = cleanups.pop()) await last();
 }
 
 async function start(
