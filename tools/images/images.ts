@@ -53,8 +53,8 @@ async function main(): Promise<number> {
   const found = values.engine ? undefined : await findEngine();
   if (found !== undefined && (!values['if-possible'] || (await isSufficient(found)))) {
     removeOnSignal(() => removeVerification(found));
-    await work(found, options);
-    sayVerdict(found, values.verify);
+    await buildAndVerify(found, options);
+    if (values.verify) reportVerified(found);
     return 0;
   }
   if (!values.engine && !values['if-possible']) {
@@ -63,22 +63,22 @@ async function main(): Promise<number> {
     );
     return 1;
   }
-  await workWithPrivateEngine(options, {
+  await usePrivateEngine(options, {
     keepsData: values.keep,
     acceptsFailedStart: values['if-possible'],
   });
   return 0;
 }
 
-async function workWithPrivateEngine(
-  options: WorkOptions,
+async function usePrivateEngine(
+  options: ImageOptions,
   { keepsData, acceptsFailedStart }: { readonly keepsData: boolean; readonly acceptsFailedStart: boolean },
 ): Promise<void> {
-  const own = new PrivateEngine(join('/tmp', `fulfilment-engine-${stateDirHash(readSettings())}`));
-  const stop = (): Promise<void> => own.stop({ keepsData });
+  const privateEngine = new PrivateEngine(join('/tmp', `fulfilment-engine-${stateDirHash(readSettings())}`));
+  const stop = (): Promise<void> => privateEngine.stop({ keepsData });
   removeOnSignal(stop);
   try {
-    await own.start(say);
+    await privateEngine.start(say);
   } catch (error) {
     await stop();
     if (!acceptsFailedStart || !(error instanceof Failure)) throw error;
@@ -87,12 +87,12 @@ async function workWithPrivateEngine(
     return;
   }
   try {
-    await work(own.engine, options);
+    await buildAndVerify(privateEngine.engine, options);
   } finally {
     await stop();
     say(keepsData ? 'The private engine is stopped; its data stays.' : 'The private engine is removed.');
   }
-  sayVerdict(own.engine, options.includesVerification);
+  if (options.includesVerification) reportVerified(privateEngine.engine);
 }
 
 /** Ends the running programs before what they use is removed. */
@@ -104,8 +104,8 @@ function removeOnSignal(remove: () => Promise<unknown>): void {
   });
 }
 
-function sayVerdict(engine: Engine, isVerified: boolean): void {
-  if (isVerified) say(`Container images: VERIFIED with ${engine.description}.`);
+function reportVerified({ description }: Engine): void {
+  say(`Container images: VERIFIED with ${description}.`);
 }
 
 /** Whether an engine of the machine can run the suite, without substitutes among its images. */
@@ -123,7 +123,7 @@ async function inputEnd(): Promise<void> {
   setTimeout(stop, maxSecondsAfterInput * 1_000).unref();
 }
 
-interface WorkOptions {
+interface ImageOptions {
   /** Whether dist/apps has the deployable folders already. */
   readonly isBuilt: boolean;
   readonly tag: string;
@@ -132,7 +132,7 @@ interface WorkOptions {
   readonly verifyAfter: Promise<void>;
 }
 
-async function work(engine: Engine, options: WorkOptions): Promise<void> {
+async function buildAndVerify(engine: Engine, options: ImageOptions): Promise<void> {
   const progress = new Progress(say);
   say(`Container engine: ${engine.description}`);
   await progress.step('Base images', () => provideBaseImages(engine, say));
