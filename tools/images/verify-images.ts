@@ -7,10 +7,10 @@ import type { OperatorAccess } from '../ops/operator-access.ts';
 import { eventually } from '../dev/eventually.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { serviceNames } from '../dev/ports.ts';
-import { Progress } from '../dev/output/progress.ts';
+import { Progress, type Say } from '../dev/output/progress.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { toolArguments } from '../dev/settings.ts';
-import { type BareStack, writeStack } from '../dev/state/stack-file.ts';
+import { writeStack } from '../dev/state/stack-file.ts';
 import { serveControl } from '../dev/supervisor/control.ts';
 import { ComposeProject } from './compose-project.ts';
 import { checkRestrictions } from './container-rules.ts';
@@ -28,7 +28,7 @@ const internalPort = '9090';
  * one-shot services, every container restricted. Then runs the demo through the gateway, and stops the
  * services gracefully.
  */
-export async function verifyImages(engine: Engine, tag: string, say: (line: string) => void): Promise<void> {
+export async function verifyImages(engine: Engine, tag: string, say: Say): Promise<void> {
   const progress = new Progress(say);
   const [port, receiverPort] = [await freePort(), await freePort()];
   const baseUrl = `https://localhost:${port}`;
@@ -47,10 +47,8 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
     );
     const caFile = join(stateDir, 'ca.pem');
     const containers = await listContainers(engine);
-    writeFileSync(
-      caFile,
-      await engine.mustDocker(['exec', containers.id('gateway'), 'cat', '/etc/gateway/tls.crt']),
-    );
+    const readCertificate = ['exec', containers.id('gateway'), 'cat', '/etc/gateway/tls.crt'];
+    writeFileSync(caFile, await engine.mustDocker(readCertificate));
     await progress.step('The gateway responds over HTTPS for every service and /docs', () =>
       checkGateway(baseUrl, caFile),
     );
@@ -58,10 +56,15 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
       checkRestrictions(engine, containers.ids),
     );
     await progress.step('Node.js is process 1 of each service', () => checkFirstProcess(engine, containers));
-    const internalUrls = await internalUrlsOf(engine, containers);
-    await runDemo(composeProject, { stateDir, baseUrl, caFile, receiverPort, internalUrls, progress });
+    const access = await operatorAccess(engine, containers, composeProject);
+    await progress.step('The demo data is loaded by operator commands in containers', () =>
+      loadDemoData(access, stateDir, baseUrl, caFile),
+    );
+    await progress.step('The demo succeeds through the gateway', (note) =>
+      runDemo(access, stateDir, receiverPort, note),
+    );
     await progress.step('A second run of secrets and databases changes no secret', () =>
-      checkRepeat(composeProject),
+      checkSecondRun(composeProject),
     );
     await progress.step('The services stop gracefully', () => checkStop(engine, containers));
   } catch (error) {
@@ -75,12 +78,12 @@ export async function verifyImages(engine: Engine, tag: string, say: (line: stri
 }
 
 /** An upgrade repeats these services, on volumes with secrets that an operator may have replaced. */
-async function checkRepeat(composeProject: ComposeProject): Promise<void> {
-  const repeat = (service: string): Promise<string> =>
+async function checkSecondRun(composeProject: ComposeProject): Promise<void> {
+  const run = (service: string): Promise<string> =>
     composeProject.mustRun(['run', '--rm', '-T', '--no-deps', service]);
-  const output = await repeat('secrets');
-  if (!output.includes('"generated":[]')) throw new Failure(`Secrets were generated again: ${output}`);
-  await repeat('databases');
+  const output = await run('secrets');
+  if (!output.includes('"generated":[]')) throw new Failure(`Secrets were replaced: ${output}`);
+  await run('databases');
 }
 
 interface Containers {
@@ -157,61 +160,60 @@ async function checkFirstProcess(engine: Engine, containers: Containers): Promis
   }
 }
 
-/** URLs of the internal ports that operator commands read, as verify.compose.yaml publishes them. */
-async function internalUrlsOf(engine: Engine, containers: Containers): Promise<Record<string, string>> {
-  const urls = ['store-api', 'creator-api'].map(async (name) => {
-    const address = (await engine.mustDocker(['port', containers.id(name), internalPort]))
-      .trim()
-      .split('\n')
-      .at(-1);
-    return [name, `http://${address}`] as const;
+/** Access for commands in containers. verify.compose.yaml publishes the internal ports that they read. */
+async function operatorAccess(
+  engine: Engine,
+  containers: Containers,
+  composeProject: ComposeProject,
+): Promise<OperatorAccess> {
+  const internalUrl = async (name: string): Promise<string> => {
+    const addresses = await engine.mustDocker(['port', containers.id(name), internalPort]);
+    return `http://${addresses.trim().split('\n').at(-1)}`;
+  };
+  const commands = serviceNames.map((name) => [name, composeProject.operatorCommand(name)] as const);
+  return {
+    internal_urls: {
+      'store-api': await internalUrl('store-api'),
+      'creator-api': await internalUrl('creator-api'),
+    },
+    environments: Object.fromEntries(commands.map(([name, { environment }]) => [name, environment])),
+    programs: Object.fromEntries(commands.map(([name, { line }]) => [name, line])),
+  };
+}
+
+/** Loads the demo data, and writes the stack file with its accounts, which the demo reads. */
+async function loadDemoData(
+  access: OperatorAccess,
+  stateDir: string,
+  baseUrl: string,
+  caFile: string,
+): Promise<void> {
+  const { seed } = await import('../demo/seed.ts'); // imported late, since it needs the compiled code
+  writeStack(stateDir, {
+    base_url: baseUrl,
+    auth_url: baseUrl,
+    ca_file: caFile,
+    services: {},
+    dependencies: { postgres: '', redis: '', rabbitmq: '' },
+    ...(await seed(access)),
   });
-  return Object.fromEntries(await Promise.all(urls));
 }
 
 async function runDemo(
-  composeProject: ComposeProject,
-  at: {
-    readonly stateDir: string;
-    readonly baseUrl: string;
-    readonly caFile: string;
-    readonly receiverPort: number;
-    readonly internalUrls: Readonly<Record<string, string>>;
-    readonly progress: Progress;
-  },
+  access: OperatorAccess,
+  stateDir: string,
+  receiverPort: number,
+  note: Say,
 ): Promise<void> {
-  const commands = Object.fromEntries(
-    serviceNames.map((name) => [name, composeProject.operatorCommand(name)]),
-  );
-  const access: OperatorAccess = {
-    internal_urls: at.internalUrls,
-    environments: Object.fromEntries(
-      Object.entries(commands).map(([name, command]) => [name, command.environment]),
-    ),
-    programs: Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, command.line])),
-  };
-  const bare: BareStack = {
-    base_url: at.baseUrl,
-    auth_url: at.baseUrl,
-    ca_file: at.caFile,
-    services: {},
-    dependencies: { postgres: '', redis: '', rabbitmq: '' },
-  };
-  await at.progress.step('The demo data is loaded by operator commands in containers', async () => {
-    const { seed } = await import('../demo/seed.ts'); // imported late, since it needs the compiled code
-    writeStack(at.stateDir, { ...bare, ...(await seed(access)) });
-  });
-  const control = await serveControl(at.stateDir, (name) => {
+  const control = await serveControl(stateDir, (name) => {
     if (name === 'operator-access') return Promise.resolve(access);
     throw new Failure(`A suite in containers has no command "${name}".`);
   });
   try {
-    await at.progress.step('The demo succeeds through the gateway', (note) =>
-      mustRun(process.execPath, toolArguments('demo/demo.ts'), {
-        env: { ...process.env, SUITE_DEV_DIR: at.stateDir, DEMO_RECEIVER_PORT: String(at.receiverPort) },
-        onLine: note,
-      }),
-    );
+    await mustRun(process.execPath, toolArguments('demo/demo.ts'), {
+      env: { ...process.env, SUITE_DEV_DIR: stateDir, DEMO_RECEIVER_PORT: String(receiverPort) },
+      onLine: note,
+    });
   } finally {
     control.close();
   }
