@@ -4,18 +4,18 @@ import { runSql } from '../dev/run-sql.ts';
 import type { ServiceName } from '../dev/ports.ts';
 
 /** URLs for an administrator of one database as it was when the service stopped, and as it was restored. */
-export interface TwoStates {
+export interface DatabaseUrls {
   readonly stopped: string;
   readonly restored: string;
 }
 
 /** Reads what the restored database lacks, before the service is started. */
-export async function readLost(service: ServiceName, states: TwoStates): Promise<LostByRestore> {
-  const [orders, earlierOrders] = service === 'store-api' ? await compareOrders(states) : [[], []];
-  const unpublished = await readUnpublished(states.stopped);
+export async function readLost(service: ServiceName, urls: DatabaseUrls): Promise<LostByRestore> {
+  const [orders, earlierOrders] = service === 'store-api' ? await compareOrders(urls) : [[], []];
+  const unpublished = await readUnpublished(urls.stopped);
   const events =
     service === 'webhook-worker'
-      ? without(await readEvents(states.stopped), await readEvents(states.restored))
+      ? without(await readEvents(urls.stopped), await readEvents(urls.restored))
       : [];
   return {
     orders: new Map(orders.map(({ id, units }) => [String(id), Number(units)])),
@@ -35,7 +35,7 @@ function messageOf({ order, type }: Row): string {
 export async function readRowCounts({
   stopped,
   restored,
-}: TwoStates): Promise<{ table: string; stopped: number; restored: number }[]> {
+}: DatabaseUrls): Promise<{ table: string; stopped: number; restored: number }[]> {
   const [before, after] = await Promise.all([countRows(stopped), countRows(restored)]);
   return [...before]
     .map(([table, count]) => ({ table, stopped: count, restored: after.get(table) ?? 0 }))
@@ -46,7 +46,7 @@ export async function readRowCounts({
  * Copies the payments at the provider that the restore removed. A real provider keeps them, but the sandbox
  * is a table of the restored database.
  */
-export async function restorePaymentsAtProvider({ stopped, restored }: TwoStates): Promise<void> {
+export async function restorePaymentsAtProvider({ stopped, restored }: DatabaseUrls): Promise<void> {
   const rows = await runSql(stopped, 'SELECT to_jsonb(c) AS charge FROM sandbox_charges c');
   await runSql(
     restored,
@@ -82,7 +82,7 @@ function without(rows: readonly Row[], others: readonly Row[]): Row[] {
 }
 
 /** Returns the orders that are missing, and those that were restored in an earlier version. */
-async function compareOrders({ stopped, restored }: TwoStates): Promise<[missing: Row[], earlier: Row[]]> {
+async function compareOrders({ stopped, restored }: DatabaseUrls): Promise<[missing: Row[], earlier: Row[]]> {
   const [before, after] = await Promise.all([readOrders(stopped), readOrders(restored)]);
   const versions = new Map(before.map(({ id, version }) => [id, version]));
   return [without(before, after), after.filter(({ id, version }) => versions.get(id) !== version)];

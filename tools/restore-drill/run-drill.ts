@@ -8,8 +8,18 @@ import { runSql } from '../dev/run-sql.ts';
 import { compareUntilEqual, openTraffic, reportProblems, type Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';
-import { restorePaymentsAtProvider, readLost, readRowCounts, type TwoStates } from './compare-databases.ts';
-import { archiveSettings, archiveTimeoutSeconds, PointInTimeBackup } from './point-in-time.ts';
+import {
+  type DatabaseUrls,
+  readLost,
+  readRowCounts,
+  restorePaymentsAtProvider,
+} from './compare-databases.ts';
+import {
+  archiveSettings,
+  archiveTimeoutSeconds,
+  PointInTimeBackup,
+  type RestoredServer,
+} from './point-in-time.ts';
 import { repair } from './repairs.ts';
 
 /** A load that two cores can carry with all processes of the suite. */
@@ -64,44 +74,31 @@ async function restoreDatabase(
   { service, secondsAgo }: DrillOptions,
   { suite, traffic, backup }: { suite: ChaosSuite; traffic: Traffic; backup: PointInTimeBackup },
 ): Promise<Restored> {
-  const { context, targets } = suite;
-  const { postgres, replicas } = targets;
-  const startedAtMs = performance.now();
-  const since = (atMs: number): string => `${((performance.now() - atMs) / 1_000).toFixed(1)} s`;
+  const { postgres, replicas } = suite.targets;
   const target = new Date(Date.now() - secondsAgo * 1_000);
-  const oldDatabaseUrl = new URL(adminUrlOf(service, context));
-  oldDatabaseUrl.port = new URL(postgres.primaryUrl).port;
-  const database = oldDatabaseUrl.pathname.slice(1);
-
+  const stoppingAtMs = performance.now();
   await replicas.stopService(service);
+  const stopped = new URL(adminUrlOf(service, suite.context));
+  stopped.port = new URL(postgres.primaryUrl).port;
   // Prevents new connections to the old database; those of the service have ended with its processes. The
   // role has the name of the database.
-  await runSql(postgres.primaryUrl, `ALTER ROLE ${database} NOLOGIN`);
-  say(`\n${service} is stopped (${since(startedAtMs)}). Restoring its database to ${target.toISOString()} …`);
-  await backup.archiveAll();
-  const server = await backup.restore(target);
-  await dropOtherDatabases(server.url, database);
-  const restoredUrl = new URL(oldDatabaseUrl);
-  restoredUrl.port = new URL(server.url).port;
-  const states: TwoStates = { stopped: oldDatabaseUrl.href, restored: restoredUrl.href };
-  const lost = await readLost(service, states);
-  for (const row of await readRowCounts(states))
-    say(`  ${row.table}: ${row.stopped} rows when it stopped, ${row.restored} restored`);
-  if (service === 'store-api') await restorePaymentsAtProvider(states);
-
-  postgres.addressOf(service).redirectTo(Number(restoredUrl.port));
-  const startingAtMs = performance.now();
-  await replicas.restartService(service);
-  const startDuration = since(startingAtMs);
-  const acceptedBefore = traffic.shopper.accepted.length;
-  await eventually(
-    () => traffic.shopper.accepted.length > acceptedBefore,
-    firstOrderTimeoutMs,
-    'an order is accepted after the restore',
+  await runSql(postgres.primaryUrl, `ALTER ROLE ${stopped.pathname.slice(1)} NOLOGIN`);
+  say(
+    `\n${service} is stopped (${secondsSince(stoppingAtMs)}). Restoring its database to ${target.toISOString()} …`,
   );
+  const { server, lost } = await recoverAndCompare(service, stopped, target, backup);
+  const startingAtMs = performance.now();
+  postgres.addressOf(service).redirectTo(Number(new URL(server.url).port));
+  await replicas.restartService(service);
+  const startDuration = secondsSince(startingAtMs);
+  const { accepted } = traffic.shopper;
+  const acceptedBefore = accepted.length;
+  const hasAccepted = (): boolean => accepted.length > acceptedBefore;
+  await eventually(hasAccepted, firstOrderTimeoutMs, 'an order is accepted after the restore');
+
   const gapSeconds = (target.getTime() - server.lastCommitAt.getTime()) / 1_000;
   say(`
-RTO: ${since(startedAtMs)} from the stop of ${service} until it serves and an order is accepted, including
+RTO: ${secondsSince(stoppingAtMs)} from the stop of ${service} until it serves and an order is accepted, including
   copy of the base backup ${server.copySeconds.toFixed(1)} s, recovery ${server.recoverySeconds.toFixed(1)} s, start of the service ${startDuration}
 RPO of the restore: everything after ${target.toISOString()}, ${secondsAgo} s before the stop, as requested;
   the last recovered commit is ${gapSeconds.toFixed(3)} s older than that
@@ -113,6 +110,33 @@ RPO if the server is lost: ${backup.longestUnarchivedSeconds.toFixed(1)} s, the 
     lost,
     problems: isAtTarget ? [] : ['the database was not restored to the requested time'],
   };
+}
+
+/**
+ * Recovers the database in another server. Returns the server, and what it lacks.
+ * @param stopped URL of the database whose service is stopped
+ */
+async function recoverAndCompare(
+  service: ServiceName,
+  stopped: URL,
+  target: Date,
+  backup: PointInTimeBackup,
+): Promise<{ server: RestoredServer; lost: LostByRestore }> {
+  await backup.archiveAll();
+  const server = await backup.restore(target);
+  await dropOtherDatabases(server.url, stopped.pathname.slice(1));
+  const restored = new URL(stopped);
+  restored.port = new URL(server.url).port;
+  const urls: DatabaseUrls = { stopped: stopped.href, restored: restored.href };
+  const lost = await readLost(service, urls);
+  for (const row of await readRowCounts(urls))
+    say(`  ${row.table}: ${row.stopped} rows when it stopped, ${row.restored} restored`);
+  if (service === 'store-api') await restorePaymentsAtProvider(urls);
+  return { server, lost };
+}
+
+function secondsSince(startMs: number): string {
+  return `${((performance.now() - startMs) / 1_000).toFixed(1)} s`;
 }
 
 /** Drops the databases of the other services, since the backup contains those of all. */
