@@ -10,7 +10,7 @@ const statisticsDelayMs = 11_000;
 const maxSlowdown = 1.5;
 
 /** A value for the database with few rows, and one for the database with many. */
-export interface Sizes<Value> {
+export interface BySize<Value> {
   readonly small: Value;
   readonly large: Value;
 }
@@ -24,13 +24,12 @@ export type MeasurePath = (onCompleted: (requests: number) => void) => Promise<S
 /** Measures each path with both databases, alternately. */
 export async function comparePaths(
   context: BenchContext,
-  databases: Sizes<BenchDatabase>,
-  paths: Readonly<Record<string, Sizes<MeasurePath>>>,
+  databases: BySize<BenchDatabase>,
+  paths: Readonly<Record<string, BySize<MeasurePath>>>,
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const idleReads = await idlePages(databases);
-  const { idle } = idleReads;
-  let { before } = idleReads;
+  const { idle, before: firstPages } = await measureIdleReads(databases);
+  let before = firstPages;
   for (const [name, { small, large }] of Object.entries(paths)) {
     const requests = { small: 0, large: 0 };
     const variants = [
@@ -50,19 +49,19 @@ interface Reads {
   readonly before: Pages;
   readonly after: Pages;
   /** Pages per ms that are read without requests. */
-  readonly idle: Sizes<number>;
+  readonly idle: BySize<number>;
 }
 
 /** Returns the pages that were read per request. */
-export function pagesPerRequest({ before, after, idle }: Reads, requests: Sizes<number>): Sizes<number> {
+export function pagesPerRequest({ before, after, idle }: Reads, requests: BySize<number>): BySize<number> {
   const elapsedMs = after.atMs - before.atMs;
-  const pages = (size: keyof Sizes<number>): number =>
+  const pages = (size: keyof BySize<number>): number =>
     (after[size] - before[size] - idle[size] * elapsedMs) / requests[size];
   return { small: pages('small'), large: pages('large') };
 }
 
 /** @param pages pages that PostgreSQL read per request, from memory or disk */
-export function growthFigures(name: string, rounds: Rounds, pages?: Sizes<number>): Figure[] {
+export function growthFigures(name: string, rounds: Rounds, pages?: BySize<number>): Figure[] {
   const speed = ratio(name, rounds, { of: 'large', to: 'small' }, { atLeast: 1 / maxSlowdown });
   if (pages === undefined) return [speed];
   return [
@@ -73,21 +72,23 @@ export function growthFigures(name: string, rounds: Rounds, pages?: Sizes<number
   ];
 }
 
-export interface Pages extends Sizes<number> {
+export interface Pages extends BySize<number> {
   readonly atMs: number;
 }
 
 /** Returns how many pages statements have read so far, from memory or disk. */
-export async function readPages({ small, large }: Sizes<BenchDatabase>): Promise<Pages> {
+export async function readPages({ small, large }: BySize<BenchDatabase>): Promise<Pages> {
   await sleep(statisticsDelayMs);
   return { small: await small.pagesRead(), large: await large.pagesRead(), atMs: performance.now() };
 }
 
-/** Measures the pages that are read per ms without requests. */
-export async function idlePages(databases: Sizes<BenchDatabase>): Promise<Pick<Reads, 'before' | 'idle'>> {
+/** Measures the pages that are read per ms without requests. `before` are the pages after that. */
+export async function measureIdleReads(
+  databases: BySize<BenchDatabase>,
+): Promise<Pick<Reads, 'before' | 'idle'>> {
   const first = await readPages(databases);
   const before = await readPages(databases);
   const elapsedMs = before.atMs - first.atMs;
-  const perMs = (size: keyof Sizes<number>): number => (before[size] - first[size]) / elapsedMs;
+  const perMs = (size: keyof BySize<number>): number => (before[size] - first[size]) / elapsedMs;
   return { before, idle: { small: perMs('small'), large: perMs('large') } };
 }

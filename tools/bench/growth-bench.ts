@@ -16,11 +16,11 @@ import { ReceiverProcess } from './webhooks/receiver-process.ts';
 import {
   comparePaths,
   growthFigures,
-  idlePages,
+  measureIdleReads,
   type MeasurePath,
   pagesPerRequest,
   readPages,
-  type Sizes,
+  type BySize,
 } from './compare-sizes.ts';
 
 const smallRowCount = 100_000;
@@ -43,8 +43,8 @@ export async function benchGrowth(context: BenchContext): Promise<readonly Figur
 async function forSizes<Result>(
   context: BenchContext,
   rowsName: string,
-  fill: (name: keyof Sizes<Result>, rows: number) => Promise<Result>,
-): Promise<Sizes<Result>> {
+  fill: (name: keyof BySize<Result>, rows: number) => Promise<Result>,
+): Promise<BySize<Result>> {
   const small = await context.step(`${smallRowCount} ${rowsName}`, () => fill('small', smallRowCount));
   return {
     small,
@@ -176,7 +176,7 @@ async function comparePostings(context: BenchContext): Promise<Figure[]> {
   });
   const data = { small: services.small.projector.data, large: services.large.projector.data };
   try {
-    const reads = await idlePages(data);
+    const reads = await measureIdleReads(data);
     const { created, paid } = await context.step('Projection', () =>
       measureProjection(context, [services.small.projector, services.large.projector]),
     );

@@ -2,8 +2,8 @@ import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 
 /** Number of the releases that the orders and postings of the benchmarks are about. */
 export const releaseCount = 40;
-/** The end of the first release's UUID, apart from the UUIDs of the creators, which end with 1 to 3. */
-export const firstRelease = 4096;
+/** The UUIDs of the releases end with numbers from this one on; those of the creators end with 1 to 3. */
+export const firstReleaseNumber = 4096;
 
 /** An order of two lines, placed now. The index chooses the two releases. */
 export function placedOrder(index: number, creatorId: string): OrderSnapshot {
@@ -41,7 +41,7 @@ export function placedOrder(index: number, creatorId: string): OrderSnapshot {
 }
 
 function releaseId(index: number): string {
-  return `01900000-0000-7000-8000-${(firstRelease + index).toString(16).padStart(12, '0')}`;
+  return `01900000-0000-7000-8000-${(firstReleaseNumber + index).toString(16).padStart(12, '0')}`;
 }
 
 /** The same order after its payment, which is its second version. */

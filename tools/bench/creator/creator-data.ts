@@ -1,6 +1,6 @@
 import { eventually } from '../../dev/eventually.ts';
 import { BenchDatabase } from '../bench-database.ts';
-import { firstRelease, releaseCount } from '../placed-order.ts';
+import { firstReleaseNumber, releaseCount } from '../placed-order.ts';
 
 export const bigCreator = '01900000-0000-7000-8000-000000000001';
 export const smallCreator = '01900000-0000-7000-8000-000000000002';
@@ -29,7 +29,7 @@ const insertOrders = `
   INSERT INTO order_items (order_id, position, id, creator_id, release_id, release_title, product_type, ean, quantity, unit_amount, total_amount,
                            vat_amount, royalty_amount, royalty_rate)
   SELECT id, 0, gen_random_uuid(), creator_id,
-         ('01900000-0000-7000-8000-' || lpad(to_hex(${firstRelease} + abs(hashtext(id::text)) % ${releaseCount}), 12, '0'))::uuid, 'Release', 'vinyl_12_lp', '2000000000015', 1,
+         ('01900000-0000-7000-8000-' || lpad(to_hex(${firstReleaseNumber} + abs(hashtext(id::text)) % ${releaseCount}), 12, '0'))::uuid, 'Release', 'vinyl_12_lp', '2000000000015', 1,
          2499, 2499, 416, 312, 1500
   FROM placed`;
 
@@ -45,7 +45,7 @@ const insertPostings = `
   INSERT INTO ledger (item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue, vat, royalty,
                       settlement_currency, settled_revenue, settled_vat, settled_royalty)
   SELECT gen_random_uuid(), 'sale', gen_random_uuid(), (ARRAY['${bigCreator}', '${smallCreator}']::uuid[])[1 + n % 2], at,
-         to_char(at AT TIME ZONE 'UTC', 'YYYY-MM'), ('01900000-0000-7000-8000-' || lpad(to_hex(${firstRelease} + n % ${releaseCount}), 12, '0'))::uuid, '2000000000015', 1,
+         to_char(at AT TIME ZONE 'UTC', 'YYYY-MM'), ('01900000-0000-7000-8000-' || lpad(to_hex(${firstReleaseNumber} + n % ${releaseCount}), 12, '0'))::uuid, '2000000000015', 1,
          'GBP', 2499, 416, 312, 'GBP', 2499, 416, 312
   FROM generate_series($1::int, $2::int - 1) AS n, LATERAL (SELECT now() - n % ${historySeconds} * interval '1 second' AS at) AS moment`;
 const postingsAtOnce = 1_000_000;
