@@ -118,7 +118,8 @@ function withPatches(original: Manifest, { patches }: Kustomization, directory: 
     .filter((patch) => matches(original, patch.target))
     .flatMap(({ patch }) => z.array(operation).parse(parse(patch)))
     .reduce(
-      (patched, step) => manifestSchema.parse(patchAt(patched, pathOf(step), step, directory)),
+      (patched, step) =>
+        manifestSchema.parse(patchAt(patched, step.path.slice(1).split('/'), step, directory)),
       original,
     );
 }
@@ -131,21 +132,17 @@ function withName(manifest: Manifest, settings: Kustomization): Manifest {
   return { ...manifest, metadata };
 }
 
-function matches({ kind, metadata }: Manifest, { kind: kinds, name, labelSelector }: z.infer<typeof target>) {
-  const labels = (labelSelector ?? '').split(',').filter((term) => term !== '');
+function matches({ kind, metadata }: Manifest, selector: z.infer<typeof target>): boolean {
+  const labels = (selector.labelSelector ?? '').split(',').filter((term) => term !== '');
   return (
-    new RegExp(`^(${kinds})$`).test(kind) &&
-    (name === undefined || name === metadata.name) &&
+    new RegExp(`^(${selector.kind})$`).test(kind) &&
+    (selector.name === undefined || selector.name === metadata.name) &&
     labels.every((term) => {
       const [label = '', value = ''] = term.split(/!?=/);
       const hasValue = metadata.labels[label] === value;
       return term.includes('!=') ? !hasValue : hasValue;
     })
   );
-}
-
-function pathOf({ path }: Operation): string[] {
-  return path.slice(1).split('/');
 }
 
 /** Applies an operation of a JSON patch (RFC 6902). Supports members of objects, and the end of a list. */
