@@ -19,7 +19,7 @@ import {
   removeResults,
   type Results,
 } from './test-results.ts';
-import { prepareImages } from './verify-images.ts';
+import { prepareImages } from './prepare-images.ts';
 
 const help = `npm test: runs checks, unit and integration tests, end-to-end tests, and concurrently with these the short form
 of npm run chaos. It starts suites of its own and stops them at the end. It prints each failure once more at the
