@@ -1,5 +1,5 @@
 import { dpopSigningAlgorithms, issuer } from '@fulfilment/contracts';
-import Provider, { type Configuration } from 'oidc-provider';
+import Provider, { type ClientAuthMethod, type Configuration } from 'oidc-provider';
 import type { KeySet } from '../keys/signing-keys.js';
 import { sendError, sendLoggedOutPage, sendLogoutPage } from '../pages/provider-pages.js';
 import { accountClient } from '../registration/account-client.js';
@@ -37,6 +37,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   const provider = new Provider(issuer(config.AUTH_URL), {
     ...identity(keySet, dependencies),
     ...protocol(dependencies),
+    features: features(dependencies),
     ...accountsAndInteractions(dependencies),
     adapter: adapterFactory(dependencies),
   });
@@ -47,6 +48,8 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   addMiddleware(provider, dependencies);
   return provider;
 }
+
+const clientAuthMethods: ClientAuthMethod[] = ['none', 'client_secret_basic', 'client_secret_post'];
 
 /** Issuer identity: keys, cookies, routes and metadata. */
 function identity({ keys }: KeySet, { config }: ProviderDependencies): Configuration {
@@ -66,24 +69,19 @@ function identity({ keys }: KeySet, { config }: ProviderDependencies): Configura
       jwks: '/jwks',
     },
     discovery: {
-      introspection_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
-      revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      introspection_endpoint_auth_methods_supported: clientAuthMethods,
+      revocation_endpoint_auth_methods_supported: clientAuthMethods,
     },
   };
 }
 
 /** OAuth 2.1: code with PKCE for every client, exact redirects, rotating refresh tokens, no implicit flow. */
-function protocol({
-  responseTimestamps,
-  clock,
-  rejectionAudit,
-  unitOfWork,
-}: ProviderDependencies): Configuration {
+function protocol({ responseTimestamps, clock, unitOfWork }: ProviderDependencies): Configuration {
   return {
     scopes: knownScopes,
     responseTypes: ['code'],
     subjectTypes: ['public'],
-    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientAuthMethods,
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     rotateRefreshToken: true,
@@ -117,30 +115,28 @@ function protocol({
       Session: lifetimeSeconds.session,
       Interaction: lifetimeSeconds.interaction,
     },
-    features: {
-      devInteractions: { enabled: false },
-      claimsParameter: { enabled: false },
-      resourceIndicators: { enabled: false }, // one token for both APIs and UserInfo: access-tokens.ts
-      registration: { enabled: true, initialAccessToken: false },
-      registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
-      introspection: {
-        enabled: true,
-        allowedPolicy: allowIntrospection(rejectionAudit),
-      },
-      revocation: {
-        enabled: true,
-        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
-      },
-      pushedAuthorizationRequests: { enabled: true },
-      dPoP: { enabled: true },
-      externalSigningSupport: { enabled: true, ack: 'experimental-01' }, // signing-key.ts
-      rpInitiatedLogout: {
-        enabled: true,
-        logoutSource: sendLogoutPage,
-        postLogoutSuccessSource: sendLoggedOutPage,
-      },
-    },
     renderError: sendError,
+  };
+}
+
+/** The endpoints and extensions beyond the code flow. */
+function features({ rejectionAudit }: ProviderDependencies): Configuration['features'] {
+  return {
+    devInteractions: { enabled: false },
+    claimsParameter: { enabled: false },
+    resourceIndicators: { enabled: false }, // one token for both APIs and UserInfo: access-tokens.ts
+    registration: { enabled: true, initialAccessToken: false },
+    registrationManagement: { enabled: true, rotateRegistrationAccessToken: true },
+    introspection: { enabled: true, allowedPolicy: allowIntrospection(rejectionAudit) },
+    revocation: { enabled: true, allowedPolicy: (_ctx, { clientId }, token) => token.clientId === clientId },
+    pushedAuthorizationRequests: { enabled: true },
+    dPoP: { enabled: true },
+    externalSigningSupport: { enabled: true, ack: 'experimental-01' }, // signing-key.ts
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: sendLogoutPage,
+      postLogoutSuccessSource: sendLoggedOutPage,
+    },
   };
 }
 
