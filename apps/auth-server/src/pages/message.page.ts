@@ -21,12 +21,15 @@ export function messagePage({ text, more, code, ...parts }: MessagePageParts): P
   });
 }
 
+/** For a 503 because a dependency is unavailable. */
+export const outageHeaders = { 'Retry-After': '2' };
+
 export function unavailablePage(): Page {
   return messagePage({
     title: 'This page is temporarily unavailable',
     text: 'Wait a few seconds, then reload this page.',
     status: 503,
-    headers: { 'Retry-After': '2' },
+    headers: outageHeaders,
   });
 }
 

@@ -2,7 +2,7 @@ import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
-import { unavailablePage } from '../../pages/message.page.js';
+import { outageHeaders, unavailablePage } from '../../pages/message.page.js';
 import { sendPage } from '../../pages/provider-pages.js';
 
 const unavailable = {
@@ -34,10 +34,10 @@ export function respondToOutages(provider: Provider, logger: Logger) {
     if (failure === undefined) return;
     logger.error({ error: failure }, 'A request to the authorization server failed.');
     if (!(failure instanceof DependencyUnavailable)) return;
-    ctx.status = 503;
     ctx.remove('Location');
-    ctx.set('Retry-After', '2');
-    if (isBrowserRoute(`${mountPath}${ctx.path}`)) sendPage(ctx, unavailablePage());
-    else ctx.body = unavailable;
+    if (isBrowserRoute(`${mountPath}${ctx.path}`)) return sendPage(ctx, unavailablePage());
+    ctx.status = 503;
+    ctx.set(outageHeaders);
+    ctx.body = unavailable;
   };
 }
