@@ -2,7 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type AuthServerSettings } from '../config.js';
 import { Forbidden } from '@fulfilment/error-envelope';
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type Html, html } from '@fulfilment/http-service';
 import type { BrowserRequest } from './browser-request.js';
+
+const fieldName = 'csrf';
+
+/** The hidden field of a form with its token. */
+export function csrfField({ csrf }: { readonly csrf: string }): Html {
+  return html`<input type="hidden" name="${fieldName}" value="${csrf}" />`;
+}
 
 /**
  * Protects forms against cross-site request forgery. The token of a form belongs to its interaction or
@@ -32,7 +40,7 @@ export class FormTokens {
 
   /** @throws Forbidden when the form comes from another site or its token is not valid for this form */
   verify(formName: string, { field, pageOrigin }: BrowserRequest): void {
-    const actual = Buffer.from(field('csrf'), 'base64url');
+    const actual = Buffer.from(field(fieldName), 'base64url');
     const isValid = this.keys.some((key) => {
       const expected = sign(key, formName);
       return actual.length === expected.length && timingSafeEqual(actual, expected);

@@ -58,10 +58,6 @@ function noticeOf(notice: Notice): Html | undefined {
     : problemNotice(notice);
 }
 
-export function csrfField({ csrf }: AccountContext): Html {
-  return html`<input type="hidden" name="csrf" value="${csrf}" />`;
-}
-
 /** Names the account for password managers. */
 function usernameField({ email }: AccountContext): Html {
   return html`<input type="text" name="username" autocomplete="username" value="${email}" hidden readonly />`;

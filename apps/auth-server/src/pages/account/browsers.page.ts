@@ -1,5 +1,6 @@
 import { type Html, html } from '@fulfilment/http-service';
-import { accountPage, type AccountContext, csrfField, dateTimeElement, type Notice } from './account.page.js';
+import { accountPage, type AccountContext, dateTimeElement, type Notice } from './account.page.js';
+import { csrfField } from '../form-tokens.js';
 import { browserName } from '../../sessions/browser-name.js';
 import type { BrowserSession } from '../../sessions/browser-sessions.js';
 import type { Page } from '../page.js';

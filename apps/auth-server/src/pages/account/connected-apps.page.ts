@@ -1,7 +1,8 @@
 import { identityScopes, storeScopes } from '@fulfilment/contracts';
 import { type Html, html } from '@fulfilment/http-service';
 import type { ConnectedApp } from '../../connected-apps/read-connected-apps.js';
-import { accountPage, type AccountContext, csrfField, dateElement, type Notice } from './account.page.js';
+import { accountPage, type AccountContext, dateElement, type Notice } from './account.page.js';
+import { csrfField } from '../form-tokens.js';
 import type { Page } from '../page.js';
 
 const scopeDescriptions = Object.entries({ ...identityScopes, ...storeScopes });

@@ -1,5 +1,6 @@
 import { html } from '@fulfilment/http-service';
-import { accountPage, type AccountContext, csrfField, type Notice } from './account.page.js';
+import { accountPage, type AccountContext, type Notice } from './account.page.js';
+import { csrfField } from '../form-tokens.js';
 import type { Page } from '../page.js';
 
 export interface OverviewView {

@@ -1,11 +1,6 @@
 import { html } from '@fulfilment/http-service';
-import {
-  accountPage,
-  type AccountContext,
-  csrfField,
-  currentPasswordField,
-  type Notice,
-} from './account.page.js';
+import { accountPage, type AccountContext, currentPasswordField, type Notice } from './account.page.js';
+import { csrfField } from '../form-tokens.js';
 import type { Page } from '../page.js';
 import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from '../second-factor-parts.js';
 

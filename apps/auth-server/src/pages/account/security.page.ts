@@ -1,12 +1,7 @@
 import { type Html, html } from '@fulfilment/http-service';
 import { minPasswordLength } from '../../accounts/new-password.rules.js';
-import {
-  accountPage,
-  type AccountContext,
-  csrfField,
-  currentPasswordField,
-  type Notice,
-} from './account.page.js';
+import { accountPage, type AccountContext, currentPasswordField, type Notice } from './account.page.js';
+import { csrfField } from '../form-tokens.js';
 import type { Page } from '../page.js';
 import { codeField } from '../second-factor-parts.js';
 

@@ -1,6 +1,7 @@
 import { type Html, html } from '@fulfilment/http-service';
 import type { VisibleCreator } from '../../users/read-accounts.js';
 import { suiteName } from '../../registration/reserved-names.rules.js';
+import { csrfField } from '../form-tokens.js';
 import { type Page, page } from '../page.js';
 import type { InteractionContext } from './interaction-context.js';
 
@@ -36,7 +37,7 @@ export function consentPage(view: ConsentView): Page {
       ${view.verified ? undefined : html`<p class="notice">Unverified app: ${suiteName} has not checked who runs it.</p>`}
       <p class="soft">Signed in as ${view.email}</p>
       <form method="post" action="/interaction/${view.uid}/consent">
-        <input type="hidden" name="csrf" value="${view.consentCsrf}" />
+        ${csrfField({ csrf: view.consentCsrf })}
         <h2 id="permissions">The app will be able to</h2>
         <ul class="scopes" aria-labelledby="permissions">
           ${view.permissions.map((text) => html`<li>${tick}<span>${text}</span></li>`)}
@@ -45,7 +46,7 @@ export function consentPage(view: ConsentView): Page {
         <div class="actions"><button type="submit">Allow</button></div>
       </form>
       <form method="post" action="/interaction/${view.uid}/abort">
-        <input type="hidden" name="csrf" value="${view.csrf}" />
+        ${csrfField(view)}
         <div class="actions"><button type="submit" class="quiet">Don’t allow</button></div>
       </form>
       <p class="soft small">

@@ -1,5 +1,6 @@
 import { type Html, html } from '@fulfilment/http-service';
 import { type FormProblem, problemNotice } from '../form-problem.js';
+import { csrfField } from '../form-tokens.js';
 import { type Page, page } from '../page.js';
 import { codeField, recoveryCodeList, type SecondFactorSetup, setupSteps } from '../second-factor-parts.js';
 import type { InteractionContext } from './interaction-context.js';
@@ -16,7 +17,7 @@ export function secondFactorPage(view: SecondFactorView): Page {
     content: html`<p class="soft">to continue to <strong>${view.appName}</strong></p>
       ${problemNotice(view.problem)}
       <form method="post" action="/interaction/${view.uid}/second-factor">
-        <input type="hidden" name="csrf" value="${view.csrf}" />
+        ${csrfField(view)}
         <p>Enter the six-digit code from your authenticator app, or one of your recovery codes.</p>
         ${codeField({ isWrong: view.problem !== undefined, allowsRecoveryCode: true })}
         <div class="actions"><button type="submit">Continue</button></div>
@@ -35,8 +36,7 @@ export function requiredSetupPage(view: SecondFactorView, setup: SecondFactorSet
     content: html`<p class="soft">Your role requires a second factor: a code from an authenticator app.</p>
       ${problemNotice(view.problem)} ${setup === undefined ? undefined : setupSteps(setup)}
       <form method="post" action="/interaction/${view.uid}/second-factor/setup">
-        <input type="hidden" name="csrf" value="${view.csrf}" />
-        ${codeField({ isWrong: view.problem !== undefined, allowsRecoveryCode: false })}
+        ${csrfField(view)} ${codeField({ isWrong: view.problem !== undefined, allowsRecoveryCode: false })}
         <div class="actions"><button type="submit">Turn on</button></div>
       </form>
       ${startOver(view)}`,
@@ -49,7 +49,7 @@ export function setupRecoveryCodesPage(view: SecondFactorView, codes: readonly s
     title: 'Your recovery codes',
     content: html`${recoveryCodeList(codes)}
       <form method="post" action="/interaction/${view.uid}/second-factor/done">
-        <input type="hidden" name="csrf" value="${view.csrf}" />
+        ${csrfField(view)}
         <div class="actions"><button type="submit">I have saved my codes</button></div>
       </form>`,
   });
@@ -70,7 +70,7 @@ function stepPage(
 
 function startOver({ uid, csrf }: SecondFactorView): Html {
   return html`<form method="post" action="/interaction/${uid}/start-over">
-    <input type="hidden" name="csrf" value="${csrf}" />
+    ${csrfField({ csrf })}
     <div class="actions"><button type="submit" class="quiet">Use another account</button></div>
   </form>`;
 }

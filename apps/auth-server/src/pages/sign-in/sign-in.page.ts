@@ -1,5 +1,6 @@
 import { html } from '@fulfilment/http-service';
 import { type FormProblem, problemNotice } from '../form-problem.js';
+import { csrfField } from '../form-tokens.js';
 import { type Page, page } from '../page.js';
 import type { InteractionContext } from './interaction-context.js';
 
@@ -18,7 +19,7 @@ export function signInPage({ uid, csrf, appName, email, formTargets, problem }: 
       <p class="soft">to continue to <strong>${appName}</strong></p>
       ${problemNotice(problem)}
       <form method="post" action="/interaction/${uid}/login">
-        <input type="hidden" name="csrf" value="${csrf}" />
+        ${csrfField({ csrf })}
         <div class="field">
           <label for="email">E-mail address</label>
           <input
@@ -49,7 +50,7 @@ export function signInPage({ uid, csrf, appName, email, formTargets, problem }: 
         <div class="actions"><button type="submit">Sign in</button></div>
       </form>
       <form method="post" action="/interaction/${uid}/abort">
-        <input type="hidden" name="csrf" value="${csrf}" />
+        ${csrfField({ csrf })}
         <div class="actions"><button type="submit" class="quiet">Cancel</button></div>
       </form>`,
   });
