@@ -74,8 +74,8 @@ class ModelAdapter implements Adapter {
     protected readonly dependencies: ProviderDependencies,
   ) {}
 
-  protected async run(statement: Statement, values: Values): Promise<number> {
-    return (await this.dependencies.unitOfWork.openForWrites()).run(statement, values);
+  protected async run(write: Statement, values: Values): Promise<number> {
+    return (await this.dependencies.unitOfWork.openForWrites()).run(write, values);
   }
 
   async upsert(id: string, payload: AdapterPayload): Promise<void> {
