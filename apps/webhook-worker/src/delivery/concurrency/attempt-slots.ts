@@ -1,4 +1,4 @@
-import { windowSizes } from './window.rules.js';
+import { countWithinInitialWindow } from './window.rules.js';
 
 /** Slots for concurrent attempts. */
 export interface Slots {
@@ -33,7 +33,7 @@ export class AttemptSlots {
    * the initial window, and extra ones beyond it. Undefined if none of the required kind is free.
    */
   take({ maxCount, running }: { readonly maxCount: number; readonly running: number }): Slots | undefined {
-    const withinInitialWindow = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
+    const withinInitialWindow = countWithinInitialWindow(maxCount, running);
     const taken = Math.min(withinInitialWindow, this.available);
     const extra = Math.min(maxCount - withinInitialWindow, this.extra);
     if (taken + extra === 0) return undefined;

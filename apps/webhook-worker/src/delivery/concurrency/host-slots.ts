@@ -7,7 +7,7 @@ import type { Slots } from './attempt-slots.js';
 import { type Lane, lanes } from '../../dispatch-queue/lanes.rules.js';
 import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../../dispatch-queue/lane-queue.js';
-import { windowSizes } from './window.rules.js';
+import { countWithinInitialWindow, windowSizes } from './window.rules.js';
 
 /** Bounds the memory: beyond it, the oldest entry is deleted, and that host is read from PostgreSQL again. */
 const maxRememberedHosts = 50_000;
@@ -124,7 +124,7 @@ export class HostSlots {
 function slotsFor(subscriptionId: string, maxCount: number, lane: Lane, hostLane: HostLane): number {
   const free = freeSlots(subscriptionId, lane, hostLane);
   const running = hostLane.takenBySubscription.get(subscriptionId) ?? 0;
-  const withinInitialWindow = Math.min(maxCount, Math.max(0, windowSizes.initial - running));
+  const withinInitialWindow = countWithinInitialWindow(maxCount, running);
   const othersWait = [...hostLane.waiting.keys()].some((id) => id !== subscriptionId);
   if (withinInitialWindow >= free || othersWait) return Math.min(withinInitialWindow, free);
   const wantedExtra = maxCount - withinInitialWindow;

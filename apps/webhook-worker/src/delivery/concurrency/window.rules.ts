@@ -98,6 +98,11 @@ function reduce(window: Window, minSize: number): Window {
   };
 }
 
+/** Returns how many of `maxCount` further attempts are within the initial window. */
+export function countWithinInitialWindow(maxCount: number, running: number): number {
+  return Math.min(maxCount, Math.max(0, windowSizes.initial - running));
+}
+
 /**
  * Whether enough attempts have ended to claim more deliveries: all of a small batch, half of a large one. So
  * slow responses of a large batch do not delay the next one, and claims stay large.
