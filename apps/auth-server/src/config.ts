@@ -62,6 +62,7 @@ export const authServerSettings = serviceSettings.extend({
 });
 export type AuthServerSettings = Readonly<z.output<typeof authServerSettings>>;
 
+/** Nest's token of these settings. */
 export { CONFIG } from '@fulfilment/runtime';
 
 /** The settings that switch a protection off. */

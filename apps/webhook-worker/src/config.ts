@@ -69,4 +69,5 @@ export type WebhookWorkerSettings = z.output<typeof webhookWorkerSettings>;
  * exhaust its pool.
  */
 export const DELIVERY_DATABASE = Symbol('DELIVERY_DATABASE');
+/** Nest's token of these settings. */
 export { CONFIG } from '@fulfilment/runtime';
