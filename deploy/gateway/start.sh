@@ -4,8 +4,9 @@
 #
 # Required: STORE_API_ADDRESS, CREATOR_API_ADDRESS, AUTH_SERVER_ADDRESS, WEBHOOK_WORKER_ADDRESS (host:port),
 #   GATEWAY_PUBLIC_HOST (host:port of BASE_URL), and a certificate at GATEWAY_CERTIFICATE and GATEWAY_CERTIFICATE_KEY.
-# Limits of one client network: GATEWAY_CONNECTIONS_PER_CLIENT, GATEWAY_REQUESTS_PER_SECOND, GATEWAY_REQUEST_BURST.
-# Optional: GATEWAY_REAL_IP_LINES behind a load balancer (docs/runbook.md), GATEWAY_LISTEN_LINES, GATEWAY_HSTS_SECONDS,
+# Required, with values in the image: GATEWAY_HSTS_SECONDS, and the limits of one client network,
+#   GATEWAY_CONNECTIONS_PER_CLIENT, GATEWAY_REQUESTS_PER_SECOND and GATEWAY_REQUEST_BURST.
+# Optional: GATEWAY_REAL_IP_LINES behind a load balancer (docs/runbook.md), GATEWAY_LISTEN_LINES, GATEWAY_TEMPLATE,
 #   GATEWAY_ACCESS_LOG, GATEWAY_RUN_DIR, GATEWAY_RESOLVE_SECONDS, GATEWAY_SITE_DIR (the documentation, served at /docs).
 #
 # nginx resolves the names of services once, when it reads its configuration, and does not start with an unknown name.
