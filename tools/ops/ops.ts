@@ -18,6 +18,7 @@ type Result = Record<string, unknown>;
 /** Forwards the command line to the service that declares the command, and prints the result. */
 async function main(): Promise<void> {
   const { value: operator, rest } = takeOption(process.argv.slice(2), '--as');
+  if (operator === '') throw new Failure('--as must be followed by the name of the operator.');
   if (operator !== undefined) process.env.OPERATOR = operator;
   const args = rest.filter((arg) => arg !== '--json');
   const print = (result: Result): void =>
