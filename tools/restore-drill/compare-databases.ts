@@ -1,5 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
+import type { Say } from '../dev/output/progress.ts';
 import { runSql } from '../dev/run-sql.ts';
 import type { ServiceName } from '../dev/ports.ts';
 
@@ -9,10 +10,17 @@ export interface DatabaseUrls {
   readonly restored: string;
 }
 
-/** Reads what the restored database lacks, before the service is started. */
-export async function readLost(service: ServiceName, urls: DatabaseUrls): Promise<LostByRestore> {
+/** Prints how many rows the restored database lacks, and returns which, before the service is started. */
+export async function reportLost(service: ServiceName, urls: DatabaseUrls, say: Say): Promise<LostByRestore> {
+  const [before, after] = await Promise.all([countRows(urls.stopped), countRows(urls.restored)]);
+  for (const [table, count] of before)
+    if (after.get(table) !== count)
+      say(`  ${table}: ${count} rows when it stopped, ${after.get(table) ?? 0} restored`);
   const [orders, earlierOrders] = service === 'store-api' ? await compareOrders(urls) : [[], []];
-  const unpublished = await readUnpublished(urls.stopped);
+  const unpublished = await runSql(
+    urls.stopped,
+    "SELECT body #>> '{data,order,id}' AS order, type FROM outbox WHERE type LIKE 'order.%'",
+  );
   const events =
     service === 'webhook-worker'
       ? without(await readEvents(urls.stopped), await readEvents(urls.restored))
@@ -20,26 +28,13 @@ export async function readLost(service: ServiceName, urls: DatabaseUrls): Promis
   return {
     orders: new Map(orders.map(({ id, units }) => [String(id), Number(units)])),
     unpublished: new Set(
-      unpublished.filter(({ order }) => orders.some(({ id }) => id === order)).map(messageOf),
+      unpublished
+        .filter(({ order }) => orders.some(({ id }) => id === order))
+        .map(({ order, type }) => `${publicId('ord', String(order))} ${String(type)}`),
     ),
     earlierOrders: new Set(earlierOrders.map(({ id }) => publicId('ord', String(id)))),
     events: new Set(events.map(({ id }) => String(id))),
   };
-}
-
-function messageOf({ order, type }: Row): string {
-  return `${publicId('ord', String(order))} ${String(type)}`;
-}
-
-/** Returns the row counts of the tables whose numbers of rows differ. */
-export async function readRowCounts({
-  stopped,
-  restored,
-}: DatabaseUrls): Promise<{ table: string; stopped: number; restored: number }[]> {
-  const [before, after] = await Promise.all([countRows(stopped), countRows(restored)]);
-  return [...before]
-    .map(([table, count]) => ({ table, stopped: count, restored: after.get(table) ?? 0 }))
-    .filter((row) => row.stopped !== row.restored);
 }
 
 /**
@@ -72,9 +67,6 @@ const readEvents: Read = (url) =>
     `SELECT convert_from(body, 'UTF8')::jsonb #>> '{data,order_id}' || ' ' || event AS id
      FROM webhook_events WHERE event LIKE 'order.%'`,
   );
-
-const readUnpublished: Read = (url) =>
-  runSql(url, "SELECT body #>> '{data,order,id}' AS order, type FROM outbox WHERE type LIKE 'order.%'");
 
 function without(rows: readonly Row[], others: readonly Row[]): Row[] {
   const ids = new Set(others.map(({ id }) => id));

@@ -8,12 +8,7 @@ import { runSql } from '../dev/run-sql.ts';
 import { compareUntilEqual, openTraffic, reportProblems, type Traffic } from '../chaos/traffic.ts';
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';
-import {
-  type DatabaseUrls,
-  readLost,
-  readRowCounts,
-  restorePaymentsAtProvider,
-} from './compare-databases.ts';
+import { type DatabaseUrls, reportLost, restorePaymentsAtProvider } from './compare-databases.ts';
 import {
   archiveSettings,
   archiveTimeoutSeconds,
@@ -128,9 +123,7 @@ async function recoverAndCompare(
   const restored = new URL(stopped);
   restored.port = new URL(server.url).port;
   const urls: DatabaseUrls = { stopped: stopped.href, restored: restored.href };
-  const lost = await readLost(service, urls);
-  for (const row of await readRowCounts(urls))
-    say(`  ${row.table}: ${row.stopped} rows when it stopped, ${row.restored} restored`);
+  const lost = await reportLost(service, urls, say);
   if (service === 'store-api') await restorePaymentsAtProvider(urls);
   return { server, lost };
 }
