@@ -60,10 +60,7 @@ export async function changeCreator(
       settlementCurrency: changes.settlementCurrency,
     });
     if (updated === 0) throw creatorNotFoundError(creator);
-    return publishAndAuditChange(tx, outbox, uuid, { changed: changedFields(changes) });
+    const changed = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+    return publishAndAuditChange(tx, outbox, uuid, { changed });
   });
-}
-
-function changedFields(changes: object): string[] {
-  return Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
 }

@@ -11,7 +11,10 @@ export function isStorableText(text: string): boolean {
 export function decodesToStorableText(encoded: Buffer | string): boolean {
   // In latin1, each byte is one character.
   const text = typeof encoded === 'string' ? encoded : encoded.toString('latin1');
-  const bytes = Buffer.from(text.replace(escapes, characterOf), 'latin1');
+  const bytes = Buffer.from(
+    text.replace(escapes, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
@@ -35,8 +38,4 @@ export function isAcceptableJson(body: Buffer): boolean {
     return members.every(([name, member]) => isStorableText(name) && checkAndCount(member, depth + 1));
   };
   return checkAndCount(JSON.parse(body.toString()), 0);
-}
-
-function characterOf(_escape: string, hex: string): string {
-  return String.fromCharCode(Number.parseInt(hex, 16));
 }

@@ -6,7 +6,7 @@ import { openClientSecret } from '../registration/client-secret.js';
 import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
 import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
-import { sessionNotEnded, type StoredRow } from '../tokens/stored-rows.js';
+import { sessionNotEnded } from '../tokens/stored-rows.js';
 import { consumedConcurrently, familyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { NewRow } from '../tokens/unit-of-work/token-writes.js';
 import type { ProviderDependencies } from './provider-dependencies.js';
@@ -111,7 +111,12 @@ class ModelAdapter implements Adapter {
       await unitOfWork.currentTransaction(),
     );
     if (row === undefined) return undefined;
-    return { ...row.payload, ...(hasSecretId(this.model) ? { jti: id } : {}), ...consumedOf(row) };
+    const { payload, consumed } = row;
+    return {
+      ...payload,
+      ...(hasSecretId(this.model) && { jti: id }),
+      ...(consumed !== null && { consumed }),
+    };
   }
 
   /** Finds a session, without its `jti`: only the browser's cookie has this secret. */
@@ -212,10 +217,6 @@ function withoutSecret(model: string, payload: AdapterPayload): AdapterPayload {
 
 function valuesOf(row: NewRow): Values {
   return { ...row, payload: JSON.stringify(row.payload) };
-}
-
-function consumedOf(row: StoredRow): { consumed?: number } {
-  return row.consumed === null ? {} : { consumed: row.consumed };
 }
 
 function rowOf(model: string, id: string, payload: AdapterPayload): NewRow {

@@ -11,8 +11,9 @@ export interface SecondFactorSetup {
 
 /** The QR code, and the same secret to type. */
 export function setupSteps({ keyUri, setupKey }: SecondFactorSetup): Html {
+  const qrCode = new Html(renderSVG(keyUri, { border: 0, ecc: 'M' })); // safe markup: squares of our own text
   return html`<p>Open your authenticator app, add an account and scan this QR code.</p>
-    <div class="qr" role="img" aria-label="QR code for your authenticator app">${qrCode(keyUri)}</div>
+    <div class="qr" role="img" aria-label="QR code for your authenticator app">${qrCode}</div>
     <details>
       <summary class="small">Can’t scan the code?</summary>
       <p>Add the account manually (time-based, six digits) with this key:<br /><code>${setupKey}</code></p>
@@ -60,9 +61,4 @@ export function recoveryCodeList(codes: readonly string[]): Html {
     <ol class="codes" aria-label="Recovery codes">
       ${codes.map((code) => html`<li><code>${code}</code></li>`)}
     </ol>`;
-}
-
-/** Safe markup: the library draws squares from our own text. */
-function qrCode(text: string): Html {
-  return new Html(renderSVG(text, { border: 0, ecc: 'M' }));
 }

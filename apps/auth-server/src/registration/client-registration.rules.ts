@@ -47,7 +47,9 @@ export function registrationProblem(client: RequestedClient): MetadataProblem | 
   }
   if (
     Array.isArray(client.grant_types) &&
-    client.grant_types.some((grant: unknown) => !isSelfRegistrationGrantType(grant))
+    client.grant_types.some(
+      (grant: unknown) => typeof grant !== 'string' || !selfRegistrationGrantTypes.includes(grant),
+    )
   ) {
     return { member: 'grant_types', reason: 'can only contain authorization_code and refresh_token' };
   }
@@ -141,8 +143,4 @@ export function displayableName(name: string): string {
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, '')
     .trim();
-}
-
-function isSelfRegistrationGrantType(grant: unknown): boolean {
-  return typeof grant === 'string' && selfRegistrationGrantTypes.includes(grant);
 }

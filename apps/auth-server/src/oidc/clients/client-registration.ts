@@ -27,12 +27,10 @@ export function validateClientMetadata(
   // Default: both grant types, since a client that requests offline_access wants to refresh. The response
   // shows them.
   if (ctx.oidc.body?.grant_types === undefined) metadata.grant_types = [...selfRegistrationGrantTypes];
-  if (metadata.token_endpoint_auth_method === 'none') deleteSecret(metadata);
+  // oidc-provider keeps the secret of a client that becomes public (RFC 7592), although it cannot be used.
+  if (metadata.token_endpoint_auth_method === 'none') {
+    delete metadata.client_secret;
+    delete metadata.client_secret_expires_at;
+  }
   delete metadata.logo_uri; // a logo on the consent page would let its server track people
-}
-
-/** oidc-provider keeps the secret of a client that becomes public (RFC 7592), although it cannot be used. */
-function deleteSecret(metadata: ClientMetadata): void {
-  delete metadata.client_secret;
-  delete metadata.client_secret_expires_at;
 }
