@@ -61,15 +61,10 @@ export function deliveryView(row: DeliveryRow): DeliveryView {
  * character is omitted.
  */
 function attemptView(row: AttemptRow): AttemptView {
-  return {
-    ...row,
-    started_at: row.started_at.toISOString(),
-    response_body: row.response_body === null ? null : bodyText(row.response_body, row.response_truncated),
-  };
-}
-
-function bodyText(bytes: Buffer, isTruncated: boolean): string {
-  return isTruncated ? new StringDecoder('utf8').write(bytes) : bytes.toString('utf8');
+  const { response_body: bytes, response_truncated: isTruncated } = row;
+  const text =
+    isTruncated && bytes !== null ? new StringDecoder('utf8').write(bytes) : bytes?.toString('utf8');
+  return { ...row, started_at: row.started_at.toISOString(), response_body: text ?? null };
 }
 
 /** Renders a delivery with its payload and attempts. */
