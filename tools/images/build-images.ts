@@ -18,11 +18,6 @@ type ImageName = (typeof apps)[number] | 'gateway';
 const maxCompressedMegabytes = 40;
 const billsDir = join(root, 'dist', 'images');
 
-/** Name and tag of an image, as deploy/compose.yaml has them. */
-function imageTag(name: ImageName, tag: string): string {
-  return `fulfilment/${name}:${tag}`;
-}
-
 /**
  * Builds all images from the working tree, and writes the software bill of each app into `dist/images`.
  * @param isBuilt whether the images get the deployable folders in `dist/apps`, instead of building them
@@ -86,7 +81,7 @@ async function buildImage(
   say: (line: string) => void,
 ): Promise<void> {
   const startedAtMs = performance.now();
-  const image = imageTag(name, tag);
+  const image = `fulfilment/${name}:${tag}`; // as in deploy/compose.yaml
   // The host's network, so that a registry or proxy on this machine can be used.
   await engine.mustDocker(['build', '--network', 'host', '--tag', image, ...source]);
   const megabytes = (await compressedBytes(engine, image, folder)) / 1e6;

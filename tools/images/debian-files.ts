@@ -21,6 +21,7 @@ const libraries = ['libstdc++6'];
 
 /** Links that replace the top-level folders of a Debian system with those in /usr. */
 const mergedFolders = ['/bin', '/sbin', '/lib', '/lib64'];
+const ifExists = { throwIfNoEntry: false } as const;
 /** Files that the containers do not need. */
 const unneeded = /^\/usr\/share\/(doc|man|info|locale|lintian|bash-completion|zoneinfo\/right)(\/|$)/;
 /** The query compiler of PostgreSQL, which is optional and needs 170 MB of LLVM. */
@@ -55,7 +56,7 @@ export async function filesOfPackages(names: readonly string[]): Promise<string[
   const output = await mustRun('dpkg-query', ['--listfiles', ...packages]);
   const listed = output.split('\n').filter((path) => path.startsWith('/') && path !== '/.');
   return [...new Set([...mergedFolders, ...listed.map(inRealFolder)])].filter(
-    (path) => isNeeded(path) && exists(path),
+    (path) => !unneeded.test(path) && !queryCompiler.test(path) && lstatSync(path, ifExists) !== undefined,
   );
 }
 
@@ -81,14 +82,6 @@ function inRealFolder(path: string): string {
   } catch {
     return path; // its folder was deleted
   }
-}
-
-function isNeeded(path: string): boolean {
-  return !unneeded.test(path) && !queryCompiler.test(path);
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Installed packages that the named ones need, with these and the essential ones. */

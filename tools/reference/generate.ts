@@ -44,7 +44,10 @@ async function main(): Promise<void> {
       ...(await generateClientSources({ store, creator }, clientDir)),
     })),
   };
-  const stale = Object.entries(files).filter(([name, text]) => !hasText(join(root, name), text));
+  const stale = Object.entries(files).filter(([name, text]) => {
+    const path = join(root, name);
+    return !existsSync(path) || readFileSync(path, 'utf8') !== text;
+  });
   const leftOver = globSync([`${clientDir}/**/*.ts`, `${dashboardsDir}/*.json`], { cwd: root }).filter(
     (name) => !Object.hasOwn(files, name),
   );
@@ -67,10 +70,6 @@ async function formatAll(sources: Readonly<Record<string, string>>): Promise<Rec
     return [name, await format(source, { ...config, filepath: name })] as const;
   });
   return Object.fromEntries(await Promise.all(formatted));
-}
-
-function hasText(path: string, text: string): boolean {
-  return existsSync(path) && readFileSync(path, 'utf8') === text;
 }
 
 runMain(main);

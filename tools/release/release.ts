@@ -69,7 +69,7 @@ async function main(): Promise<number> {
   const names = released.map((name) => `${name} ${versionOf(name)}`).join(', ');
   await git('add', '--all');
   await git('commit', '--quiet', '--message', releaseSubject, '--message', names);
-  for (const service of released) await git('tag', tagOf(service));
+  for (const service of released) await git('tag', `@fulfilment/${service}@${versionOf(service)}`);
   say(`Released: ${names}`);
   return 0;
 }
@@ -146,10 +146,6 @@ function changelogOf(service: ServiceName): string {
 function versionOf(service: ServiceName): string {
   return manifest.parse(JSON.parse(readFileSync(join(root, 'apps', service, 'package.json'), 'utf8')))
     .version;
-}
-
-function tagOf(service: ServiceName): string {
-  return `@fulfilment/${service}@${versionOf(service)}`;
 }
 
 async function nxRelease(...args: string[]): Promise<void> {

@@ -19,22 +19,19 @@ const excluded = [
 
 /** Prints banned words, and comments that are too wide. Returns the exit status. */
 function check(): number {
-  const findings = findInFiles();
+  const files = globSync(patterns, { cwd: root, exclude: excluded }).toSorted();
+  const findings = files.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    return (file.endsWith('.md') ? findInMarkdown(text) : findInSource(text)).map(
+      ({ line, found, use }) => `${file}:${line} ${found} (use: ${use})`,
+    );
+  });
   for (const line of findings) console.error(line);
   if (findings.length === 0) return 0;
   console.error(
     'See docs/glossary.md. An exception needs its reason, on the line or above: // words: REASON',
   );
   return 1;
-}
-
-function findInFiles(): string[] {
-  const files = globSync(patterns, { cwd: root, exclude: excluded }).toSorted();
-  return files.flatMap((file) => {
-    const text = readFileSync(join(root, file), 'utf8');
-    const findings = file.endsWith('.md') ? findInMarkdown(text) : findInSource(text);
-    return findings.map(({ line, found, use }) => `${file}:${line} ${found} (use: ${use})`);
-  });
 }
 
 process.exitCode = check();

@@ -74,16 +74,12 @@ export async function measureRelay(
 ): Promise<Sample> {
   const committedAtMs = await sender.commit(newOrders());
   const cpuBeforeMs = sender.process.cpuMs();
-  await eventually(() => isEmpty(outbox), timeoutMs, 'the outbox is empty', pollIntervalMs);
+  const isEmpty = async () => (await outbox.query('SELECT FROM outbox LIMIT 1')).rowCount === 0;
+  await eventually(isEmpty, timeoutMs, 'the outbox is empty', pollIntervalMs);
   const elapsedMs = performance.timeOrigin + performance.now() - committedAtMs;
   const sample = makeSample(relayedPerSample, elapsedMs, [cpuBeforeMs, sender.process.cpuMs()]);
   await purge(channel);
   return sample;
-}
-
-async function isEmpty(outbox: pg.Client): Promise<boolean> {
-  const { rowCount } = await outbox.query('SELECT FROM outbox LIMIT 1');
-  return rowCount === 0;
 }
 
 /** Empties the queues of `order.created`. @throws Failure unless each message is in each of them */

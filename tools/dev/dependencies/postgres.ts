@@ -46,7 +46,8 @@ export async function preparePostgres(context: DependencyContext): Promise<Depen
       `The data in ${data} requires PostgreSQL ${dataVersion(data) ?? '?'}, which is no longer installed. To delete the data, run: npm run reset`,
     );
   }
-  const owner = ownerMark(secrets.postgresPassword);
+  // Identifies the owner of the data without revealing the password.
+  const owner = createHash('sha256').update(`owner:${secrets.postgresPassword}`).digest('hex');
   if (isOutsideStateDir) removeOrphan(home, owner);
   if (!existsSync(data)) await initialise(bin, home, secrets.postgresPassword, user);
   writeFileSync(join(home, 'owner'), owner);
@@ -113,11 +114,6 @@ async function dataHome(settings: Settings, user: UserIds | undefined): Promise<
   if (user === undefined) return inState;
   const test = await runProgram('test', ['-x', settings.stateDir], { user, cwd: '/' });
   return test.code === 0 ? inState : outside;
-}
-
-/** Identifies the owner of the data without revealing the password. */
-function ownerMark(password: string): string {
-  return createHash('sha256').update(`owner:${password}`).digest('hex');
 }
 
 /** Deletes data outside the state directory that a deleted clone at the same path left. */

@@ -49,7 +49,8 @@ export async function prepareGateway(
   const program = findProgram('nginx') ?? 'nginx';
   mkdirSync(runDir, { recursive: true });
   const { ports } = context;
-  const listenOptions = source === 'docker' || (await supportsHttp2(program)) ? 'ssl http2' : 'ssl';
+  const supportsHttp2 = source === 'docker' || (await mustRun(program, ['-V'])).includes('http_v2_module');
+  const listenOptions = supportsHttp2 ? 'ssl http2' : 'ssl';
   writeFileSync(
     config,
     fillTemplate(readFileSync(template, 'utf8'), {
@@ -89,10 +90,6 @@ function upstreamsAt(ports: DependencyContext['ports']['services']): Readonly<Re
     AUTH_SERVER_SERVERS: server(ports['auth-server']),
     WEBHOOK_WORKER_SERVERS: server(ports['webhook-worker']),
   };
-}
-
-async function supportsHttp2(program: string): Promise<boolean> {
-  return (await mustRun(program, ['-V'])).includes('http_v2_module');
 }
 
 /** Browsers try ::1 first for localhost if the machine has IPv6. */
