@@ -75,14 +75,14 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
       this.accounts.isSignInExpired(accountId, session.loginTs ?? 0, signInLimits(this.config)),
     ]);
     if (person === undefined || needsSecondFactor || isSignInExpired) throw this.signInNeeded(request);
-    const formName = `account:${sessionUid}`;
+    const formOwner = `account:${sessionUid}`;
     const browser = browserRequest(request);
-    if (request.method === 'POST') this.forms.verify(formName, browser);
+    if (request.method === 'POST') this.forms.verify(formOwner, browser);
     return {
       ...browser,
       person,
       sessionUid,
-      account: { email: person.email, csrf: this.forms.issue(formName) },
+      account: { email: person.email, csrf: this.forms.issue(formOwner) },
       notice: doneNotice(request.query['done']),
       rotateSession: (verified = {}) => this.rotateSession(request, response, verified),
     };

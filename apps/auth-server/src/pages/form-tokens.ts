@@ -32,17 +32,17 @@ export class FormTokens {
 
   /**
    * Returns the token of a form.
-   * @param formName for example the id of the form's interaction
+   * @param owner what the form belongs to, such as the id of an interaction
    */
-  issue(formName: string): string {
-    return sign(this.keys[0] ?? '', formName).toString('base64url');
+  issue(owner: string): string {
+    return sign(this.keys[0] ?? '', owner).toString('base64url');
   }
 
-  /** @throws Forbidden when the form comes from another site or its token is not valid for this form */
-  verify(formName: string, { field, pageOrigin }: BrowserRequest): void {
+  /** @throws Forbidden when the form comes from another site or its token is not valid for this owner */
+  verify(owner: string, { field, pageOrigin }: BrowserRequest): void {
     const actual = Buffer.from(field(fieldName), 'base64url');
     const isValid = this.keys.some((key) => {
-      const expected = sign(key, formName);
+      const expected = sign(key, owner);
       return actual.length === expected.length && timingSafeEqual(actual, expected);
     });
     if (!isValid || (pageOrigin !== undefined && pageOrigin !== this.origin))
@@ -50,6 +50,6 @@ export class FormTokens {
   }
 }
 
-function sign(key: string, formName: string): Buffer {
-  return createHmac('sha256', key).update(`form:${formName}`).digest();
+function sign(key: string, owner: string): Buffer {
+  return createHmac('sha256', key).update(`form:${owner}`).digest();
 }

@@ -73,9 +73,9 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
     const appIdentity = appIdentityOf(client);
     const browser = browserRequest(request);
     // The consent form is valid only while the client's identity is the one that its page showed.
-    const consentForm = `${uid}:${appIdentity}`;
+    const consentOwner = `${uid}:${appIdentity}`;
     if (request.method === 'POST')
-      this.forms.verify(consentPath.test(request.path) ? consentForm : uid, browser);
+      this.forms.verify(consentPath.test(request.path) ? consentOwner : uid, browser);
     return {
       ...browser,
       uid,
@@ -84,7 +84,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       context: {
         uid,
         csrf: this.forms.issue(uid),
-        consentCsrf: this.forms.issue(consentForm),
+        consentCsrf: this.forms.issue(consentOwner),
         appName: client.clientName ?? (new URL(redirectUri).host || 'an unnamed app'),
         formTargets: target === undefined ? [] : [target],
       },
