@@ -68,7 +68,7 @@ async function main(): Promise<number> {
         })
       : readTimeline(values.timeline);
   // `--built` is for a run next to another suite, which may be loading the compiled files.
-  if (!values.built) await new Progress(console.log).step('Build', buildAll);
+  if (!values.built) await new Progress().step('Build', buildAll);
   const { runChaos } = await import('./run-chaos.ts'); // imported late, since it needs the compiled code
   console.log(
     values.rolling

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { say } from '../dev/output/progress.ts';
 import type { Settings } from '../dev/settings.ts';
-import { type ChaosSuite, type Cleanups, inChaosSuite, say } from './suite/chaos-suite.ts';
+import { type ChaosSuite, type Cleanups, inChaosSuite } from './suite/chaos-suite.ts';
 import { runStep, type Targets } from './faults.ts';
 import { repairAndMeasureLoss } from './comparison/loss.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';

@@ -4,9 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ownerEmail } from '../demo/accounts.ts';
 import { openCreator } from '../demo/api.ts';
 import { Failure } from '../dev/failure.ts';
+import { say } from '../dev/output/progress.ts';
 import type { Stack } from '../dev/state/stack-file.ts';
 import { openReceiver } from '../listen/receiver.ts';
-import { type ChaosSuite, say } from './suite/chaos-suite.ts';
+import type { ChaosSuite } from './suite/chaos-suite.ts';
 import { initialStock } from './suite/limited-edition.ts';
 import {
   compareWithAccepted,

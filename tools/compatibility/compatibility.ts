@@ -4,7 +4,7 @@ import { unlimited } from '../bench/bench-context.ts';
 import { buildAll } from '../dev/build.ts';
 import { runMain } from '../dev/failure.ts';
 import { serviceNames, type ServiceName } from '../dev/ports.ts';
-import { Progress } from '../dev/output/progress.ts';
+import { Progress, say } from '../dev/output/progress.ts';
 import { inSeparateSuite } from '../dev/separate-suite.ts';
 import { readSeparateSettings, root } from '../dev/settings.ts';
 import { contractFindings, contractsOfCommit, currentContracts } from './documents.ts';
@@ -27,8 +27,6 @@ Settings (environment):
   SUITE_DEV_DIR                   directory for state; it uses the subdirectory "compatibility" (default: .dev)`;
 
 type Outcome = readonly [ServiceName, RollOutOutcome];
-
-const say = (line: string): void => console.log(line);
 
 async function main(): Promise<number> {
   const { values: options } = parseArgs({
@@ -55,7 +53,7 @@ function findingsOf([service, { schema, mixed }]: Outcome): Finding[] {
 }
 
 async function rollOutInBothOrders(commit: string): Promise<Outcome[]> {
-  const progress = new Progress(say);
+  const progress = new Progress();
   const { stateDir } = readSeparateSettings('compatibility');
   await progress.step('Build', buildAll);
   const released = await progress.step('Build of the last release', () =>
@@ -81,7 +79,7 @@ function rollOutInOrder(services: readonly ServiceName[], released: string): Pro
     const { openTraffic } = await import('./traffic.ts'); // imported late, since it needs the compiled code
     const traffic = await openTraffic(stack);
     try {
-      const progress = new Progress(say);
+      const progress = new Progress();
       const outcomes = await rollOut(services, {
         migrate: (service) => progress.step(`Migrations of ${service}`, () => suite.migrate(service, root)),
         replace: async (service) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { buildSite } from '../dev/build.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
+import { say } from '../dev/output/progress.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
 import { baseImage, type BaseName } from './base-images.ts';
@@ -25,7 +26,6 @@ const billsDir = join(root, 'dist', 'images');
 export async function buildImages(
   engine: Engine,
   { tag, isBuilt }: { readonly tag: string; readonly isBuilt: boolean },
-  say: (line: string) => void,
 ): Promise<void> {
   mkdirSync(billsDir, { recursive: true });
   const { revision, time, version } = await readSourceState();
@@ -44,11 +44,11 @@ export async function buildImages(
     say(`  The image of the gateway has no documentation: ${reasonOf(error)}`);
   }
   for (const app of apps) {
-    await buildImage(engine, { name: app, tag, source: appSource(app, appArgs), folder: '/suite' }, say);
+    await buildImage(engine, { name: app, tag, source: appSource(app, appArgs), folder: '/suite' });
     writeFileSync(join(billsDir, `${app}.cdx.json`), `${JSON.stringify(softwareBill(app), null, 2)}\n`);
   }
   const gatewaySource = [...buildArgs(gatewayArgs), join(root, 'deploy', 'gateway')];
-  await buildImage(engine, { name: 'gateway', tag, source: gatewaySource, folder: '/gateway' }, say);
+  await buildImage(engine, { name: 'gateway', tag, source: gatewaySource, folder: '/gateway' });
 }
 
 /** The arguments of `docker build` from which the image of an app is built. */
@@ -75,11 +75,7 @@ interface ImagePlan {
 }
 
 /** Builds an image. @throws Failure if it is too large */
-async function buildImage(
-  engine: Engine,
-  { name, tag, source, folder }: ImagePlan,
-  say: (line: string) => void,
-): Promise<void> {
+async function buildImage(engine: Engine, { name, tag, source, folder }: ImagePlan): Promise<void> {
   const startedAtMs = performance.now();
   const image = `fulfilment/${name}:${tag}`; // as in deploy/compose.yaml
   // The host's network, so that a registry or proxy on this machine can be used.

@@ -4,7 +4,7 @@ import { installMissing } from '../dev/dependencies/debian-packages.ts';
 import { postgresPrograms } from '../dev/dependencies/postgres.ts';
 import { rabbitmqProgram } from '../dev/dependencies/rabbitmq.ts';
 import { redisProgram } from '../dev/dependencies/redis.ts';
-import type { Say } from '../dev/output/progress.ts';
+import { say } from '../dev/output/progress.ts';
 import { findProgram, mustRun } from '../dev/run-program.ts';
 
 /** Programs that the containers run, by their Debian package. */
@@ -32,11 +32,11 @@ const queryCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
  * that these need. Installs missing packages first. An image of the archive can run their programs, because
  * the paths are the same as on this machine.
  */
-export async function archiveSystem(archive: string, say: Say): Promise<void> {
+export async function archiveSystem(archive: string): Promise<void> {
   const isInstalled = Object.entries(programs).map(
     ([name, find]) => [name, () => find() !== undefined] as const,
   );
-  await installMissing(Object.fromEntries(isInstalled), 'A substitute', say);
+  await installMissing(Object.fromEntries(isInstalled), 'A substitute');
   const packages = await packagesOfPrograms();
   const format = ['--show', '--showformat', '${Package} ${Version}, '];
   const versions = await mustRun('dpkg-query', [...format, ...packages]);

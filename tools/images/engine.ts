@@ -97,9 +97,9 @@ export class PrivateEngine {
    * Installs the packages if they are missing, and starts the engine.
    * @throws Failure on a system without apt-get, without root, or where the engine cannot run
    */
-  async start(say: (line: string) => void): Promise<void> {
+  async start(): Promise<void> {
     if (process.getuid?.() !== 0) throw new Failure('A private engine must be started as root.');
-    await installMissing(packages, 'A private engine', say);
+    await installMissing(packages, 'A private engine');
     await this.removeLeftovers();
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     this.network = await readNetworkState();

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
-import { Progress } from '../dev/output/progress.ts';
+import { Progress, say } from '../dev/output/progress.ts';
 import { stopRunningPrograms } from '../dev/run-program.ts';
 import { readSettings, stateDirHash } from '../dev/settings.ts';
 import { stopOnSignal } from '../dev/stop-on-signal.ts';
@@ -28,8 +28,6 @@ const help = `npm run images: builds the container images of the suite, with an 
 
 /** Several times the usual duration. A hanging engine is a failure, and must not use up the time of CI. */
 const maxSecondsAfterInput = 240;
-
-const say = (line: string): void => console.log(line);
 
 async function main(): Promise<number> {
   const flag = { type: 'boolean', default: false } as const;
@@ -78,7 +76,7 @@ async function usePrivateEngine(
   const stop = (): Promise<void> => privateEngine.stop({ keepsData });
   removeOnSignal(stop);
   try {
-    await privateEngine.start(say);
+    await privateEngine.start();
   } catch (error) {
     await stop();
     if (!acceptsFailedStart || !(error instanceof Failure)) throw error;
@@ -110,7 +108,7 @@ function reportVerified({ description }: Engine): void {
 
 /** Whether an engine of the machine can run the suite, without substitutes among its images. */
 async function isSufficient(engine: Engine): Promise<boolean> {
-  return (await engine.hasCompose()) && (await pullBaseImages(engine, say)).length === 0;
+  return (await engine.hasCompose()) && (await pullBaseImages(engine)).length === 0;
 }
 
 /** Resolves when the input has ended. From then, the time is limited. */
@@ -133,14 +131,14 @@ interface ImageOptions {
 }
 
 async function buildAndVerify(engine: Engine, options: ImageOptions): Promise<void> {
-  const progress = new Progress(say);
+  const progress = new Progress();
   say(`Container engine: ${engine.description}`);
-  await progress.step('Base images', () => provideBaseImages(engine, say));
+  await progress.step('Base images', () => provideBaseImages(engine));
   if (!options.isBuilt) await progress.step('Build', buildAll);
-  await progress.step('Images', () => buildImages(engine, options, say));
+  await progress.step('Images', () => buildImages(engine, options));
   if (!options.includesVerification) return;
   await options.verifyAfter;
-  await progress.step('The suite in containers', () => verifyImages(engine, options.tag, say));
+  await progress.step('The suite in containers', () => verifyImages(engine, options.tag));
 }
 
 runMain(main, help);

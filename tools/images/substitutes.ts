@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { postgresPrograms } from '../dev/dependencies/postgres.ts';
 import { Failure } from '../dev/failure.ts';
+import { say } from '../dev/output/progress.ts';
 import { findProgram, mustRun, type ProcessResult } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { baseImage, type BaseName, baseNames } from './base-images.ts';
@@ -29,8 +30,8 @@ const certificates = '/etc/ssl/certs/ca-certificates.crt';
  * Makes the base images available: pulls them, or else makes substitutes under the same names, from the
  * Debian packages of this machine. A real image is never replaced.
  */
-export async function provideBaseImages(engine: Engine, say: (line: string) => void): Promise<void> {
-  const missing = await pullBaseImages(engine, say);
+export async function provideBaseImages(engine: Engine): Promise<void> {
+  const missing = await pullBaseImages(engine);
   if (missing.length === 0) return;
   say(`These images cannot be pulled here: ${missing.map(baseImage).join(', ')}.`);
   say(
@@ -39,7 +40,7 @@ export async function provideBaseImages(engine: Engine, say: (line: string) => v
   const context = mkdtempSync(join(tmpdir(), 'substitutes-'));
   try {
     const archive = join(context, 'debian.tar');
-    await archiveSystem(archive, say);
+    await archiveSystem(archive);
     await engine.mustDocker(['import', archive, debian]);
     rmSync(archive);
     await fillContext(context);
@@ -58,7 +59,7 @@ export async function provideBaseImages(engine: Engine, say: (line: string) => v
 }
 
 /** Pulls the base images that the engine does not have. Returns those that cannot be pulled. */
-export async function pullBaseImages(engine: Engine, say: (line: string) => void): Promise<BaseName[]> {
+export async function pullBaseImages(engine: Engine): Promise<BaseName[]> {
   const missing: BaseName[] = [];
   const pullMissing = async (name: BaseName): Promise<void> => {
     const state = await stateOf(engine, baseImage(name));

@@ -28,8 +28,8 @@ const internalPort = '9090';
  * one-shot services, every container restricted. Then runs the demo through the gateway, and stops the
  * services gracefully.
  */
-export async function verifyImages(engine: Engine, tag: string, say: Say): Promise<void> {
-  const progress = new Progress(say);
+export async function verifyImages(engine: Engine, tag: string): Promise<void> {
+  const progress = new Progress();
   const [port, receiverPort] = [await freePort(), await freePort()];
   const baseUrl = `https://localhost:${port}`;
   const composeProject = await ComposeProject.open(engine, project, {

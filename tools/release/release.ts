@@ -6,6 +6,7 @@ import { releaseSubject } from '../compatibility/release-code.ts';
 import { contractFilesOf, releasedContractsDir } from '../compatibility/documents.ts';
 import { runNx } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
+import { say } from '../dev/output/progress.ts';
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
@@ -28,7 +29,6 @@ const asyncApi = z.object({ components: z.object({ messages: z.record(z.string()
 
 /** This program commits and tags, since Nx would omit files such as UPGRADING.md. */
 const withoutGit = ['--git-commit=false', '--git-tag=false', '--stage-changes=false'];
-const say = (line: string): void => console.log(line);
 
 async function main(): Promise<number> {
   const { values: options } = parseArgs({

@@ -1,6 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
-import type { Say } from '../dev/output/progress.ts';
+import { say } from '../dev/output/progress.ts';
 import { runSql } from '../dev/run-sql.ts';
 import type { ServiceName } from '../dev/ports.ts';
 
@@ -11,7 +11,7 @@ export interface DatabaseUrls {
 }
 
 /** Prints how many rows the restored database lacks, and returns which, before the service is started. */
-export async function reportLost(service: ServiceName, urls: DatabaseUrls, say: Say): Promise<LostByRestore> {
+export async function reportLost(service: ServiceName, urls: DatabaseUrls): Promise<LostByRestore> {
   const [before, after] = await Promise.all([countRows(urls.stopped), countRows(urls.restored)]);
   for (const [table, count] of before)
     if (after.get(table) !== count)

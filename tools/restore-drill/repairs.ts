@@ -1,6 +1,7 @@
 import { parsePublicId } from '@fulfilment/contracts';
 import { z } from 'zod';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
+import { say } from '../dev/output/progress.ts';
 import { runSql } from '../dev/run-sql.ts';
 import { adminUrlOf, type ChaosContext, operatorAccessOf } from '../chaos/suite/context.ts';
 import type { ServiceName } from '../dev/ports.ts';
@@ -18,12 +19,10 @@ export async function repair(
     context,
     target,
     lost,
-    say,
   }: {
     readonly context: ChaosContext;
     readonly target: Date;
     readonly lost: LostByRestore;
-    readonly say: (line: string) => void;
   },
 ): Promise<string[]> {
   switch (service) {

@@ -31,7 +31,7 @@ async function main(): Promise<number> {
   const service = serviceNames.find((name) => name === values.service);
   if (service === undefined) throw new Failure(`--service must be one of ${serviceNames.join(', ')}.`);
   const secondsAgo = wholeNumber('seconds', values.seconds, 1, 9_999);
-  await new Progress(console.log).step('Build', buildAll);
+  await new Progress().step('Build', buildAll);
   const { runDrill } = await import('./run-drill.ts'); // imported late, since it needs the compiled code
   return runDrill(readSeparateSettings('restore-drill'), { service, secondsAgo });
 }

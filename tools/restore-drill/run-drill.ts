@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChaosSuite, inChaosSuite, say } from '../chaos/suite/chaos-suite.ts';
+import { type ChaosSuite, inChaosSuite } from '../chaos/suite/chaos-suite.ts';
 import { eventually } from '../dev/eventually.ts';
+import { say } from '../dev/output/progress.ts';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
 import { formatComparison } from '../chaos/comparison/sets.rules.ts';
 import { adminUrlOf } from '../chaos/suite/context.ts';
@@ -123,7 +124,7 @@ async function recoverAndCompare(
   const restored = new URL(stopped);
   restored.port = new URL(server.url).port;
   const urls: DatabaseUrls = { stopped: stopped.href, restored: restored.href };
-  const lost = await reportLost(service, urls, say);
+  const lost = await reportLost(service, urls);
   if (service === 'store-api') await restorePaymentsAtProvider(urls);
   return { server, lost };
 }
@@ -155,7 +156,7 @@ async function repairAndCompare(
 ): Promise<number> {
   const { shopper, received } = traffic;
   const { context } = suite;
-  const problems = [...restoreProblems, ...(await repair(service, { context, target, lost, say }))];
+  const problems = [...restoreProblems, ...(await repair(service, { context, target, lost }))];
   const comparison = await compareUntilEqual(() => traffic.compare(lost));
   const undelivered = [...lost.events].filter(
     (event) => !received.some(({ orderId, event: name }) => `${orderId} ${name}` === event),

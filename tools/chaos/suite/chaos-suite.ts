@@ -31,8 +31,6 @@ export interface ChaosSuite {
   readonly limitedId: string;
 }
 
-export const say = (line: string): void => console.log(line);
-
 /**
  * Starts a separate suite, with an address for each replica as if on several machines, and stops it after the
  * work.
@@ -53,7 +51,7 @@ export async function inChaosSuite<Result>(
   };
   await resetSuite(settings);
   mkdirSync(settings.stateDir, { recursive: true });
-  const parts = new Parts(settings.stateDir, say);
+  const parts = new Parts(settings.stateDir);
   const cleanups: Cleanups = [() => parts.stop()];
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => (ending ??= runInReverse(cleanups));
@@ -75,7 +73,7 @@ async function start(
   parts: Parts,
   cleanups: Cleanups,
 ): Promise<ChaosSuite> {
-  const progress = new Progress(say);
+  const progress = new Progress();
   const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS, (args) =>
     mustRun(findProgram('openssl') ?? 'openssl', args),
   );

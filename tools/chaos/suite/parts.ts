@@ -1,5 +1,5 @@
 import { LogFiles } from '../../dev/output/logs.ts';
-import type { Say } from '../../dev/output/progress.ts';
+import { say } from '../../dev/output/progress.ts';
 import { reasonOf } from '../../dev/failure.ts';
 import { ProcessPart, type ProcessPlan } from '../../dev/supervisor/process-part.ts';
 import { Supervisor } from '../../dev/supervisor/supervisor.ts';
@@ -8,13 +8,11 @@ import { Supervisor } from '../../dev/supervisor/supervisor.ts';
 export class Parts {
   private readonly supervisor: Supervisor;
   private readonly logs: LogFiles;
-  private readonly say: Say;
   private isEnding = false;
 
-  constructor(stateDir: string, say: Say) {
+  constructor(stateDir: string) {
     this.supervisor = new Supervisor(stateDir);
     this.logs = new LogFiles(stateDir);
-    this.say = say;
   }
 
   get accessLog(): string {
@@ -38,7 +36,7 @@ export class Parts {
 
   async stop(): Promise<void> {
     this.isEnding = true;
-    await this.supervisor.stopAll((name, error) => this.say(`${name} did not stop: ${reasonOf(error)}`));
+    await this.supervisor.stopAll((name, error) => say(`${name} did not stop: ${reasonOf(error)}`));
     await this.logs.close();
   }
 }

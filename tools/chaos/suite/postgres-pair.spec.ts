@@ -13,7 +13,7 @@ const itWithPostgres = postgresPrograms() === undefined ? it.skip : it;
 describe('the PostgreSQL servers of a run', () => {
   itWithPostgres('leave no data if the run ends before they have started', async () => {
     const stateDir = mkdtempSync(join(tmpdir(), 'chaos-'));
-    const parts = new Parts(stateDir, () => undefined);
+    const parts = new Parts(stateDir);
     try {
       const context = chaosContext({ ...readSeparateSettings('chaos'), stateDir }, '');
       const pair = await PostgresPair.create(context, parts, { isSynchronous: true });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
+import { say } from '../output/progress.ts';
 import { findProgram, lastLines, type ProcessResult, runProgram } from '../run-program.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
@@ -38,7 +39,6 @@ export async function aptPrefix(): Promise<readonly string[] | undefined> {
 export async function installMissing(
   isInstalled: Readonly<Record<string, () => boolean>>,
   purpose: string,
-  say: (line: string) => void,
 ): Promise<void> {
   const missing = Object.keys(isInstalled).filter((name) => isInstalled[name]?.() === false);
   if (missing.length === 0) return;

@@ -1,6 +1,9 @@
 /** Prints a line to the terminal, or sends it to the terminal of `npm start -- --detach`. */
 export type Say = (line: string) => void;
 
+/** Prints a line to the terminal. */
+export const say: Say = (line) => console.log(line);
+
 const reminderIntervalMs = 10_000;
 /** Widths of the columns. */
 const [titleColumns, durationColumns] = [44, 7];
@@ -10,8 +13,8 @@ export class Progress {
   private readonly startedAtMs = Date.now();
   private readonly say: Say;
 
-  constructor(say: Say) {
-    this.say = say;
+  constructor(print: Say = say) {
+    this.say = print;
   }
 
   async step<T>(title: string, work: (note: Say) => Promise<T>): Promise<T> {

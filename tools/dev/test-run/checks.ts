@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { buildAll } from '../build.ts';
 import { Failure } from '../failure.ts';
-import type { Progress } from '../output/progress.ts';
+import { Progress, say } from '../output/progress.ts';
 import { type ProcessResult, runProgram } from '../run-program.ts';
 import { root, toolArguments } from '../settings.ts';
 
@@ -28,7 +28,8 @@ const checks: Readonly<Record<string, () => Promise<ProcessResult>>> = {
 };
 
 /** Runs every check, two at a time, even after a failure. Returns the names of the failed checks. */
-export async function runChecks(progress: Progress, say: (line: string) => void): Promise<string[]> {
+export async function runChecks(): Promise<string[]> {
+  const progress = new Progress();
   const failed: string[] = [];
   const waiting = Object.entries(checks);
   const runWaiting = async (): Promise<void> => {

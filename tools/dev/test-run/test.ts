@@ -4,7 +4,7 @@ import { runNx } from '../build.ts';
 import { runChecks } from './checks.ts';
 import { Failure, reasonOf, runMain } from '../failure.ts';
 import { collectorOffset } from '../ports.ts';
-import { Progress } from '../output/progress.ts';
+import { say } from '../output/progress.ts';
 import { inSeparateSuite } from '../separate-suite.ts';
 import { runProgram } from '../run-program.ts';
 import { readSeparateSettings, root, type Settings } from '../settings.ts';
@@ -34,7 +34,6 @@ Settings (environment):
   SUITE_TEST_BASE_PORT   port of the test suite's gateway (default: 18443); the other ports follow it
   SUITE_DEV_DIR          directory for state; the test suite uses its subdirectory "test" (default: .dev)`;
 
-const say = (line: string): void => console.log(line);
 /** End-to-end specs with a run of their own, by their file names: while the others run, and after them. */
 const siteSpec = 'documentation-site';
 const faultsSpec = 'faults';
@@ -55,7 +54,7 @@ async function main(): Promise<number> {
   const results: Results[] = [];
   if (only === undefined) {
     say('Checks');
-    const failed = await runChecks(new Progress(say), say);
+    const failed = await runChecks();
     results.push({ passed: 0, failures: failed.map((check) => `Check: ${check}`) });
   }
   results.push(...(await testWithSuite(only, values.images)));
