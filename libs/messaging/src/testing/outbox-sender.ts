@@ -31,7 +31,7 @@ const orders = z.array(z.custom<OrderSnapshot>());
 const logger = createLogger('outbox-sender', 'error');
 const dataSource = createDataSource({
   url: environment.DATABASE_URL,
-  poolSize: 10, // the default of the services
+  poolSize: 10,
   applicationName: 'outbox-sender',
   migrations: [MessagingTables],
 });
