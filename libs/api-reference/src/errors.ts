@@ -96,7 +96,10 @@ function accessErrors(scopes: readonly string[], challenge: string, retryHint: s
       : [
           {
             when: `The access token lacks the scope \`${scope}\`.`,
-            example: new Forbidden(`The access token lacks the scope ${scope}.`, challenge),
+            example: new Forbidden(
+              `The access token lacks the scope ${scope}.`,
+              `${challenge}, error="insufficient_scope", scope="${scope}"`,
+            ),
           },
         ]),
   ];
@@ -158,8 +161,10 @@ export function errorResponses(route: Route, api: Api): Record<string, Response>
     throw new Error(`${route.operation.id} has a path parameter but documents no 404.`);
   }
   const responses = [...byStatus].map(([status, docs]) => {
-    const envelopes = docs.map(({ example }) => toErrorResponse(example).body);
+    const examples = docs.map(({ example }) => toErrorResponse(example));
+    const envelopes = examples.map(({ body }) => body);
     const code = envelopes[0]?.code;
+    const [exampleChallenge] = examples.flatMap(({ headers }) => headers['WWW-Authenticate'] ?? []);
     const members = { properties: { statusCode: { const: status }, code: { const: code } } };
     const content = {
       schema: { allOf: [componentRef('Error'), members] },
@@ -167,7 +172,7 @@ export function errorResponses(route: Route, api: Api): Record<string, Response>
     };
     const response = {
       description: docs.map(({ when }) => when).join('\n\n'),
-      headers: errorHeaders(status, code, challenge, route.retryOnlyWithKey === true),
+      headers: errorHeaders(status, code, exampleChallenge, route.retryOnlyWithKey === true),
       content: { 'application/json': content },
     };
     return [status, response] as const;
@@ -178,7 +183,7 @@ export function errorResponses(route: Route, api: Api): Record<string, Response>
 function errorHeaders(
   status: number,
   code: ErrorCode | undefined,
-  challenge: string,
+  challenge: string | undefined,
   retryOnlyWithKey: boolean,
 ): Record<string, Header> {
   const { RateLimit, 'RateLimit-Policy': policy, 'Retry-After': retryAfter, ...rest } = standardHeaders;

@@ -104,10 +104,7 @@ export class AccessGuard implements CanActivate {
       this.exhaustedNetworks.add(request.ip, decision);
       this.rejectAnonymous(decision);
     }
-    const challenge = challengeOf(scheme, {
-      resource_metadata: this.resourceMetadataUrl,
-      ...(error === undefined ? {} : { error }),
-    });
+    const challenge = this.challenge(scheme, error === undefined ? {} : { error });
     throw new Unauthorized(unauthorizedMessages[error ?? 'missing'], challenge);
   }
 
@@ -121,7 +118,11 @@ export class AccessGuard implements CanActivate {
     const scope = missing.join(' ');
     throw new Forbidden(
       `The access token lacks the scope ${scope}.`,
-      challengeOf(scheme, { error: 'insufficient_scope', scope }),
+      this.challenge(scheme, { error: 'insufficient_scope', scope }),
     );
+  }
+
+  private challenge(scheme: Credentials['scheme'], members: Readonly<Record<string, string>>): string {
+    return challengeOf(scheme, { resource_metadata: this.resourceMetadataUrl, ...members });
   }
 }

@@ -59,7 +59,9 @@ describe('access to an API', () => {
       403,
     );
     expect(rejected.body.code).toBe('FORBIDDEN');
-    expect(rejected.headers['www-authenticate']).toContain('error="insufficient_scope", scope="orders:read"');
+    expect(rejected.headers['www-authenticate']).toBe(
+      `Bearer realm="api", resource_metadata="${maker.baseUrl}/.well-known/oauth-protected-resource/store", error="insufficient_scope", scope="orders:read"`,
+    );
   });
 
   it('accepts the scheme in any case, and a token only from the header', async () => {

@@ -222,7 +222,7 @@ describe('a DPoP-bound access token', () => {
     const poor = await boundToken(keys, { scope: '' });
     const rejected = await get(await proof({ ath: tokenHash(poor) }), { accessToken: poor }).expect(403);
     expect(rejected.headers['www-authenticate']).toBe(
-      'DPoP realm="api", error="insufficient_scope", scope="orders:read", algs="ES256 Ed25519 EdDSA"',
+      `DPoP realm="api", resource_metadata="${maker.baseUrl}/.well-known/oauth-protected-resource/store", error="insufficient_scope", scope="orders:read", algs="ES256 Ed25519 EdDSA"`,
     );
   });
 

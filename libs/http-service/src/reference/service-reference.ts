@@ -92,7 +92,7 @@ export function serviceReference(api: Api, name: string, scopes: readonly string
           id: 'readProtectedResourceMetadata',
           summary: 'Read the protected resource metadata',
           description:
-            'Names the authorization server of this API. `resource_metadata` in the challenge of every 401 is its URL (RFC 9728).',
+            'Names the authorization server of this API. `resource_metadata` in the challenge of every 401, and of a 403 for a missing scope, is its URL (RFC 9728).',
           response: {
             description: 'The metadata.',
             shape: metadata,
