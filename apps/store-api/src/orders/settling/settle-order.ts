@@ -178,22 +178,20 @@ export class SettleOrder {
         statuses_before: statusesBefore(status),
       });
       const [row, items] = await pipelined([settling, itemsOf(tx, orderId)]);
-      const chargeWasSettled = row === undefined;
-      if (chargeWasSettled) {
+      if (row === undefined) {
         if (isPaid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
         return readCurrentResponse(tx, orderId);
       }
-      const orderKeepsStatus = row.id === null;
-      // Also locks the order. Transactions that return stock lock an order before its products.
-      if (orderKeepsStatus) await tx.run(cancelResume, [orderId]);
-      if (!isPaid) await this.stock.returnStock(tx, orderId);
-      if (orderKeepsStatus) {
-        // Either the order was cancelled, so its money is refunded, or a recharge was declined.
+      if (row.id === null) {
+        // Also locks the order. Transactions that return stock lock an order before its products.
+        await tx.run(cancelResume, [orderId]);
+        // A paid order that keeps its status was cancelled, so its money is refunded.
         if (isPaid) await tx.run(markLateChargeRefundDue, [chargeId]);
+        else await this.stock.returnStock(tx, orderId);
         return readCurrentResponse(tx, orderId);
       }
+      if (!isPaid) await this.stock.returnStock(tx, orderId);
       const settled: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
-      // Both statements are issued here, and sent together with COMMIT.
       tx.sendWithCommit(
         this.outbox.add(tx, this.messageOf(row, items)),
         this.keys.saveFinalResponse(tx, orderId, settled),
