@@ -143,9 +143,11 @@ function packagesChange({ row, history: before, items }: OrderState, event: Pack
     throw new EventOutOfOrderError(row.id, 'the order has no such package yet');
   if (isDeepStrictEqual(packages, row.packages)) return { kind: 'history', history };
   const trackingChanged = !isDeepStrictEqual(packages.map(trackingOf), row.packages.map(trackingOf));
-  const isComplete = !isPartialShipment(packages, ordered);
-  const status = nextStatus(packages, isComplete, row.status);
-  const messageType = messageTypeFor(row.status, status, trackingChanged);
+  const allHaveArrived =
+    !isPartialShipment(packages, ordered) && packages.every(({ delivered_at }) => delivered_at !== null);
+  // A delivered order stays delivered, whatever else is shipped.
+  const status = allHaveArrived || row.status === 'delivered' ? 'delivered' : 'shipped';
+  const messageType = messageTypeFor(row.status, status, { trackingChanged });
   return {
     kind: 'packages',
     history,
@@ -186,16 +188,6 @@ function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedI
   }
 }
 
-/**
- * Returns `delivered` when all packages have arrived. A delivered order stays delivered.
- * @param isComplete false if the packages are known to lack pieces of the order
- */
-function nextStatus(packages: readonly PackageRow[], isComplete: boolean, before: OrderStatus): OrderStatus {
-  if (before === 'delivered') return before;
-  const allHaveArrived = packages.every(({ delivered_at }) => delivered_at !== null);
-  return isComplete && allHaveArrived ? 'delivered' : 'shipped';
-}
-
 /** Returns the time of the latest arrival, or null before the first one. */
 function lastArrival(packages: readonly PackageRow[]): string | null {
   const arrivals = packages.flatMap(({ delivered_at }) => delivered_at ?? []);
@@ -207,7 +199,11 @@ function lastArrival(packages: readonly PackageRow[]): string | null {
  * of some packages of a shipped order is not reported. A change of the packages of a delivered order always
  * is: its status stays the same, so only `order.tracking_updated` can report the change.
  */
-function messageTypeFor(before: OrderStatus, after: OrderStatus, trackingChanged: boolean) {
+function messageTypeFor(
+  before: OrderStatus,
+  after: OrderStatus,
+  { trackingChanged }: { readonly trackingChanged: boolean },
+) {
   if (before === 'processing') return messages.orderShipped;
   if (before !== after) return messages.orderDelivered;
   return trackingChanged || after === 'delivered' ? messages.orderTrackingUpdated : undefined;
