@@ -3,7 +3,7 @@ import { pipelined, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
-import { inRounds } from '../in-rounds.js';
+import { groupDistinct } from '../group-distinct.js';
 import { DeferredEvents, EventOutOfOrderError } from './deferred-events.js';
 import { orderChange, type OrderEvent, orderEvent, unknownOrder } from './order-events.js';
 import { type LockedOrder, type Transition, TransitionOrders } from './transition-orders.js';
@@ -28,8 +28,8 @@ export class HandleFulfilmentEvents {
       this.deferredEvents.idsByOrder(tx, ids),
     ]);
     const outgoing: Message[] = [];
-    for (const round of inRounds(events, ({ orderId }) => orderId)) {
-      const transitions = await this.planTransitions(tx, orders, deferredIds, round);
+    for (const group of groupDistinct(events, ({ orderId }) => orderId)) {
+      const transitions = await this.planTransitions(tx, orders, deferredIds, group);
       outgoing.push(...(await this.apply(tx, transitions)));
       for (const { order, cause } of transitions)
         outgoing.push(...(await this.applyEnabled(tx, order, cause, deferredIds.get(order.row.id))));
@@ -38,8 +38,7 @@ export class HandleFulfilmentEvents {
   }
 
   /**
-   * Returns the transitions of a round, which has at most one event of each order (`inRounds`), and defers
-   * its out-of-order events.
+   * Returns the transitions by events, at most one of each order, and defers out-of-order events.
    * @param deferredIds ids of the deferred events by order; the newly deferred ones are added
    * @throws RejectedMessage
    */

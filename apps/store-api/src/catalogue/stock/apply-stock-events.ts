@@ -3,7 +3,7 @@ import { pipelined, statement, type Transaction, ofTable } from '@fulfilment/dat
 import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
 import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { inRounds } from '../../in-rounds.js';
+import { groupDistinct } from '../../group-distinct.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
 import { shortenId } from '../../shorten-id.js';
 import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
@@ -119,11 +119,11 @@ export class ApplyStockEvents {
    * @throws RejectedMessage, NeedsOwnTransaction
    */
   async run(tx: Transaction, events: readonly StockEvent[]): Promise<void> {
-    for (const round of inRounds(events, ({ sku }) => sku)) {
-      const locked = await this.lock(tx, round);
+    for (const group of groupDistinct(events, ({ sku }) => sku)) {
+      const locked = await this.lock(tx, group);
       const counts = ofKind(locked, 'count');
       const adjustments = ofKind(locked, 'adjustment');
-      await this.recordEarlierSales(tx, counts, { isOnlyEvent: events.length === 1 });
+      await this.recordUnlimitedSales(tx, counts, { isOnlyEvent: events.length === 1 });
       const changes = [
         ...(await this.applyCounts(tx, counts)),
         ...(await this.applyAdjustments(tx, adjustments)),
@@ -132,9 +132,9 @@ export class ApplyStockEvents {
     }
   }
 
-  /** Locks the products of one round, which has at most one event of each. @throws RejectedMessage */
+  /** Locks the products of events, of which each has one. @throws RejectedMessage */
   private async lock(tx: Transaction, events: readonly StockEvent[]): Promise<StockEventOfProduct[]> {
-    const ids = events.map(({ sku }) => productId(sku));
+    const ids = events.map(({ sku }) => parsePublicId('prod', sku));
     const rows = await tx.rows<LockedProduct>(lockProducts, [
       ids,
       events.map(({ occurredAt }) => occurredAt),
@@ -142,7 +142,7 @@ export class ApplyStockEvents {
     const products = new Map(rows.map((row) => [row.id, row]));
     return events.map((event, index) => {
       const product = products.get(ids[index] ?? '');
-      if (product === undefined) throw unknownProduct(event.sku);
+      if (product === undefined) throw new RejectedMessage(`product ${shortenId(event.sku)} does not exist`);
       return { event, product };
     });
   }
@@ -153,7 +153,7 @@ export class ApplyStockEvents {
    * them.
    * @throws NeedsOwnTransaction
    */
-  private async recordEarlierSales(
+  private async recordUnlimitedSales(
     tx: Transaction,
     counts: readonly StockEventOfProduct[],
     { isOnlyEvent }: { readonly isOnlyEvent: boolean },
@@ -253,17 +253,6 @@ export class ApplyStockEvents {
 
 function ofKind(events: readonly StockEventOfProduct[], kind: StockEvent['kind']): StockEventOfProduct[] {
   return events.filter(({ event }) => event.kind === kind);
-}
-
-/** @throws RejectedMessage */
-function productId(sku: string): string {
-  const id = parsePublicId('prod', sku);
-  if (id === undefined) throw unknownProduct(sku);
-  return id;
-}
-
-function unknownProduct(sku: string): RejectedMessage {
-  return new RejectedMessage(`product ${shortenId(sku)} does not exist`);
 }
 
 /** Returns the stock for a balance. @throws RejectedMessage if it exceeds the maximum */
