@@ -157,7 +157,7 @@ export class DeferredEvents extends BackgroundLoop {
       for (const { message_id: id, body } of await tx.rows<DeferredRow>(readDeferred, [orderId])) {
         const outcome = await tryApply(() => apply(parseMessage(body)));
         // The next round publishes the event, so that its rejection does not roll back this transaction.
-        if (outcome === 'invalid') await tx.run(retryNow, [id]);
+        if (outcome === 'rejected') await tx.run(retryNow, [id]);
         if (outcome !== 'applied') continue;
         await tx.run(deleteDeferred, [id]);
         await recordOutcome(tx, queue, id, 'applied');
@@ -207,13 +207,13 @@ export class DeferredEvents extends BackgroundLoop {
   }
 }
 
-async function tryApply(apply: () => Promise<unknown>): Promise<'applied' | 'out-of-order' | 'invalid'> {
+async function tryApply(apply: () => Promise<unknown>): Promise<'applied' | 'out-of-order' | 'rejected'> {
   try {
     await apply();
     return 'applied';
   } catch (error) {
     if (error instanceof EventOutOfOrderError) return 'out-of-order';
-    if (error instanceof RejectedMessage || error instanceof InvalidMessage) return 'invalid';
+    if (error instanceof RejectedMessage || error instanceof InvalidMessage) return 'rejected';
     throw error;
   }
 }

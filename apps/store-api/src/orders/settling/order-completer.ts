@@ -47,10 +47,10 @@ const claimStatements = (name: string, condition: string): ClaimStatements => ({
  * Claims orders without a recorded attempt to charge: their request died, an open circuit suspended the
  * charge, or a recharge began.
  */
-export const claimUnattempted = claimStatements('orders.claim-first', 'resume_tries = 0');
+export const claimUnattempted = claimStatements('orders.claim-unattempted', 'resume_tries = 0');
 
 /** Claims orders whose earlier attempts to charge had no outcome. */
-export const claimRetries = claimStatements('orders.claim-again', 'resume_tries > 0');
+export const claimRetries = claimStatements('orders.claim-retries', 'resume_tries > 0');
 
 /**
  * Continues orders with a pending charge: after a crash, without a response of the provider, after an open
