@@ -31,7 +31,7 @@ export class StripeChargeLookup {
    * @returns undefined when there is none; `inconclusive` when the list is too long and the search may not
    *   contain it yet
    */
-  async find(
+  async listOrSearch(
     charge: OpenCharge,
     keys: ChargeKeys,
     signal: AbortSignal,

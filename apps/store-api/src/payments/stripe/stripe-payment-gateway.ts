@@ -115,7 +115,7 @@ export class StripePaymentGateway extends PaymentGateway {
     return untilAborted(signal, async () => {
       try {
         await this.mode.check();
-        return await this.chargeOnce(charge, signal);
+        return await this.startOrResume(charge, signal);
       } catch (error) {
         throw paymentError(error);
       }
@@ -126,7 +126,7 @@ export class StripePaymentGateway extends PaymentGateway {
     return untilAborted(signal, async () => {
       await this.mode.check();
       const keyNumber = await this.keys.refundKeyNumber(request);
-      const outcome = await this.refundOnce(request, keyNumber);
+      const outcome = await this.refundUnderKey(request, keyNumber);
       // The next key may be used at once: Stripe refunds no more than was charged.
       if (outcome.status === 'failed') await this.keys.useNextForRefund(request, keyNumber);
       return outcome;
@@ -145,7 +145,7 @@ export class StripePaymentGateway extends PaymentGateway {
     return this.payments.listFailedRefunds(range, signal);
   }
 
-  private async chargeOnce(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay> {
+  private async startOrResume(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay> {
     if (charge.isFirstRequest) return this.start(charge, 1);
     if (charge.reference !== null) return this.readAndResume(charge, charge.reference);
     const keys = await this.keys.read(charge);
@@ -166,7 +166,7 @@ export class StripePaymentGateway extends PaymentGateway {
     signal: AbortSignal,
   ): Promise<ChargeOutcome | UnderWay> {
     if ((keys.unusableForMs ?? 0) < recoveryTimeMs) throw new UnusableKey();
-    const intent = await this.lookup.find(charge, keys, signal);
+    const intent = await this.lookup.listOrSearch(charge, keys, signal);
     if (intent === 'inconclusive') throw new UnusableKey();
     if (intent !== undefined) {
       await this.keys.saveIntent(charge, intent.id);
@@ -264,7 +264,7 @@ export class StripePaymentGateway extends PaymentGateway {
     }
   }
 
-  private async refundOnce(request: RefundRequest, keyNumber: number): Promise<RefundOutcome | UnderWay> {
+  private async refundUnderKey(request: RefundRequest, keyNumber: number): Promise<RefundOutcome | UnderWay> {
     if (request.refundReference !== null)
       return refundOutcomeOf(await this.stripe.refunds.retrieve(request.refundReference));
     const reference = request.reference ?? (await this.lookup.search(request))?.id;
