@@ -83,7 +83,7 @@ export class ApplyMessages implements MessageHandler {
         deliveries.push({ raw, message: parseMessage(raw.content) });
       } catch (error) {
         if (!(error instanceof InvalidMessage)) throw error;
-        await this.reject(channel, raw, error.message, error.messageId);
+        await this.deadLetter(channel, raw, error.message);
       }
     }
     for (const part of this.partsOf(deliveries)) {
@@ -92,7 +92,15 @@ export class ApplyMessages implements MessageHandler {
   }
 
   async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
-    await this.reject(channel, raw, reason, idOf(raw));
+    const { queue } = this.consumer;
+    const messageId = idOf(raw);
+    this.logger.error({ queue, message_id: messageId, reason }, 'A message was rejected.');
+    handled.inc({ queue, outcome: 'refused' });
+    const isOpen = () => this.options.isOpen(channel);
+    const deadLetter = deadLetterOf(this.publisher.topology, queue, raw, reason);
+    if (!(await this.publisher.publish([deadLetter], isOpen))) return;
+    if (messageId !== undefined) await recordRejection(this.database, queue, messageId, reason);
+    await this.options.acknowledge(channel, raw);
   }
 
   /** Divides messages into parts, each for one transaction. */
@@ -148,8 +156,7 @@ export class ApplyMessages implements MessageHandler {
       const error = await this.trySingle(channel, delivery);
       if (error === undefined) return;
       const rejectionReason = countFailure(error, failures);
-      if (rejectionReason !== undefined)
-        return this.reject(channel, delivery.raw, rejectionReason, delivery.message.id);
+      if (rejectionReason !== undefined) return this.deadLetter(channel, delivery.raw, rejectionReason);
       this.logger.error(
         { error, queue: this.consumer.queue, message_id: delivery.message.id },
         'A message could not be handled; will retry.',
@@ -191,7 +198,8 @@ export class ApplyMessages implements MessageHandler {
 
   private async applyInTransaction(deliveries: readonly Delivery[]): Promise<void> {
     const { queue } = this.consumer;
-    const messagesById = new Map(deliveries.map(({ message }) => [message.id, message])); // without copies
+    // A batch may contain a message twice, since messages are published at least once.
+    const messagesById = new Map(deliveries.map(({ message }) => [message.id, message]));
     await inMessageSpans(queue, [...messagesById.values()], (messages, span) =>
       this.database.transaction(
         async (tx) => {
@@ -214,22 +222,6 @@ export class ApplyMessages implements MessageHandler {
     const last = deliveries.at(-1);
     // Messages are handled in order, so all messages before the last one are done.
     if (last !== undefined) await this.options.acknowledge(channel, last.raw, { allUpTo: true });
-  }
-
-  private async reject(
-    channel: ConfirmChannel,
-    raw: ConsumeMessage,
-    reason: string,
-    messageId?: string,
-  ): Promise<void> {
-    const { queue } = this.consumer;
-    this.logger.error({ queue, message_id: messageId, reason }, 'A message was rejected.');
-    handled.inc({ queue, outcome: 'refused' });
-    const isOpen = () => this.options.isOpen(channel);
-    const deadLetter = deadLetterOf(this.publisher.topology, queue, raw, reason);
-    if (!(await this.publisher.publish([deadLetter], isOpen))) return;
-    if (messageId !== undefined) await recordRejection(this.database, queue, messageId, reason);
-    await this.options.acknowledge(channel, raw);
   }
 }
 
