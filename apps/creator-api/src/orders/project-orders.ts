@@ -119,7 +119,7 @@ export async function projectOrders(
   const [, added] = await pipelined([useIndexPlans(tx), insertUnknown(tx, orders)]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
-  const updated = await updateKnown(tx, known, replay);
+  const updated = await updateKnown(tx, known, { replay });
   const ordersToRecord = replay ? orders : added;
   const changes = countChanges(added, updated);
   await pipelined([
@@ -141,22 +141,22 @@ export async function projectOrders(
 async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
   // An order of version 1 is normally unknown, so only those of later versions are looked up.
   const laterIds = orders.filter((order) => order.version > 1).map((order) => order.id);
-  const known = laterIds.length === 0 ? new Set<string>() : await selectIds(tx, findKnown, [laterIds]);
+  const known = laterIds.length === 0 ? new Set<string>() : await returnedIds(tx, findKnown, [laterIds]);
   const unknown = orders.filter((order) => !known.has(order.id));
   if (unknown.length === 0) return [];
-  const insertedIds = await selectIds(tx, insertNew, [toRowsJson(unknown)]);
+  const insertedIds = await returnedIds(tx, insertNew, [toRowsJson(unknown)]);
   // Another replica may have inserted some of them since.
   const added = unknown.filter((order) => insertedIds.has(order.id));
   if (added.length > 0) await tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]);
   return added;
 }
 
-async function selectIds(
+async function returnedIds(
   tx: Transaction,
-  select: Statement,
+  statement: Statement,
   values: readonly unknown[],
 ): Promise<Set<string>> {
-  const rows = await tx.rows<{ id: string }>(select, values);
+  const rows = await tx.rows<{ id: string }>(statement, values);
   return new Set(rows.map((row) => row.id));
 }
 
@@ -177,7 +177,7 @@ function toRowsJson(orders: readonly OrderRow[]): string {
 async function updateKnown(
   tx: Transaction,
   orders: readonly OrderRow[],
-  replay: boolean,
+  { replay }: Required<ProjectOptions>,
 ): Promise<{ before: KnownOrder; after: OrderRow }[]> {
   if (orders.length === 0) return [];
   const snapshots = new Map(orders.map((order) => [order.id, order]));
