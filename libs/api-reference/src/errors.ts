@@ -172,7 +172,7 @@ export function errorResponses(route: Route, api: Api): Record<string, Response>
     };
     const response = {
       description: docs.map(({ when }) => when).join('\n\n'),
-      headers: errorHeaders(status, code, exampleChallenge, route.retryOnlyWithKey === true),
+      headers: errorHeaders(status, code, exampleChallenge, route),
       content: { 'application/json': content },
     };
     return [status, response] as const;
@@ -184,7 +184,7 @@ function errorHeaders(
   status: number,
   code: ErrorCode | undefined,
   challenge: string | undefined,
-  retryOnlyWithKey: boolean,
+  { retryOnlyWithKey = false }: Route,
 ): Record<string, Header> {
   const { RateLimit, 'RateLimit-Policy': policy, 'Retry-After': retryAfter, ...rest } = standardHeaders;
   const wwwAuthenticate = { ...rest['WWW-Authenticate'], example: challenge };

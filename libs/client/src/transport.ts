@@ -92,13 +92,16 @@ async function attempt(
     return new Response(body.byteLength === 0 ? null : body, { status, statusText, headers });
   } catch (error) {
     request.signal.throwIfAborted();
-    return connectionError(request, timeout.signal.aborted, error);
+    return connectionError(request, { timedOut: timeout.signal.aborted, cause: error });
   } finally {
     clearTimeout(timer);
   }
 }
 
-function connectionError({ headers }: Request, timedOut: boolean, cause?: unknown): ConnectionError {
+function connectionError(
+  { headers }: Request,
+  { timedOut, cause }: { readonly timedOut: boolean; readonly cause?: unknown },
+): ConnectionError {
   return new ConnectionError(cause, { requestId: headers.get('x-request-id') ?? undefined, timedOut });
 }
 
@@ -123,13 +126,16 @@ function limitPartTimes(
     {
       start: (controller) => signal.addEventListener('abort', () => fail(controller, signal.reason)),
       async pull(controller) {
-        const timer = setTimeout(() => fail(controller, connectionError(request, true)), timeoutMs);
+        const timer = setTimeout(
+          () => fail(controller, connectionError(request, { timedOut: true })),
+          timeoutMs,
+        );
         try {
           const { done, value } = await reader.read();
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (error) {
-          throw connectionError(request, false, error);
+          throw connectionError(request, { timedOut: false, cause: error });
         } finally {
           clearTimeout(timer);
         }

@@ -29,7 +29,7 @@ export async function applyWebhooks(
   terminal: Terminal,
 ): Promise<void> {
   const { data: existing } = await listWebhooks({ client, query: { status: 'all' } });
-  for (const change of planChanges(wanted, existing.data, deletes)) {
+  for (const change of planChanges(wanted, existing.data, { deletes })) {
     signal.throwIfAborted();
     const id = dryRun ? idOf(change) : await apply(client, change);
     const url = 'wanted' in change ? change.wanted.url : change.url;

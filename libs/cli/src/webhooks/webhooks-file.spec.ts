@@ -69,7 +69,7 @@ describe('the file of subscriptions', () => {
 
 describe('the plan', () => {
   const plan = (subscriptions: readonly WebhookSubscription[], deletes = false) =>
-    planChanges(wanted, subscriptions, deletes).map((change) => ({
+    planChanges(wanted, subscriptions, { deletes }).map((change) => ({
       action: change.action,
       url: 'wanted' in change ? change.wanted.url : change.url,
       ...('id' in change && { id: change.id }),

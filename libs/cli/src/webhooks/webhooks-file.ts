@@ -69,7 +69,7 @@ const maxSubscriptions = 50;
 export function planChanges(
   wanted: readonly WantedWebhook[],
   existing: readonly WebhookSubscription[],
-  deletes: boolean,
+  { deletes }: { readonly deletes: boolean },
 ): readonly Change[] {
   const currentByUrl = new Map(
     wanted.map(({ url }) => [url, existing.find((subscription) => urlOf(subscription) === url)]),
