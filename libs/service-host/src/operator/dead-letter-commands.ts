@@ -27,17 +27,13 @@ export const deadLetterCommands: Commands<BrokerContext> = {
     arguments: z.object({ queue: queueArgument.optional(), limit: limitArgument(50) }),
     run: (context: BrokerContext, { queue: selected, limit }) =>
       withQueues(context, async (queues) => {
-        const deadLetters = [];
-        for (const name of selected === undefined ? queueNames() : [selected])
-          deadLetters.push({
-            queue: name,
-            waiting: await queues.count(name),
-            letters: await queues.list(name),
-          });
-        return {
-          queues: deadLetters.map(({ queue, waiting }) => ({ queue, waiting })),
-          letters: deadLetters.flatMap(({ letters }) => letters.slice(0, limit)),
-        };
+        const counts = [];
+        const letters = [];
+        for (const queue of selected === undefined ? queueNames() : [selected]) {
+          counts.push({ queue, waiting: await queues.count(queue) });
+          letters.push(...(await queues.list(queue)).slice(0, limit));
+        }
+        return { queues: counts, letters };
       }),
   }),
   'dead-letters show': defineCommand({
@@ -45,9 +41,10 @@ export const deadLetterCommands: Commands<BrokerContext> = {
     operands: ['QUEUE', 'MESSAGE'],
     arguments: z.object({ QUEUE: queueArgument, MESSAGE: textArgument() }),
     run: (context: BrokerContext, { QUEUE, MESSAGE }) =>
-      withQueues(context, async (queues) => {
-        return (await queues.find(QUEUE, MESSAGE)) ?? throwMessageMissing(QUEUE);
-      }),
+      withQueues(
+        context,
+        async (queues) => (await queues.find(QUEUE, MESSAGE)) ?? throwMessageMissing(QUEUE),
+      ),
   }),
   'dead-letters replay': defineCommand({
     summary: 'returns a message, or `all`, to its queue; a message that was applied is not applied twice',
