@@ -76,9 +76,8 @@ export class SignedCursors {
 }
 
 function signature(secret: string, boundTo: readonly (string | undefined)[], payload: string): Buffer {
-  const context = JSON.stringify(boundTo.map((part) => part ?? null));
   return createHmac('sha256', secret)
-    .update(context)
+    .update(JSON.stringify(boundTo.map((part) => part ?? null)))
     .update('\n')
     .update(payload)
     .digest()

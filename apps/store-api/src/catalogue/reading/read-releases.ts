@@ -47,10 +47,10 @@ export class ReadReleases {
   ): Promise<CursorPage<ReleaseSummary | (ReleaseSummary & ReleaseDetails)>> {
     const { limit, currency, format } = query;
     const times = [query.created_after, query.created_before];
-    const boundTo = ['releases', caller.creatorId, query.search];
     // Only cursors of lists with time filters are bound to them, so that cursors which clients got before
     // these filters existed stay valid.
-    if (times.some((time) => time !== undefined)) boundTo.push(...times);
+    const boundTimes = times.some((time) => time !== undefined) ? times : [];
+    const boundTo = ['releases', caller.creatorId, query.search, ...boundTimes];
     const rows = await this.pageRows(caller.creatorId, query, boundTo);
     const { page, pagination } = this.cursors.page(rows, limit, boundTo, (row) => ({
       micros: row.created_micros,
@@ -76,7 +76,7 @@ export class ReadReleases {
   private async pageRows(
     creatorId: string | undefined,
     { currency, limit, cursor, search, created_after, created_before }: ListReleasesDto,
-    boundTo: (string | undefined)[],
+    boundTo: readonly (string | undefined)[],
   ): Promise<ReleaseSummaryRow[]> {
     const after = cursor === undefined ? undefined : this.cursors.open(boundTo, cursor);
     const page = {

@@ -10,7 +10,7 @@ import {
 } from '../../test/store-api.fixture.js';
 import { copyOrdersSql } from './copied-orders.fixture.js';
 import type { ListOrdersDto } from './list-orders.dto.js';
-import { cursorContext, pageQuery } from './order-pages.js';
+import { boundValues, pageQuery } from './order-pages.js';
 
 /** Copies of an order: created minute by minute from 1 January on, changed from 1 February on in reverse. */
 const copyByMinute = statement(
@@ -117,7 +117,7 @@ describe('GET /v1/orders with times', () => {
   });
 
   it('binds a cursor to no times if the list has none, so that cursors from before these filters stay valid', () => {
-    expect(cursorContext('creator', { limit: 25, platform: 'shopify' })).toEqual([
+    expect(boundValues('creator', { limit: 25, platform: 'shopify' })).toEqual([
       'orders',
       'creator',
       undefined,

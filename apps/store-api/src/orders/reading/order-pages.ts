@@ -25,7 +25,7 @@ export interface OrderPageRow extends OrderSummaryRow {
  * cursors of lists with time filters are bound to them, so that cursors which clients got before these
  * filters existed stay valid.
  */
-export function cursorContext(
+export function boundValues(
   creatorId: string | undefined,
   query: ListOrdersDto,
 ): readonly (string | undefined)[] {

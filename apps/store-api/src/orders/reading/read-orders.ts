@@ -5,7 +5,7 @@ import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { ListOrdersDto } from './list-orders.dto.js';
 import type { OrderSummary, OrderView } from '../order.shapes.js';
-import { cursorContext, type OrderPageRow, pageQuery } from './order-pages.js';
+import { boundValues, type OrderPageRow, pageQuery } from './order-pages.js';
 import { orderSummary, orderView, type OrderViewRow } from './order.view.js';
 
 // Reads an order for each pair of an order and a creator; no row if it is another creator's order.
@@ -47,7 +47,7 @@ export class ReadOrders {
   }
 
   async list(caller: Caller, query: ListOrdersDto): Promise<CursorPage<OrderSummary>> {
-    const boundTo = cursorContext(caller.creatorId, query);
+    const boundTo = boundValues(caller.creatorId, query);
     const after = query.cursor === undefined ? undefined : this.cursors.open(boundTo, query.cursor);
     const { statement: readPage, values } = pageQuery(caller.creatorId, query, after);
     const rows = await this.reads.read((database) => database.rows<OrderPageRow>(readPage, values));
