@@ -1,7 +1,8 @@
 import { type CatalogueStatus, type Currency, publicId } from '@fulfilment/contracts';
 import type { ProductView, ReleaseDetails, ReleaseSummary, ReleaseView } from '../release.shapes.js';
 
-interface IdentityRow {
+/** Columns that list and detail share. */
+interface SharedColumns {
   id: string;
   name: string;
   artist_name: string;
@@ -10,7 +11,7 @@ interface IdentityRow {
   cover_image_url: string | null;
 }
 
-export interface ReleaseSummaryRow extends IdentityRow {
+export interface ReleaseSummaryRow extends SharedColumns {
   /** Whole microseconds since 1970: the sort key. */
   created_micros: number;
   product_types: string[] | null;
@@ -18,7 +19,7 @@ export interface ReleaseSummaryRow extends IdentityRow {
   price_max: number | null;
 }
 
-export interface WholeReleaseRow extends IdentityRow {
+export interface WholeReleaseRow extends SharedColumns {
   description: string | null;
   copyright: string | null;
   created_at: Date;
@@ -43,7 +44,7 @@ export interface ProductOfReleaseRow {
 
 export function releaseSummary(row: ReleaseSummaryRow, currency: Currency): ReleaseSummary {
   return {
-    ...identity(row),
+    ...sharedMembers(row),
     product_types: row.product_types ?? [],
     price_range:
       row.price_min === null || row.price_max === null
@@ -71,7 +72,7 @@ export function releaseView(
   products: readonly ProductOfReleaseRow[],
   currency: Currency,
 ): ReleaseView {
-  return { ...identity(row), ...releaseDetails(row, products, currency) };
+  return { ...sharedMembers(row), ...releaseDetails(row, products, currency) };
 }
 
 /** Returns `available` if any product is, else `pending` if any is, else `unavailable`. */
@@ -80,7 +81,7 @@ function releaseStatus(products: readonly CatalogueStatus[]): CatalogueStatus {
   return products.includes('pending') ? 'pending' : 'unavailable';
 }
 
-function identity(row: IdentityRow) {
+function sharedMembers(row: SharedColumns) {
   return {
     id: publicId('prod', row.id),
     name: row.name,
