@@ -8,16 +8,16 @@ const redactedText = 'redacted';
 const batchSize = 500;
 
 // Redacts the text of each member that is not empty, except the country, which statistics need.
-const redactedAddress = `(
-  SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
-                                         ELSE to_jsonb('${redactedText}'::text) END)
-  FROM jsonb_each(o.shipping_address) AS part)`;
+const updateRedacted = `
+  UPDATE orders o SET metadata = '{}', redacted_at = now(), shipping_address = (
+    SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
+                                           ELSE to_jsonb('${redactedText}'::text) END)
+    FROM jsonb_each(o.shipping_address) AS part)`;
 // A pending or processing order needs its address, and so does one that is being recharged.
 const needsNoAddress = `status NOT IN ('pending', 'processing') AND (status <> 'payment_failed' OR resume_at IS NULL)`;
 const redactOne = statement(
   'orders.redact',
-  `UPDATE orders o SET shipping_address = ${redactedAddress}, metadata = '{}', redacted_at = now()
-   WHERE id = $1 AND redacted_at IS NULL AND ${needsNoAddress}`,
+  `${updateRedacted} WHERE id = $1 AND redacted_at IS NULL AND ${needsNoAddress}`,
 );
 const readState = statement(
   'orders.redaction-state',
@@ -27,7 +27,7 @@ const readState = statement(
 // next round.
 const redactOld = statement(
   'orders.redact-old',
-  `UPDATE orders o SET shipping_address = ${redactedAddress}, metadata = '{}', redacted_at = now()
+  `${updateRedacted}
    FROM (SELECT id FROM orders
          WHERE redacted_at IS NULL AND ${needsNoAddress}
            AND coalesce(delivered_at, updated_at) < now() - $1::int * interval '1 day'
