@@ -52,7 +52,7 @@ describe('messages about creators and their releases', () => {
     },
   );
 
-  it('about tracks of the same releases are all applied by concurrent transactions', async () => {
+  it('are all applied when concurrent transactions handle tracks of the same releases', async () => {
     const releases = Array.from({ length: 20 }, () => uuidv7());
     await Promise.all([
       handle(releases.map(trackOf)),
