@@ -64,13 +64,13 @@ export class Consumer {
   private readonly slice: TimeSlice<ConsumeMessage>;
 
   constructor(
-    private readonly options: ConsumerSettings,
+    private readonly settings: ConsumerSettings,
     private readonly broker: Broker,
     private readonly logger: Logger,
     makeHandler: (callbacks: HandlerCallbacks) => MessageHandler,
   ) {
-    this.isOrdered = orderedQueues.has(options.queue);
-    this.slice = new TimeSlice(this.prefetch, options.timeSliceMs);
+    this.isOrdered = orderedQueues.has(settings.queue);
+    this.slice = new TimeSlice(this.prefetch, settings.timeSliceMs);
     this.handler = makeHandler({
       acknowledge: (channel, raw, scope) => this.acknowledge(channel, raw, scope),
       isOpen: (channel) => !this.stopping && this.channel === channel,
@@ -95,7 +95,7 @@ export class Consumer {
     });
     this.waiting = []; // unacknowledged on the old channel, so the broker redelivers them
     const { factsExchange } = this.broker.topology;
-    const handover = new QueueHandover(connection, factsExchange, this.options.source, {
+    const handover = new QueueHandover(connection, factsExchange, this.settings.source, {
       isIdle: () => this.waiting.length === 0 && this.working === undefined,
       subscribe: (queue) => {
         this.readQueue = queue;
@@ -123,7 +123,7 @@ export class Consumer {
     } catch (error) {
       if (this.channel !== channel) return;
       this.logger.warn(
-        { error, queue: this.options.queue },
+        { error, queue: this.settings.queue },
         'Retired queues could not be inspected or read; reconnecting.',
       );
       this.broker.reconnect();
@@ -162,7 +162,7 @@ export class Consumer {
 
   /** A redelivered message may have crashed its consumer, so it gets a batch of its own. */
   private nextBatchSize(): number {
-    const { batchSize } = this.options;
+    const { batchSize } = this.settings;
     const redelivered = this.waiting.slice(0, batchSize).findIndex((raw) => raw.fields.redelivered);
     return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
   }
@@ -181,7 +181,7 @@ export class Consumer {
       this.isFirstInOrder = false;
     } catch (error) {
       this.logger.error(
-        { error, queue: this.options.queue },
+        { error, queue: this.settings.queue },
         'A rejected message could not be recorded; all unacknowledged messages will be redelivered.',
       );
       this.waiting = [];
@@ -201,7 +201,7 @@ export class Consumer {
     );
     if (responds) return false;
     this.logger.error(
-      { queue: this.options.queue },
+      { queue: this.settings.queue },
       'The database is unreachable; messages are returned to RabbitMQ until it is available.',
     );
     this.waiting = [];
@@ -210,11 +210,11 @@ export class Consumer {
   }
 
   private get prefetch(): number {
-    return this.options.batchSize * 2;
+    return this.settings.batchSize * 2;
   }
 
   private ping(): Promise<void> {
-    return resolveWithin(pingTimeoutMs, this.options.ping(), () => {
+    return resolveWithin(pingTimeoutMs, this.settings.ping(), () => {
       throw new Error(`The database did not respond to a ping within ${pingTimeoutMs} ms.`);
     });
   }
@@ -239,7 +239,7 @@ export class Consumer {
       if (resubscribes) await this.subscribe(channel, { isSerial: false });
     } catch (error) {
       this.logger.warn(
-        { error, queue: this.options.queue },
+        { error, queue: this.settings.queue },
         'A handled message could not be acknowledged, or the subscription to its queue could not be renewed.',
       );
     }

@@ -22,22 +22,22 @@ export class MoveToShards implements MessageHandler {
     private readonly queue: MessageQueue,
     private readonly sharded: ShardedTopology,
     private readonly publisher: RetryingPublisher,
-    private readonly consumer: HandlerCallbacks,
+    private readonly callbacks: HandlerCallbacks,
   ) {}
 
   async handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     const messages = batch.map((raw) => this.toShard(raw));
-    const areMoved = await this.publisher.publish(messages, () => this.consumer.isOpen(channel));
+    const areMoved = await this.publisher.publish(messages, () => this.callbacks.isOpen(channel));
     const last = batch.at(-1);
-    if (last === undefined || !areMoved || !this.consumer.isOpen(channel)) return;
+    if (last === undefined || !areMoved || !this.callbacks.isOpen(channel)) return;
     moved.inc({ queue: this.queue }, batch.length);
-    await this.consumer.acknowledge(channel, last, { allUpTo: true });
+    await this.callbacks.acknowledge(channel, last, { allUpTo: true });
   }
 
   async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
-    const isOpen = () => this.consumer.isOpen(channel);
+    const isOpen = () => this.callbacks.isOpen(channel);
     const deadLetter = deadLetterOf(this.publisher.topology, this.queue, raw, reason);
-    if (await this.publisher.publish([deadLetter], isOpen)) await this.consumer.acknowledge(channel, raw);
+    if (await this.publisher.publish([deadLetter], isOpen)) await this.callbacks.acknowledge(channel, raw);
   }
 
   private toShard(raw: ConsumeMessage): OutgoingMessage {
