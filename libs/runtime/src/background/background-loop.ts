@@ -47,24 +47,25 @@ export class BackgroundLoop extends BackgroundTask {
   }
 
   async #run(): Promise<void> {
+    const { intervalMs, pauseMs = 0 } = this.#options;
     while (!this.#stopping) {
       this.#woken = false;
-      const startsNextNow = await this.#tryRound();
-      if (startsNextNow || this.#stopping) continue;
-      const { intervalMs, pauseMs = 0 } = this.#options;
-      if (pauseMs > 0) await this.#sleep(pauseMs, { endsAtWakeUp: false });
-      if (!this.#woken && !this.#stopping) await this.#sleep(intervalMs);
+      const result = await this.#tryRound();
+      if (result === 'more' || this.#stopping) continue;
+      if (result === 'done' && pauseMs > 0) await this.#sleep(pauseMs, { endsAtWakeUp: false });
+      // A wake-up during a failed round is ignored: the next round would probably fail as well.
+      const isDue = this.#woken && result === 'done';
+      if (!isDue && !this.#stopping) await this.#sleep(intervalMs);
     }
   }
 
-  /** Returns whether to start the next round now: there is more work, or the wait after a failure ended. */
-  async #tryRound(): Promise<boolean> {
+  async #tryRound(): Promise<'more' | 'done' | 'failed'> {
+    const { round, logger, name } = this.#options;
     try {
-      return (await this.#options.round()) === true;
+      return (await round()) === true ? 'more' : 'done';
     } catch (error) {
-      this.#options.logger.error({ error, loop: this.#options.name }, 'Background job failed; will retry.');
-      if (!this.#stopping) await this.#sleep(this.#options.intervalMs);
-      return true;
+      logger.error({ error, loop: name }, 'Background job failed; will retry.');
+      return 'failed';
     }
   }
 
