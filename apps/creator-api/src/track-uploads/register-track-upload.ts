@@ -101,10 +101,14 @@ export class RegisterTrackUpload {
     // First the release and the limits are checked: only then may the caller learn what a host resolves to.
     // No transaction is open while the host is resolved, so `register` repeats both checks under its lock.
     const track = { releaseId, trackId, url };
-    const known = await this.visibility.transaction(caller, (tx) => findOpenOrAssertLimits(tx, track));
-    if (known === undefined) await this.assertPublicTarget(caller, rawUrl);
-    const registered = known ?? (await this.visibility.transaction(caller, (tx) => this.register(tx, track)));
-    const view = registrationView(registered, this.config.BASE_URL);
+    let upload = await this.visibility.transaction(caller, async (tx) =>
+      findOpenOrCount(tx, await readReleaseCreator(tx, releaseId), track),
+    );
+    if (!('id' in upload)) {
+      await this.assertPublicTarget(caller, rawUrl);
+      upload = await this.visibility.transaction(caller, (tx) => this.register(tx, track));
+    }
+    const view = registrationView(upload, this.config.BASE_URL);
     return new ResponseWithHeaders(view, { Location: view.status_url });
   }
 
@@ -122,10 +126,8 @@ export class RegisterTrackUpload {
     const { releaseId, trackId, url } = track;
     const creatorId = await readReleaseCreator(tx, releaseId);
     await tx.run(serialiseRegistrations, [creatorId]);
-    const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
-    if (open !== undefined) return open;
-    const counts = await countTrackUploads(tx, creatorId, track);
-    assertWithinLimits(counts);
+    const found = await findOpenOrCount(tx, creatorId, track);
+    if ('id' in found) return found;
     const now = this.clock();
     const id = uuidv7(now);
     const jobId = uuidv7(now);
@@ -138,7 +140,7 @@ export class RegisterTrackUpload {
       url,
       now,
     });
-    tx.afterCommit(() => this.queue.addInBackground({ id, jobId, rank: counts.open_of_organisation + 1 }));
+    tx.afterCommit(() => this.queue.addInBackground({ id, jobId, rank: found.open_of_organisation + 1 }));
     return { id, status: 'pending', workflow_id: jobId };
   }
 }
@@ -150,39 +152,28 @@ async function readReleaseCreator(tx: Transaction, releaseId: string): Promise<s
 }
 
 /**
- * Returns the open upload of the same track and URL; undefined if a new one may be registered.
- * @throws NotFound, Conflict if the registration would be rejected
+ * Returns the open upload of the same track and URL; if there is none, the counts of uploads, which allow a
+ * new one.
+ * @throws Conflict when a limit is reached
  */
-async function findOpenOrAssertLimits(
+async function findOpenOrCount(
   tx: Transaction,
-  track: RequestedTrack,
-): Promise<Registered | undefined> {
-  const { releaseId, trackId, url } = track;
-  const creatorId = await readReleaseCreator(tx, releaseId);
+  creatorId: string,
+  { releaseId, trackId, url }: RequestedTrack,
+): Promise<Registered | UploadCounts> {
   const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
-  if (open === undefined) assertWithinLimits(await countTrackUploads(tx, creatorId, track));
-  return open;
+  if (open !== undefined) return open;
+  const counts = await tx.row<UploadCounts>(countUploads, [creatorId, releaseId, trackId]);
+  if (counts === undefined) throw new Error('PostgreSQL returned no counts of track uploads.');
+  if (counts.open >= maxOpenUploadsPerCreator)
+    throw new Conflict(
+      `The creator already has ${maxOpenUploadsPerCreator} track uploads in progress. Wait until some have completed.`,
+    );
+  if (counts.tracks >= maxTracksPerRelease)
+    throw new Conflict(`The release already has the maximum of ${maxTracksPerRelease} tracks.`);
+  return counts;
 }
 
 function assertNoUrlProblem(problem: string | undefined): void {
   if (problem !== undefined) throw new ValidationFailed([{ field: 'upload_url', reason: problem }]);
-}
-
-async function countTrackUploads(
-  tx: Transaction,
-  creatorId: string,
-  { releaseId, trackId }: RequestedTrack,
-): Promise<UploadCounts> {
-  const counts = await tx.row<UploadCounts>(countUploads, [creatorId, releaseId, trackId]);
-  return counts ?? { open: 0, open_of_organisation: 0, tracks: 0 };
-}
-
-/** @throws Conflict when a limit is reached */
-function assertWithinLimits({ open, tracks }: UploadCounts): void {
-  if (open >= maxOpenUploadsPerCreator)
-    throw new Conflict(
-      `The creator already has ${maxOpenUploadsPerCreator} track uploads in progress. Wait until some have completed.`,
-    );
-  if (tracks >= maxTracksPerRelease)
-    throw new Conflict(`The release already has the maximum of ${maxTracksPerRelease} tracks.`);
 }
