@@ -92,7 +92,7 @@ function hostileBodies(validBody: object): fc.Arbitrary<string> {
  * @param validBody a valid body of the operation
  * @param runs the number of hostile bodies
  */
-export async function rejectLongBlocks(
+export async function expectNoLongBlock(
   validBody: object,
   send: (body: string) => Promise<unknown>,
   runs = 60,
@@ -101,8 +101,8 @@ export async function rejectLongBlocks(
   await assertNoLongBlock(hostileBodies(validBody), send, runs);
 }
 
-/** Does the same as `rejectLongBlocks` with texts that are not JSON, such as the parameters of a form. */
-export async function rejectLongBlocksByText(
+/** Does the same as `expectNoLongBlock` with texts that are not JSON, such as the parameters of a form. */
+export async function expectNoLongBlockByText(
   maxBytes: number,
   send: (text: string) => Promise<unknown>,
   runs = 60,

@@ -11,7 +11,7 @@ export { flakyProxy, type FlakyProxy } from './flaky-proxy.js';
 export { serviceProcess } from './service-process.js';
 export { freePort } from './free-port.js';
 export { fetchTrusting, testGateway } from './gateway/gateway.js';
-export { rejectLongBlocks, rejectLongBlocksByText } from './hostile-bodies.js';
+export { expectNoLongBlock, expectNoLongBlockByText } from './hostile-bodies.js';
 export { steadyBlockMs } from './longest-block.js';
 export { prometheusServer, type PrometheusServer } from './observability/prometheus.js';
 export { groupLabelsOf, selectorsOf } from './observability/prometheus-queries.js';

@@ -1,6 +1,6 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { rejectLongBlocks, rejectLongBlocksByText } from '@fulfilment/testing';
+import { expectNoLongBlock, expectNoLongBlockByText } from '@fulfilment/testing';
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
 
@@ -42,7 +42,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
   it(
     'when a client registers',
     () =>
-      rejectLongBlocks(
+      expectNoLongBlock(
         {
           client_name: 'An app',
           redirect_uris: [thirdPartyRedirect],
@@ -63,7 +63,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
     async (endpoint, names) => {
       const good = { client_id: app.clientId, grant_type: 'refresh_token', token: 'x', refresh_token: 'x' };
       for (const name of names) {
-        await rejectLongBlocksByText(
+        await expectNoLongBlockByText(
           maxBytes,
           (text) =>
             post(
@@ -85,7 +85,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
       for (const parameter of ['a&', 'a=%25&', '&', '=', 'client_id=x&', '%']) {
         const body = parameter.repeat(Math.floor(maxClientFormBytes / parameter.length));
         // One run with this body; the generated text is not used.
-        await rejectLongBlocksByText(10, () => post(path, body, formHeaders), 1);
+        await expectNoLongBlockByText(10, () => post(path, body, formHeaders), 1);
       }
     }
   });
@@ -98,7 +98,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
       const send = sendForm(formOf(page, '/login'), browser.cookieHeader(page.url));
       const good = { email: 'owner@harbour.example', password: 'wrong' };
       expect(await send(good)).toBe(401);
-      await rejectLongBlocksByText(maxFormBytes, (text) => send({ ...good, [name]: text }), fieldRuns);
+      await expectNoLongBlockByText(maxFormBytes, (text) => send({ ...good, [name]: text }), fieldRuns);
     },
     120_000,
   );
@@ -115,7 +115,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the authoriza
         repeated_password: 'another horse',
       };
       expect(await send(good)).toBe(401);
-      await rejectLongBlocksByText(maxFormBytes, (text) => send({ ...good, [name]: text }), fieldRuns);
+      await expectNoLongBlockByText(maxFormBytes, (text) => send({ ...good, [name]: text }), fieldRuns);
     },
     120_000,
   );
