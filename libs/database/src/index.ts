@@ -9,6 +9,7 @@ export {
 } from './sql.js';
 export { RowParameters } from './row-parameters.js';
 export { BatchLoader } from './batch-loader.js';
+export { keysetPages } from './keyset-pages.js';
 export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
 export { ReadDatabase, type ReadReplica } from './read-replica/read-database.js';
 export { createDataSource, type DataSourceSettings } from './connection/data-source.js';

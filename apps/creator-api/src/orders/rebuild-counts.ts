@@ -56,8 +56,6 @@ const countsByAppPlan = planOf({
 });
 
 /** Recounts the orders and corrects the counts that differ. Safe during concurrent writes. */
-export async function rebuildCounts(database: Database): Promise<Rebuilt> {
-  const all = await rebuildByCreator(database, countsPlan);
-  const byApp = await rebuildByCreator(database, countsByAppPlan);
-  return { rows: all.rows + byApp.rows, differed: all.differed + byApp.differed };
+export function rebuildCounts(database: Database): Promise<Rebuilt> {
+  return rebuildByCreator(database, countsPlan, countsByAppPlan);
 }

@@ -1,5 +1,5 @@
 import { nilUuid } from '@fulfilment/contracts';
-import { type Database, type Statement, statement } from '@fulfilment/database';
+import { type Database, keysetPages, type Statement, statement } from '@fulfilment/database';
 
 const creatorsPerSlice = 100;
 
@@ -47,26 +47,36 @@ export function creatorsIn(name: string, tables: readonly string[]): Statement {
 }
 
 /**
- * Corrects sums, a slice of creators at a time. Safe during concurrent writes: each statement compares the
- * rows and their sums in one snapshot and adds the difference to the current sum, so a concurrent addition is
- * not lost. Until it commits, a slice blocks only writers of the sums that it corrects.
+ * Corrects the sums of plans, a slice of creators at a time. Safe during concurrent writes: each statement
+ * compares the rows and their sums in one snapshot and adds the difference to the current sum, so a
+ * concurrent addition is not lost. Until its commit, a slice blocks only writers of the sums it corrects.
  */
-export async function rebuildByCreator(database: Database, plan: RebuildPlan): Promise<Rebuilt> {
+export async function rebuildByCreator(
+  database: Database,
+  ...plans: readonly RebuildPlan[]
+): Promise<Rebuilt> {
   let rows = 0;
   let differed = 0;
-  let last: string = nilUuid;
-  for (;;) {
-    const nextRows = await database.rows<{ creator_id: string }>(plan.creators, [last, creatorsPerSlice]);
-    const creators = nextRows.map((row) => row.creator_id);
-    const corrected = await database.transaction(async (tx) => {
-      await tx.run(lockRebuild, [plan.name]);
-      const slice = await tx.row<Rebuilt>(plan.correct, [creators]);
-      if (slice !== undefined && slice.differed > 0) await tx.run(plan.deleteEmpty, [creators]);
-      return slice;
-    });
-    rows += corrected?.rows ?? 0;
-    differed += corrected?.differed ?? 0;
-    last = creators.at(-1) ?? last;
-    if (creators.length < creatorsPerSlice) return { rows, differed };
+  for (const plan of plans) {
+    const slices = keysetPages<{ creator_id: string }>(creatorsPerSlice, (last) =>
+      database.rows(plan.creators, [last?.creator_id ?? nilUuid, creatorsPerSlice]),
+    );
+    for await (const slice of slices) {
+      const creators = slice.map((row) => row.creator_id);
+      const corrected = await correctSums(database, plan, creators);
+      rows += corrected.rows;
+      differed += corrected.differed;
+    }
   }
+  return { rows, differed };
+}
+
+function correctSums(database: Database, plan: RebuildPlan, creators: readonly string[]): Promise<Rebuilt> {
+  return database.transaction(async (tx) => {
+    await tx.run(lockRebuild, [plan.name]);
+    const corrected = await tx.row<Rebuilt>(plan.correct, [creators]);
+    if (corrected === undefined) throw new Error('PostgreSQL returned no result of a rebuild.');
+    if (corrected.differed > 0) await tx.run(plan.deleteEmpty, [creators]);
+    return corrected;
+  });
 }

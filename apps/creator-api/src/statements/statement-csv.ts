@@ -1,5 +1,5 @@
 import { nilUuid, publicId } from '@fulfilment/contracts';
-import { type Sql, statement } from '@fulfilment/database';
+import { keysetPages, type Sql, statement } from '@fulfilment/database';
 import type { LedgerRow } from '../ledger/ledger-row.js';
 import { csvLine } from '../orders/export/csv.rules.js';
 
@@ -74,21 +74,17 @@ export async function* statementCsv(
   { creatorId, period, currency }: StatementMonth,
 ): AsyncGenerator<CsvPart> {
   yield { text: csvLine(Object.keys(columns)), lines: 0, units: 0n, revenue: 0n, royalties: 0n };
-  let last: LineRow | undefined;
-  for (;;) {
-    const values = [creatorId, period, currency, last?.micros, last?.item_id, last?.kind];
-    const rows: LineRow[] = await sql.rows<LineRow>(readPage, values);
-    if (rows.length > 0)
-      yield {
-        text: rows.map((row) => line(row, currency)).join(''),
-        lines: rows.length,
-        units: sum(rows.map(({ units }) => BigInt(units))),
-        revenue: sum(rows.map((row) => BigInt(row.settled_revenue))),
-        royalties: sum(rows.map((row) => BigInt(row.settled_royalty))),
-      };
-    if (rows.length < linesPerPage) return;
-    last = rows.at(-1);
-  }
+  const pages = keysetPages<LineRow>(linesPerPage, (last) =>
+    sql.rows(readPage, [creatorId, period, currency, last?.micros, last?.item_id, last?.kind]),
+  );
+  for await (const rows of pages)
+    yield {
+      text: rows.map((row) => line(row, currency)).join(''),
+      lines: rows.length,
+      units: sum(rows.map(({ units }) => BigInt(units))),
+      revenue: sum(rows.map((row) => BigInt(row.settled_revenue))),
+      royalties: sum(rows.map((row) => BigInt(row.settled_royalty))),
+    };
 }
 
 function line(row: LineRow, settlementCurrency: string): string {

@@ -45,8 +45,6 @@ export function rebuildStatistics(database: Database): Promise<Rebuilt> {
 }
 
 /** Recalculates the breakdowns from ledger and orders, and corrects them. Safe during postings. */
-export async function rebuildBreakdown(database: Database): Promise<Rebuilt> {
-  const breakdown = await rebuildByCreator(database, breakdownPlan);
-  const byApp = await rebuildByCreator(database, appBreakdownPlan);
-  return { rows: breakdown.rows + byApp.rows, differed: breakdown.differed + byApp.differed };
+export function rebuildBreakdown(database: Database): Promise<Rebuilt> {
+  return rebuildByCreator(database, breakdownPlan, appBreakdownPlan);
 }

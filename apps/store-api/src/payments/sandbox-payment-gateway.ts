@@ -1,5 +1,5 @@
 import { publicId } from '@fulfilment/contracts';
-import { Database, statement } from '@fulfilment/database';
+import { Database, keysetPages, statement } from '@fulfilment/database';
 import { once } from 'node:events';
 import {
   type Charge,
@@ -92,13 +92,10 @@ export class SandboxPaymentGateway extends PaymentGateway {
     return this.database.row<ProviderPayment>(readPayment, [id]);
   }
 
-  async *listPayments({ from, to }: TimeRange): AsyncGenerator<ProviderPayment[]> {
-    let after: string | undefined = '';
-    while (after !== undefined) {
-      const page: ProviderPayment[] = await this.database.rows(readPayments, [from, to, after]);
-      yield page;
-      after = page.length < pageSize ? undefined : page.at(-1)?.chargeId;
-    }
+  listPayments({ from, to }: TimeRange): AsyncIterable<readonly ProviderPayment[]> {
+    return keysetPages<ProviderPayment>(pageSize, (last) =>
+      this.database.rows(readPayments, [from, to, last?.chargeId ?? '']),
+    );
   }
 
   async *listFailedRefunds(): AsyncGenerator<FailedRefund[]> {

@@ -1,5 +1,5 @@
 import { maxUuid, publicId } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
+import { keysetPages, statement, type Transaction } from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
@@ -97,17 +97,15 @@ export class ExportOrders {
 }
 
 async function writePages(tx: Transaction, filters: OrdersFilter, write: WriteText): Promise<void> {
-  let last: ExportedOrder | undefined;
-  for (;;) {
-    const orders = await tx.rows<ExportedOrder>(readPage, { ...filters, micros: last?.micros, id: last?.id });
-    last = orders.at(-1);
-    if (last === undefined) return;
+  const pages = keysetPages<ExportedOrder>(ordersPerPage, (last) =>
+    tx.rows(readPage, { ...filters, micros: last?.micros, id: last?.id }),
+  );
+  for await (const orders of pages) {
     const items = await tx.rows<ExportedItem>(readItems, [orders.map(({ id }) => id)]);
     const byOrder = Map.groupBy(items, ({ order_id }) => order_id);
     await write(
       orders.flatMap((order) => (byOrder.get(order.id) ?? []).map((item) => line(order, item))).join(''),
     );
-    if (orders.length < ordersPerPage) return;
   }
 }
 

@@ -1,5 +1,5 @@
 import { nilUuid, publicId } from '@fulfilment/contracts';
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, keysetPages, statement } from '@fulfilment/database';
 import { Conflict, Unprocessable } from '@fulfilment/error-envelope';
 import { timeArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
@@ -57,19 +57,16 @@ export async function rechargeOrders(
 ): Promise<RechargedOrders> {
   const skipped: Record<string, number> = {};
   let begun = 0;
-  let after = nilUuid;
-  for (;;) {
-    const page = await database.rows<{ id: string; orderId: string }>(readPage, [since, until, after]);
+  const pages = keysetPages<{ id: string; orderId: string }>(pageSize, (last) =>
+    database.rows(readPage, [since, until, last?.id ?? nilUuid]),
+  );
+  for await (const page of pages)
     for (const { orderId } of page) {
       const problem = await tryRecharge(rechargeOrder, publicId('ord', orderId));
       if (problem === undefined) begun += 1;
       else skipped[problem] = (skipped[problem] ?? 0) + 1;
     }
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize)
-      return { since: since.toISOString(), until: until.toISOString(), begun, skipped };
-    after = last.id;
-  }
+  return { since: since.toISOString(), until: until.toISOString(), begun, skipped };
 }
 
 /** Returns the reason why the order cannot be recharged now, or undefined. */

@@ -1,5 +1,5 @@
 import { isUuid, nilUuid } from '@fulfilment/contracts';
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, keysetPages, statement } from '@fulfilment/database';
 import type { ChargeStatus } from '../open-charge.js';
 import type { Charge, PaymentGateway, ProviderPayment, TimeRange } from '../../payments/payment-gateway.js';
 
@@ -71,7 +71,10 @@ export async function reconcilePayments(comparison: Comparison): Promise<Reconci
     findings.push(...(await findUnknownPayments(database, ours)));
   }
   let charges = 0;
-  for await (const page of readPaidCharges(database, range)) {
+  const paidCharges = keysetPages<Charge>(pageSize, (last) =>
+    database.rows(readSettledAsPaid, [range.from, range.to, last?.id ?? nilUuid]),
+  );
+  for await (const page of paidCharges) {
     charges += page.length;
     // A charge that was settled in this time range may have been paid in an earlier one.
     for (const charge of page.filter(({ id }) => !paidAtProvider.has(id))) {
@@ -102,16 +105,6 @@ async function findUnknownPayments(
 function matchesPayment(charge: ChargeWithStatus | undefined, { reference }: ProviderPayment): boolean {
   if (charge === undefined || charge.status === 'declined') return false;
   return charge.reference === null || reference === null || charge.reference === reference;
-}
-
-/** Yields pages of our charges that were settled as paid in the time range. */
-async function* readPaidCharges(database: Database, { from, to }: TimeRange): AsyncGenerator<Charge[]> {
-  let after: string | undefined = nilUuid;
-  while (after !== undefined) {
-    const page: Charge[] = await database.rows<Charge>(readSettledAsPaid, [from, to, after]);
-    yield page;
-    after = page.length < pageSize ? undefined : page.at(-1)?.id;
-  }
 }
 
 async function findFailedRefunds({ database, gateway, range, signal }: Comparison): Promise<Finding[]> {

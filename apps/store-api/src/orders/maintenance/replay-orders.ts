@@ -1,5 +1,5 @@
 import { type Message, messages, nilUuid } from '@fulfilment/contracts';
-import { type Database, statement } from '@fulfilment/database';
+import { type Database, keysetPages, statement } from '@fulfilment/database';
 import type { Clock } from '@fulfilment/runtime';
 import { itemsOfOrders, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
 
@@ -17,9 +17,10 @@ export async function* replayOrders(
   clock: Clock,
   pageSize = 500,
 ): AsyncGenerator<Message[]> {
-  let after = nilUuid;
-  for (;;) {
-    const orders = await database.rows<OrderRow>(readPage, [after, pageSize]);
+  const pages = keysetPages<OrderRow>(pageSize, (last) =>
+    database.rows(readPage, [last?.id ?? nilUuid, pageSize]),
+  );
+  for await (const orders of pages) {
     const items = await itemsOfOrders(
       database,
       orders.map(({ id }) => id),
@@ -29,8 +30,5 @@ export async function* replayOrders(
       const snapshot = orderSnapshot(order, items.get(order.id) ?? []);
       return messages.replayOrder.make({ order: snapshot }, { occurredAt });
     });
-    const last = orders.at(-1);
-    if (last === undefined || orders.length < pageSize) return;
-    after = last.id;
   }
 }
