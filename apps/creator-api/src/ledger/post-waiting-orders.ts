@@ -7,8 +7,8 @@ import { settlementRate } from './settlement-rate.sql.js';
 
 const groupsPerPage = 500;
 const ordersPerBatch = 500;
-/** Maximum number of scheduled scopes. If more creators change, all groups are checked instead. */
-const maxScopes = 100;
+/** Maximum number of scheduled ranges. If more creators change, all groups are checked instead. */
+const maxRanges = 100;
 
 /** Waiting orders with the same creator, currency and day of payment, which become ready at the same time. */
 interface Group {
@@ -17,8 +17,8 @@ interface Group {
   readonly paid_on: string;
 }
 
-/** The groups after a group, in index order, up to the last one of a creator. */
-interface Scope {
+/** The groups after `after`, in index order, up to those of `lastCreator`. */
+interface GroupRange {
   readonly after: Group;
   readonly lastCreator: string;
   /** Whether creators of all shards are checked, or only those in the shards of this replica. */
@@ -30,8 +30,8 @@ const beforeCreator = (creatorId: string): Group => ({
   currency: '',
   paid_on: '-infinity',
 });
-/** Returns a new object each time, since a scheduled scope is identified by its object. */
-const everyGroup = ({ ofAllShards }: Pick<Scope, 'ofAllShards'>): Scope => ({
+/** Returns a new object each time, since a scheduled range is identified by its object. */
+const everyGroup = ({ ofAllShards }: Pick<GroupRange, 'ofAllShards'>): GroupRange => ({
   after: beforeCreator(nilUuid),
   lastCreator: maxUuid,
   ofAllShards,
@@ -71,8 +71,8 @@ export const claimOrders = statement(
 );
 
 interface Progress {
-  /** The rest of the scope, or the same scope if its page has more orders to post; undefined at its end. */
-  readonly rest: Scope | undefined;
+  /** The rest of the range, or the same range if its page has more orders to post; undefined at its end. */
+  readonly rest: GroupRange | undefined;
   readonly posted: number;
 }
 
@@ -82,8 +82,8 @@ interface Progress {
  * rate is still missing are not read (ADR 11, ADR 48).
  */
 export class WaitingOrders {
-  /** The scheduled scopes. */
-  private scopes: Scope[] = [];
+  /** The scheduled ranges. */
+  private ranges: GroupRange[] = [];
   /** The groups that polling has not checked yet. */
   private polled = everyGroup({ ofAllShards: false });
 
@@ -100,10 +100,10 @@ export class WaitingOrders {
       lastCreator: id,
       ofAllShards: true,
     }));
-    this.scopes =
-      this.scopes.length + creators.length > maxScopes
+    this.ranges =
+      this.ranges.length + creators.length > maxRanges
         ? [everyGroup({ ofAllShards: true })]
-        : [...this.scopes, ...creators];
+        : [...this.ranges, ...creators];
   }
 
   /**
@@ -111,27 +111,27 @@ export class WaitingOrders {
    * shards, then what other replicas have not posted yet.
    */
   scheduleAll(): void {
-    this.scopes = [everyGroup({ ofAllShards: false }), everyGroup({ ofAllShards: true })];
+    this.ranges = [everyGroup({ ofAllShards: false }), everyGroup({ ofAllShards: true })];
   }
 
   /**
    * Handles one page of groups and at most one batch of orders. Returns whether to call it again immediately:
-   * while scopes are scheduled, and while polling has posted orders and there is a further page.
+   * while ranges are scheduled, and while polling has posted orders and there is a further page.
    */
   async round(): Promise<boolean> {
-    const [scope] = this.scopes;
-    const { rest, posted } = await this.advance(scope ?? this.polled);
-    if (scope === undefined) {
+    const [range] = this.ranges;
+    const { rest, posted } = await this.advance(range ?? this.polled);
+    if (range === undefined) {
       this.polled = rest ?? everyGroup({ ofAllShards: false });
     } else {
-      // Replaces the scope by its rest. Other scopes may have been scheduled during `advance`.
-      this.scopes = this.scopes.flatMap((item) => (item === scope ? (rest ?? []) : item));
+      // Replaces the range by its rest. Other ranges may have been scheduled during `advance`.
+      this.ranges = this.ranges.flatMap((item) => (item === range ? (rest ?? []) : item));
     }
-    return this.scopes.length > 0 || (scope === undefined && posted > 0 && rest !== undefined);
+    return this.ranges.length > 0 || (range === undefined && posted > 0 && rest !== undefined);
   }
 
-  private async advance(scope: Scope): Promise<Progress> {
-    const { after, lastCreator, ofAllShards } = scope;
+  private async advance(range: GroupRange): Promise<Progress> {
+    const { after, lastCreator, ofAllShards } = range;
     const groups = await this.database.rows<Group & { ready: boolean }>(readGroups, [
       after.creator_id,
       after.currency,
@@ -141,10 +141,10 @@ export class WaitingOrders {
     ]);
     const ready = groups.filter((group) => group.ready);
     const posted = ready.length > 0 ? await this.post(ready) : 0;
-    if (posted === ordersPerBatch) return { rest: scope, posted };
+    if (posted === ordersPerBatch) return { rest: range, posted };
     const last = groups.at(-1);
     const isLastPage = last === undefined || groups.length < groupsPerPage;
-    return { rest: isLastPage ? undefined : { ...scope, after: last }, posted };
+    return { rest: isLastPage ? undefined : { ...range, after: last }, posted };
   }
 
   private post(groups: readonly Group[]): Promise<number> {
