@@ -12,7 +12,7 @@ const resumableHours = 24;
 /** Entries are kept longer than that, so that a stream that continues has time to read them. */
 const keptHours = resumableHours + 1;
 
-// Waits for a transaction that is numbering entries, so that the returned position is not below theirs.
+// Waits for a transaction that is assigning positions, so that the returned one is not below them.
 const begin = statement(
   'order-feed.begin',
   `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${nowMicros})
@@ -24,9 +24,9 @@ const keepAlive = statement(
   'order-feed.keep-alive',
   `UPDATE order_feeds SET read_at = now() WHERE creator_id = $1 AND read_at < now() - interval '1 hour'`,
 );
-// An entry has the position 0 until it is numbered.
-const findUnnumbered = statement(
-  'order-feed.unnumbered',
+// An entry has the position 0 until one is assigned.
+const findWithoutPosition = statement(
+  'order-feed.without-position',
   `SELECT creator.id FROM unnest($1::uuid[]) AS creator(id)
    WHERE EXISTS (SELECT FROM order_feed_entries WHERE creator_id = creator.id AND position = 0)`,
 );
@@ -34,27 +34,27 @@ const lockFeed = statement(
   'order-feed.lock',
   'SELECT FROM order_feeds WHERE creator_id = $1 FOR NO KEY UPDATE',
 );
-// Numbers only entries that were committed, and above every position that was ever returned.
-const numberEntries = statement(
-  'order-feed.number',
-  `WITH unnumbered AS MATERIALIZED (
+// Only entries that were committed get positions, above every position that was ever returned.
+const assignNextPositions = statement(
+  'order-feed.assign-positions',
+  `WITH new_entries AS MATERIALIZED (
      SELECT order_id, row_number() OVER (ORDER BY order_id) AS place FROM (
        SELECT order_id FROM order_feed_entries WHERE creator_id = $1 AND position = 0 ORDER BY order_id LIMIT ${entriesPerBatch}
      ) AS first
    ), feed AS (
      SELECT greatest(last_position, ${nowMicros}) AS base FROM order_feeds WHERE creator_id = $1
-   ), numbered AS (
-     UPDATE order_feed_entries entry SET position = feed.base + unnumbered.place FROM unnumbered, feed
-     WHERE entry.order_id = unnumbered.order_id
+   ), assigned AS (
+     UPDATE order_feed_entries entry SET position = feed.base + new_entries.place FROM new_entries, feed
+     WHERE entry.order_id = new_entries.order_id
    )
-   UPDATE order_feeds SET last_position = feed.base + (SELECT count(*) FROM unnumbered), read_at = now()
+   UPDATE order_feeds SET last_position = feed.base + (SELECT count(*) FROM new_entries), read_at = now()
    FROM feed WHERE creator_id = $1`,
 );
 const readLastPositions = statement(
   'order-feed.last',
   'SELECT creator_id AS "creatorId", last_position AS position FROM order_feeds WHERE creator_id = ANY($1::uuid[])',
 );
-// Excludes the unnumbered entries, whose position is 0.
+// Excludes the entries without a position, which have 0.
 const readPage = statement(
   'order-feed.page',
   `SELECT entry.position, ${orderColumns} FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
@@ -75,12 +75,12 @@ export interface FeedPosition {
  * while no stream was open get lower positions than the returned one.
  */
 export async function beginFeed(database: Database, creatorId: string): Promise<FeedPosition> {
-  // Entries that were added while no stream was open are numbered first, a batch at a time. The position that
-  // is read after the last batch is above theirs.
+  // Entries that were added while no stream was open get their positions first, a batch at a time. The
+  // position that is read after the last batch is above theirs.
   for (;;) {
     const feed = await database.row<FeedPosition>(begin, [creatorId]);
     if (feed === undefined) throw new Error('The feed was not stored.');
-    if ((await database.rows(findUnnumbered, [[creatorId]])).length === 0) return feed;
+    if ((await database.rows(findWithoutPosition, [[creatorId]])).length === 0) return feed;
     await assignPositions(database, [creatorId]);
   }
 }
@@ -95,11 +95,11 @@ export async function assignPositions(
   database: Database,
   creatorIds: readonly string[],
 ): Promise<Map<string, number>> {
-  for (const { id } of await database.rows<{ id: string }>(findUnnumbered, [creatorIds]))
+  for (const { id } of await database.rows<{ id: string }>(findWithoutPosition, [creatorIds]))
     await database.transaction(async (tx) => {
       // The second statement starts when the first has the lock. Its snapshot has the positions that the last
       // holder assigned.
-      await pipelined([tx.run(lockFeed, [id]), tx.run(numberEntries, [id])]);
+      await pipelined([tx.run(lockFeed, [id]), tx.run(assignNextPositions, [id])]);
     });
   const rows = await database.rows<{ creatorId: string; position: number }>(readLastPositions, [creatorIds]);
   return new Map(rows.map(({ creatorId, position }) => [creatorId, position]));
@@ -114,8 +114,8 @@ export function readNewOrders(sql: Sql, creatorId: string, after: number): Promi
   return sql.rows<PositionedOrder>(readPage, [creatorId, after]);
 }
 
-// The age of a numbered entry is that of its position: an entry may wait for a reader before it is numbered.
-// Locks the entries, so that none is deleted that is numbered concurrently.
+// The age of an entry with a position is that of its position: an entry may wait for a reader before it gets
+// one. Locks the entries, so that none is deleted that gets its position concurrently.
 const deleteEntries = statement(
   'order-feed.delete-entries',
   `DELETE FROM order_feed_entries WHERE order_id = ANY(ARRAY(
