@@ -68,7 +68,7 @@ export class ReadReleases {
   }
 
   /** @throws NotFound when the release is not visible to the caller, or was not created through this API */
-  findOne(caller: Caller, id: string): Promise<ReleaseDetail> {
+  read(caller: Caller, id: string): Promise<ReleaseDetail> {
     return this.visibility.snapshot(caller, async (tx) => {
       const row = (await tx.row<ReleaseRow>(readOne, [id])) ?? throwNotFound('release');
       const uploads = await tx.rows<TrackUploadRow>(readUploads, [id]);

@@ -24,8 +24,8 @@ export class ReleasesController {
   @Get(':id')
   @AnyToken()
   @Operation(reference.readRelease)
-  findOne(@CurrentCaller() caller: Caller, @Param() { id }: ReleaseIdPath) {
-    return this.readReleases.findOne(caller, id);
+  read(@CurrentCaller() caller: Caller, @Param() { id }: ReleaseIdPath) {
+    return this.readReleases.read(caller, id);
   }
 
   @Post()
