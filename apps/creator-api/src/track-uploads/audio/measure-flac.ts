@@ -33,7 +33,7 @@ export function measureFlac(file: ByteSource, start: number): Measurement {
   const end = file.size - (hasId3v1 ? id3v1Bytes : 0);
   const tailStart = Math.max(start + 8 + info.length, end - tailBytes);
   const tail = file.bytes(tailStart, end - tailStart);
-  // Searches backwards. Offset 0 cannot be the last frame: a file of one frame would be shorter than 10 s.
+  // Searches backwards, except offset 0: from 6.6 kHz on, a file of one frame is shorter than 10 s.
   let candidates = 0;
   for (
     let offset = tail.lastIndexOf(0xff);
