@@ -54,13 +54,13 @@ describe('events of the plant and the warehouse about a product', () => {
     (await store.get(`/store/v1/releases/${id}`, creator.token)).body.products[0];
 
   it('result in the latest stock count, in any order of arrival and with repetitions', async () => {
-    for (const order of permutations([0, 1, 2])) {
+    for (const arrival of permutations([0, 1, 2])) {
       const { id, sku } = await store.release(creator.id, [{ quantity: 10 }]);
       const events = [counted(sku, 100, 1), counted(sku, 7, 2), counted(sku, 3, 3)];
-      for (const message of [...order, ...order].flatMap((index) => events[index] ?? []))
+      for (const message of [...arrival, ...arrival].flatMap((index) => events[index] ?? []))
         expect(await publish({ ...message, id: randomUUID() })).toMatchObject({ outcome: 'applied' });
-      expect({ order, availability: (await product(id)).availability }).toEqual({
-        order,
+      expect({ arrival, availability: (await product(id)).availability }).toEqual({
+        arrival,
         availability: { limited_edition: true, quantity: 3 },
       });
     }
@@ -117,11 +117,11 @@ describe('events of the plant and the warehouse about a product', () => {
   });
 
   it('result in the status of the latest event, in any order of arrival', async () => {
-    for (const order of permutations([0, 1, 2])) {
+    for (const arrival of permutations([0, 1, 2])) {
       const { id, sku } = await store.release(creator.id);
       const events = [withdrawn(sku, 1), released(sku, 2), withdrawn(sku, 3)];
-      for (const message of order.flatMap((index) => events[index] ?? [])) await publish(message);
-      expect({ order, status: (await product(id)).status }).toEqual({ order, status: 'unavailable' });
+      for (const message of arrival.flatMap((index) => events[index] ?? [])) await publish(message);
+      expect({ arrival, status: (await product(id)).status }).toEqual({ arrival, status: 'unavailable' });
     }
   });
 

@@ -35,7 +35,7 @@ const cancelOrder = statement(
   "UPDATE orders SET status = 'cancelled' WHERE id = $1 AND status IN ('pending', 'processing')",
 );
 const setChargePending = statement(
-  'test.await-charge',
+  'test.set-charge-pending',
   `WITH charge AS (UPDATE charges SET status = 'pending' WHERE order_id = $1)
    UPDATE orders SET status = 'pending', payment_status = 'pending' WHERE id = $1`,
 );
