@@ -62,24 +62,24 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.stopTasks({ beforeHttp: true });
-    await this.attempt('http', () => Promise.resolve(this.http.httpAdapter.close()));
-    await this.attempt('messaging', () => this.messaging.stop());
+    await this.tryStop('http', () => Promise.resolve(this.http.httpAdapter.close()));
+    await this.tryStop('messaging', () => this.messaging.stop());
     await this.stopTasks({ beforeHttp: false });
   }
 
   /** Other providers close their own connections in the same hook. */
   async onApplicationShutdown(): Promise<void> {
-    await this.attempt('internal port', () => this.internalServer?.close());
-    await this.attempt('redis', () => this.redis.stop());
-    await this.attempt('postgres', () => this.pools.close());
+    await this.tryStop('internal port', () => this.internalServer?.close());
+    await this.tryStop('redis', () => this.redis.stop());
+    await this.tryStop('postgres', () => this.pools.close());
   }
 
   private async stopTasks({ beforeHttp }: { readonly beforeHttp: boolean }): Promise<void> {
     const tasks = this.providers(BackgroundTask).filter((task) => task.stopsBeforeHttp === beforeHttp);
-    await Promise.all(tasks.map((task) => this.attempt(task.constructor.name, () => task.stop())));
+    await Promise.all(tasks.map((task) => this.tryStop(task.constructor.name, () => task.stop())));
   }
 
-  private async attempt(step: string, stop: () => Promise<unknown> | undefined): Promise<void> {
+  private async tryStop(step: string, stop: () => Promise<unknown> | undefined): Promise<void> {
     try {
       await stop();
     } catch (error) {
