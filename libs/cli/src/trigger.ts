@@ -58,18 +58,16 @@ export async function trigger(
   terminal: Terminal,
   { json, signal }: { readonly json: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
-  const known = events.map(
-    (event) => webhookEventNames.find((name) => name === event) ?? throwUnknown(event),
-  );
+  const known = events.map((event) => {
+    const name = webhookEventNames.find((candidate) => candidate === event);
+    if (name !== undefined) return name;
+    throw new UsageError(`Unknown event "${event}". All events: ${webhookEventNames.join(', ')}`);
+  });
   for (const event of known) {
     signal.throwIfAborted();
     const subject = await triggers[event](context, terminal);
     terminal.result(json ? JSON.stringify({ event, subject }) : `${event}  ${subject}`);
   }
-}
-
-function throwUnknown(event: string): never {
-  throw new UsageError(`Unknown event "${event}". All events: ${webhookEventNames.join(', ')}`);
 }
 
 function requireOperator({ operate }: TriggerContext): Operate {

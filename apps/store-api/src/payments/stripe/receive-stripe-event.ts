@@ -4,7 +4,7 @@ import { RateLimiter } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../../config.js';
-import { hintOf, isSignedByStripe, type StripeHint } from './stripe-event.rules.js';
+import { hintOf, isSignedByStripe } from './stripe-event.rules.js';
 
 // Skips orders without a recorded attempt to charge (`resume_tries = 0`): the request that placed the order,
 // or the completer, is about to charge them.
@@ -46,13 +46,9 @@ export class ReceiveStripeEvent {
   async run(body: Buffer, signature: string | undefined, address: string): Promise<{ received: true }> {
     if (!isSignedByStripe(body, signature ?? '', this.secrets, this.clock())) return this.reject(address);
     const hint = hintOf(body);
-    if (hint !== undefined) await this.makeDue(hint);
+    if (hint?.about === 'charge') await this.database.run(chargeDueNow, [hint.chargeId]);
+    if (hint?.about === 'refund') await this.database.run(refundDueNow, [hint.reference, hint.isFailure]);
     return { received: true };
-  }
-
-  private async makeDue(hint: StripeHint): Promise<void> {
-    if (hint.about === 'charge') await this.database.run(chargeDueNow, [hint.chargeId]);
-    else await this.database.run(refundDueNow, [hint.reference, hint.isFailure]);
   }
 
   /** Counts the request in the quota of its client network, like other requests without valid credentials. */

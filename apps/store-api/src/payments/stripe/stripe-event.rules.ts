@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { z } from 'zod';
 
 /** The charge or refund that an event of Stripe is about. */
-export type StripeHint =
+type StripeHint =
   | { readonly about: 'charge'; readonly chargeId: string }
   /** `reference` is Stripe's id of the refund. */
   | { readonly about: 'refund'; readonly reference: string; readonly isFailure: boolean };
