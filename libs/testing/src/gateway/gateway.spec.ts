@@ -100,6 +100,14 @@ describe('the documentation site', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
+  it('forbids to store an error, also when the id of the request looks like a path that may be stored', async () => {
+    const response = await siteGateway.fetch(`${siteGateway.url}/unknown`, {
+      headers: { 'x-request-id': 'id:200:/docs/_astro/' },
+    });
+    expect(response.headers.get('x-request-id')).toBe('id:200:/docs/_astro/');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
   it('redirects /docs to /docs/', async () => {
     const response = await siteGateway.fetch(`${siteGateway.url}/docs`, { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([301, '/docs/']);
