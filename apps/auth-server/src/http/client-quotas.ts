@@ -9,14 +9,15 @@ import { type AuthQuota, takeFromQuota } from './request-limits.js';
 /** Bounds the memory. The next request of a client whose entry was evicted counts for its network. */
 const maxKnownClients = 10_000;
 const rememberMs = 600_000;
-const clientEndpoint = /^\/oauth2\/(token|introspect|revoke|par)$/;
+/** Paths at which clients authenticate, below the mount path. */
+export const clientEndpoints = /^\/oauth2\/(token|introspect|revoke|par)$/;
 
 /** Result of the client authentication of a request. */
 export type ClientAuthentication = { readonly clientId: string } | 'rejected';
 
 /**
  * The client authentication of a request: set by oidc/clients/client-authentication.ts while oidc-provider
- * handles it, read by `rememberCredentials`.
+ * handles it, read by `updateKnownClients`.
  */
 const authentications = new Attached<ClientAuthentication>();
 
@@ -24,9 +25,8 @@ export function setClientAuthentication(request: object, result: ClientAuthentic
   authentications.set(request, result);
 }
 
-/** Whether clients authenticate at an endpoint. @param path below the mount path */
 export function isClientEndpoint(method: string | undefined, path: string): boolean {
-  return method === 'POST' && clientEndpoint.test(path);
+  return method === 'POST' && clientEndpoints.test(path);
 }
 
 /**
@@ -56,7 +56,7 @@ export class ClientQuotas {
   }
 
   /** Remembers the credentials of a handled request if they were accepted, and removes rejected ones. */
-  async rememberCredentials(quota: AuthQuota, request: IncomingMessage): Promise<void> {
+  async updateKnownClients(quota: AuthQuota, request: IncomingMessage): Promise<void> {
     const credentials = this.sentCredentials.get(request);
     const authentication = authentications.get(request);
     if (credentials === undefined || authentication === undefined) return;

@@ -7,7 +7,7 @@ import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
 import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
 import { sessionNotEnded } from '../tokens/stored-rows.js';
-import { consumedConcurrently, familyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
+import { ConsumedConcurrently, familyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { NewRow } from '../tokens/unit-of-work/token-writes.js';
 import type { ProviderDependencies } from './provider-dependencies.js';
 
@@ -104,8 +104,8 @@ class ModelAdapter implements Adapter {
     // PostgreSQL stores no NUL or lone surrogate. Ids in forms are checked earlier, and ids in headers
     // and JWTs here.
     if (!isStorableText(id)) return undefined;
-    const { stored, unitOfWork } = this.dependencies;
-    const row = await stored.find(
+    const { storedRows, unitOfWork } = this.dependencies;
+    const row = await storedRows.takeOrRead(
       this.model,
       storedId(this.model, id),
       await unitOfWork.currentTransaction(),
@@ -142,7 +142,7 @@ class ModelAdapter implements Adapter {
       return deferredTokens.consume(this.model, rowId);
     if ((await this.run(consume, [this.model, rowId, new Date()])) > 0) return;
     if (this.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('already used');
-    throw new errors.InvalidGrant({ detail: consumedConcurrently });
+    throw new ConsumedConcurrently();
   }
 
   async destroy(id: string): Promise<void> {

@@ -12,10 +12,10 @@ import { prefetchToken } from './requests/prefetch-token.js';
 import { formOf, passBody, passForm, receiveBody } from './requests/request-bodies.js';
 
 /** Allowed spelling of a path: lower case in the first two segments, anything in the rest (ids). */
-const spelling = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
+const canonicalPath = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
 const introspection = '/oauth2/introspect';
 const revocation = '/oauth2/revoke';
-const registration = /^\/oauth2\/register(\/|$)/;
+const registrationPath = /^\/oauth2\/register(\/|$)/;
 
 /** @param path below the mount path */
 type HandleEndpoint = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
@@ -66,14 +66,14 @@ async function handleClientRequest(
   if (description !== undefined) {
     sendRendered(response, description);
   } else {
-    if (path === '/oauth2/token' && form !== undefined) prefetchToken(request, form, oidc.stored);
+    if (path === '/oauth2/token' && form !== undefined) prefetchToken(request, form, oidc.storedRows);
     const mayHaveJwt = path === introspection || path === revocation;
     if (form !== undefined)
-      passForm(request, mayHaveJwt ? replaceJwtWithHandle(request, form, oidc.stored) : form);
+      passForm(request, mayHaveJwt ? replaceJwtWithHandle(request, form, oidc.storedRows) : form);
     else if (body !== undefined) passBody(request, body);
     await oidc.handle(request, response);
   }
-  await clientQuotas.rememberCredentials(quota, request);
+  await clientQuotas.updateKnownClients(quota, request);
 }
 
 async function handleOtherRequest(
@@ -84,11 +84,11 @@ async function handleOtherRequest(
 ): Promise<void> {
   // oidc-provider ignores case and a trailing slash. Quotas and transactions depend on the path, so only one
   // spelling of a path is accepted; all others are 404.
-  if (!spelling.test(path)) {
+  if (!canonicalPath.test(path)) {
     sendRendered(response, envelopeResponse(noSuchPath));
     return;
   }
-  if (registration.test(path)) {
+  if (registrationPath.test(path)) {
     allowAnyOrigin(response);
     if (request.method === 'OPTIONS') return endPreflight(response);
   }

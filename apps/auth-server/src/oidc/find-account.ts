@@ -34,7 +34,7 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, unitOfWo
   };
 }
 
-/** Returns the private claims of an access token at this issue or refresh. @throws InvalidGrant */
+/** Returns the current private claims for a new access token. @throws InvalidGrant */
 export function currentOrganisationClaims(
   ctx: KoaContextWithOIDC,
 ): OrganisationClaims & Record<string, unknown> {

@@ -4,7 +4,7 @@ import { arrivalOf } from '../tokens/reuse/request-arrivals.js';
 import type { ResponseTimestampStore } from '../tokens/reuse/response-timestamps.js';
 import { auditLostRace } from '../tokens/reuse/reuse.js';
 import { minResponseMs } from '../tokens/reuse/reuse.rules.js';
-import { consumedConcurrently } from '../tokens/unit-of-work/deferred-tokens.js';
+import { ConsumedConcurrently } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
 /**
@@ -30,7 +30,7 @@ export function inUnitOfWork(unitOfWork: UnitOfWork, timestamps: ResponseTimesta
       if (!(error instanceof errors.InvalidGrant)) throw error;
       ctx.status = error.statusCode;
       ctx.body = { error: error.error, error_description: error.error_description };
-      if (error.error_detail === consumedConcurrently) await auditLostRace(ctx, unitOfWork);
+      if (error instanceof ConsumedConcurrently) await auditLostRace(ctx, unitOfWork);
     }
   };
 }
@@ -44,8 +44,8 @@ async function delayResponse(ctx: KoaContextWithOIDC): Promise<void> {
   const arrivedAtMs = arrivalOf(ctx.req)?.arrivedAtMs;
   const minMs = minResponseMs[String(ctx.oidc?.params?.grant_type)];
   if (ctx.status !== 200 || arrivedAtMs === undefined || minMs === undefined) return;
-  // Sleeps even if the time is over: a response sent from a timer is followed by the event loop's poll phase,
-  // which reads the requests that are already in the sockets.
+  // Sleeps even if the time is over: between a timer and the end of the commit, the process reads the
+  // requests that are already in its sockets.
   await sleep(Math.max(1, arrivedAtMs + minMs - Date.now()));
 }
 

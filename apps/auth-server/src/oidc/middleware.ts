@@ -1,4 +1,5 @@
 import type { default as Provider } from 'oidc-provider';
+import { clientEndpoints } from '../http/client-quotas.js';
 import { endTokensOfSession } from '../sessions/end-tokens-of-session.js';
 import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { auditProviderEvents } from './audit-events.js';
@@ -29,8 +30,7 @@ export function addMiddleware(provider: Provider, dependencies: ProviderDependen
   provider.use(onlyAt(/^\/\.well-known\//, advertiseResponseModes));
   provider.use(onlyAt(/^\/oauth2\//, forbidStoring));
   // Outside respondToMissingClient, whose response it counts as failed authentication.
-  const pathsWithClientAuthentication = /^\/oauth2\/(token|introspect|revoke|par)$/;
-  provider.use(onlyAt(pathsWithClientAuthentication, recordClientAuthentication(rejectionAudit)));
+  provider.use(onlyAt(clientEndpoints, recordClientAuthentication(rejectionAudit)));
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
   provider.use(auditProviderEvents(provider, unitOfWork));
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(unitOfWork, responseTimestamps)));

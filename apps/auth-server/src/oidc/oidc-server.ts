@@ -51,8 +51,8 @@ export class OidcServer extends BackgroundLoop {
     return this.current().handle;
   }
 
-  get stored(): StoredRows {
-    return this.dependencies.stored;
+  get storedRows(): StoredRows {
+    return this.dependencies.storedRows;
   }
 
   get logger(): Logger {

@@ -21,7 +21,7 @@ export class ProviderDependencies {
     @Inject(CLOCK) readonly clock: Clock,
     readonly unitOfWork: UnitOfWork,
     readonly families: Families,
-    readonly stored: StoredRows,
+    readonly storedRows: StoredRows,
     readonly secrets: SecretBox,
     readonly outbox: Outbox,
     readonly accounts: ReadAccounts,

@@ -142,9 +142,9 @@ function features({ rejectionAudit }: ProviderDependencies): Configuration['feat
 
 /** Accounts, their claims, and the interactions of a sign-in. */
 function accountsAndInteractions(dependencies: ProviderDependencies): Configuration {
-  const { accounts, config, stored, unitOfWork, grants, factors } = dependencies;
+  const { accounts, config, storedRows, unitOfWork, grants, factors } = dependencies;
   return {
-    findAccount: findAccount(accounts, stored, unitOfWork),
+    findAccount: findAccount(accounts, storedRows, unitOfWork),
     extraTokenClaims: currentOrganisationClaims,
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),

@@ -64,7 +64,7 @@ const findRows = statement(
 export class StoredRows {
   private readonly loader: BatchLoader<Key, RowWithRelated>;
   /**
-   * Rows that a request has prefetched or read with a related row. `find` returns each of them only once: the
+   * Rows that a request has prefetched or read with a related row. Each of them is taken only once: the
    * request may change the row after that.
    */
   private readonly prefetched = new Attached<Map<string, Promise<StoredRow | undefined>>>();
@@ -91,7 +91,7 @@ export class StoredRows {
    * @param tx transaction of the unit of work, if open: it sees its own writes, and no second connection is
    * used
    */
-  async find(model: string, id: string, tx: Sql | undefined): Promise<StoredRow | undefined> {
+  async takeOrRead(model: string, id: string, tx: Sql | undefined): Promise<StoredRow | undefined> {
     if (tx !== undefined) return (await readRows(tx, [{ model, id }]))[0]?.row;
     const request = Provider.ctx?.req;
     if (request === undefined) return this.loader.load({ model, id });

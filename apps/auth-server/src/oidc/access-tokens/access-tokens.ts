@@ -43,7 +43,7 @@ export class AccessTokenSigner {
       ...(payload.jkt === undefined ? {} : { cnf: { jkt: payload.jkt } }),
     };
     const input = `${this.header}.${encode(claims)}`;
-    return `${input}.${this.key.signSync(Buffer.from(input)).toString('base64url')}`;
+    return `${input}.${this.key.signEs256(Buffer.from(input)).toString('base64url')}`;
   }
 }
 

@@ -34,10 +34,12 @@ export class LocalSigningKey extends ExternalSigningKey {
   }
 
   override sign(data: Uint8Array): Buffer | Promise<Buffer> {
-    return this.jwk.alg === 'ES256' ? this.signSync(data) : signOnThreadPool('sha256', data, this.privateKey);
+    return this.jwk.alg === 'ES256'
+      ? this.signEs256(data)
+      : signOnThreadPool('sha256', data, this.privateKey);
   }
 
-  signSync(data: Uint8Array): Buffer {
+  signEs256(data: Uint8Array): Buffer {
     return es256FromDer(sign('sha256', data, this.privateKey));
   }
 }

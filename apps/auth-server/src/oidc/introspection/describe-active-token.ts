@@ -56,7 +56,7 @@ async function authorizedClient(
 ): Promise<Client | undefined> {
   const [client, stored] = await Promise.all([
     oidc.provider.Client.find(credentials.id),
-    oidc.stored.findAccessToken(claims.jti),
+    oidc.storedRows.findAccessToken(claims.jti),
   ]);
   if (client === undefined || !(await isSecretOf(client, credentials.secret))) return undefined;
   if (client.resource_server !== true && client.clientId !== claims.client_id) return undefined;

@@ -3,8 +3,13 @@ import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { errors } from 'oidc-provider';
 import { commitProbeOf, type NewRow, type TokenWrite, type TokenWriteResult } from './token-writes.js';
 
-/** `error_detail` of a request whose token another request consumed first. */
-export const consumedConcurrently = 'consumed by a concurrent request';
+/** Another request consumed the token first. */
+export class ConsumedConcurrently extends errors.InvalidGrant {
+  constructor() {
+    super({ detail: 'consumed by a concurrent request' });
+  }
+}
+
 /** `error_detail` of a request whose token family has ended. */
 export const familyEnded = 'the grant was revoked';
 
@@ -32,8 +37,8 @@ export class DeferredTokens {
    * @throws Error for a member of no family or of another one
    */
   add(member: NewRow, roleVersion: string | undefined): void {
-    const [first = member] = this.members;
-    if (member.grant_id === null || member.grant_id !== first.grant_id)
+    const familyId = (this.members[0] ?? member).grant_id;
+    if (member.grant_id === null || member.grant_id !== familyId)
       throw new Error('A token request must add to exactly one token family.');
     this.members.push(member);
     this.roleVersion = roleVersion;
@@ -58,7 +63,6 @@ export class DeferredTokens {
     });
     if (written?.family_exists !== true) throw new errors.InvalidGrant({ detail: familyEnded });
     if (!written.role_current) throw new DependencyUnavailable('The role changed during the request.');
-    if (consumption !== undefined && !written.consumed)
-      throw new errors.InvalidGrant({ detail: consumedConcurrently });
+    if (consumption !== undefined && !written.consumed) throw new ConsumedConcurrently();
   }
 }
