@@ -57,7 +57,7 @@ export class ReceiveStripeEvent {
     if (decision?.allowed === false)
       throw new RateLimited(decision.retryAfterSeconds, this.limiter.headers('anonymous', decision));
     throw new ValidationFailed([
-      { field: 'Stripe-Signature', reason: 'must be a recent signature of Stripe' },
+      { field: 'stripe-signature', reason: 'must be a recent signature of Stripe' },
     ]);
   }
 }

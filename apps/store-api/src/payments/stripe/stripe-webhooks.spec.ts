@@ -157,7 +157,7 @@ describe("Stripe's webhooks", () => {
     const { body } = await send('{}', signature).expect(400);
     expect(body).toMatchObject({
       code: 'VALIDATION_ERROR',
-      details: [{ field: 'Stripe-Signature', reason: 'must be a recent signature of Stripe' }],
+      details: [{ field: 'stripe-signature', reason: 'must be a recent signature of Stripe' }],
     });
   });
 
