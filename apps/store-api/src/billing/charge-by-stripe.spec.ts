@@ -151,7 +151,11 @@ describe('orders that are charged by Stripe', () => {
       const chargeOnce = async () =>
         store.app
           .get(SettleOrder)
-          .run(store.database, charge, await store.app.get(ChargeOrder).run(store.database, charge));
+          .run(
+            store.database,
+            charge,
+            await store.app.get(ChargeOrder).run(store.database, charge, 'request'),
+          );
       await Promise.all(Array.from({ length: 8 }, chargeOnce));
       expect(await statusOf(placed)).toBe('processing');
       expect(placed.intents()).toHaveLength(1);

@@ -5,6 +5,7 @@ import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
 import { type ChargeOutcome, type OpenCharge, PaymentGateway } from '../payments/payment-gateway.js';
 import { ChargeSender } from './charge-sender.js';
+import type { CircuitUser } from './payment-circuit-breaker.js';
 import { inProviderSpan } from './provider-span.js';
 
 const saveReference = statement(
@@ -40,12 +41,17 @@ export class ChargeOrder {
   /**
    * Never throws: after an error the completer retries. Returns undefined without an outcome.
    * @param sql the pool of requests, or the background pool of the completer (docs/adr/0022)
-   * @param stopping only for charges of the completer: aborts when the completer stops. The order is then
-   *   left to another replica
+   * @param stopping aborts when the completer stops. The order is then left to another replica
    */
-  async run(sql: Sql, charge: OpenCharge, stopping?: AbortSignal): Promise<ChargeOutcome | undefined> {
+  async run(
+    sql: Sql,
+    charge: OpenCharge,
+    source: CircuitUser,
+    stopping?: AbortSignal,
+  ): Promise<ChargeOutcome | undefined> {
+    const send = () => this.requestCharge(charge, stopping);
     try {
-      const result = await this.sender.run(charge, () => this.requestCharge(charge, stopping), stopping);
+      const result = await this.sender.run(charge, source, send, stopping);
       this.faultPoints.pass('charged');
       if (result.status === 'succeeded' || result.status === 'declined') return result;
       if (result.status === 'under_way') await sql.run(saveReference, [charge.id, result.reference]);

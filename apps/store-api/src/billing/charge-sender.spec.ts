@@ -26,25 +26,27 @@ describe('the circuit of the payment provider', () => {
     'is opened by a charge that fails as %s',
     async (failure) => {
       const sender = newSender();
-      expect(await sender.run(live(), failWith(failure))).toEqual({ status: 'unknown' });
-      expect(await sender.run(live(), () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
+      expect(await sender.run(live(), 'request', failWith(failure))).toEqual({ status: 'unknown' });
+      expect(await sender.run(live(), 'request', () => Promise.resolve(paid))).toEqual({
+        status: 'suspended',
+      });
     },
   );
 
   it('stays closed when the outcome of a charge is unknown', async () => {
     const sender = newSender();
     const unknown = () => Promise.reject(new Error('The key is in use.'));
-    expect(await sender.run(live(), unknown)).toEqual({ status: 'unknown' });
-    expect(await sender.run(live(), () => Promise.resolve(paid))).toEqual(paid);
+    expect(await sender.run(live(), 'request', unknown)).toEqual({ status: 'unknown' });
+    expect(await sender.run(live(), 'request', () => Promise.resolve(paid))).toEqual(paid);
   });
 
   it('is neither opened nor closed by charges of test orders, which are sent while it is open', async () => {
     const sender = newSender();
-    await sender.run(test(), failWith('unavailable'));
-    await sender.run(test(), failWith('unavailable'));
-    expect(await sender.run(live(), () => Promise.resolve(paid))).toEqual(paid);
-    await sender.run(live(), failWith('unavailable'));
-    expect(await sender.run(test(), () => Promise.resolve(paid))).toEqual(paid);
-    expect(await sender.run(live(), () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
+    await sender.run(test(), 'request', failWith('unavailable'));
+    await sender.run(test(), 'request', failWith('unavailable'));
+    expect(await sender.run(live(), 'request', () => Promise.resolve(paid))).toEqual(paid);
+    await sender.run(live(), 'request', failWith('unavailable'));
+    expect(await sender.run(test(), 'request', () => Promise.resolve(paid))).toEqual(paid);
+    expect(await sender.run(live(), 'request', () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
   });
 });

@@ -1,7 +1,7 @@
 import { Counter, Gauge, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
-import { PaymentCircuitBreaker, type Permit } from './payment-circuit-breaker.js';
+import { type CircuitUser, PaymentCircuitBreaker, type Permit } from './payment-circuit-breaker.js';
 import {
   type ChargeOutcome,
   type OpenCharge,
@@ -79,17 +79,17 @@ export class ChargeSender {
   /**
    * Never throws.
    * @param send sends the charge to the provider
-   * @param stopping only for charges of the completer, which have priority for the trial of an open circuit:
-   *   aborts when the completer stops. A charge that fails after that does not count as a failure of the
-   *   provider
+   * @param stopping aborts when the completer stops. A charge that fails after that does not count as a
+   *   failure of the provider
    */
   async run(
     charge: OpenCharge,
+    source: CircuitUser,
     send: () => Promise<ChargeOutcome | UnderWay>,
     stopping?: AbortSignal,
   ): Promise<ChargeResult> {
     if (charge.isTest) return this.sendToSandbox(charge, send);
-    const permit = this.circuit.enter(stopping === undefined ? 'request' : 'completer');
+    const permit = this.circuit.enter(source);
     if (permit === undefined) {
       chargeRequests.inc({ outcome: 'suspended' });
       return { status: 'suspended' };

@@ -72,7 +72,7 @@ export class PlaceOrder {
   }
 
   private async chargeAndSettle(charge: OpenCharge, newOrder?: NewOrder): Promise<PlacedOrder> {
-    const outcome = await this.chargeOrder.run(this.database, charge);
+    const outcome = await this.chargeOrder.run(this.database, charge, 'request');
     const placed = await this.settleOrder.run(this.database, charge, outcome, newOrder);
     ordersPlaced.inc({ outcome: placed.status });
     return placed;

@@ -106,8 +106,8 @@ export class OrderCompleter extends BackgroundTask {
   /** An open circuit limits only the live orders, since the sandbox charges the test orders. */
   private async claim(max: number, { all, live, test }: ClaimStatements): Promise<OpenCharge[]> {
     const leaseMs = this.config.PAYMENT_TIMEOUT_MS + leaseMarginMs;
-    const claim = (claimDue: Statement, limit: number): Promise<OpenCharge[]> =>
-      this.database.rows<OpenCharge>(claimDue, [leaseMs, limit]);
+    const claim = (chosen: Statement, limit: number): Promise<OpenCharge[]> =>
+      this.database.rows<OpenCharge>(chosen, [leaseMs, limit]);
     const maxLive = this.chargeSender.completerCapacity(max);
     if (maxLive === max) return claim(all, max);
     const liveCharges = maxLive === 0 ? [] : await claim(live, maxLive);
@@ -115,7 +115,7 @@ export class OrderCompleter extends BackgroundTask {
   }
 
   private async resume(charge: OpenCharge, stopping: AbortSignal): Promise<void> {
-    const outcome = await this.chargeOrder.run(this.database, charge, stopping);
+    const outcome = await this.chargeOrder.run(this.database, charge, 'completer', stopping);
     if (outcome === undefined && stopping.aborted) return;
     const { status } = await this.settleOrder.run(this.database, charge, outcome);
     const sentence =
