@@ -12,7 +12,7 @@ import { statusesBefore } from '../order.rules.js';
 import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
 
-const settle = statement(
+const settleCharge = statement(
   'orders.settle',
   `WITH
    -- Serialises concurrent callers, so a charge gets its outcome once.
@@ -22,7 +22,7 @@ const settle = statement(
    ),
    -- No row if the status of the order does not allow the new one: after a cancellation, or when a recharge is
    -- declined.
-   settled AS (
+   changed AS (
      UPDATE orders SET status = :status, payment_status = :payment_status, reason = :reason, resume_at = NULL,
                        -- Providers report whole seconds by their own clock, so their time may be too early.
                        charged_at = CASE WHEN :charged_at::timestamptz IS NOT NULL THEN greatest(:charged_at, charge.started_at) END,
@@ -31,7 +31,8 @@ const settle = statement(
        AND orders.status = ANY(:statuses_before::text[])
      RETURNING ${orderColumns}
    )
-   SELECT settled.* FROM charge LEFT JOIN settled ON true`,
+   SELECT CASE WHEN changed.id IS NULL THEN 'order_kept' ELSE 'order_changed' END AS effect, changed.*
+   FROM charge LEFT JOIN changed ON true`,
 );
 // The frequent case, in one statement: this request wrote the order, so it can compute the changed row itself
 // (docs/adr/0045).
@@ -73,8 +74,8 @@ const markContradictedRefundDue = statement(
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
-/** The changed order; its id is null if it keeps its status. Undefined if the charge was settled before. */
-type SettledRow = OrderRow | { readonly id: null } | undefined;
+/** What `settleCharge` did to the order. No row if the charge was settled before. */
+type SettledRow = (OrderRow & { readonly effect: 'order_changed' }) | { readonly effect: 'order_kept' };
 type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;
 
@@ -110,10 +111,10 @@ export class SettleOrder {
     const pending: PlacedOrder = { id: publicId('ord', orderId), status: 'pending' };
     try {
       if (newOrder !== undefined && outcome?.status === 'succeeded') {
-        const settled = await this.settleUnchanged(database, newOrder, outcome);
-        if (settled !== undefined) return settled;
+        const response = await this.settleUnchanged(database, newOrder, outcome);
+        if (response !== undefined) return response;
       }
-      if (outcome !== undefined) return await this.settle(database, charge, outcome);
+      if (outcome !== undefined) return await this.settleInTransaction(database, charge, outcome);
       await this.keys.savePendingResponse(database, orderId, pending);
     } catch (error) {
       this.logger.error(
@@ -126,7 +127,7 @@ export class SettleOrder {
 
   /**
    * Settles a paid order that has not changed since it was written, in one statement instead of the
-   * transaction of `settle`: its row and message follow from what was written (docs/adr/0045).
+   * transaction of `settleInTransaction`: its row and message follow from what was written (docs/adr/0045).
    * Returns undefined if the order or its charge has changed.
    */
   private async settleUnchanged(
@@ -143,31 +144,31 @@ export class SettleOrder {
       charged_at: chargedAt > row.created_at ? chargedAt : row.created_at,
       updated_at: new Date(row.updated_at.getTime() + elapsedMs), // by PostgreSQL's clock
     };
-    const settled: PlacedOrder = { id: publicId('ord', row.id), status: paidRow.status };
+    const response: PlacedOrder = { id: publicId('ord', row.id), status: paidRow.status };
     const written = await database.run(settleUnchanged, {
       ...paidRow,
       charge_id: charge.id,
       version_before: row.version,
       statuses_before: statusesBefore(paidRow.status),
       reference,
-      response: settled,
+      response,
       ...outboxRow(this.messageOf(paidRow, items)),
     });
     if (written === 0) return undefined;
     this.outbox.wakeRelay();
     this.faultPoints.pass('order-settled');
-    return settled;
+    return response;
   }
 
-  private async settle(
+  private async settleInTransaction(
     database: Database,
     { id: chargeId, orderId }: ChargeToSettle,
     outcome: ChargeOutcome,
   ): Promise<PlacedOrder> {
-    const placed = await database.transaction(async (tx) => {
+    const response = await database.transaction(async (tx) => {
       const isPaid = outcome.status === 'succeeded';
       const status = isPaid ? 'processing' : 'payment_failed';
-      const settling: Promise<SettledRow> = tx.row(settle, {
+      const settling = tx.row<SettledRow>(settleCharge, {
         charge_id: chargeId,
         charge_status: outcome.status,
         reference: outcome.reference,
@@ -182,7 +183,7 @@ export class SettleOrder {
         if (isPaid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
         return readCurrentResponse(tx, orderId);
       }
-      if (row.id === null) {
+      if (row.effect === 'order_kept') {
         // Also locks the order. Transactions that return stock lock an order before its products.
         await tx.run(cancelResume, [orderId]);
         // A paid order that keeps its status was cancelled, so its money is refunded.
@@ -191,16 +192,16 @@ export class SettleOrder {
         return readCurrentResponse(tx, orderId);
       }
       if (!isPaid) await this.stock.returnStock(tx, orderId);
-      const settled: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
+      const changed: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
       tx.sendWithCommit(
         this.outbox.add(tx, this.messageOf(row, items)),
-        this.keys.saveFinalResponse(tx, orderId, settled),
+        this.keys.saveFinalResponse(tx, orderId, changed),
       );
       this.faultPoints.pass('order-settled-uncommitted');
-      return settled;
+      return changed;
     });
     this.faultPoints.pass('order-settled');
-    return placed;
+    return response;
   }
 
   /** The message that reports the new status. */
