@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { Charge, OpenCharge } from '../payment-gateway.js';
-import type { ChargeKeys } from './stripe-idempotency-keys.js';
+import { type ChargeKeys, UnusableKey } from './stripe-idempotency-keys.js';
 import { pickMostAdvanced } from './stripe-outcome.rules.js';
 
 /**
@@ -27,18 +27,18 @@ export class StripeChargeLookup {
 
   /**
    * Finds the charge's PaymentIntent, whichever idempotency key created it. Call it after the current key
-   * became unusable.
-   * @returns undefined when there is none; `inconclusive` when the list is too long and the search may not
-   *   contain it yet
+   * became unusable. Returns undefined when there is none.
+   * @throws UnusableKey when the list is too long and the search may not contain it yet
    */
   async listOrSearch(
     charge: OpenCharge,
     keys: ChargeKeys,
     signal: AbortSignal,
-  ): Promise<Stripe.PaymentIntent | undefined | 'inconclusive'> {
+  ): Promise<Stripe.PaymentIntent | undefined> {
     const intents = await this.list(charge, keys, signal);
     if (intents !== 'too_many') return pickMostAdvanced(intents);
-    return (keys.unusableForMs ?? 0) < searchDelayMs ? 'inconclusive' : this.search(charge);
+    if ((keys.unusableForMs ?? 0) < searchDelayMs) throw new UnusableKey();
+    return this.search(charge);
   }
 
   /**

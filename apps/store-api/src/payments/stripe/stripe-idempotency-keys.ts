@@ -37,6 +37,15 @@ const useNextForRefund = statement(
    ON CONFLICT (charge_id) DO UPDATE SET refund_key_number = k.refund_key_number + 1 WHERE k.refund_key_number = $2`,
 );
 
+/** A charge waits because its key is unusable. */
+export class UnusableKey extends Error {
+  override readonly name = 'UnusableKey';
+
+  constructor() {
+    super('Stripe repeats a server error under the idempotency key; a later attempt looks up the outcome.');
+  }
+}
+
 /** State of the idempotency keys of a charge at Stripe. Durations are by PostgreSQL's clock. */
 export interface ChargeKeys {
   /** Number of the current key, from 1. The next one follows if nothing was charged under an unusable key. */

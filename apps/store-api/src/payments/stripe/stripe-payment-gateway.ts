@@ -20,7 +20,12 @@ import {
   paymentError,
   unusablePaymentMethod,
 } from './stripe-errors.rules.js';
-import { type ChargeKeys, numberedKey, type StripeIdempotencyKeys } from './stripe-idempotency-keys.js';
+import {
+  type ChargeKeys,
+  numberedKey,
+  type StripeIdempotencyKeys,
+  UnusableKey,
+} from './stripe-idempotency-keys.js';
 import { StripePayments } from './stripe-payments.js';
 import { StripeMode } from './stripe-mode.js';
 import {
@@ -55,14 +60,6 @@ const recoveryTimeMs = 60_000;
 
 /** Makes Stripe return the whole charge of a PaymentIntent, not only its id. */
 const expand = ['latest_charge'];
-
-class UnusableKey extends Error {
-  override readonly name = 'UnusableKey';
-
-  constructor() {
-    super('Stripe repeats a server error under the idempotency key; a later attempt looks up the outcome.');
-  }
-}
 
 /**
  * Charges cards with Stripe's PaymentIntents, created and confirmed in one request while the creator is
@@ -115,7 +112,7 @@ export class StripePaymentGateway extends PaymentGateway {
     return untilAborted(signal, async () => {
       try {
         await this.mode.check();
-        return await this.startOrResume(charge, signal);
+        return await this.chargeOrLookUp(charge, signal);
       } catch (error) {
         throw paymentError(error);
       }
@@ -145,40 +142,41 @@ export class StripePaymentGateway extends PaymentGateway {
     return this.payments.listFailedRefunds(range, signal);
   }
 
-  private async startOrResume(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay> {
-    if (charge.isFirstRequest) return this.start(charge, 1);
-    if (charge.reference !== null) return this.readAndResume(charge, charge.reference);
+  private async chargeOrLookUp(charge: OpenCharge, signal: AbortSignal): Promise<ChargeOutcome | UnderWay> {
+    if (charge.isFirstRequest) return this.chargeUnderKey(charge, 1);
+    if (charge.reference !== null) return this.readIntent(charge, charge.reference);
     const keys = await this.keys.read(charge);
-    if (keys.paymentIntent !== null) return this.readAndResume(charge, keys.paymentIntent);
-    if (keys.unusableForMs !== null) return this.recover(charge, keys, signal);
+    if (keys.paymentIntent !== null) return this.readIntent(charge, keys.paymentIntent);
+    if (keys.unusableForMs !== null) return this.replaceUnusableKey(charge, keys, signal);
     const intent = keys.ageMs > lookupAfterMs ? await this.lookup.search(charge) : undefined;
-    return intent === undefined ? this.start(charge, keys.keyNumber) : this.resume(charge, intent);
+    return intent === undefined
+      ? this.chargeUnderKey(charge, keys.keyNumber)
+      : this.confirmIfUnsent(charge, intent);
   }
 
   /**
    * Looks up the PaymentIntent that a request under an unusable key may have created. If there is none,
    * charges under the next key.
-   * @throws UnusableKey while it is too early for the lookup, or another process recovers the charge
+   * @throws UnusableKey while the lookup is too early or inconclusive, or if another process got the next key
    */
-  private async recover(
+  private async replaceUnusableKey(
     charge: OpenCharge,
     keys: ChargeKeys,
     signal: AbortSignal,
   ): Promise<ChargeOutcome | UnderWay> {
     if ((keys.unusableForMs ?? 0) < recoveryTimeMs) throw new UnusableKey();
     const intent = await this.lookup.listOrSearch(charge, keys, signal);
-    if (intent === 'inconclusive') throw new UnusableKey();
     if (intent !== undefined) {
       await this.keys.saveIntent(charge, intent.id);
-      return this.resume(charge, intent);
+      return this.confirmIfUnsent(charge, intent);
     }
     if (!(await this.keys.useNext(charge, keys.keyNumber))) throw new UnusableKey();
     this.faultPoints.pass('next-key-taken');
     signal.throwIfAborted();
-    return this.start(charge, keys.keyNumber + 1);
+    return this.chargeUnderKey(charge, keys.keyNumber + 1);
   }
 
-  private async start(charge: OpenCharge, keyNumber: number): Promise<ChargeOutcome | UnderWay> {
+  private async chargeUnderKey(charge: OpenCharge, keyNumber: number): Promise<ChargeOutcome | UnderWay> {
     const customer = await this.customerOf(charge.paymentMethod);
     try {
       return outcomeOf(charge, await this.create(charge, keyNumber, customer));
@@ -191,7 +189,7 @@ export class StripePaymentGateway extends PaymentGateway {
       if (error instanceof Stripe.errors.StripeIdempotencyError) {
         // The key was used with other parameters: by an earlier release, or with another customer.
         const intent = await this.lookup.search(charge);
-        if (intent !== undefined) return this.resume(charge, intent);
+        if (intent !== undefined) return this.confirmIfUnsent(charge, intent);
       }
       return this.declinedBy(error, { methodHasCustomer: customer !== undefined });
     }
@@ -230,15 +228,18 @@ export class StripePaymentGateway extends PaymentGateway {
     );
   }
 
-  private async readAndResume(charge: OpenCharge, paymentIntent: string): Promise<ChargeOutcome | UnderWay> {
-    return this.resume(charge, await this.stripe.paymentIntents.retrieve(paymentIntent, { expand }));
+  private async readIntent(charge: OpenCharge, paymentIntent: string): Promise<ChargeOutcome | UnderWay> {
+    return this.confirmIfUnsent(charge, await this.stripe.paymentIntents.retrieve(paymentIntent, { expand }));
   }
 
   /**
    * Returns the outcome of a PaymentIntent. Confirms it if Stripe created it but never sent it to the bank;
    * repeated confirmation charges at most once.
    */
-  private async resume(charge: OpenCharge, intent: Stripe.PaymentIntent): Promise<ChargeOutcome | UnderWay> {
+  private async confirmIfUnsent(
+    charge: OpenCharge,
+    intent: Stripe.PaymentIntent,
+  ): Promise<ChargeOutcome | UnderWay> {
     const known = outcomeOf(charge, intent);
     if (!awaitsConfirmation(intent)) return known;
     try {
