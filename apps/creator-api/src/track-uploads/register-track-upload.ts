@@ -101,11 +101,14 @@ export class RegisterTrackUpload {
     // First the release and the limits are checked: only then may the caller learn what a host resolves to.
     // No transaction is open while the host is resolved, so `register` repeats both checks under its lock.
     const track = { releaseId, trackId, url };
-    let upload = await this.visibility.transaction(caller, async (tx) =>
-      findOpenOrCount(tx, await readReleaseCreator(tx, releaseId), track),
-    );
-    if (!('id' in upload)) {
-      await this.assertPublicTarget(caller, rawUrl);
+    let upload = await this.visibility.transaction(caller, async (tx) => {
+      const creatorId = await readReleaseCreator(tx, releaseId);
+      const open = await findOpen(tx, track);
+      if (open === undefined) await countWithinLimits(tx, creatorId, track);
+      return open;
+    });
+    if (upload === undefined) {
+      await this.checkHostName(caller, rawUrl);
       upload = await this.visibility.transaction(caller, (tx) => this.register(tx, track));
     }
     const view = registrationView(upload, this.config.BASE_URL);
@@ -116,7 +119,7 @@ export class RegisterTrackUpload {
    * Resolves the host of the URL.
    * @throws ValidationFailed if its address is private; RateLimited when the caller sent too many such URLs
    */
-  private async assertPublicTarget(caller: Caller, url: string): Promise<void> {
+  private async checkHostName(caller: Caller, url: string): Promise<void> {
     await this.rejectedTargets.attempt(callerKey(caller), async () =>
       assertNoUrlProblem(await this.client.findTargetProblem(url)),
     );
@@ -126,8 +129,9 @@ export class RegisterTrackUpload {
     const { releaseId, trackId, url } = track;
     const creatorId = await readReleaseCreator(tx, releaseId);
     await tx.run(serialiseRegistrations, [creatorId]);
-    const found = await findOpenOrCount(tx, creatorId, track);
-    if ('id' in found) return found;
+    const open = await findOpen(tx, track);
+    if (open !== undefined) return open;
+    const counts = await countWithinLimits(tx, creatorId, track);
     const now = this.clock();
     const id = uuidv7(now);
     const jobId = uuidv7(now);
@@ -140,7 +144,7 @@ export class RegisterTrackUpload {
       url,
       now,
     });
-    tx.afterCommit(() => this.queue.addInBackground({ id, jobId, rank: found.open_of_organisation + 1 }));
+    tx.afterCommit(() => this.queue.addInBackground({ id, jobId, rank: counts.open_of_organisation + 1 }));
     return { id, status: 'pending', workflow_id: jobId };
   }
 }
@@ -151,18 +155,20 @@ async function readReleaseCreator(tx: Transaction, releaseId: string): Promise<s
   return (owner ?? throwNotFound('release')).creator_id;
 }
 
-/**
- * Returns the open upload of the same track and URL; if there is none, the counts of uploads, which allow a
- * new one.
- * @throws Conflict when a limit is reached
- */
-async function findOpenOrCount(
+/** Returns the open upload of the same track and URL. */
+function findOpen(
+  tx: Transaction,
+  { releaseId, trackId, url }: RequestedTrack,
+): Promise<Registered | undefined> {
+  return tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
+}
+
+/** Returns the counts of uploads. @throws Conflict when they do not allow a new one */
+async function countWithinLimits(
   tx: Transaction,
   creatorId: string,
-  { releaseId, trackId, url }: RequestedTrack,
-): Promise<Registered | UploadCounts> {
-  const open = await tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
-  if (open !== undefined) return open;
+  { releaseId, trackId }: RequestedTrack,
+): Promise<UploadCounts> {
   const counts = await tx.row<UploadCounts>(countUploads, [creatorId, releaseId, trackId]);
   if (counts === undefined) throw new Error('PostgreSQL returned no counts of track uploads.');
   if (counts.open >= maxOpenUploadsPerCreator)
