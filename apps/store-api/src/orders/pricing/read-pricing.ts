@@ -79,6 +79,6 @@ export class ReadPricing {
   private async loadBatch(keys: readonly PricingKey[]): Promise<{ index: number; row: PricingRow }[]> {
     const requested = JSON.stringify(keys.map((key, index) => ({ index, ...key })));
     const rows = await this.database.rows<PricingRow & { readonly index: number }>(readPricing, [requested]);
-    return rows.map((row) => ({ index: row.index, row }));
+    return rows.map(({ index, ...row }) => ({ index, row }));
   }
 }
