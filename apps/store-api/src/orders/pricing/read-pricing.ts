@@ -8,7 +8,7 @@ import type { WeightBand } from '../../shipping/rate.rules.js';
 import type { Quote } from '../../shipping/sealed-quotes.js';
 
 /** The data that an order is priced by, all read at one time. */
-export interface Pricing {
+export interface PricingData {
   /** Null for an unknown creator. */
   readonly billing: Billing | null;
   /** The requested products of the creator, by sku. */
@@ -19,7 +19,7 @@ export interface Pricing {
   readonly readAt: Date;
 }
 
-interface PricingRow extends Omit<Pricing, 'products'> {
+interface PricingRow extends Omit<PricingData, 'products'> {
   readonly products: readonly SellableProduct[] | null;
 }
 
@@ -32,7 +32,7 @@ interface PricingKey {
   readonly currency: string;
 }
 
-const readPricing = statement(
+const readBatch = statement(
   'orders.pricing',
   `SELECT requested.index, now() AS "readAt",
           (SELECT json_build_object('paymentMethod', payment_method, 'termsAccepted', payment_terms_accepted, 'isTest', test)
@@ -51,18 +51,18 @@ const readPricing = statement(
  */
 @Injectable()
 export class ReadPricing {
-  private readonly pricing: BatchLoader<PricingKey, PricingRow>;
+  private readonly rows: BatchLoader<PricingKey, PricingRow>;
 
   constructor(private readonly database: Database) {
-    this.pricing = new BatchLoader({
+    this.rows = new BatchLoader({
       run: (keys) => this.loadBatch(keys),
       maxConcurrent: 2,
       dedupeKey: (key) => JSON.stringify(key),
     });
   }
 
-  async run(creatorId: string, skus: readonly string[], quote: Quote): Promise<Pricing> {
-    const row = await this.pricing.load({
+  async run(creatorId: string, skus: readonly string[], quote: Quote): Promise<PricingData> {
+    const row = await this.rows.load({
       creator_id: creatorId,
       product_ids: [...new Set(skus.flatMap((sku) => parsePublicId('prod', sku) ?? []))],
       service_id: quote.serviceId,
@@ -78,7 +78,7 @@ export class ReadPricing {
 
   private async loadBatch(keys: readonly PricingKey[]): Promise<{ index: number; row: PricingRow }[]> {
     const requested = JSON.stringify(keys.map((key, index) => ({ index, ...key })));
-    const rows = await this.database.rows<PricingRow & { readonly index: number }>(readPricing, [requested]);
+    const rows = await this.database.rows<PricingRow & { readonly index: number }>(readBatch, [requested]);
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 }
