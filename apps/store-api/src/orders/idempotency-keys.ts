@@ -3,8 +3,8 @@ import { Database, BatchLoader, type Sql, statement, type Transaction } from '@f
 import { keyInUse, keyMismatch, type KeyScope } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 
-/** The response body that is stored under the key of a request. */
-export interface PlacedOrder {
+/** The response that is stored under the key of a request: to an order, a cancellation or a test event. */
+export interface StoredResponse {
   readonly id: string;
   readonly status: OrderStatus;
 }
@@ -14,7 +14,7 @@ type Claim =
   | { readonly state: 'claimed' }
   /** An earlier request died after it had written the order: continue with that order. */
   | { readonly state: 'resumed'; readonly orderId: string }
-  | { readonly state: 'replayed'; readonly response: PlacedOrder };
+  | { readonly state: 'replayed'; readonly response: StoredResponse };
 
 /** A key with the order that its request would place. */
 interface NewKey {
@@ -26,7 +26,7 @@ interface NewKey {
 interface ExistingKey {
   readonly hasSameBody: boolean;
   /** Null while its request is in progress, or after it died. */
-  readonly response: PlacedOrder | null;
+  readonly response: StoredResponse | null;
   /** Whether the current request may claim the key: the earlier one died, or its 24 hours are over. */
   readonly isClaimable: boolean;
 }
@@ -174,7 +174,7 @@ export class IdempotencyKeys {
     tx: Transaction,
     { creatorId, clientId, key }: Omit<KeyScope, 'key'> & { readonly key: string | undefined },
     fingerprint: Buffer,
-    response: PlacedOrder,
+    response: StoredResponse,
   ): Promise<boolean> {
     if (key === undefined) return true;
     const lookup = [creatorId, clientId, key, fingerprint];
@@ -185,12 +185,12 @@ export class IdempotencyKeys {
   }
 
   /** Stores the first final response, which stays the same whatever happens to the order later. */
-  async saveFinalResponse(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
+  async saveFinalResponse(sql: Sql, orderId: string, response: StoredResponse): Promise<void> {
     await sql.run(saveFinalResponse, [orderId, response]);
   }
 
   /** Stores the response for repeated requests that arrive before the order settles. */
-  async savePendingResponse(sql: Sql, orderId: string, response: PlacedOrder): Promise<void> {
+  async savePendingResponse(sql: Sql, orderId: string, response: StoredResponse): Promise<void> {
     await sql.run(savePendingResponse, [orderId, response]);
   }
 }
@@ -207,7 +207,7 @@ export function deleteExpiredKeys(database: Database): Promise<number> {
  * Returns the stored response to an earlier request with the same key and body.
  * @throws Conflict when the key was used with another body, or its request is still in progress
  */
-function requireResponse(existing: ExistingKey | undefined): PlacedOrder {
+function requireResponse(existing: ExistingKey | undefined): StoredResponse {
   if (existing?.hasSameBody === false) throw keyMismatch();
   if (existing?.response == null) throw keyInUse();
   return existing.response;

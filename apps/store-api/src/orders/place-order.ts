@@ -8,7 +8,7 @@ import { BecameLimited } from '../catalogue/stock/stock.js';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { FaultPoints } from '../fault-points.js';
 import type { OpenCharge } from '../payments/payment-gateway.js';
-import { IdempotencyKeys, type PlacedOrder } from './idempotency-keys.js';
+import { IdempotencyKeys, type StoredResponse } from './idempotency-keys.js';
 import type { NewOrder } from './placing/new-order.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
 import { newPlacement, type Placement } from './placing/placement.js';
@@ -45,7 +45,11 @@ export class PlaceOrder {
     @Inject(CONFIG) private readonly config: StoreApiSettings,
   ) {}
 
-  async run(caller: Caller, order: PlaceOrderDto, key?: string): Promise<ResponseWithHeaders<PlacedOrder>> {
+  async run(
+    caller: Caller,
+    order: PlaceOrderDto,
+    key?: string,
+  ): Promise<ResponseWithHeaders<StoredResponse>> {
     const placement = newPlacement(caller, order, key);
     const claim = await this.keys.claim(placement.keyScope, fingerprint(order), placement.orderId);
     if (claim.state === 'replayed') return this.respond(claim.response, replayHeaders);
@@ -71,7 +75,7 @@ export class PlaceOrder {
     }
   }
 
-  private async chargeAndSettle(charge: OpenCharge, newOrder?: NewOrder): Promise<PlacedOrder> {
+  private async chargeAndSettle(charge: OpenCharge, newOrder?: NewOrder): Promise<StoredResponse> {
     const outcome = await this.chargeOrder.run(this.database, charge, 'request');
     const placed = await this.settleOrder.run(this.database, charge, outcome, newOrder);
     ordersPlaced.inc({ outcome: placed.status });
@@ -79,15 +83,15 @@ export class PlaceOrder {
   }
 
   /** Charges and settles an order whose first request died before that. */
-  private async resume(orderId: string): Promise<PlacedOrder> {
+  private async resume(orderId: string): Promise<StoredResponse> {
     const charge = await this.database.row<OpenCharge>(readOpenCharge, [orderId]);
     return charge === undefined ? readCurrentResponse(this.database, orderId) : this.chargeAndSettle(charge);
   }
 
   private respond(
-    placed: PlacedOrder,
+    placed: StoredResponse,
     headers: Readonly<Record<string, string>> = {},
-  ): ResponseWithHeaders<PlacedOrder> {
+  ): ResponseWithHeaders<StoredResponse> {
     return new ResponseWithHeaders(placed, {
       Location: `${this.config.BASE_URL}/store/v1/orders/${placed.id}`,
       ...headers,

@@ -4,7 +4,7 @@ import { Outbox, outboxRow } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { Stock } from '../../catalogue/stock/stock.js';
-import { IdempotencyKeys, type PlacedOrder } from '../idempotency-keys.js';
+import { IdempotencyKeys, type StoredResponse } from '../idempotency-keys.js';
 import type { ChargeOutcome, OpenCharge } from '../../payments/payment-gateway.js';
 import { FaultPoints } from '../../fault-points.js';
 import type { NewOrder } from '../placing/new-order.js';
@@ -106,9 +106,9 @@ export class SettleOrder {
     charge: ChargeToSettle,
     outcome: ChargeOutcome | undefined,
     newOrder?: NewOrder,
-  ): Promise<PlacedOrder> {
+  ): Promise<StoredResponse> {
     const { orderId } = charge;
-    const pending: PlacedOrder = { id: publicId('ord', orderId), status: 'pending' };
+    const pending: StoredResponse = { id: publicId('ord', orderId), status: 'pending' };
     try {
       if (newOrder !== undefined && outcome?.status === 'succeeded') {
         const response = await this.settleUnchanged(database, newOrder, outcome);
@@ -134,7 +134,7 @@ export class SettleOrder {
     database: Database,
     { row, items, charge, createdAtMonotonicMs }: NewOrder,
     { chargedAt, reference }: PaidOutcome,
-  ): Promise<PlacedOrder | undefined> {
+  ): Promise<StoredResponse | undefined> {
     const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMonotonicMs));
     const paidRow: OrderRow = {
       ...row,
@@ -144,7 +144,7 @@ export class SettleOrder {
       charged_at: chargedAt > row.created_at ? chargedAt : row.created_at,
       updated_at: new Date(row.updated_at.getTime() + elapsedMs), // by PostgreSQL's clock
     };
-    const response: PlacedOrder = { id: publicId('ord', row.id), status: paidRow.status };
+    const response: StoredResponse = { id: publicId('ord', row.id), status: paidRow.status };
     const written = await database.run(settleUnchanged, {
       ...paidRow,
       charge_id: charge.id,
@@ -164,7 +164,7 @@ export class SettleOrder {
     database: Database,
     { id: chargeId, orderId }: ChargeToSettle,
     outcome: ChargeOutcome,
-  ): Promise<PlacedOrder> {
+  ): Promise<StoredResponse> {
     const response = await database.transaction(async (tx) => {
       const isPaid = outcome.status === 'succeeded';
       const status = isPaid ? 'processing' : 'payment_failed';
@@ -192,7 +192,7 @@ export class SettleOrder {
         return readCurrentResponse(tx, orderId);
       }
       if (!isPaid) await this.stock.returnStock(tx, orderId);
-      const changed: PlacedOrder = { id: publicId('ord', orderId), status: row.status };
+      const changed: StoredResponse = { id: publicId('ord', orderId), status: row.status };
       tx.sendWithCommit(
         this.outbox.add(tx, this.messageOf(row, items)),
         this.keys.saveFinalResponse(tx, orderId, changed),
@@ -216,7 +216,7 @@ export class SettleOrder {
 /**
  * Returns the current response for an order that another request or the completer has settled or cancelled.
  */
-export async function readCurrentResponse(sql: Sql, orderId: string): Promise<PlacedOrder> {
-  const row = await sql.row<Pick<PlacedOrder, 'status'>>(readStatus, [orderId]);
+export async function readCurrentResponse(sql: Sql, orderId: string): Promise<StoredResponse> {
+  const row = await sql.row<Pick<StoredResponse, 'status'>>(readStatus, [orderId]);
   return { id: publicId('ord', orderId), status: row?.status ?? 'pending' };
 }
