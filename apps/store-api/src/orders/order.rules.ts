@@ -38,7 +38,7 @@ export const statusesByAction: Readonly<
 };
 
 /** Returns Σ price × quantity + shipping in minor units, or undefined if that exceeds `maxAmount`. */
-export function orderTotal(
+export function sumWithShipping(
   lines: readonly { readonly price: number; readonly quantity: number }[],
   shippingAmount: number,
 ): number | undefined {

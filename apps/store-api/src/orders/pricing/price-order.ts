@@ -9,7 +9,7 @@ import {
 } from '../../catalogue/sellable-products.js';
 import { requireUsableQuote, shippingPrice } from '../../shipping/quote.rules.js';
 import { SealedQuotes } from '../../shipping/sealed-quotes.js';
-import { currencyMismatchDetails, orderTotal } from '../order.rules.js';
+import { currencyMismatchDetails, sumWithShipping } from '../order.rules.js';
 import type { OrderItemDto, PlaceOrderDto } from '../place-order.dto.js';
 import { ReadPricing } from './read-pricing.js';
 
@@ -56,7 +56,7 @@ export class PriceOrder {
    */
   async run(creatorId: string, order: PlaceOrderDto): Promise<PricedOrder> {
     const priced = await this.computeCost(creatorId, order);
-    const total = orderTotal(
+    const total = sumWithShipping(
       priced.lines.map(({ unit_price, quantity }) => ({ price: unit_price.amount, quantity })),
       priced.shippingAmount,
     );
@@ -79,7 +79,7 @@ export class PriceOrder {
       throw new Unprocessable('All items must have the currency of the shipping rate.', mismatches);
     const lines = requireSellableLines(order.items, products, { checkStock: true });
     const shippingAmount = shippingPrice(quote, bands, lines);
-    const cost = orderTotal(lines, shippingAmount);
+    const cost = sumWithShipping(lines, shippingAmount);
     return {
       lines,
       currency,
