@@ -11,7 +11,7 @@ import type { OpenCharge } from '../payments/payment-gateway.js';
 import { IdempotencyKeys, type StoredResponse } from './idempotency-keys.js';
 import type { NewOrder } from './placing/new-order.js';
 import type { PlaceOrderDto } from './place-order.dto.js';
-import { newPlacement, type Placement } from './placing/placement.js';
+import { preparePlacement, type Placement } from './placing/placement.js';
 import { PriceOrder } from './pricing/price-order.js';
 import { readCurrentResponse, SettleOrder } from './settling/settle-order.js';
 import { WriteOrder } from './placing/write-order.js';
@@ -50,7 +50,7 @@ export class PlaceOrder {
     order: PlaceOrderDto,
     key?: string,
   ): Promise<ResponseWithHeaders<StoredResponse>> {
-    const placement = newPlacement(caller, order, key);
+    const placement = preparePlacement(caller, order, key);
     const claim = await this.keys.claim(placement.keyScope, fingerprint(order), placement.orderId);
     if (claim.state === 'replayed') return this.respond(claim.response, replayHeaders);
     // An earlier request has used the key, so this is a replay, even if this request settles the order.

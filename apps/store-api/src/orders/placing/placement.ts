@@ -19,7 +19,7 @@ export interface Placement {
  * Checks the address, and assigns the id of the order.
  * @throws ValidationFailed for an incomplete address; NotFound without a connected creator
  */
-export function newPlacement(caller: Caller, order: PlaceOrderDto, key: string | undefined): Placement {
+export function preparePlacement(caller: Caller, order: PlaceOrderDto, key: string | undefined): Placement {
   const { shipping_address: address } = order;
   const missing = missingAddressParts(address, requiredFieldsOf(address.country_code));
   if (missing.length > 0) throw new ValidationFailed(missing);
