@@ -3,7 +3,7 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { createEdition } from '../catalogue/editions/create-edition.js';
-import { nameEditions } from '../catalogue/editions/creator-names.js';
+import { setArtistOfEditions } from '../catalogue/editions/creator-names.js';
 import { rewriteTrackListing, storeTrack } from '../catalogue/editions/write-track-listing.js';
 import { ApproveRelease } from '../catalogue/publishing/approve-release.js';
 import { recordCreator } from './record-creator.js';
@@ -38,7 +38,7 @@ export class CreatorMessagesConsumer extends MessageConsumer {
     if (messages.creatorRegistered.is(message) || messages.creatorChanged.is(message)) {
       const { creator } = message.data;
       await recordCreator(tx, creator);
-      await nameEditions(tx, creator.id);
+      await setArtistOfEditions(tx, creator.id);
       await this.approveRelease.approveTestReleases(tx, creator.id, occurredAt);
     } else if (messages.editionCreated.is(message)) {
       const { edition } = message.data;

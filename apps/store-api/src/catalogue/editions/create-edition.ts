@@ -21,7 +21,7 @@ const insertProduct = statement(
 
 /**
  * Adds an edition of the Creator API to the catalogue, with one pending product. While the creator's name is
- * unknown, the artist is empty; `nameEditions` sets it later. A repeated edition changes nothing.
+ * unknown, the artist is empty; `setArtistOfEditions` sets it later. A repeated edition changes nothing.
  */
 export async function createEdition(tx: Transaction, edition: EditionSnapshot): Promise<void> {
   const artistName = await findCreatorName(tx, edition.creator_id);

@@ -22,7 +22,7 @@ export async function findCreatorName(tx: Transaction, creatorId: string): Promi
  * Sets the artist of editions that were created before the creator's name was known. The caller holds the
  * lock of the creator, and has written the creator before.
  */
-export async function nameEditions(tx: Transaction, creatorId: string): Promise<void> {
+export async function setArtistOfEditions(tx: Transaction, creatorId: string): Promise<void> {
   const artistName = await findCreatorName(tx, creatorId);
   if (artistName === '') return;
   const editions = await tx.rows<{ id: string; name: string }>(lockEditionsWithoutArtist, [creatorId]);
