@@ -68,9 +68,9 @@ export class SealedQuotes {
 
   /** Returns undefined for an id that was not sealed here, or for another creator. */
   open(creatorId: string, rateId: string): Quote | undefined {
-    const [, digits] = rateIdForm.exec(rateId) ?? [];
-    if (digits === undefined) return undefined;
-    const sealed = Buffer.from(digits, 'base64url');
+    const [, encoded] = rateIdForm.exec(rateId) ?? [];
+    if (encoded === undefined) return undefined;
+    const sealed = Buffer.from(encoded, 'base64url');
     const content = sealed.subarray(0, contentEnd);
     const key = this.keyring.find(({ id }) => id.equals(content.subarray(0, keyIdEnd)));
     if (key === undefined || !timingSafeEqual(sealed.subarray(contentEnd), macOf(key, creatorId, content)))

@@ -13,8 +13,8 @@ export interface NewOrder {
   readonly items: readonly ItemRow[];
   readonly charge: OpenCharge;
   /**
-   * `performance.now()` soon after `row.created_at`. Settling sets `updated_at` to `created_at` plus the time
-   * since then.
+   * Monotonic time at which the row was built. Settling adds the time since then to `created_at`, which gives
+   * `updated_at`.
    */
   readonly createdAtMonotonicMs: number;
 }
