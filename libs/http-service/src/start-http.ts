@@ -98,14 +98,14 @@ export async function startHttp(
 }
 
 function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined): void {
-  handleBeforeExpress(server, (request, response, express) => {
+  handleBeforeExpress(server, (request, response, passToExpress) => {
     endConnectionWhenClosing(server, response);
     request.url = escapeUndecodablePath(request.url ?? '/');
     const context = createRequestContext(request, response);
     measureRequest(request, response, context.span);
     inContext(context, () => {
-      if (rawHandler === undefined) express();
-      else rawHandler(request, response, express);
+      if (rawHandler === undefined) passToExpress();
+      else rawHandler(request, response, passToExpress);
     });
   });
 }

@@ -34,7 +34,7 @@ export function oidcRawHandler(
 ): RawHandler {
   const issuer = new URL(config.AUTH_URL);
   const handle = endpointHandler(oidc, limiter);
-  return (request: MountedRequest, response, express) => {
+  return (request: MountedRequest, response, passToExpress) => {
     recordArrival(request);
     const requested = originForm(request.url ?? '/');
     if (!decodesToStorableText(requested)) {
@@ -46,7 +46,7 @@ export function oidcRawHandler(
     rewriteToIssuer(request, issuer);
     const url = rewriteWellKnown(requested) ?? requested;
     const urlBelowMount = belowMount(url);
-    if (urlBelowMount === undefined) return express();
+    if (urlBelowMount === undefined) return passToExpress();
     request.originalUrl = url;
     request.url = urlBelowMount;
     void handle(request, response, pathOf(urlBelowMount));

@@ -1,7 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-/** Handles a request before Express, or passes it on by calling `express`. */
-export type RawHandler = (request: IncomingMessage, response: ServerResponse, express: () => void) => void;
+/** Handles a request before Express, or passes it on. */
+export type RawHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  passToExpress: () => void,
+) => void;
 
 /**
  * Passes every request to `handler` before Express, which walks through its layers one by one. Code that does

@@ -39,7 +39,7 @@ export class DirectRoutes {
   }
 
   /** Handles a request, by Express if it is for none of the routes. */
-  readonly handle: RawHandler = (request, response, express) => {
+  readonly handle: RawHandler = (request, response, passToExpress) => {
     const { method, url = '' } = request;
     const end = url.indexOf('?');
     const path = end === -1 ? url : url.slice(0, end);
@@ -53,11 +53,11 @@ export class DirectRoutes {
       !isExpress(request) ||
       !isExpress(response)
     ) {
-      express();
+      passToExpress();
       return;
     }
     for (const [name, value] of Object.entries(this.headers)) response.setHeader(name, value);
-    run(route, segments, { request, response, next: express });
+    run(route, segments, { request, response, next: passToExpress });
   };
 }
 
