@@ -68,6 +68,7 @@ export class AccessGuard implements CanActivate {
       this.rateLimiter.take(quota, callerKey(caller)),
     ]);
     if (revoked) return this.reject(request, credentials.scheme, 'invalid_token');
+    // Fails open: there is no decision while Redis is down.
     if (decision !== undefined) {
       const headers = this.rateLimiter.headers(quota, decision);
       if (!decision.allowed) throw new RateLimited(decision.retryAfterSeconds, headers);
@@ -81,15 +82,15 @@ export class AccessGuard implements CanActivate {
     request: Request,
     { scheme, token }: Credentials,
   ): Promise<Caller | AccessError> {
-    const countSignatureCheck = (): void => {
+    const requireCheckQuota = (): void => {
       const rejection = this.exhaustedNetworks.countSignatureCheck(request.ip);
       if (rejection !== undefined) this.rejectAnonymous(rejection);
     };
     if (scheme === 'Bearer')
-      return (await this.tokenVerifier.verify(token, countSignatureCheck)) ?? 'invalid_token';
-    const bound = await this.tokenVerifier.verifyBound(token, countSignatureCheck);
+      return (await this.tokenVerifier.verify(token, requireCheckQuota)) ?? 'invalid_token';
+    const bound = await this.tokenVerifier.verifyBound(token, requireCheckQuota);
     if (bound === undefined) return 'invalid_token';
-    const isProven = await this.dpopProofs.useProof(request, token, bound.keyThumbprint, countSignatureCheck);
+    const isProven = await this.dpopProofs.useProof(request, token, bound.keyThumbprint, requireCheckQuota);
     return isProven ? bound.caller : 'invalid_dpop_proof';
   }
 
