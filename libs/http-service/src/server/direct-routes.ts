@@ -21,7 +21,7 @@ const simpleRequestedPath = /^[\w/.~%-]+$/;
  */
 export class DirectRoutes {
   /** Routes by their method and number of segments. */
-  private readonly byShape = new Map<string, DirectRoute[]>();
+  private readonly byMethodAndLength = new Map<string, DirectRoute[]>();
 
   /** @param headers sent with every response of these routes */
   constructor(private readonly headers: Readonly<Record<string, string>>) {}
@@ -33,8 +33,8 @@ export class DirectRoutes {
       if (route === undefined || layer === undefined || further.length > 0) continue;
       if (!simpleDeclaredPath.test(route.path)) continue;
       const direct = { path: route.path, segments: route.path.split('/'), handle: layer.handle };
-      const shape = `${layer.method.toUpperCase()} ${direct.segments.length}`;
-      this.byShape.set(shape, [...(this.byShape.get(shape) ?? []), direct]);
+      const key = `${layer.method.toUpperCase()} ${direct.segments.length}`;
+      this.byMethodAndLength.set(key, [...(this.byMethodAndLength.get(key) ?? []), direct]);
     }
   }
 
@@ -44,14 +44,14 @@ export class DirectRoutes {
     const end = url.indexOf('?');
     const path = end === -1 ? url : url.slice(0, end);
     const segments = path.split('/');
-    const route = this.byShape
+    const route = this.byMethodAndLength
       .get(`${method} ${segments.length}`)
       ?.find((candidate) => matches(candidate, segments));
     if (
       route === undefined ||
       !simpleRequestedPath.test(path) ||
-      !isExpress(request) ||
-      !isExpress(response)
+      !hasExpressPrototype(request) ||
+      !hasExpressPrototype(response)
     ) {
       passToExpress();
       return;
@@ -100,8 +100,8 @@ function sendError(response: Response, error: unknown): void {
 }
 
 /** `ServiceAdapter` makes requests and responses with Express's prototypes. */
-function isExpress(message: IncomingMessage): message is Request;
-function isExpress(message: ServerResponse): message is Response;
-function isExpress(message: object): boolean {
+function hasExpressPrototype(message: IncomingMessage): message is Request;
+function hasExpressPrototype(message: ServerResponse): message is Response;
+function hasExpressPrototype(message: object): boolean {
   return 'app' in message;
 }
