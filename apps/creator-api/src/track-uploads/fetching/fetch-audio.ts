@@ -22,9 +22,12 @@ export class FetchAudio {
    * @throws the error of the disk when writing fails; the signal's reason when it aborts
    */
   async run(url: string, file: SpoolFile, signal: AbortSignal): Promise<UploadProblem | undefined> {
-    const { TRACK_UPLOAD_MAX_BYTES: maxBytes, TRACK_UPLOAD_TIMEOUT_MS: deadlineMs } = this.config;
-    const { TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: minBytesPerSecond, TRACK_UPLOAD_SLOW_FOR_MS: slowForMs } =
-      this.config;
+    const {
+      TRACK_UPLOAD_MAX_BYTES: maxBytes,
+      TRACK_UPLOAD_TIMEOUT_MS: deadlineMs,
+      TRACK_UPLOAD_SLOWEST_BYTES_PER_SECOND: minBytesPerSecond,
+      TRACK_UPLOAD_SLOW_FOR_MS: slowForMs,
+    } = this.config;
     let writing = Promise.resolve();
     const exchange = await this.client.send({
       method: 'GET',

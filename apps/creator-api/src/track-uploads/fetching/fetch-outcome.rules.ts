@@ -20,15 +20,15 @@ export function mayContainFile(
 }
 
 /** Returns why the fetch failed, or undefined if the file is complete. */
-export function fetchProblem(fetch: FetchResult, maxBytes: number): UploadProblem | undefined {
-  const { outcome, statusCode = 0 } = fetch;
+export function fetchProblem(download: FetchResult, maxBytes: number): UploadProblem | undefined {
+  const { outcome, statusCode = 0 } = download;
   switch (outcome) {
     case 'succeeded':
-      return responseProblem(fetch, maxBytes);
+      return responseProblem(download, maxBytes);
     case 'http_error': {
       const isTransient = statusCode >= 500 || transientStatuses.has(statusCode);
-      const problem = isTransient ? transientProblem : permanentProblem;
-      return problem(outcome, `The server responded with ${statusCode}.`);
+      const makeProblem = isTransient ? transientProblem : permanentProblem;
+      return makeProblem(outcome, `The server responded with ${statusCode}.`);
     }
     case 'redirect_not_followed':
       return permanentProblem(
@@ -48,8 +48,10 @@ export function fetchProblem(fetch: FetchResult, maxBytes: number): UploadProble
   }
 }
 
-function responseProblem(fetch: FetchResult, maxBytes: number): UploadProblem | undefined {
-  const { statusCode = 0, headers, complete, abortReason, bytes } = fetch;
+function responseProblem(
+  { statusCode = 0, headers, complete, abortReason, bytes }: FetchResult,
+  maxBytes: number,
+): UploadProblem | undefined {
   if (statusCode !== 200)
     return permanentProblem('http_error', `The server responded with ${statusCode} instead of 200.`);
   if (isCompressed(headers))
