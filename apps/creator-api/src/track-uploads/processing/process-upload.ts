@@ -77,7 +77,7 @@ export class ProcessUpload {
       logger.info({ ...fields, code: result.code }, 'Track upload failed.');
       return undefined;
     }
-    await recordOutcome.postpone(upload, next.delayMs);
+    await recordOutcome.scheduleRetry(upload, next.delayMs);
     uploadMetrics.runs.inc({ outcome: result.code });
     logger.info(
       { ...fields, code: result.code, retry_delay_ms: next.delayMs },

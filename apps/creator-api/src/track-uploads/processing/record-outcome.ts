@@ -18,8 +18,8 @@ const fail = statement(
   `UPDATE track_uploads SET status = 'failed', failure = $3, upload_url = NULL, lease_token = NULL, lease_until = NULL,
      updated_at = $4 ${whereLeased}`,
 );
-const postpone = statement(
-  'track-uploads.postpone',
+const scheduleRetry = statement(
+  'track-uploads.schedule-retry',
   `UPDATE track_uploads SET failed_runs = failed_runs + 1, due_at = now() + $3 * interval '1 millisecond', lease_token = NULL,
      lease_until = NULL, updated_at = $4 ${whereLeased}`,
 );
@@ -38,7 +38,7 @@ export class RecordOutcome {
     private readonly clock: Clock,
   ) {}
 
-  /** Also publishes `track.processed` for the Store, in the commit of the outcome. */
+  /** Also publishes `track.processed` for store-api, in the commit of the outcome. */
   async complete({ id, token }: LeasedUpload, { audio, title, position }: DescribedAudio): Promise<void> {
     const occurredAt = this.clock();
     await this.database.transaction(async (tx) => {
@@ -63,8 +63,8 @@ export class RecordOutcome {
   }
 
   /** Records a transient problem, and when the next run is due. */
-  async postpone({ id, token }: LeasedUpload, delayMs: number): Promise<void> {
-    await this.update(postpone, [id, token, delayMs, this.clock()]);
+  async scheduleRetry({ id, token }: LeasedUpload, delayMs: number): Promise<void> {
+    await this.update(scheduleRetry, [id, token, delayMs, this.clock()]);
   }
 
   private async update(change: Statement, values: readonly unknown[]): Promise<void> {
