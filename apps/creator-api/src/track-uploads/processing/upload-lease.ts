@@ -5,6 +5,8 @@ import type { CreatorApiSettings } from '../../config.js';
 import { organisationCreators } from '../organisation-creators.sql.js';
 
 const renewalsPerLease = 3;
+const minPollDelayMs = 250;
+const pollDelayPerUploadMs = 50;
 
 /** An upload that only this process works on until its lease ends. */
 export interface LeasedUpload {
@@ -140,7 +142,7 @@ export class UploadLeases {
 
 /** Poll delay of each upload of an organisation at its limit. All of them poll at most 20 times a second. */
 function pollDelayMs(openUploads: number): number {
-  return 250 + 50 * openUploads;
+  return minPollDelayMs + pollDelayPerUploadMs * openUploads;
 }
 
 /** The lease has ended, so another process may be working on the upload. */
