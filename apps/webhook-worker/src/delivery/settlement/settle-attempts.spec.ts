@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { parsePublicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { orderCreated } from '../../test/webhook-worker.fixture.js';
 import { DispatchQueue } from '../../dispatch-queue/dispatch-queue.js';
@@ -21,6 +22,16 @@ const recordFailures = statement(
   'test.record-failures',
   'UPDATE webhook_subscriptions SET consecutive_failures = $2 WHERE id = $1',
 );
+
+const failDisabling = statement(
+  'test.fail-disabling',
+  `DO $do$ BEGIN
+     CREATE FUNCTION fail_disabling() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE disk_full; END';
+     CREATE TRIGGER fail_disabling BEFORE UPDATE ON webhook_subscriptions FOR EACH ROW
+     WHEN (NEW.status = 'disabled') EXECUTE FUNCTION fail_disabling();
+   END $do$`,
+);
+const restoreDisabling = statement('test.restore-disabling', 'DROP FUNCTION fail_disabling CASCADE');
 
 /** Creates a subscription with two leased deliveries. Returns attempts of them that succeeded. */
 async function withTwoAttempts() {
@@ -63,5 +74,16 @@ describe('a batch of attempts', () => {
     await given.worker.app.get(SettleAttempts).run([failedWith(first, 500), failedWith(second, 500)]);
     const lanes = schedule.mock.lastCall?.[1].map(({ lane }) => lane);
     expect(lanes).toEqual(['slow', 'slow']);
+  });
+
+  it('rejects with DependencyUnavailable if the health of a disabled subscription cannot be saved now', async () => {
+    const { first } = await withTwoAttempts();
+    await given.stores.database.run(failDisabling);
+    try {
+      const settling = given.worker.app.get(SettleAttempts).run([failedWith(first, 410)]);
+      await expect(settling).rejects.toBeInstanceOf(DependencyUnavailable);
+    } finally {
+      await given.stores.database.run(restoreDisabling);
+    }
   });
 });

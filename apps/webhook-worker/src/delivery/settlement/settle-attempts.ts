@@ -140,7 +140,6 @@ export class SettleAttempts {
     { before, after, now }: HealthChange,
   ): Promise<void> {
     const changed = [...after.values()].filter((health) => health !== before.get(health.id));
-    tx.sendWithCommit(saveHealth(tx, changed));
     // Attempts change a status only from active to disabled (health.rules.ts).
     const disabled = changed.filter(({ id, status }) => status !== before.get(id)?.status);
     // A delivery that was held before a manual retry is held after it. If the subscription was enabled during
@@ -151,6 +150,7 @@ export class SettleAttempts {
     const failing = changed.filter((health) => mustNotifyOfFailure(health, before.get(health.id)));
     await this.owners.notifyDegraded(tx, 'delivery_failed', failing.filter(isFailing), now);
     await this.reportDisabled(tx, disabled, now);
+    tx.sendWithCommit(saveHealth(tx, changed));
   }
 
   /**
