@@ -15,8 +15,8 @@ const healthy: Health = {
 const limits = { failures: 20, afterMs: 72 * 3_600_000 };
 const now = new Date('2026-11-20T12:00:00Z');
 const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
-const success = { succeeded: true, gone: false, isLocalFailure: false, exhausted: false, durationMs: 50 };
-const failure = { succeeded: false, gone: false, isLocalFailure: false, exhausted: false, durationMs: 50 };
+const success = { succeeded: true, gone: false, exhausted: false, durationMs: 50 };
+const failure = { succeeded: false, gone: false, exhausted: false, durationMs: 50 };
 const failures = (count: number) => Array.from({ length: count }, () => failure);
 
 describe('the health of a subscription after attempts', () => {
@@ -31,12 +31,6 @@ describe('the health of a subscription after attempts', () => {
       consecutiveFailures: 0,
       failingSince: null,
     });
-  });
-
-  it('is unchanged after local failures', () => {
-    expect(healthAfterAttempts(healthy, [{ ...failure, isLocalFailure: true }], now, limits)).toEqual(
-      healthy,
-    );
   });
 
   it('keeps its latency after a success that was read late by a stalled process', () => {

@@ -24,8 +24,6 @@ export interface AttemptResult {
   readonly succeeded: boolean;
   /** Whether the receiver responded with 410: it wants no more events (Standard Webhooks). */
   readonly gone: boolean;
-  /** Whether the failure was on our side, so that it says nothing about the receiver. */
-  readonly isLocalFailure: boolean;
   /** Whether the delivery failed finally, since its schedule has no further attempt. */
   readonly exhausted: boolean;
   /** Null when this process stalled, which makes the duration meaningless. */
@@ -44,8 +42,8 @@ export interface DisableLimits {
 const newestWeight = 0.2;
 
 /**
- * Returns the health after these attempts, in the order in which they ended. Attempts of test events are
- * excluded.
+ * Returns the health after attempts that count for the receiver, in the order in which they ended. An attempt
+ * that failed on our side, and one of a test event, do not.
  */
 export function healthAfterAttempts<T extends Health>(
   before: T,
@@ -70,7 +68,6 @@ function healthAfterAttempt<T extends Health>(
   now: Date,
   limits: DisableLimits,
 ): T {
-  if (attempt.isLocalFailure) return health;
   const durationMs = attempt.durationMs ?? health.latencyMs; // the average stays if it is unknown
   const latencyMs = health.latencyMs + newestWeight * (durationMs - health.latencyMs);
   if (attempt.succeeded) {

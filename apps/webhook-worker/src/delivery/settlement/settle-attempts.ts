@@ -53,7 +53,8 @@ const results = new RowParameters<DecidedAttempt>('r', {
   truncated: ['boolean', ({ exchange }) => exchange.statusCode !== undefined && exchange.truncated],
 });
 // Settles only deliveries that are still leased under the same token: a worker that is too late changes
-// nothing. The first and last day are for partition pruning, as in claim-deliveries.ts.
+// nothing. The first and last day are for partition pruning, as in claim-deliveries.ts. `completed_at` is not
+// now(), the start of this transaction: a recovery requested since then excludes what failed later.
 const settle = statement(
   'deliveries.settle',
   `WITH result AS (SELECT * FROM ${results.table()}), settled AS (
@@ -63,7 +64,7 @@ const settle = statement(
        next_attempt_at = CASE WHEN r.restore_prior THEN d.prior_next_attempt_at
                               WHEN r.status = 'retrying' THEN now() + r.delay_ms * interval '1 millisecond' END,
        completed_at = CASE WHEN r.restore_prior THEN d.prior_completed_at
-                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END, -- not now(), the start of this transaction: a recovery that was requested since then excludes this delivery, which failed later
+                           WHEN r.status IN ('succeeded', 'failed') THEN clock_timestamp() END,
        trigger = CASE WHEN d.test THEN 'test' WHEN r.restore_prior THEN d.prior_trigger ELSE 'auto' END,
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
@@ -79,11 +80,10 @@ const settle = statement(
    RETURNING delivery_id`,
 );
 
+/** The health of a subscription before and after attempts that count for its receiver. */
 interface HealthChange {
-  readonly before: ReadonlyMap<string, SubscriptionHealth>;
-  /** The same objects where nothing changed. */
-  readonly after: ReadonlyMap<string, SubscriptionHealth>;
-  readonly now: Date;
+  readonly before: SubscriptionHealth;
+  readonly after: SubscriptionHealth;
 }
 
 /** Writes the results of attempts in one commit: deliveries, attempts and the health of subscriptions. */
@@ -110,9 +110,19 @@ export class SettleAttempts {
         .map((attempt) => this.decide(attempt, subscriptions, now));
       if (decided.length === 0) return lockedByOthers;
       const settled = await writeSettled(tx, decided);
-      const after = this.healthAfter(settled, subscriptions, now);
-      await this.saveHealthAndNotify(tx, settled, { before: subscriptions, after, now });
-      this.queue.scheduleAfterCommit(tx, retriesOf(settled, after));
+      const changes = this.healthChanges(settled, subscriptions, now);
+      const changed = changes.map(({ after }) => after);
+      const current = new Map([...subscriptions.values(), ...changed].map((health) => [health.id, health]));
+      // Attempts change a status only from active to disabled (health.rules.ts).
+      const disabled = changed.filter(({ id, status }) => status !== subscriptions.get(id)?.status);
+      const toSync = [...disabled.map(({ id }) => id), ...activeWithHeld(settled, current)];
+      await this.bulkUpdates.requestStateSync(tx, toSync);
+      const failing = changes.filter(mustNotifyOfFailure).map(({ after }) => after);
+      await this.owners.notifyDegraded(tx, 'delivery_failed', failing.filter(isFailing), now);
+      await this.owners.notifyDisabled(tx, disabled.filter(isDisabledAutomatically), now);
+      tx.afterCommit(() => this.reportDisabled(disabled));
+      this.queue.scheduleAfterCommit(tx, retriesOf(settled, current));
+      tx.sendWithCommit(saveHealth(tx, changed));
       return lockedByOthers;
     });
   }
@@ -134,64 +144,53 @@ export class SettleAttempts {
     return { ...attempt, next };
   }
 
-  private async saveHealthAndNotify(
-    tx: Transaction,
+  /** Returns the changes of subscriptions that have results which count for their receivers. */
+  private healthChanges(
     settled: readonly DecidedAttempt[],
-    { before, after, now }: HealthChange,
-  ): Promise<void> {
-    const changed = [...after.values()].filter((health) => health !== before.get(health.id));
-    // Attempts change a status only from active to disabled (health.rules.ts).
-    const disabled = changed.filter(({ id, status }) => status !== before.get(id)?.status);
-    // A delivery that was held before a manual retry is held after it. If the subscription was enabled during
-    // the attempt, the delivery must be released.
-    const held = settled.filter(({ next }) => next.status === 'held');
-    const heldThoughActive = subscriptionIds(held).filter((id) => after.get(id)?.status === 'active');
-    await this.bulkUpdates.requestStateSync(tx, [...disabled.map(({ id }) => id), ...heldThoughActive]);
-    const failing = changed.filter((health) => mustNotifyOfFailure(health, before.get(health.id)));
-    await this.owners.notifyDegraded(tx, 'delivery_failed', failing.filter(isFailing), now);
-    await this.reportDisabled(tx, disabled, now);
-    tx.sendWithCommit(saveHealth(tx, changed));
-  }
-
-  /**
-   * Returns the health of the subscriptions after the results that count for their receivers: not those of
-   * test events, and not those of a receiver that was replaced during the attempt.
-   */
-  private healthAfter(
-    settled: readonly DecidedAttempt[],
-    before: ReadonlyMap<string, SubscriptionHealth>,
+    subscriptions: ReadonlyMap<string, SubscriptionHealth>,
     now: Date,
-  ): Map<string, SubscriptionHealth> {
+  ): HealthChange[] {
     const limits = {
       failures: this.config.WEBHOOK_DISABLE_FAILURES,
       afterMs: this.config.WEBHOOK_DISABLE_AFTER_MS,
     };
     const attempts = Map.groupBy(settled, ({ delivery }) => delivery.subscriptionId);
-    const afterOwn = (subscription: SubscriptionHealth): SubscriptionHealth => {
-      const own = attempts.get(subscription.id) ?? [];
-      const counted = own.filter(({ delivery }) => delivery.url === subscription.url && !delivery.test);
-      return healthAfterAttempts(subscription, counted.map(attemptResult), now, limits);
-    };
-    return new Map([...before].map(([id, subscription]) => [id, afterOwn(subscription)]));
-  }
-
-  /** Notifies the owners; counts and logs after the commit. */
-  private async reportDisabled(
-    tx: Transaction,
-    disabled: readonly SubscriptionHealth[],
-    now: Date,
-  ): Promise<void> {
-    await this.owners.notifyDisabled(tx, disabled.filter(isDisabledAutomatically), now);
-    tx.afterCommit(() => {
-      for (const { id, disabledReason: reason } of disabled) {
-        deliveryMetrics.disabled.inc({ reason: String(reason) });
-        this.logger.warn(
-          { subscription_id: publicId('whk', id), reason },
-          'A webhook subscription was disabled.',
-        );
-      }
+    return [...subscriptions.values()].flatMap((before) => {
+      const counted = (attempts.get(before.id) ?? []).filter((attempt) => countsForReceiver(attempt, before));
+      if (counted.length === 0) return [];
+      return [{ before, after: healthAfterAttempts(before, counted.map(attemptResult), now, limits) }];
     });
   }
+
+  private reportDisabled(disabled: readonly SubscriptionHealth[]): void {
+    for (const { id, disabledReason: reason } of disabled) {
+      deliveryMetrics.disabled.inc({ reason: String(reason) });
+      this.logger.warn(
+        { subscription_id: publicId('whk', id), reason },
+        'A webhook subscription was disabled.',
+      );
+    }
+  }
+}
+
+/**
+ * Not for test events, receivers that were replaced during the attempt, and failures on our side, which say
+ * nothing about the receiver.
+ */
+function countsForReceiver({ delivery, exchange }: Attempt, { url }: SubscriptionHealth): boolean {
+  return delivery.url === url && !delivery.test && !exchange.isLocalFailure;
+}
+
+/**
+ * Returns the ids of active subscriptions with deliveries that are held after a manual retry, as before it.
+ * Since the subscription was enabled during the attempt, they must be released.
+ */
+function activeWithHeld(
+  settled: readonly DecidedAttempt[],
+  subscriptions: ReadonlyMap<string, SubscriptionHealth>,
+): string[] {
+  const held = settled.filter(({ next }) => next.status === 'held');
+  return subscriptionIds(held).filter((id) => subscriptions.get(id)?.status === 'active');
 }
 
 function retriesOf(
@@ -206,10 +205,9 @@ function retriesOf(
 }
 
 /** Whether to notify the owner of a delivery with an exhausted schedule: once between two successes. */
-function mustNotifyOfFailure(after: SubscriptionHealth, before: SubscriptionHealth | undefined): boolean {
-  // A series of failures keeps its `Date` object until a success: the same object means the same series.
-  const wasNotified = before?.failureNotified === true && before.failingSince === after.failingSince;
-  return after.failureNotified && !wasNotified;
+function mustNotifyOfFailure({ before, after }: HealthChange): boolean {
+  const isSameSeries = before.failingSince?.getTime() === after.failingSince?.getTime();
+  return after.failureNotified && !(before.failureNotified && isSameSeries);
 }
 
 /** Narrows the type: both callers have found a series of failures, which has a beginning. */
@@ -231,7 +229,6 @@ function attemptResult({ exchange, next }: DecidedAttempt): AttemptResult {
   return {
     succeeded: exchange.outcome === 'succeeded',
     gone: exchange.statusCode === 410,
-    isLocalFailure: exchange.isLocalFailure,
     exhausted: next.failureReason === 'exhausted',
     durationMs: exchange.processStalled ? null : exchange.durationMs,
   };
