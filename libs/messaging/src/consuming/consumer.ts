@@ -7,7 +7,7 @@ import type { Broker } from '../broker/broker.js';
 import type { HandlerCallbacks, MessageHandler } from './message-handler.js';
 import type { HandlingTimes } from './apply-messages.js';
 import { QueueHandover, type QueueSource } from './queue-handover.js';
-import { TimeSlice } from './time-slice.js';
+import { QueueSubscription } from './queue-subscription.js';
 
 const handoverPollIntervalMs = 500;
 /** Long, since only a replica that starts late with the previous release re-creates a retired queue. */
@@ -43,25 +43,15 @@ export interface ConsumerTimes extends HandlingTimes {
  * - On an ordered queue the prefetch count must not change, since RabbitMQ would return messages in another
  *   order. So several messages return, and all their delivery counts grow. The first of them was being
  *   handled, since all before it were acknowledged. It is dead-lettered once it was delivered too often.
- *
- * After its time slice, a consumer of a shard gives way to the next replica (ADR 44). It does so when all
- * messages that RabbitMQ may send are handled, so no other replica handles newer ones earlier.
  */
 export class Consumer {
   /** Received messages that are not being handled yet. */
   private waiting: ConsumeMessage[] = [];
-  private channel: ConfirmChannel | undefined;
+  /** Undefined while no channel is open. */
+  private subscription: QueueSubscription | undefined;
   private working: Promise<void> | undefined;
   private stopping = false;
-  /** The RabbitMQ queue that is read: the current version of the queue or a retired one. */
-  private readQueue = '';
-  /** Whether the queue is ordered and no message was handled since the last subscription to it. */
-  private isFirstInOrder = false;
-  private readonly isOrdered: boolean;
-  /** Undefined while the consumer is not subscribed. `isSerial`: one message is prefetched at a time. */
-  private subscription: { readonly tag: string; readonly isSerial: boolean } | undefined;
   private readonly handler: MessageHandler;
-  private readonly slice: TimeSlice<ConsumeMessage>;
 
   constructor(
     private readonly settings: ConsumerSettings,
@@ -69,11 +59,9 @@ export class Consumer {
     private readonly logger: Logger,
     makeHandler: (callbacks: HandlerCallbacks) => MessageHandler,
   ) {
-    this.isOrdered = orderedQueues.has(settings.queue);
-    this.slice = new TimeSlice(this.prefetch, settings.timeSliceMs);
     this.handler = makeHandler({
       acknowledge: (channel, raw, scope) => this.acknowledge(channel, raw, scope),
-      isOpen: (channel) => !this.stopping && this.channel === channel,
+      isOpen: (channel) => !this.stopping && this.isCurrent(channel),
       requeueUnlessDatabaseResponds: () => this.requeueUnlessDatabaseResponds(),
     });
     broker.use((channel, connection) => this.open(channel, connection));
@@ -87,24 +75,31 @@ export class Consumer {
   }
 
   private async open(channel: ConfirmChannel, connection: ChannelModel): Promise<void> {
-    this.channel = channel;
-    this.subscription = undefined;
-    this.slice.begin();
+    const { queue, source, batchSize, timeSliceMs } = this.settings;
+    const subscription = new QueueSubscription(channel, {
+      isOrdered: orderedQueues.has(queue),
+      prefetch: batchSize * 2,
+      timeSliceMs,
+      receive: (raw) => this.receive(channel, raw),
+      reconnect: () => this.broker.reconnect(),
+    });
+    this.subscription = subscription;
     channel.on('close', () => {
-      if (this.channel === channel) this.channel = undefined;
+      if (this.isCurrent(channel)) this.subscription = undefined;
     });
     this.waiting = []; // unacknowledged on the old channel, so the broker redelivers them
     const { factsExchange } = this.broker.topology;
-    const handover = new QueueHandover(connection, factsExchange, this.settings.source, {
+    const handover = new QueueHandover(connection, factsExchange, source, {
       isIdle: () => this.waiting.length === 0 && this.working === undefined,
-      subscribe: (queue) => {
-        this.readQueue = queue;
-        return this.subscribe(channel, { isSerial: !this.isOrdered });
-      },
-      unsubscribe: () => this.unsubscribe(channel),
+      subscribe: (name) => subscription.start(name),
+      unsubscribe: () => subscription.stop(),
     });
     await handover.step();
     void this.watchRetiredQueues(channel, handover);
+  }
+
+  private isCurrent(channel: ConfirmChannel): boolean {
+    return this.subscription?.channel === channel;
   }
 
   /**
@@ -116,12 +111,12 @@ export class Consumer {
       for (;;) {
         const intervalMs = handover.isOver ? abandonedQueuePollIntervalMs : handoverPollIntervalMs;
         await delay(intervalMs, undefined, { ref: false });
-        if (this.channel !== channel || this.stopping) return;
+        if (!this.isCurrent(channel) || this.stopping) return;
         if (!handover.isOver) await handover.step();
         else if (await handover.hasAbandonedRetiredQueue()) return this.broker.reconnect();
       }
     } catch (error) {
-      if (this.channel !== channel) return;
+      if (!this.isCurrent(channel)) return;
       this.logger.warn(
         { error, queue: this.settings.queue },
         'Retired queues could not be inspected or read; reconnecting.',
@@ -130,33 +125,20 @@ export class Consumer {
     }
   }
 
-  private async subscribe(channel: ConfirmChannel, { isSerial }: { isSerial: boolean }): Promise<void> {
-    this.isFirstInOrder = this.isOrdered;
-    await channel.prefetch(isSerial ? 1 : this.prefetch);
-    const { consumerTag: tag } = await channel.consume(this.readQueue, (raw) => {
-      // RabbitMQ has cancelled the subscription, e.g. because the queue moved to another node.
-      if (raw === null) return this.broker.reconnect();
-      if (this.stopping || this.channel !== channel) return;
-      this.waiting.push(raw);
-      this.slice.received(raw);
-      this.working ??= this.work().finally(() => {
-        this.working = undefined;
-      });
+  private receive(channel: ConfirmChannel, raw: ConsumeMessage): void {
+    if (this.stopping || !this.isCurrent(channel)) return;
+    this.waiting.push(raw);
+    this.working ??= this.work().finally(() => {
+      this.working = undefined;
     });
-    this.subscription = { tag, isSerial };
-  }
-
-  private async unsubscribe(channel: ConfirmChannel): Promise<void> {
-    if (this.subscription !== undefined) await channel.cancel(this.subscription.tag);
-    this.subscription = undefined;
   }
 
   private async work(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve)); // messages that arrive together make one batch
     while (this.waiting.length > 0) {
-      const channel = this.channel;
+      const { subscription } = this;
       const batch = this.waiting.splice(0, this.nextBatchSize());
-      if (channel !== undefined) await this.handleOrReconnect(channel, batch);
+      if (subscription !== undefined) await this.handleOrReconnect(subscription, batch);
     }
   }
 
@@ -168,17 +150,19 @@ export class Consumer {
   }
 
   /** Handles messages. If a rejection cannot be recorded, reconnects, so that they are redelivered. */
-  private async handleOrReconnect(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
+  private async handleOrReconnect(
+    { channel, isFirstInOrder }: QueueSubscription,
+    batch: readonly ConsumeMessage[],
+  ): Promise<void> {
     try {
       const [first] = batch;
-      if (this.isFirstInOrder && first !== undefined && deliveryCountOf(first) >= maxDeliveriesInOrder)
+      if (isFirstInOrder && first !== undefined && deliveryCountOf(first) >= maxDeliveriesInOrder)
         await this.handler.deadLetter(
           channel,
           first,
           `its consumer stopped ${deliveryCountOf(first)} times while handling it`,
         );
       else await this.handler.handle(channel, batch);
-      this.isFirstInOrder = false;
     } catch (error) {
       this.logger.error(
         { error, queue: this.settings.queue },
@@ -209,10 +193,6 @@ export class Consumer {
     return true;
   }
 
-  private get prefetch(): number {
-    return this.settings.batchSize * 2;
-  }
-
   private ping(): Promise<void> {
     return resolveWithin(pingTimeoutMs, this.settings.ping(), () => {
       throw new Error(`The database did not respond to a ping within ${pingTimeoutMs} ms.`);
@@ -225,18 +205,9 @@ export class Consumer {
     raw: ConsumeMessage,
     { allUpTo = false } = {},
   ): Promise<void> {
-    if (this.channel !== channel) return;
+    if (!this.isCurrent(channel)) return;
     try {
-      const endsSerial = this.subscription?.isSerial === true && !raw.fields.redelivered;
-      const decision = this.slice.acknowledge(raw, { allUpTo });
-      if (decision.isWithheld) return;
-      // Unsubscribes before the acknowledgement, while no other message is being handled. Otherwise RabbitMQ
-      // could give the next message to another replica while this one still handles a prefetched message.
-      const resubscribes = endsSerial || decision.endsSlice;
-      if (resubscribes) await this.unsubscribe(channel);
-      if (decision.withheld !== undefined) channel.ack(decision.withheld, true);
-      channel.ack(raw, allUpTo);
-      if (resubscribes) await this.subscribe(channel, { isSerial: false });
+      await this.subscription?.acknowledge(raw, { allUpTo });
     } catch (error) {
       this.logger.warn(
         { error, queue: this.settings.queue },

@@ -7,7 +7,6 @@ const prefetch = 4;
 describe('a time slice that is over', () => {
   const sliceWith = (received: number) => {
     const slice = new TimeSlice(prefetch, 0);
-    slice.begin();
     for (let tag = 1; tag <= received; tag += 1) slice.received(delivery(tag));
     return slice;
   };
@@ -39,7 +38,6 @@ describe('a time slice that is over', () => {
 describe('a time slice that has not ended', () => {
   it('withholds no acknowledgement', () => {
     const slice = new TimeSlice(prefetch);
-    slice.begin();
     slice.received(delivery(1));
     slice.received(delivery(2));
     expect(slice.acknowledge(delivery(1), allUpTo)).toMatchObject({ isWithheld: false, endsSlice: false });

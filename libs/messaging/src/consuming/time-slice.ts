@@ -28,19 +28,14 @@ export class TimeSlice<Raw extends Delivery> {
   private endsAtMs = Infinity;
 
   /**
+   * Starts on a new channel, whose delivery tags begin at 1.
    * @param prefetch maximum number of messages that RabbitMQ sends without an acknowledgement
    * @param durationMs the mean duration of a slice; by default it never ends
    */
   constructor(
     private readonly prefetch: number,
     private readonly durationMs = Infinity,
-  ) {}
-
-  /** Starts on a new channel, whose delivery tags begin at 1. */
-  begin(): void {
-    this.receivedTag = 0;
-    this.acknowledgedTag = 0;
-    this.withheld = undefined;
+  ) {
     this.extend();
   }
 

@@ -1,0 +1,75 @@
+import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { TimeSlice } from './time-slice.js';
+
+export interface QueueSubscriptionOptions {
+  readonly isOrdered: boolean;
+  /** Maximum number of messages that RabbitMQ sends without an acknowledgement. */
+  readonly prefetch: number;
+  /** About the time for which a consumer with a backlog stays the active one. Default: no limit. */
+  readonly timeSliceMs: number | undefined;
+  readonly receive: (raw: ConsumeMessage) => void;
+  /** Called when RabbitMQ has cancelled the subscription, e.g. because the queue moved to another node. */
+  readonly reconnect: () => void;
+}
+
+/**
+ * The subscription of a consumer to its queue on one channel, and the acknowledgements there. It is renewed:
+ * - to prefetch several messages of a shared queue, after one that was never delivered before (`Consumer`);
+ * - at the end of the time slice, to give way to the next replica (ADR 44). Then all messages that RabbitMQ
+ *   may send are handled, so no other replica handles newer ones earlier.
+ */
+export class QueueSubscription {
+  private queue = '';
+  /** Undefined while not subscribed. `isSerial`: one message is prefetched at a time. */
+  private active: { readonly tag: string; readonly isSerial: boolean } | undefined;
+  private readonly slice: TimeSlice<ConsumeMessage>;
+  private isFirst = true;
+
+  constructor(
+    readonly channel: ConfirmChannel,
+    private readonly options: QueueSubscriptionOptions,
+  ) {
+    this.slice = new TimeSlice(options.prefetch, options.timeSliceMs);
+  }
+
+  /** Whether the queue is ordered and no message was handled since `start`. */
+  get isFirstInOrder(): boolean {
+    return this.options.isOrdered && this.isFirst;
+  }
+
+  async start(queue: string): Promise<void> {
+    this.queue = queue;
+    this.isFirst = true;
+    await this.subscribe({ isSerial: !this.options.isOrdered });
+  }
+
+  async stop(): Promise<void> {
+    if (this.active !== undefined) await this.channel.cancel(this.active.tag);
+    this.active = undefined;
+  }
+
+  /** Call after the handling of a message. The acknowledgement may be withheld until a later one. */
+  async acknowledge(raw: ConsumeMessage, { allUpTo }: { readonly allUpTo: boolean }): Promise<void> {
+    this.isFirst = false;
+    const endsSerial = this.active?.isSerial === true && !raw.fields.redelivered;
+    const decision = this.slice.acknowledge(raw, { allUpTo });
+    if (decision.isWithheld) return;
+    // Unsubscribes before the acknowledgement, while no other message is being handled. Otherwise RabbitMQ
+    // could give the next message to another replica while this one still handles a prefetched message.
+    const isRenewed = endsSerial || decision.endsSlice;
+    if (isRenewed) await this.stop();
+    if (decision.withheld !== undefined) this.channel.ack(decision.withheld, true);
+    this.channel.ack(raw, allUpTo);
+    if (isRenewed) await this.subscribe({ isSerial: false });
+  }
+
+  private async subscribe({ isSerial }: { readonly isSerial: boolean }): Promise<void> {
+    await this.channel.prefetch(isSerial ? 1 : this.options.prefetch);
+    const { consumerTag: tag } = await this.channel.consume(this.queue, (raw) => {
+      if (raw === null) return this.options.reconnect();
+      this.slice.received(raw);
+      this.options.receive(raw);
+    });
+    this.active = { tag, isSerial };
+  }
+}
