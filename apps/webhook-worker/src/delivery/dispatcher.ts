@@ -2,9 +2,9 @@ import { publicId } from '@fulfilment/contracts';
 import { BackgroundTask, type Logger, LOGGER, resolveWithin } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { AttemptSlots, type Slots } from './concurrency/attempt-slots.js';
-import { mergeIfKnown } from '../dispatch-queue/day-span.rules.js';
 import { deliveryMetrics } from './delivery-metrics.js';
 import { DeliveryWindows } from './concurrency/delivery-windows.js';
+import { DispatchActivity } from './dispatch-activity.js';
 import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
 import { HostSlots } from './concurrency/host-slots.js';
@@ -18,26 +18,7 @@ import {
 import { ClaimDeliveries, type ClaimRequest } from './claiming/claim-deliveries.js';
 import type { LeasedDelivery } from './leased-delivery.js';
 import { MakeAttempt } from './sending/make-attempt.js';
-import { mayContinue, type WindowAtStart } from './concurrency/window.rules.js';
-
-/**
- * The running work of this process for a subscription: at most one claim, and the attempts of earlier claims.
- */
-interface Activity {
-  /** The next entry in the queue. It has the days of all due deliveries that are known. */
-  due: DueSubscription;
-  /** True from the request for slots of the host until the attempts are started. */
-  isClaiming: boolean;
-  /** Number of running attempts: more after a claim, one less when an attempt ends. */
-  running: number;
-  /** `running` when the attempts of the last claim were started; `mayContinue` compares the two. */
-  runningAfterClaim: number;
-  /**
-   * Whether deliveries may be due that the last claim did not take, or that became due during the current
-   * one. The subscription is queued when some of its attempts have ended.
-   */
-  moreDue: boolean;
-}
+import type { WindowAtStart } from './concurrency/window.rules.js';
 
 /**
  * Sends the due deliveries of the subscriptions in its queue, in batches: claim, sign, POST, settle. A batch
@@ -52,7 +33,7 @@ export class Dispatcher extends BackgroundTask {
     fast: new AttemptSlots(maxConcurrentAttempts.fast, maxExtraAttempts),
     slow: new AttemptSlots(maxConcurrentAttempts.slow),
   };
-  private readonly activities = new Map<string, Activity>();
+  private readonly activities = new Map<string, DispatchActivity>();
   private readonly batches = new Set<Promise<void>>();
 
   constructor(
@@ -90,15 +71,12 @@ export class Dispatcher extends BackgroundTask {
   private async runBatch(due: DueSubscription): Promise<void> {
     const activity = this.activityOf(due);
     const slots = activity.isClaiming ? undefined : this.takeSlots(activity);
-    if (slots === undefined) {
-      activity.moreDue = true; // the running claim or attempts queue it when they end
-      return;
-    }
+    if (slots === undefined) return activity.postpone();
     try {
       const attempts = await this.startAttempts(activity, slots);
       if (attempts.length > 0) await this.continueAfter(attempts, activity);
     } catch (error) {
-      activity.moreDue = true; // without running attempts, the reconciler queues it
+      activity.postpone();
       this.logger.warn(
         { error, subscription_id: publicId('whk', due.subscriptionId) },
         'Sending the due deliveries of a subscription was interrupted; will retry.',
@@ -107,18 +85,17 @@ export class Dispatcher extends BackgroundTask {
   }
 
   /** Takes no slots while the window is full. */
-  private takeSlots({ due: { subscriptionId, lane }, running }: Activity): Slots | undefined {
+  private takeSlots({ due: { subscriptionId, lane }, running }: DispatchActivity): Slots | undefined {
     const { size } = this.windows.get(subscriptionId).window;
     return this.slots[lane].take({ maxCount: Math.max(0, size - running), running });
   }
 
   /** Claims as many due deliveries as there are slots, and starts their attempts. */
-  private async startAttempts(activity: Activity, slots: Slots): Promise<readonly Promise<void>[]> {
+  private async startAttempts(activity: DispatchActivity, slots: Slots): Promise<readonly Promise<void>[]> {
     const { due, running: runningBefore } = activity;
     let hostSlots: Slots | undefined;
     let attempts: readonly Promise<void>[] = [];
-    activity.isClaiming = true;
-    activity.moreDue = false;
+    activity.beginClaim();
     try {
       hostSlots = await this.hosts.take(due, slots.count);
       const deliveries =
@@ -127,7 +104,7 @@ export class Dispatcher extends BackgroundTask {
           : await this.claim(activity, { maxCount: hostSlots.count, running: runningBefore });
       const [first] = deliveries;
       if (first === undefined) {
-        this.continueAfterEmptyClaim(activity, runningBefore);
+        this.requeue(activity.continueAfterEmptyClaim());
         return attempts;
       }
       this.hosts.rememberHost(due.subscriptionId, first.url);
@@ -135,14 +112,14 @@ export class Dispatcher extends BackgroundTask {
       const end = (): void => {
         slots.free(1);
         hostSlots?.free(1);
-        this.endAttempt(activity);
+        this.requeue(activity.endAttempt());
+        this.deleteIfIdle(activity);
       };
-      activity.running += deliveries.length;
-      activity.runningAfterClaim = activity.running;
+      activity.startAttempts(deliveries.length);
       attempts = deliveries.map((delivery) => this.makeAttempt.run(delivery, windowAtStart).finally(end));
       return attempts;
     } finally {
-      activity.isClaiming = false;
+      activity.endClaim();
       slots.free(slots.count - attempts.length);
       hostSlots?.free(hostSlots.count - attempts.length);
       this.deleteIfIdle(activity);
@@ -150,16 +127,13 @@ export class Dispatcher extends BackgroundTask {
   }
 
   private async claim(
-    activity: Activity,
+    activity: DispatchActivity,
     limits: Pick<ClaimRequest, 'maxCount' | 'running'>,
   ): Promise<readonly LeasedDelivery[]> {
-    const { subscriptionId, lane, days } = activity.due;
+    const { subscriptionId, days } = activity.due;
     const receiver = this.windows.get(subscriptionId);
     const claim = await this.claimDeliveries.run({ ...limits, subscriptionId, receiver, days });
-    // A wake-up during the claim has added its days to `due`.
-    const nextDays = activity.moreDue ? activity.due.days : claim.days;
-    activity.due = { subscriptionId, lane: claim.lane ?? lane, days: nextDays };
-    activity.moreDue ||= claim.mayHaveMore;
+    activity.recordClaim(claim);
     return claim.deliveries;
   }
 
@@ -169,51 +143,32 @@ export class Dispatcher extends BackgroundTask {
     return { reductions: window.reductions, isFull: running >= window.size };
   }
 
-  private continueAfterEmptyClaim(activity: Activity, runningBefore: number): void {
-    // Without running attempts, no end of an attempt would queue the subscription.
-    const mayContinueNow = activity.moreDue || activity.running === 0;
-    // Attempts that were running before the claim may have left no room below the receiver's limit.
-    activity.moreDue ||= runningBefore > 0;
-    if (mayContinueNow) this.requeueIfMoreDue(activity);
-  }
-
-  private endAttempt(activity: Activity): void {
-    activity.running -= 1;
-    if (mayContinue(activity)) this.requeueIfMoreDue(activity);
-    this.deleteIfIdle(activity);
-  }
-
   /** Resolves when the attempts have ended. The subscription is queued then, or earlier if they are slow. */
-  private async continueAfter(attempts: readonly Promise<void>[], activity: Activity): Promise<void> {
+  private async continueAfter(attempts: readonly Promise<void>[], activity: DispatchActivity): Promise<void> {
     const ended = Promise.all(attempts);
     const { running: runningAtStart } = activity;
     // One slow response does not delay the other deliveries of the subscription.
     const isSlow = activity.moreDue && (await takesLongerThan(slowThresholdMs, ended));
     // Fewer attempts are running than at the start, so slots of the subscription are free.
-    if (isSlow && activity.running < runningAtStart) this.requeueIfMoreDue(activity);
+    if (isSlow && activity.running < runningAtStart) this.requeue(activity.continueIfMoreDue());
     await ended;
-    this.requeueIfMoreDue(activity);
+    this.requeue(activity.continueIfMoreDue());
   }
 
-  private requeueIfMoreDue(activity: Activity): void {
-    if (!activity.moreDue) return;
-    activity.moreDue = false;
-    this.queue.requeue([activity.due]);
+  private requeue(due: DueSubscription | undefined): void {
+    if (due !== undefined) this.queue.requeue([due]);
   }
 
-  private activityOf(due: DueSubscription): Activity {
+  private activityOf(due: DueSubscription): DispatchActivity {
     const existing = this.activities.get(due.subscriptionId);
-    if (existing !== undefined) {
-      existing.due = { ...due, days: mergeIfKnown(existing.due.days, due.days) };
-      return existing;
-    }
-    const activity = { due, isClaiming: false, running: 0, runningAfterClaim: 0, moreDue: false };
+    existing?.add(due);
+    const activity = existing ?? new DispatchActivity(due);
     this.activities.set(due.subscriptionId, activity);
     return activity;
   }
 
-  private deleteIfIdle({ due, isClaiming, running }: Activity): void {
-    if (!isClaiming && running === 0) this.activities.delete(due.subscriptionId);
+  private deleteIfIdle({ due, isIdle }: DispatchActivity): void {
+    if (isIdle) this.activities.delete(due.subscriptionId);
   }
 }
 
