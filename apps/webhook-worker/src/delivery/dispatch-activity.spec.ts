@@ -4,7 +4,7 @@ import { singleDay } from '../dispatch-queue/day-span.rules.js';
 
 const [monday, tuesday] = [singleDay('2026-11-23'), singleDay('2026-11-24')];
 const due = { subscriptionId: '01900000-0000-7000-8000-000000000004', lane: 'fast', days: monday } as const;
-const emptyClaim: Claim = { deliveries: [], mayHaveMore: false, lane: undefined, days: monday };
+const emptyClaim: Claim = { deliveries: [], moreDue: false, lane: undefined, days: monday };
 
 /** The activity of a subscription after a claim of deliveries. */
 function withAttempts(count: number, claim: Claim = emptyClaim): DispatchActivity {
@@ -18,7 +18,7 @@ function withAttempts(count: number, claim: Claim = emptyClaim): DispatchActivit
 
 describe('the activity of a subscription', () => {
   it('continues once, in the lane of the claim, when the attempts have ended and more is due', () => {
-    const activity = withAttempts(2, { ...emptyClaim, mayHaveMore: true, lane: 'slow' });
+    const activity = withAttempts(2, { ...emptyClaim, moreDue: true, lane: 'slow' });
     expect(activity.endAttempt()).toBeUndefined();
     expect(activity.endAttempt()).toEqual({ ...due, lane: 'slow' });
     expect(activity.continueIfMoreDue()).toBeUndefined();
@@ -26,7 +26,7 @@ describe('the activity of a subscription', () => {
   });
 
   it('continues when half of the attempts of a large batch have ended', () => {
-    const activity = withAttempts(10, { ...emptyClaim, mayHaveMore: true });
+    const activity = withAttempts(10, { ...emptyClaim, moreDue: true });
     const continued = Array.from({ length: 6 }, () => activity.endAttempt() !== undefined);
     expect(continued).toEqual([false, false, false, false, true, false]);
   });

@@ -50,7 +50,7 @@ export class DispatchActivity {
     // An entry that was added during the claim has further days.
     const nextDays = this.moreDue ? days : claim.days;
     this.due = { subscriptionId, lane: claim.lane ?? lane, days: nextDays };
-    this.moreDue ||= claim.mayHaveMore;
+    this.moreDue ||= claim.moreDue;
   }
 
   startAttempts(count: number): void {

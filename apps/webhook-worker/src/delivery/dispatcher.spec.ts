@@ -39,7 +39,7 @@ function aDispatcher() {
       run: (request) =>
         new Promise<Claim>((resolve) => {
           const end = (deliveries: LeasedDelivery[]): void =>
-            resolve({ deliveries, mayHaveMore: false, lane: undefined, days: undefined });
+            resolve({ deliveries, moreDue: false, lane: undefined, days: undefined });
           claims.push({ request, end });
         }),
     },

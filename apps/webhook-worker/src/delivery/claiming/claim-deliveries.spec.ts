@@ -45,7 +45,7 @@ describe('a claim', () => {
     const { deliveries, days } = await claim();
     expect(deliveries.map(({ day }) => day).toSorted()).toEqual([today, dayFromNow(20)]);
     expect(days).toEqual({ from: today, to: dayFromNow(20), more: false });
-    expect(await claim()).toMatchObject({ deliveries: [], mayHaveMore: false, days: undefined });
+    expect(await claim()).toMatchObject({ deliveries: [], moreDue: false, days: undefined });
   });
 
   it('searches only its days if they are known', async () => {
@@ -64,11 +64,11 @@ describe('a claim', () => {
     });
     await writeDue(scratch.database, subscriptionId, { day: today });
     const first = await claim();
-    expect(first).toMatchObject({ mayHaveMore: true, days: { from: yesterday, to: yesterday, more: true } });
+    expect(first).toMatchObject({ moreDue: true, days: { from: yesterday, to: yesterday, more: true } });
     await scratch.database.run(holdAllBut, [subscriptionId, yesterday, 2]); // stands for other processes
     const second = await claim(first.days);
     expect(second.deliveries.every(({ day }) => day === yesterday)).toBe(true);
-    expect(second).toMatchObject({ mayHaveMore: true, days: undefined });
+    expect(second).toMatchObject({ moreDue: true, days: undefined });
     const third = await claim(second.days);
     expect(third.deliveries.map(({ day }) => day)).toContain(today);
   });
@@ -80,7 +80,7 @@ describe('a claim', () => {
     let { days } = await claim();
     for (let batch = 1; batch < 8; batch += 1) ({ days } = await claim(days)); // 64 deliveries in all
     const empty = await claim(days);
-    expect(empty).toMatchObject({ deliveries: [], mayHaveMore: true, days: undefined });
+    expect(empty).toMatchObject({ deliveries: [], moreDue: true, days: undefined });
     const { deliveries } = await claim(empty.days);
     expect(deliveries.map(({ day }) => day)).toEqual([today]);
   });

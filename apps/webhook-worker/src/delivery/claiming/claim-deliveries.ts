@@ -15,7 +15,7 @@ import { accessRevokedSql } from '../../subscriptions/revocation/access-revocati
 export interface Claim {
   readonly deliveries: readonly LeasedDelivery[];
   /** Whether more may be due now: the claim reached its limit, or other days may have due deliveries. */
-  readonly mayHaveMore: boolean;
+  readonly moreDue: boolean;
   /** The current lane of the subscription; undefined when nothing was due. */
   readonly lane: Lane | undefined;
   /** Days to search next; undefined when they must be determined again. */
@@ -38,9 +38,7 @@ interface Search extends ClaimRequest {
   /** The search begins with deliveries that became due at this time; 0 for a full scan. */
   readonly dueFromMs: number;
 }
-interface DatedSearch extends Search {
-  readonly days: DaySpan;
-}
+type DatedSearch = Search & { readonly days: DaySpan };
 
 /**
  * SQL: the due deliveries of a subscription since a time, oldest first.
@@ -122,8 +120,7 @@ const maxSubscriptionsPerStatement = 25;
 /** For `dayLoader` and `claimLoader` each, which leaves settlements one connection of the pool (of 5). */
 const maxConcurrentStatements = 2;
 
-type Claimed = Omit<Claim, 'days'>;
-const emptyClaim = { deliveries: [], mayHaveMore: false, lane: undefined } as const;
+const emptyClaim = { deliveries: [], moreDue: false, lane: undefined, days: undefined } as const;
 
 interface ClaimedRow extends Omit<LeasedDelivery, 'token' | 'leaseEndsAtMs'> {
   readonly index: number;
@@ -144,7 +141,7 @@ export class ClaimDeliveries {
   private readonly leaseMs: number;
   private readonly lostClaims: LostClaims;
   private readonly dayLoader: BatchLoader<Search, DaySpan>;
-  private readonly claimLoader: BatchLoader<DatedSearch, Claimed>;
+  private readonly claimLoader: BatchLoader<DatedSearch, Claim>;
 
   constructor(
     @Inject(DELIVERY_DATABASE) private readonly database: Database,
@@ -163,9 +160,8 @@ export class ClaimDeliveries {
    * receiver's limit: its window, the maximum of its owner, or the limit of a receiver that is not healthy.
    */
   async run(request: ClaimRequest): Promise<Claim> {
-    // The positions of a scan are due times. A request of the reconciler has no days, and may be for a
-    // delivery that partial scans have missed, so it prefers a full scan.
-    const scan = this.scans.of(request.subscriptionId);
+    // A request of the reconciler has no days, and may be for a delivery that partial scans have missed.
+    const scan = this.scans.scanFor(request.subscriptionId);
     const dueFromMs = scan.position({ preferFull: request.days === undefined });
     const startedAtMs = performance.now();
     try {
@@ -177,11 +173,9 @@ export class ClaimDeliveries {
 
   private async claimFrom(search: Search): Promise<Claim> {
     const days = search.days ?? (await this.dayLoader.load(search));
-    if (days === undefined) return { ...emptyClaim, days };
-    const claim = (await this.claimLoader.load({ ...search, days })) ?? emptyClaim;
-    return mayOtherDaysBeDue(days, search, claim)
-      ? { ...claim, mayHaveMore: true, days: undefined }
-      : { ...claim, days };
+    if (days === undefined) return emptyClaim;
+    const claim = (await this.claimLoader.load({ ...search, days })) ?? { ...emptyClaim, days };
+    return mayOtherDaysBeDue(days, search, claim) ? { ...claim, moreDue: true, days: undefined } : claim;
   }
 
   private async findDays(requested: readonly Search[]): Promise<{ index: number; row: DaySpan }[]> {
@@ -192,13 +186,13 @@ export class ClaimDeliveries {
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 
-  private async claimAll(requests: readonly DatedSearch[]): Promise<{ index: number; row: Claimed }[]> {
-    const days = requests.map((request) => request.days).reduce(mergeSpans);
+  private async claimAll(requests: readonly DatedSearch[]): Promise<{ index: number; row: Claim }[]> {
+    const span = requests.map(({ days }) => days).reduce(mergeSpans);
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
     const claiming = this.database.rows<ClaimedRow>(claimDueDeliveries, {
-      first_day: days.from,
-      last_day: days.to,
+      first_day: span.from,
+      last_day: span.to,
       lease_token: token,
       lease_ms: this.leaseMs,
       ...claimRequests.values(requests),
@@ -208,14 +202,14 @@ export class ClaimDeliveries {
       if (error instanceof DependencyUnavailable) this.lostClaims.free(token, leaseEndsAtMs);
     });
     const rows = await claiming;
-    return requests.map(({ subscriptionId }, index) => {
+    return requests.map(({ subscriptionId, days }, index) => {
       const taken = rows.filter((row) => row.index === index);
       const dueTimes = taken.map(({ dueAt }) => dueAt.getTime()).toSorted((a, b) => a - b);
-      this.scans.of(subscriptionId).advance(dueTimes);
+      this.scans.scanFor(subscriptionId).advance(dueTimes);
       const deliveries = taken.map((row) => ({ ...row, token, leaseEndsAtMs }));
       const [first] = taken;
-      const mayHaveMore = taken.length === first?.maxClaimed;
-      return { index, row: { deliveries, mayHaveMore, lane: first?.lane } };
+      const moreDue = taken.length === first?.maxClaimed;
+      return { index, row: { deliveries, moreDue, lane: first?.lane, days } };
     });
   }
 }
@@ -224,8 +218,8 @@ export class ClaimDeliveries {
  * Whether days other than the known ones may have due deliveries, so that the days must be determined again:
  * the search for the known ones stopped at `maxDueRows` (`days.more`), and the claim left none of these.
  */
-function mayOtherDaysBeDue(days: DaySpan, request: ClaimRequest, claim: Claimed): boolean {
-  if (days.more !== true || claim.mayHaveMore) return false;
+function mayOtherDaysBeDue(days: DaySpan, request: ClaimRequest, claim: Claim): boolean {
+  if (days.more !== true || claim.moreDue) return false;
   if (claim.deliveries.length > 0) return true;
   // Nothing was claimed. Days that were determined for this claim would be found again, and with running
   // attempts the reason may be the receiver's limit.

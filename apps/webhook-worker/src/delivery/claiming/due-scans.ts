@@ -5,13 +5,13 @@ import { setNewest } from '../../set-newest.js';
 /** Bounds the memory: beyond it, the entry that was used least recently is deleted; its next scan is full. */
 const maxSubscriptions = 50_000;
 
-/** The time from which this process searches next for due deliveries, for each subscription. */
+/** The time from which this process searches next for due deliveries (`ScanStart`), for each subscription. */
 @Injectable()
 export class DueScans {
   protected readonly times: ScanTimes = {}; // the defaults; a test overrides them
   private readonly scans = new Map<string, ScanStart>();
 
-  of(subscriptionId: string): ScanStart {
+  scanFor(subscriptionId: string): ScanStart {
     const scan = this.scans.get(subscriptionId) ?? new ScanStart(this.times);
     setNewest(this.scans, subscriptionId, scan, maxSubscriptions);
     return scan;
