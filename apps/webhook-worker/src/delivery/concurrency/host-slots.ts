@@ -19,6 +19,8 @@ const maxLimitFactor = 5;
 
 /** Running attempts at one host in one lane. */
 interface HostLane {
+  readonly key: string;
+  readonly lane: Lane;
   readonly limit: number;
   taken: number;
   readonly takenBySubscription: Map<string, number>;
@@ -60,14 +62,16 @@ export class HostSlots {
     const host = this.hosts.get(subscriptionId) ?? (await this.readHost(subscriptionId));
     const key = `${lane} ${host}`;
     const hostLane: HostLane = this.hostLanes.get(key) ?? {
+      key,
+      lane,
       limit: this.limits[lane],
       taken: 0,
       takenBySubscription: new Map(),
       waiting: new Map(),
     };
     this.hostLanes.set(key, hostLane);
-    const count = slotsFor(subscriptionId, maxCount, lane, hostLane);
-    if (count <= 0) {
+    const count = countSlots(hostLane, { subscriptionId, maxCount });
+    if (count === 0) {
       // Without `days`, the next claim searches every day: more may have become due.
       hostLane.waiting.set(subscriptionId, { subscriptionId, lane });
       return undefined;
@@ -78,7 +82,7 @@ export class HostSlots {
       subscriptionId,
       (hostLane.takenBySubscription.get(subscriptionId) ?? 0) + count,
     );
-    return { count, free: (freed) => this.free(key, hostLane, subscriptionId, freed) };
+    return { count, free: (freed) => this.free(hostLane, subscriptionId, freed) };
   }
 
   /** Caches the host of a subscription from a URL that was just read. */
@@ -98,7 +102,7 @@ export class HostSlots {
     return this.hosts.get(subscriptionId);
   }
 
-  private free(key: string, hostLane: HostLane, subscriptionId: string, count: number): void {
+  private free(hostLane: HostLane, subscriptionId: string, count: number): void {
     if (count === 0) return;
     hostLane.taken -= count;
     const remaining = (hostLane.takenBySubscription.get(subscriptionId) ?? 0) - count;
@@ -112,17 +116,20 @@ export class HostSlots {
       hostLane.waiting.delete(next.subscriptionId);
       this.queue.requeue([next]); // perhaps for another process, so it no longer waits here
     }
-    if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(key);
+    if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(hostLane.key);
   }
 }
 
 /**
- * Returns how many slots a subscription gets now; below 1: none. Beyond the initial window, it gets at most
- * half of the slots that the others leave, and none while others wait: a large window must not take the host
- * from its other subscriptions.
+ * Returns how many slots a subscription gets now. Beyond the initial window, it gets at most half of the
+ * slots that the others leave, and none while others wait: a large window must not take the host from its
+ * other subscriptions.
  */
-function slotsFor(subscriptionId: string, maxCount: number, lane: Lane, hostLane: HostLane): number {
-  const free = freeSlots(subscriptionId, lane, hostLane);
+function countSlots(
+  hostLane: HostLane,
+  { subscriptionId, maxCount }: { readonly subscriptionId: string; readonly maxCount: number },
+): number {
+  const free = freeSlots(hostLane, subscriptionId);
   const running = hostLane.takenBySubscription.get(subscriptionId) ?? 0;
   const withinInitialWindow = countWithinInitialWindow(maxCount, running);
   const othersWait = [...hostLane.waiting.keys()].some((id) => id !== subscriptionId);
@@ -139,11 +146,10 @@ function freeExtraSlots(free: number, running: number): number {
 }
 
 /** The free slots of the host; at least 1 if the subscription has a guaranteed slot. */
-function freeSlots(subscriptionId: string, lane: Lane, hostLane: HostLane): number {
-  const free = hostLane.limit - hostLane.taken;
+function freeSlots(hostLane: HostLane, subscriptionId: string): number {
   const hasGuaranteedSlot =
-    lane === 'fast' &&
+    hostLane.lane === 'fast' &&
     !hostLane.takenBySubscription.has(subscriptionId) &&
     hostLane.taken < maxLimitFactor * hostLane.limit;
-  return hasGuaranteedSlot ? Math.max(free, 1) : free;
+  return Math.max(hasGuaranteedSlot ? 1 : 0, hostLane.limit - hostLane.taken);
 }
