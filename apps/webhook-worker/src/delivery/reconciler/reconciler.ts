@@ -40,15 +40,17 @@ const readBounds = statement(
 
 // Skips from subscription to subscription in the index of open deliveries: the cost depends on the number of
 // subscriptions, not of deliveries.
-const nextOpen = `SELECT subscription_id, next_attempt_at FROM webhook_deliveries
-  WHERE status IN ('pending', 'retrying') AND subscription_id <= $2 AND subscription_id >`;
+const selectNextOpen = (after: string): string =>
+  `SELECT subscription_id, next_attempt_at FROM webhook_deliveries
+   WHERE status IN ('pending', 'retrying') AND subscription_id > ${after} AND subscription_id <= $2
+   ORDER BY subscription_id, next_attempt_at LIMIT 1`;
 const findOpen = statement(
   'reconciler.find-open',
   `WITH RECURSIVE open AS (
-     (${nextOpen} $1 ORDER BY subscription_id, next_attempt_at LIMIT 1)
+     (${selectNextOpen('$1')})
      UNION ALL
      SELECT following.* FROM open CROSS JOIN LATERAL
-       (${nextOpen} open.subscription_id ORDER BY subscription_id, next_attempt_at LIMIT 1) AS following
+       (${selectNextOpen('open.subscription_id')}) AS following
    ), page AS (SELECT * FROM open LIMIT ${pageSize}),
    dispatching AS (
      SELECT DISTINCT subscription_id FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until > now()
