@@ -30,19 +30,14 @@ export class PostWebhook {
    * @throws UnreadableSecret if a secret or signing key of the subscription cannot be opened
    */
   async run(delivery: LeasedDelivery): Promise<SentAttempt> {
-    const { traceparent: received } = delivery;
-    const trace = isTracing() ? startTrace(spanOf(delivery), { received, isTrusted: true }) : undefined;
-    if (!(trace instanceof Span)) {
-      // An attempt without a span is marked as unsampled. Without tracing, the received flag is passed on.
-      const isSampled = isTracing() ? false : undefined;
-      return this.send(delivery, nextTraceparent(received ?? undefined, { isSampled }));
-    }
+    const { span, traceparent } = startAttemptTrace(delivery);
+    if (span === undefined) return this.send(delivery, traceparent);
     try {
-      const exchange = await this.send(delivery, trace.traceparent);
-      endSpan(trace, exchange);
-      return { ...exchange, span: trace };
+      const exchange = await this.send(delivery, traceparent);
+      endSpan(span, exchange);
+      return { ...exchange, span };
     } catch (error) {
-      endFailed(trace, error);
+      endFailed(span, error);
       throw error;
     }
   }
@@ -63,10 +58,10 @@ export class PostWebhook {
   private headers(delivery: LeasedDelivery): Record<string, string> {
     // Each attempt is signed with its own time, since receivers reject a time more than 300 seconds ago.
     const unixSeconds = Math.floor(Date.now() / 1000);
-    const { secret, previousSecret, signingKey, previousSigningKey, subscriptionId, body } = delivery;
+    const { secret, previousSecret, signingKey, previousSigningKey, subscriptionId, body, test } = delivery;
     const keys = this.keys.get(secret, subscriptionId);
     const previousKeys = previousSecret === null ? undefined : this.keys.get(previousSecret, subscriptionId);
-    const id = eventPublicId(delivery.eventId, delivery);
+    const id = eventPublicId(delivery.eventId, { test });
     const standardSignatures = [keys, previousKeys]
       .filter((secretKeys) => secretKeys !== undefined)
       .map((secretKeys) => standardSignature(secretKeys, id, unixSeconds, body));
@@ -87,9 +82,22 @@ export class PostWebhook {
       'webhook-id': id,
       'webhook-timestamp': String(unixSeconds),
       'webhook-signature': [...standardSignatures, ...asymmetricSignatures].join(' '),
-      ...(delivery.test ? { 'x-service-test': 'true' } : {}),
+      ...(test ? { 'x-service-test': 'true' } : {}),
     };
   }
+}
+
+/** Returns no span if the attempt is not recorded. */
+function startAttemptTrace(delivery: LeasedDelivery): {
+  readonly span?: Span;
+  readonly traceparent: string;
+} {
+  const { traceparent: received } = delivery;
+  const trace = isTracing() ? startTrace(spanOf(delivery), { received, isTrusted: true }) : undefined;
+  if (trace instanceof Span) return { span: trace, traceparent: trace.traceparent };
+  // An attempt without a span is marked as unsampled. Without tracing, the received flag is passed on.
+  const isSampled = trace === 'unsampled' ? false : undefined;
+  return { traceparent: nextTraceparent(received ?? undefined, { isSampled }) };
 }
 
 /** The span has neither the URL nor the host of the receiver, which may contain secrets. */
