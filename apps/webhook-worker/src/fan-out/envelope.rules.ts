@@ -14,7 +14,7 @@ export interface EnvelopeParts {
  * Renders the bytes that are signed and sent: the same for all subscriptions with this api_version, and for
  * all attempts.
  */
-export function renderBody(parts: EnvelopeParts, apiVersion: ApiVersion, { test } = { test: false }): Buffer {
+export function renderBody(parts: EnvelopeParts, apiVersion: ApiVersion, { test = false } = {}): Buffer {
   const envelope: WebhookEnvelope = {
     id: eventPublicId(parts.id, { test }),
     api_version: apiVersion,
