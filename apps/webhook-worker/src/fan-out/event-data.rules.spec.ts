@@ -1,7 +1,7 @@
 import { type Message, messages, publicId, uuidv7, webhookEvents } from '@fulfilment/contracts';
 import { anOrder, aProduct } from '../test/snapshots.fixture.js';
 import { renderBody } from './envelope.rules.js';
-import { eventContent, IncompleteMessage } from './event-data.rules.js';
+import { IncompleteMessage, toEvent } from './event-data.rules.js';
 
 const options = { occurredAt: new Date('2026-11-20T12:00:00Z') };
 const creatorId = uuidv7();
@@ -98,16 +98,16 @@ function withOrderMembers(message: Message, members: object): Message {
 describe('the content of an event', () => {
   it.each(cases)('of %s has exactly the expected members', (_type, message, data) => {
     const subjectId = message.type.startsWith('order.') ? order.id : product.id;
-    expect(eventContent(message)).toEqual({ event: message.type, creatorId, subjectId, data });
+    expect(toEvent(message)).toEqual({ event: message.type, creatorId, subjectId, data });
   });
 
   it.each(orderCases)('of %s has the metadata of its order, if it has any', (_type, message, data) => {
     const metadata = { cart: 'c_8841' };
-    expect(eventContent(withOrderMembers(message, { metadata }))?.data).toEqual({ ...data, metadata });
+    expect(toEvent(withOrderMembers(message, { metadata }))?.data).toEqual({ ...data, metadata });
   });
 
   it.each(orderCases)('of %s says that a test order is not live', (_type, message, data) => {
-    const content = eventContent(withOrderMembers(message, { test: true }));
+    const content = toEvent(withOrderMembers(message, { test: true }));
     expect(content?.data).toEqual({ ...data, livemode: false });
   });
 
@@ -116,7 +116,7 @@ describe('the content of an event', () => {
     (type) => {
       const items = [{ sku: 'prod_01m7xwmwp2eabtq0f8c3vs9k1n', quantity: 2 }];
       const packed = { ...shipped, tracking: { ...tracking, items } };
-      expect(eventContent(type.make({ order: packed }, options))?.data).toEqual({
+      expect(toEvent(type.make({ order: packed }, options))?.data).toEqual({
         order_id,
         ...tracking,
         items,
@@ -130,7 +130,7 @@ describe('the content of an event', () => {
 
   it('has a body of less than two kilobytes without metadata', () => {
     for (const [message] of expected) {
-      const content = eventContent(message);
+      const content = toEvent(message);
       if (content === undefined) throw new Error('no content');
       const body = renderBody({ id: message.id, occurredAt: message.occurred_at, ...content }, '2026-11-01');
       expect(body.length).toBeLessThan(2_048);
@@ -138,12 +138,12 @@ describe('the content of an event', () => {
   });
 
   it('is rejected when a shipped order has no tracking', () => {
-    expect(() => eventContent(messages.orderShipped.make({ order }, options))).toThrow(IncompleteMessage);
+    expect(() => toEvent(messages.orderShipped.make({ order }, options))).toThrow(IncompleteMessage);
   });
 
   it('is undefined for other messages', () => {
     expect(
-      eventContent({ ...messages.orderCreated.make({ order }, options), type: 'creator.changed' }),
+      toEvent({ ...messages.orderCreated.make({ order }, options), type: 'creator.changed' }),
     ).toBeUndefined();
   });
 });

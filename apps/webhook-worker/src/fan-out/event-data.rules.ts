@@ -66,13 +66,13 @@ function productQuantity({ product }: { readonly product: ProductSnapshot }) {
   return { ...productIds(product), quantity: product.quantity, updated_at: product.updated_at };
 }
 
-type Render = (message: Message) => EventContent | undefined;
+type ToEvent = (message: Message) => EventContent | undefined;
 
-function eventRenderer<Event extends WebhookEvent, Payload>(
+function eventOf<Event extends WebhookEvent, Payload>(
   messageType: MessageType<Event, z.ZodType<Payload>>,
   subjectOf: (payload: Payload) => OrderSnapshot | ProductSnapshot,
   data: (payload: Payload) => Data,
-): Render {
+): ToEvent {
   return (message) => {
     if (!messageType.is(message)) return undefined;
     const { id: subjectId, creator_id: creatorId } = subjectOf(message.data);
@@ -80,58 +80,58 @@ function eventRenderer<Event extends WebhookEvent, Payload>(
   };
 }
 
-function orderEventRenderer<Event extends WebhookEvent, Payload extends { order: OrderSnapshot }>(
+function orderEvent<Event extends WebhookEvent, Payload extends { order: OrderSnapshot }>(
   messageType: MessageType<Event, z.ZodType<Payload>>,
   data: (payload: Payload) => EventData<Event>,
-): Render {
-  return eventRenderer(
+): ToEvent {
+  return eventOf(
     messageType,
     (payload) => payload.order,
     (payload) => ({ ...data(payload), ...optionalMembers(payload.order) }),
   );
 }
 
-function productEventRenderer<Event extends WebhookEvent, Payload extends { product: ProductSnapshot }>(
+function productEvent<Event extends WebhookEvent, Payload extends { product: ProductSnapshot }>(
   messageType: MessageType<Event, z.ZodType<Payload>>,
   data: (payload: Payload) => EventData<Event>,
-): Render {
-  return eventRenderer(messageType, (payload) => payload.product, data);
+): ToEvent {
+  return eventOf(messageType, (payload) => payload.product, data);
 }
 
-const renderers = new Map<string, Render>(
+const toEventByType = new Map<string, ToEvent>(
   Object.entries({
-    'order.created': orderEventRenderer(messages.orderCreated, ({ order }) => ({
+    'order.created': orderEvent(messages.orderCreated, ({ order }) => ({
       ...orderStatus(order),
       source: order.source,
       ...orderTotal(order),
       item_count: order.item_count,
       updated_at: order.updated_at,
     })),
-    'order.processing': orderEventRenderer(messages.orderProcessing, ({ order }) => ({
+    'order.processing': orderEvent(messages.orderProcessing, ({ order }) => ({
       ...orderStatus(order),
       updated_at: order.updated_at,
     })),
-    'order.shipped': orderEventRenderer(messages.orderShipped, orderTracking),
-    'order.tracking_updated': orderEventRenderer(messages.orderTrackingUpdated, orderTracking),
-    'order.delivered': orderEventRenderer(messages.orderDelivered, ({ order }) => ({
+    'order.shipped': orderEvent(messages.orderShipped, orderTracking),
+    'order.tracking_updated': orderEvent(messages.orderTrackingUpdated, orderTracking),
+    'order.delivered': orderEvent(messages.orderDelivered, ({ order }) => ({
       ...orderStatus(order),
       delivered_at: order.delivered_at ?? order.updated_at,
       updated_at: order.updated_at,
     })),
-    'order.cancelled': orderEventRenderer(messages.orderCancelled, ({ order, reason }) => ({
+    'order.cancelled': orderEvent(messages.orderCancelled, ({ order, reason }) => ({
       ...orderStatus(order),
       reason,
       updated_at: order.updated_at,
     })),
-    'order.payment_failed': orderEventRenderer(messages.orderPaymentFailed, ({ order, reason }) => ({
+    'order.payment_failed': orderEvent(messages.orderPaymentFailed, ({ order, reason }) => ({
       ...orderStatus(order),
       ...orderTotal(order),
       reason,
       updated_at: order.updated_at,
     })),
-    'product.available': productEventRenderer(messages.productAvailable, productStatus),
-    'product.unavailable': productEventRenderer(messages.productUnavailable, productStatus),
-    'product.inventory_changed': productEventRenderer(
+    'product.available': productEvent(messages.productAvailable, productStatus),
+    'product.unavailable': productEvent(messages.productUnavailable, productStatus),
+    'product.inventory_changed': productEvent(
       messages.productInventoryChanged,
       ({ product, previous_quantity }) => ({
         ...productIds(product),
@@ -140,12 +140,12 @@ const renderers = new Map<string, Render>(
         updated_at: product.updated_at,
       }),
     ),
-    'product.in_stock': productEventRenderer(messages.productInStock, productQuantity),
-    'product.out_of_stock': productEventRenderer(messages.productOutOfStock, productQuantity),
-  } satisfies Record<WebhookEvent, Render>),
+    'product.in_stock': productEvent(messages.productInStock, productQuantity),
+    'product.out_of_stock': productEvent(messages.productOutOfStock, productQuantity),
+  } satisfies Record<WebhookEvent, ToEvent>),
 );
 
 /** Returns the event of a message; undefined if the message is not an event. @throws IncompleteMessage */
-export function eventContent(message: Message): EventContent | undefined {
-  return renderers.get(message.type)?.(message);
+export function toEvent(message: Message): EventContent | undefined {
+  return toEventByType.get(message.type)?.(message);
 }

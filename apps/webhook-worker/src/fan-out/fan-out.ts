@@ -8,7 +8,7 @@ import type { Lane } from '../dispatch-queue/lanes.rules.js';
 import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import { type ApiVersion, apiVersions } from '../subscriptions/subscription.rules.js';
 import { renderBody } from './envelope.rules.js';
-import { type EventContent, eventContent, IncompleteMessage } from './event-data.rules.js';
+import { type EventContent, IncompleteMessage, toEvent } from './event-data.rules.js';
 import { eventDay } from './event-day.rules.js';
 
 const incoming = new RowParameters<EventRow>('i', {
@@ -100,7 +100,7 @@ export class FanOut {
 }
 
 function eventRows(message: Message): EventRow[] {
-  const content = renderContent(message);
+  const content = toEventOrReject(message);
   if (content === undefined) return [];
   const { id, occurred_at: occurredAt, traceparent } = message;
   const { event, creatorId, subjectId, data } = content;
@@ -117,9 +117,9 @@ function eventRows(message: Message): EventRow[] {
   }));
 }
 
-function renderContent(message: Message): EventContent | undefined {
+function toEventOrReject(message: Message): EventContent | undefined {
   try {
-    return eventContent(message);
+    return toEvent(message);
   } catch (error) {
     if (error instanceof IncompleteMessage) throw new RejectedMessage(`${message.type}: ${error.message}`);
     throw error;

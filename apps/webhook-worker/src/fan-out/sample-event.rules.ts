@@ -5,7 +5,7 @@ import {
   type ProductSnapshot,
   type WebhookEvent,
 } from '@fulfilment/contracts';
-import { eventContent } from './event-data.rules.js';
+import { toEvent } from './event-data.rules.js';
 
 const sampleId = '00000000-0000-7000-8000-000000000001';
 
@@ -92,7 +92,7 @@ function samplesAt(occurredAt: Date): Record<WebhookEvent, () => Message> {
  * (`ord_test_…`).
  */
 export function sampleData(event: WebhookEvent, occurredAt: Date): Readonly<Record<string, unknown>> {
-  const data = eventContent(samplesAt(occurredAt)[event]())?.data ?? {};
+  const data = toEvent(samplesAt(occurredAt)[event]())?.data ?? {};
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => [
       name,
