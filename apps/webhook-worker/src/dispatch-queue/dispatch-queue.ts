@@ -6,8 +6,8 @@ import { type DueSubscription, LaneQueue } from './lane-queue.js';
 import type { Lane } from './lanes.rules.js';
 
 /**
- * While this many subscriptions of a lane wait in a process, it makes BullMQ jobs of further ones. Jobs that
- * it has taken, and those that Redis does not accept, wait in addition.
+ * Number of waiting subscriptions of a lane from which a process makes BullMQ jobs of further ones. The jobs
+ * that it takes, and those that Redis does not accept, do not count.
  */
 export const maxWaiting = 200;
 /** Longer delays are left to the reconciler, so that Redis does not store the retries of the next days. */
@@ -32,7 +32,7 @@ export class DispatchQueue {
   ) {}
 
   start(): void {
-    // A job ends when its subscription is taken, or another job replaces it while this process stops.
+    // A job ends when its subscription is taken. While this process stops, another job replaces it.
     this.jobs.start((due) => (this.stopping ? this.jobs.add([due]) : this.waiting[due.lane].add(due, 'new')));
   }
 
