@@ -1,4 +1,4 @@
-import { redisOptions } from '@fulfilment/http-service/redis';
+import { reconnectDelayMs, redisOptions } from '@fulfilment/http-service/redis';
 import {
   endAfter,
   type Logger,
@@ -129,8 +129,7 @@ export class DispatchJobs implements OnApplicationShutdown {
     const connection = new Redis(this.config.REDIS_URL, {
       ...redisOptions(this.config),
       ...options,
-      connectTimeout: 3_000,
-      retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
+      retryStrategy: (attempt) => (this.stopping ? null : reconnectDelayMs(attempt)),
     });
     connection.on('error', (error) => this.warn(error));
     return connection;

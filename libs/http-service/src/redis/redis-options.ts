@@ -1,6 +1,9 @@
 import type { RedisSettings } from '@fulfilment/runtime';
 import { Redis, SentinelConnector } from 'ioredis';
 
+const connectTimeoutMs = 3_000;
+const reconnectDelayStepMs = 100;
+const maxReconnectDelayMs = 2_000;
 const sentinelTimeoutMs = 1_000;
 const sentinelReconnectMs = 5_000;
 /**
@@ -10,16 +13,23 @@ const sentinelReconnectMs = 5_000;
 const maxLoadingRetryMs = 100;
 
 /**
- * Options of ioredis for finding the primary, in addition to `REDIS_URL`. After a failover the client
- * connects to the new primary: at once if a Sentinel reports it, even if the old one does not respond.
+ * Options of ioredis for its connection to the primary, in addition to `REDIS_URL`. After a failover the
+ * client connects to the new primary: at once if a Sentinel reports it, even if the old one does not respond.
  */
 export function redisOptions(settings: RedisSettings) {
   return {
+    connectTimeout: connectTimeoutMs,
+    retryStrategy: reconnectDelayMs,
     // If `REDIS_URL` is a stable name, its primary may become a replica without closing its connections.
     reconnectOnError: (error: Error): boolean => error.message.startsWith('READONLY'),
     maxLoadingRetryTime: maxLoadingRetryMs,
     ...sentinelOptions(settings),
   };
+}
+
+/** Returns the delay before this attempt to reconnect, from 1. */
+export function reconnectDelayMs(attempt: number): number {
+  return Math.min(reconnectDelayStepMs * attempt, maxReconnectDelayMs);
 }
 
 /** Returns undefined without the setting `REDIS_SENTINELS`. */

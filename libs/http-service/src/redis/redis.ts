@@ -5,10 +5,7 @@ import { redisOptions } from './redis-options.js';
 
 /** Timeout of a command. Short, since a request waits for it, and then continues without Redis. */
 const requestTimeoutMs = 250;
-const connectTimeoutMs = 3_000;
 const disconnectTimeoutMs = 200;
-const reconnectDelayStepMs = 100;
-const maxReconnectDelayMs = 2_000;
 
 const failures = new Counter({
   name: 'redis_fail_open_total',
@@ -31,9 +28,7 @@ export class RedisConnection {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: commandTimeoutMs,
-      connectTimeout: connectTimeoutMs,
       disconnectTimeout: disconnectTimeoutMs,
-      retryStrategy: (attempt) => Math.min(reconnectDelayStepMs * attempt, maxReconnectDelayMs),
     });
     this.client.on('error', (error) => this.logFailure(error, 'connection'));
   }

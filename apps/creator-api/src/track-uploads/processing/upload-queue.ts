@@ -1,4 +1,4 @@
-import { redisOptions } from '@fulfilment/http-service/redis';
+import { reconnectDelayMs, redisOptions } from '@fulfilment/http-service/redis';
 import { LOGGER, type Logger, type RedisSettings } from '@fulfilment/runtime';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
@@ -42,8 +42,7 @@ export class UploadQueue implements OnApplicationShutdown {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,
       commandTimeout: 2_000,
-      connectTimeout: 3_000,
-      retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
+      retryStrategy: (attempt) => (this.stopping ? null : reconnectDelayMs(attempt)),
     });
     this.connection.on('error', () => undefined); // the readiness probe and the worker's log report it
     this.queue = new Queue<UploadJob>(uploadQueueName, {

@@ -1,4 +1,4 @@
-import { redisOptions } from '@fulfilment/http-service/redis';
+import { reconnectDelayMs, redisOptions } from '@fulfilment/http-service/redis';
 import { type Logger, type RedisSettings, WarningLimit } from '@fulfilment/runtime';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -30,7 +30,7 @@ export class UploadWorker {
     this.connection = new Redis(config.REDIS_URL, {
       ...redisOptions(config),
       maxRetriesPerRequest: null, // the worker waits until Redis is back
-      retryStrategy: (attempt) => (this.stopping ? null : Math.min(100 * attempt, 2_000)),
+      retryStrategy: (attempt) => (this.stopping ? null : reconnectDelayMs(attempt)),
       lazyConnect: true,
     });
     this.connection.on('error', (error) => this.warn(error));
