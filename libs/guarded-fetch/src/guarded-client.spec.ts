@@ -219,7 +219,7 @@ describe('the check of a target URL with its addresses', () => {
       allowLoopback: false,
       resolve: () => Promise.resolve([{ address: '10.0.0.1', family: 4 }]),
     });
-    expect(await client.findTargetProblem('https://hooks.example.com/')).toBe(
+    expect(await client.findAddressProblem('https://hooks.example.com/')).toBe(
       'must not resolve to a private or reserved address',
     );
   });
@@ -229,7 +229,7 @@ describe('the check of a target URL with its addresses', () => {
       allowLoopback: false,
       resolve: () => Promise.reject(new Error('no such name')),
     });
-    expect(await client.findTargetProblem('https://hooks.example.com/')).toBeUndefined();
+    expect(await client.findAddressProblem('https://hooks.example.com/')).toBeUndefined();
   });
 
   it('accepts a name with public addresses', async () => {
@@ -237,6 +237,6 @@ describe('the check of a target URL with its addresses', () => {
       allowLoopback: false,
       resolve: () => Promise.resolve([{ address: '8.8.8.8', family: 4 }]),
     });
-    expect(await client.findTargetProblem('https://hooks.example.com/')).toBeUndefined();
+    expect(await client.findAddressProblem('https://hooks.example.com/')).toBeUndefined();
   });
 });

@@ -69,7 +69,7 @@ export class GuardedClient {
    * Like `findUrlProblem`, and also rejects a name that resolves to a blocked address. A name that does not
    * resolve yet is accepted, since each new connection checks the addresses.
    */
-  async findTargetProblem(url: string): Promise<string | undefined> {
+  async findAddressProblem(url: string): Promise<string | undefined> {
     const problem = this.findUrlProblem(url);
     if (problem !== undefined) return problem;
     const host = hostOf(new URL(url));

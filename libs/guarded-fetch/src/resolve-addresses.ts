@@ -11,8 +11,8 @@ export type ResolveAddresses = (hostname: string) => Promise<ResolvedAddress[]>;
 
 /**
  * A single name server is asked twice, the second time with twice the timeout; of several, each is asked
- * once. All of that ends before the limits of `guardedConnector` and of `findTargetProblem`, so a lost packet
- * or a silent name server does not end a lookup, and neither do servers that never respond about IPv6.
+ * once. All of that ends before the limits of `guardedConnector` and of `findAddressProblem`, so a lost
+ * packet or a silent name server does not end a lookup, and neither do servers that never respond about IPv6.
  */
 const queryTimeoutMs = 500;
 

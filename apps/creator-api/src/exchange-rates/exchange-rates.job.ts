@@ -86,7 +86,7 @@ export class ExchangeRatesJob extends BackgroundLoop {
 type Fetched = { readonly text: string } | { readonly problem: string; readonly status?: number | undefined };
 
 async function download(client: GuardedClient, url: string): Promise<Fetched> {
-  const problem = await client.findTargetProblem(url);
+  const problem = await client.findAddressProblem(url);
   if (problem !== undefined) return { problem: `EXCHANGE_RATES_URL ${problem}` };
   const exchange = await client.send({
     method: 'GET',

@@ -148,7 +148,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   describe('with a host name that may resolve to a private address', () => {
     const resolvedUrls: string[] = [];
     beforeAll(() => {
-      api.app.get(GuardedClient).findTargetProblem = (url) => {
+      api.app.get(GuardedClient).findAddressProblem = (url) => {
         resolvedUrls.push(url);
         const isPrivate = url.includes('private');
         return Promise.resolve(isPrivate ? 'must not resolve to a private or reserved address' : undefined);

@@ -121,7 +121,7 @@ export class RegisterTrackUpload {
    */
   private async checkHostName(caller: Caller, url: string): Promise<void> {
     await this.rejectedTargets.attempt(callerKey(caller), async () =>
-      assertNoUrlProblem(await this.client.findTargetProblem(url)),
+      assertNoUrlProblem(await this.client.findAddressProblem(url)),
     );
   }
 

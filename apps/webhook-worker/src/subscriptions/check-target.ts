@@ -46,7 +46,7 @@ export class CheckTarget implements BodyCheck {
    */
   async checkHostName({ creatorId, clientId }: Owner, url: string): Promise<void> {
     await this.rejectedTargets.attempt(`${clientId}:${creatorId}`, async () => {
-      const reason = await this.client.findTargetProblem(url);
+      const reason = await this.client.findAddressProblem(url);
       if (reason !== undefined) throw new ValidationFailed([{ field: 'url', reason }]);
     });
   }
