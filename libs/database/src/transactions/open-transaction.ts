@@ -1,7 +1,12 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { pipelined } from './pipelined.js';
 import { beginTransaction, type BeginOptions } from './begin-transaction.js';
-import { isConnectionFailure, isReadOnlyServer, translateAndThrow } from '../driver-errors.js';
+import {
+  isConnectionFailure,
+  isErrorResponse,
+  isReadOnlyServer,
+  translateAndThrow,
+} from '../driver-errors.js';
 import { sendInOnePacket } from '../connection/pg-internals.js';
 import { type NamedQuery, type Queryable, rows, run } from '../queryable.js';
 import type { TransactionSpan } from '../spans.js';
@@ -40,8 +45,8 @@ export class OpenTransaction {
   }
 
   /**
-   * Commits. Rolls back and rejects when that fails.
-   * @param probe run if the connection is lost at COMMIT; without it, the commit then counts as failed
+   * Commits. Rejects when that fails, unless the probe shows that it was committed.
+   * @param probe run if the outcome is unknown, as after a lost connection; without it, the commit failed
    */
   async commit(probe?: CommitProbe): Promise<void> {
     if (probe !== undefined && this.options.returnId !== true)
@@ -53,7 +58,8 @@ export class OpenTransaction {
       this.release();
     } catch (error) {
       await this.rollbackAndRelease(); // sends nothing if the connection was lost
-      if (error instanceof TransactionRolledBack || !(await this.probeShowsCommit(id, probe))) {
+      const isRolledBack = error instanceof TransactionRolledBack || isErrorResponse(error);
+      if (isRolledBack || !(await this.probeShowsCommit(id, probe))) {
         this.span?.endRolledBack();
         throw error;
       }
@@ -107,14 +113,11 @@ export class OpenTransaction {
     if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
   }
 
-  /**
-   * A failed connection must not be used again: after a client-side timeout, later statements would wait for
-   * the missing response. A connection to a server that has become read-only must not be used again either;
-   * in a snapshot, the caller's own write causes the same error.
-   */
   private readonly failStatement = (error: unknown): never => {
-    const isReadOnlyByOption = this.options.snapshot === true;
-    if (isReadOnlyByOption && isReadOnlyServer(error)) throw error;
+    // A snapshot is read-only: the caller's own write causes this error.
+    if (this.options.snapshot === true && isReadOnlyServer(error)) throw error;
+    // On a failed connection, later statements would wait for the missing response. A server that accepts no
+    // writes is no longer the primary.
     this.isBroken ||= isConnectionFailure(error) || isReadOnlyServer(error);
     return translateAndThrow(error);
   };

@@ -165,6 +165,19 @@ describe('a transaction', () => {
     },
   );
 
+  it('does not run the probe when a statement that is sent with COMMIT fails', async () => {
+    await scratch.database.run(insertNumber, [56]);
+    const fails = statement('test.fails-last', 'SELECT 1 / $1::int');
+    const failed = scratch.database.transaction(
+      async (tx) => {
+        await tx.run(insertNumber, [57]);
+        tx.sendWithCommit(tx.run(fails, [0]));
+      },
+      { commitProbe: { statement: readNumber, values: [56] } },
+    );
+    await expect(failed).rejects.toThrow('division by zero');
+  });
+
   it('is rolled back if its connection is lost before COMMIT, also with a probe', async () => {
     await expect(
       scratch.database.transaction(
