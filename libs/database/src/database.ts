@@ -103,7 +103,7 @@ export class Database implements Sql {
     await this.transaction(
       (tx) => {
         reading = tx.rows<Row>(statement, values);
-        tx.sendWithCommit(reading); // COMMIT does not wait for the rows
+        tx.awaitAtCommit(reading); // COMMIT does not wait for the rows
         return Promise.resolve();
       },
       { statementTimeoutMs },

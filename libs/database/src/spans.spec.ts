@@ -33,7 +33,7 @@ describe('the spans of a database', () => {
     const requestSpanId = await inRequest(() =>
       scratch.database.transaction(async (tx) => {
         await tx.rows(selectOne);
-        tx.sendWithCommit(tx.rows(selectTwo));
+        tx.awaitAtCommit(tx.rows(selectTwo));
       }),
     );
     expect(recorded.spans).toMatchObject([

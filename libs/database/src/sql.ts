@@ -69,10 +69,10 @@ export interface Sql {
 /** One open transaction. */
 export interface Transaction extends Sql {
   /**
-   * Sends the last statements, issued in this tick, with the commit. If one fails, nothing is committed.
-   * @param results the promises of these statements
+   * Awaits the last statements at the commit, which is then sent in the packet of those that were issued in
+   * this tick. If one fails, nothing is committed.
    */
-  sendWithCommit(...results: readonly Promise<unknown>[]): void;
+  awaitAtCommit(...pendingStatements: readonly Promise<unknown>[]): void;
   /** Calls back after the commit has succeeded; never when the transaction rolls back. */
   afterCommit(callback: () => void): void;
 }

@@ -104,7 +104,7 @@ async function recordStatements(api: CreatorApi, send: SendRequest) {
           rows: (statement, values) => tx.rows(named(statement), values),
           row: (statement, values) => tx.row(named(statement), values),
           run: (statement, values) => tx.run(named(statement), values),
-          sendWithCommit: (...last) => tx.sendWithCommit(...last),
+          awaitAtCommit: (...last) => tx.awaitAtCommit(...last),
           afterCommit: (callback) => tx.afterCommit(callback),
         }),
       options,

@@ -23,8 +23,8 @@ class TransactionRolledBack extends Error {
 export class OpenTransaction {
   readonly tx: Transaction;
   private readonly afterCommit: (() => void)[] = [];
-  /** Results of the statements that are sent together with COMMIT. */
-  private readonly finalResults: Promise<unknown>[] = [];
+  /** The statements that are awaited together with COMMIT. */
+  private readonly finalStatements: Promise<unknown>[] = [];
   /** Resolves when BEGIN has succeeded, to the id of the transaction if `returnId` is set. */
   private readonly began: Promise<string | undefined>;
   private isBroken = false;
@@ -91,9 +91,9 @@ export class OpenTransaction {
       row: async <Row>(statement: Statement, values: Values = []) =>
         (await rows<Row>(client, statement, values))[0],
       run: (statement, values = []) => run(client, statement, values),
-      sendWithCommit: (...results) => {
-        for (const result of results) result.catch(() => undefined); // the commit reports the failure
-        this.finalResults.push(...results);
+      awaitAtCommit: (...pendingStatements) => {
+        for (const pending of pendingStatements) pending.catch(() => undefined); // the commit reports it
+        this.finalStatements.push(...pendingStatements);
       },
       afterCommit: (callback) => this.afterCommit.push(callback),
     };
@@ -108,7 +108,7 @@ export class OpenTransaction {
     const committing = sendInOnePacket(this.client, () => this.client.query('COMMIT')).catch(
       this.failStatement,
     );
-    await pipelined([...this.finalResults, committing]);
+    await pipelined([...this.finalStatements, committing]);
     // If a statement of the transaction failed, PostgreSQL responds to COMMIT with ROLLBACK.
     if ((await committing).command !== 'COMMIT') throw new TransactionRolledBack();
   }

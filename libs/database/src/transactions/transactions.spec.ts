@@ -54,14 +54,14 @@ describe('a transaction', () => {
       proxy.severAfter(3); // two packets of this transaction, and one of the next
       await database.transaction(async (tx) => {
         await tx.run(insertNumber, [81]);
-        tx.sendWithCommit(tx.run(insertNumber, [82]));
+        tx.awaitAtCommit(tx.run(insertNumber, [82]));
       });
       const values = async () =>
         (await scratch.database.rows<{ value: number }>(readNumbers)).map(({ value }) => value);
       expect(await values()).toEqual(expect.arrayContaining([81, 82]));
       const undone = scratch.database.transaction(async (tx) => {
         await tx.run(insertNumber, [83]);
-        tx.sendWithCommit(tx.run(insertNumber, [84]), tx.run(fails, [0]));
+        tx.awaitAtCommit(tx.run(insertNumber, [84]), tx.run(fails, [0]));
       });
       await expect(undone).rejects.toThrow('division by zero');
       expect(await values()).not.toEqual(expect.arrayContaining([83]));
@@ -171,7 +171,7 @@ describe('a transaction', () => {
     const failed = scratch.database.transaction(
       async (tx) => {
         await tx.run(insertNumber, [57]);
-        tx.sendWithCommit(tx.run(fails, [0]));
+        tx.awaitAtCommit(tx.run(fails, [0]));
       },
       { commitProbe: { statement: readNumber, values: [56] } },
     );

@@ -112,7 +112,7 @@ export class OutboxRelay extends BackgroundLoop {
     await waitForConfirmation(channel);
     if (isTracing()) recordSending(rows, startedAtMs);
     const positions = rows.map((row) => row.position);
-    tx.sendWithCommit(tx.run(deleteBatch, [positions]));
+    tx.awaitAtCommit(tx.run(deleteBatch, [positions]));
     return positions;
   }
 

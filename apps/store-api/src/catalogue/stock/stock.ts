@@ -95,7 +95,7 @@ export class Stock {
     const productIds = requested.map((line) => line.productId);
     const quantities = requested.map((line) => line.quantity);
     // Other orders wait for the locked rows, so no response is awaited before the commit.
-    tx.sendWithCommit(
+    tx.awaitAtCommit(
       tx.run(recordTaken, [orderId, attempt, productIds, quantities]),
       this.publishChanges(tx, changes),
     );

@@ -193,7 +193,7 @@ export class SettleOrder {
       }
       if (!isPaid) await this.stock.returnStock(tx, orderId);
       const changed: StoredResponse = { id: publicId('ord', orderId), status: row.status };
-      tx.sendWithCommit(
+      tx.awaitAtCommit(
         this.outbox.add(tx, this.messageOf(row, items)),
         this.keys.saveFinalResponse(tx, orderId, changed),
       );

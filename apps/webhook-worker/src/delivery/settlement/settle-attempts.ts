@@ -122,7 +122,7 @@ export class SettleAttempts {
       await this.owners.notifyDisabled(tx, disabled.filter(isDisabledAutomatically), now);
       tx.afterCommit(() => this.reportDisabled(disabled));
       this.queue.scheduleAfterCommit(tx, retriesOf(settled, current));
-      tx.sendWithCommit(saveHealth(tx, changed));
+      tx.awaitAtCommit(saveHealth(tx, changed));
       return lockedByOthers;
     });
   }
