@@ -4,7 +4,7 @@ import { createLogger, readConfig, serviceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 import { exitIfUnsuitable } from './unsuitable-connection.js';
 
-const statementTimeoutMs = 0; // no limit: the creation of an index on a large table takes long
+const workload = 'operator'; // the creation of an index on a large table takes long
 
 /**
  * Migrates a service's database. With RABBITMQ_URL, also declares the queues that the service consumes, so
@@ -31,10 +31,10 @@ export async function migrateService(
     poolSize: 2, // one connection migrates; with the other, `changeConcurrently` ends sessions that block it
     applicationName: `${name} migrate`,
     migrations,
-    statementTimeoutMs,
+    workload,
   });
   await exitIfUnsuitable(logger, async () => {
-    await connectProgram(dataSource, { statementTimeoutMs });
+    await connectProgram(dataSource, { workload });
     await verifyOwnSession(dataSource);
   });
   try {

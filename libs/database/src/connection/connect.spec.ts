@@ -18,7 +18,7 @@ import {
   verifyOwnSession,
 } from '../index.js';
 
-const programOptions = { statementTimeoutMs: 0 };
+const programOptions = { workload: 'operator' } as const;
 const serviceOptions = { forceGenericPlan: true };
 const readSettings = statement(
   'test.read-settings',

@@ -2,10 +2,10 @@ import { DataSource, type MigrationInterface } from 'typeorm';
 import { setColumnTypes } from './column-types.js';
 import { primaryOnly } from './primary-client.js';
 import {
-  defaultStatementTimeoutMs,
   type SessionOptions,
   sessionSettings,
   startupOptions,
+  statementTimeoutOf,
 } from './session-settings.js';
 
 /** The client waits longer than PostgreSQL's statement_timeout, which therefore usually ends a statement. */
@@ -30,8 +30,8 @@ export interface DataSourceSettings extends SessionOptions {
 /** TypeORM's data source: pool and migrations, not yet connected. Sets pg's type parsers, process-wide. */
 export function createDataSource(settings: DataSourceSettings): DataSource {
   const { url, poolSize, applicationName, migrations, readsStandby = false } = settings;
-  const { statementTimeoutMs = defaultStatementTimeoutMs, connectTimeoutMs = defaultConnectTimeoutMs } =
-    settings;
+  const { connectTimeoutMs = defaultConnectTimeoutMs } = settings;
+  const statementTimeoutMs = statementTimeoutOf(settings);
   setColumnTypes();
   return new DataSource({
     type: 'postgres',

@@ -8,32 +8,41 @@ const genericPlans = { plan_cache_mode: 'force_generic_plan' };
 const idleInTransactionTimeoutMs = 30_000;
 
 /** Well below the time that the gateway waits for a response. */
-export const defaultStatementTimeoutMs = 8_000;
+const defaultStatementTimeoutMs = 8_000;
 
 export interface SessionOptions {
-  /** Limit of one statement; 0 means none, for migrations and operator commands. */
+  /**
+   * Migrations and operator commands (`operator`) read whole tables: they get no statement timeout, and none
+   * of the settings for plans. Default: `service`.
+   */
+  readonly workload?: 'service' | 'operator';
+  /** Limit of one statement of a service. */
   readonly statementTimeoutMs?: number | undefined;
   /**
    * Makes PostgreSQL use one generic plan per statement and connection, instead of planning each execution
    * for which it estimates a gain. The estimate is wrong for tables with many partitions (with a month of
    * daily partitions, planning takes twenty times as long as the statement) and for array parameters (a short
-   * array looks like a gain, but planning costs twice as much as the lookup). Ignored without a statement
-   * timeout.
+   * array looks like a gain, but planning costs twice as much as the lookup). Only for services.
    */
   readonly forceGenericPlan?: boolean | undefined;
 }
 
-/** Returns the settings of PostgreSQL that every connection needs, with their values as in `pg_settings`. */
-export function sessionSettings({
+/** Returns the limit of one statement; 0 means none. */
+export function statementTimeoutOf({
+  workload = 'service',
   statementTimeoutMs = defaultStatementTimeoutMs,
-  forceGenericPlan = false,
-}: SessionOptions): Readonly<Record<string, string>> {
-  const isService = statementTimeoutMs > 0; // migrations and operator commands read whole tables
+}: SessionOptions): number {
+  return workload === 'service' ? statementTimeoutMs : 0;
+}
+
+/** Returns the settings of PostgreSQL that every connection needs, with their values as in `pg_settings`. */
+export function sessionSettings(options: SessionOptions): Readonly<Record<string, string>> {
+  const isService = options.workload !== 'operator';
   return {
-    statement_timeout: String(statementTimeoutMs),
+    statement_timeout: String(statementTimeoutOf(options)),
     idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
     ...(isService && indexPlans),
-    ...(isService && forceGenericPlan && genericPlans),
+    ...(isService && options.forceGenericPlan === true && genericPlans),
   };
 }
 

@@ -53,7 +53,7 @@ export async function migrationFaults(
     poolSize: 2,
     applicationName: 'migrate',
     migrations: watched,
-    statementTimeoutMs: 0,
+    workload: 'operator',
   });
   try {
     await source.initialize();

@@ -41,13 +41,13 @@ const findMissingRoles = `
 /** Examines the database of a service, with the connections of the service and of its programs. */
 export async function examinePostgres(deployment: Deployment): Promise<Finding[]> {
   const { name, settings } = deployment;
-  const create = (target: { url: string; statementTimeoutMs?: number }): DataSource =>
+  const create = (target: { url: string; workload?: 'operator' }): DataSource =>
     createDataSource({ ...deployment, ...target, poolSize: 2, applicationName: `${name} doctor` });
   const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl = url } = settings;
   // Two pools, as in a service: a connection pooler must not mix their named statements.
   const pools = [create({ url }), create({ url })] as const;
   // Operator commands and migrations connect like this.
-  const program = create({ url: directUrl, statementTimeoutMs: 0 });
+  const program = create({ url: directUrl, workload: 'operator' });
   try {
     for (const pool of pools) await connectWhenUp(pool, deployment, throwError);
     return [
@@ -58,7 +58,7 @@ export async function examinePostgres(deployment: Deployment): Promise<Finding[]
         ),
       )),
       ...(await connectionFindings(async () => {
-        await connectProgram(program, { statementTimeoutMs: 0 });
+        await connectProgram(program, { workload: 'operator' });
         await verifyOwnSession(program);
       })),
       ...(await serverFindings(pools[0], deployment)),

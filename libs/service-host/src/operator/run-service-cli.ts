@@ -10,7 +10,7 @@ import type { Commands } from './define-command.js';
 import { runAsOperator } from './operator-name.js';
 import { type OpenedContext, runCli } from './run-cli.js';
 
-const statementTimeoutMs = 0; // no limit: some commands sum a whole ledger or search a long audit log
+const workload = 'operator'; // some commands sum a whole ledger or search a long audit log
 
 /** The resources of a service's commands. */
 export interface CommandContext<Settings> {
@@ -78,9 +78,9 @@ async function openContext<
     poolSize: 2,
     applicationName: `${name} cli`,
     migrations,
-    statementTimeoutMs,
+    workload,
   });
-  await connectProgram(dataSource, { statementTimeoutMs });
+  await connectProgram(dataSource, { workload });
   const database = new Database(dataSource);
   const closeSteps = [() => dataSource.destroy()];
   const atEnd = (close: () => Promise<void>): void => void closeSteps.unshift(close);
