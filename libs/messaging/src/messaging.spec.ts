@@ -40,7 +40,7 @@ describe('messaging', () => {
     created.consume({
       queue,
       batchSize: 50,
-      joinsBatch: () => true,
+      mayShareTransaction: () => true,
       handle: forEachMessage(async (tx, message) => {
         onHandle(message);
         await tx.run(insertEffect, [message.id]);

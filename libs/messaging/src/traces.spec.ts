@@ -41,7 +41,7 @@ describe('the trace of a message', () => {
     messaging.consume({
       queue: 'store-api.fulfilment',
       batchSize: 50,
-      joinsBatch: () => true,
+      mayShareTransaction: () => true,
       handle: (tx, batch) => handle(tx, batch),
     });
     messaging.start();

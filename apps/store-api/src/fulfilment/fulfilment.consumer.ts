@@ -28,7 +28,7 @@ export class FulfilmentConsumer extends MessageConsumer {
    * products. Cancellations may not: each locks an order and then its products, so two in one transaction
    * could deadlock with another transaction.
    */
-  override joinsBatch(message: Message): boolean {
+  override mayShareTransaction(message: Message): boolean {
     return isPackageEvent(message) || stockEventOf(message) !== undefined;
   }
 
@@ -39,7 +39,7 @@ export class FulfilmentConsumer extends MessageConsumer {
     if (stockEvents.length > 0) await this.applyStockEvents.run(tx, stockEvents);
     await this.handleUnbatched(
       tx,
-      batch.filter((message) => !this.joinsBatch(message)),
+      batch.filter((message) => !this.mayShareTransaction(message)),
     );
     // HandleFulfilmentEvents records the operator's events of orders itself, when it applies them.
     for (const message of batch.filter((handled) => !isOrderEvent(handled)))

@@ -25,6 +25,7 @@ const handled = new Counter({
   labelNames: ['queue', 'outcome'],
 });
 
+// The outcomes are public metric labels; `refused` counts rejected messages. words: public label
 /** Starts the counters at 0, so that the first message is an increase, which alerts need. */
 export function startCounting(queue: MessageQueue): void {
   for (const outcome of ['applied', 'refused']) handled.inc({ queue, outcome }, 0);
@@ -43,7 +44,8 @@ export class NeedsOwnTransaction extends Error {
 export interface HandlingTimes {
   /**
    * Time without its database after which a replica requeues its messages, for another replica. By default
-   * 15 s: with the timeouts of a running statement (9.6 s) and of a ping (3 s), it takes less than 30 s.
+   * 15 s: requeueing takes less than 30 s, with the timeouts of a running statement (9.6 s: `query_timeout`
+   * in libs/database) and of a ping (3 s: `pingTimeoutMs`).
    */
   readonly requeueAfterMs?: number;
   /** Delays between two attempts to handle a message, doubled each time. Default: 100 ms to 5 s. */
@@ -55,13 +57,13 @@ export interface HandlingOptions extends HandlerCallbacks, HandlingTimes {
   readonly limit?: Limit | undefined;
 }
 
-interface Delivery {
+interface ReceivedMessage {
   readonly raw: ConsumeMessage;
   readonly message: Message;
 }
 
 /**
- * Applies messages in batches. Retries the messages of a failed batch in smaller parts or alone. Rejects a
+ * Applies messages in batches. Retries the messages of a failed batch in smaller batches or alone. Rejects a
  * message that fails too often alone: it is dead-lettered with a reason.
  */
 export class ApplyMessages implements MessageHandler {
@@ -76,18 +78,18 @@ export class ApplyMessages implements MessageHandler {
     private readonly options: HandlingOptions,
   ) {}
 
-  async handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
-    const deliveries: Delivery[] = [];
-    for (const raw of batch) {
+  async handle(channel: ConfirmChannel, rawMessages: readonly ConsumeMessage[]): Promise<void> {
+    const received: ReceivedMessage[] = [];
+    for (const raw of rawMessages) {
       try {
-        deliveries.push({ raw, message: parseMessage(raw.content) });
+        received.push({ raw, message: parseMessage(raw.content) });
       } catch (error) {
         if (!(error instanceof InvalidMessage)) throw error;
         await this.deadLetter(channel, raw, error.message);
       }
     }
-    for (const part of this.partsOf(deliveries)) {
-      if (this.options.isOpen(channel)) await this.handleBatch(channel, part);
+    for (const batch of this.splitIntoTransactions(received)) {
+      if (this.options.isOpen(channel)) await this.handleBatch(channel, batch);
     }
   }
 
@@ -103,78 +105,71 @@ export class ApplyMessages implements MessageHandler {
     await this.options.acknowledge(channel, raw);
   }
 
-  /** Divides messages into parts, each for one transaction. */
-  private partsOf(deliveries: readonly Delivery[]): Delivery[][] {
-    const parts: Delivery[][] = [];
-    let lastPartAcceptsMore = false;
-    for (const delivery of deliveries) {
-      const joins = this.consumer.joinsBatch(delivery.message);
-      if (joins && lastPartAcceptsMore) parts.at(-1)?.push(delivery);
-      else parts.push([delivery]);
-      lastPartAcceptsMore = joins;
+  /** Returns the batch of each transaction. */
+  private splitIntoTransactions(allReceived: readonly ReceivedMessage[]): ReceivedMessage[][] {
+    const batches: ReceivedMessage[][] = [];
+    let lastBatchMayGrow = false;
+    for (const received of allReceived) {
+      const mayShare = this.consumer.mayShareTransaction(received.message);
+      if (mayShare && lastBatchMayGrow) batches.at(-1)?.push(received);
+      else batches.push([received]);
+      lastBatchMayGrow = mayShare;
     }
-    return parts;
+    return batches;
   }
 
-  private async handleBatch(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
+  private async handleBatch(channel: ConfirmChannel, batch: readonly ReceivedMessage[]): Promise<void> {
     try {
-      await this.apply(deliveries);
+      await this.apply(batch);
     } catch (error) {
-      if (deliveries.length > 1 && !(error instanceof NeedsOwnTransaction))
+      if (batch.length > 1 && !(error instanceof NeedsOwnTransaction))
         this.logger.warn(
           { error, queue: this.consumer.queue },
-          'A batch of messages failed; retrying them in smaller parts.',
+          'A batch of messages failed; retrying them in smaller batches.',
         );
       return error instanceof DependencyUnavailable
-        ? this.handleAfterOutage(channel, deliveries)
-        : this.handleEach(channel, deliveries);
+        ? this.handleAfterOutage(channel, batch)
+        : this.handleEach(channel, batch);
     }
-    await this.acknowledge(channel, deliveries);
+    await this.acknowledge(channel, batch);
   }
 
   /**
    * Retries the first message until the outage is over. The others follow in two halves, since the batch may
    * have been too large for a timeout of PostgreSQL.
    */
-  private async handleAfterOutage(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
-    await this.handleEach(channel, deliveries.slice(0, 1));
-    const middle = Math.ceil((deliveries.length + 1) / 2);
-    for (const part of [deliveries.slice(1, middle), deliveries.slice(middle)]) {
-      if (part.length > 0 && this.options.isOpen(channel)) await this.handleBatch(channel, part);
+  private async handleAfterOutage(channel: ConfirmChannel, batch: readonly ReceivedMessage[]): Promise<void> {
+    await this.handleEach(channel, batch.slice(0, 1));
+    const middle = Math.ceil((batch.length + 1) / 2);
+    for (const half of [batch.slice(1, middle), batch.slice(middle)]) {
+      if (half.length > 0 && this.options.isOpen(channel)) await this.handleBatch(channel, half);
     }
   }
 
-  private async handleEach(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
-    for (const delivery of deliveries) await this.handleSingle(channel, delivery);
+  private async handleEach(channel: ConfirmChannel, batch: readonly ReceivedMessage[]): Promise<void> {
+    for (const received of batch) await this.handleSingle(channel, received);
   }
 
   /** Retries one message until it is applied, dead-lettered or requeued, or its channel is closed. */
-  private async handleSingle(channel: ConfirmChannel, delivery: Delivery): Promise<void> {
+  private async handleSingle(channel: ConfirmChannel, received: ReceivedMessage): Promise<void> {
     const { min, max } = this.options.retryDelayMs ?? defaultRetryDelayMs;
     const failures = { unexpected: 0, timeouts: 0 };
     for (let delayMs = min; this.options.isOpen(channel); delayMs = Math.min(delayMs * 2, max)) {
-      const error = await this.trySingle(channel, delivery);
-      if (error === undefined) return;
-      const rejectionReason = countFailure(error, failures);
-      if (rejectionReason !== undefined) return this.deadLetter(channel, delivery.raw, rejectionReason);
-      this.logger.error(
-        { error, queue: this.consumer.queue, message_id: delivery.message.id },
-        'A message could not be handled; will retry.',
-      );
-      if (this.isOutageTooLong && (await this.options.requeueUnlessDatabaseResponds())) return;
-      await delay(delayMs);
+      try {
+        await this.apply([received]);
+      } catch (error) {
+        const rejectionReason = countFailure(error, failures);
+        if (rejectionReason !== undefined) return this.deadLetter(channel, received.raw, rejectionReason);
+        this.logger.error(
+          { error, queue: this.consumer.queue, message_id: received.message.id },
+          'A message could not be handled; will retry.',
+        );
+        if (this.isOutageTooLong && (await this.options.requeueUnlessDatabaseResponds())) return;
+        await delay(delayMs);
+        continue;
+      }
+      return this.acknowledge(channel, [received]);
     }
-  }
-
-  /** @returns the error; undefined when the message is applied */
-  private async trySingle(channel: ConfirmChannel, delivery: Delivery): Promise<object | undefined> {
-    try {
-      await this.apply([delivery]);
-    } catch (error) {
-      return typeof error === 'object' && error !== null ? error : new Error(String(error));
-    }
-    await this.acknowledge(channel, [delivery]);
-    return undefined;
   }
 
   private get isOutageTooLong(): boolean {
@@ -182,10 +177,10 @@ export class ApplyMessages implements MessageHandler {
     return this.outageSinceMs !== undefined && performance.now() - this.outageSinceMs >= requeueAfterMs;
   }
 
-  private async apply(deliveries: readonly Delivery[]): Promise<void> {
+  private async apply(batch: readonly ReceivedMessage[]): Promise<void> {
     const startedAtMs = performance.now();
     const { limit } = this.options;
-    const work = () => this.applyInTransaction(deliveries);
+    const work = () => this.applyInTransaction(batch);
     try {
       await (limit === undefined ? work() : limit.run(work));
       this.outageSinceMs = undefined;
@@ -196,17 +191,17 @@ export class ApplyMessages implements MessageHandler {
     }
   }
 
-  private async applyInTransaction(deliveries: readonly Delivery[]): Promise<void> {
+  private async applyInTransaction(batch: readonly ReceivedMessage[]): Promise<void> {
     const { queue } = this.consumer;
     // A batch may contain a message twice, since messages are published at least once.
-    const messagesById = new Map(deliveries.map(({ message }) => [message.id, message]));
+    const messagesById = new Map(batch.map(({ message }) => [message.id, message]));
     await inMessageSpans(queue, [...messagesById.values()], (messages, span) =>
       this.database.transaction(
         async (tx) => {
-          const notReplayed = deliveries.filter(({ raw }) => !isReplayed(raw));
+          const notReplayed = batch.filter(({ raw }) => !isReplayed(raw));
           if (await hasMessagesOfDroppedDays(tx, queue, idsOf(notReplayed)))
-            throw deliveries.length > 1 ? new NeedsOwnTransaction() : new RejectedMessage(olderThanInbox);
-          const newIds = await claimMessages(tx, queue, idsOf(deliveries));
+            throw batch.length > 1 ? new NeedsOwnTransaction() : new RejectedMessage(olderThanInbox);
+          const newIds = await claimMessages(tx, queue, idsOf(batch));
           await this.consumer.handle(
             tx,
             messages.filter((message) => newIds.has(message.id)),
@@ -217,9 +212,9 @@ export class ApplyMessages implements MessageHandler {
     );
   }
 
-  private async acknowledge(channel: ConfirmChannel, deliveries: readonly Delivery[]): Promise<void> {
-    handled.inc({ queue: this.consumer.queue, outcome: 'applied' }, deliveries.length);
-    const last = deliveries.at(-1);
+  private async acknowledge(channel: ConfirmChannel, batch: readonly ReceivedMessage[]): Promise<void> {
+    handled.inc({ queue: this.consumer.queue, outcome: 'applied' }, batch.length);
+    const last = batch.at(-1);
     // Messages are handled in order, so all messages before the last one are done.
     if (last !== undefined) await this.options.acknowledge(channel, last.raw, { allUpTo: true });
   }
@@ -229,7 +224,10 @@ export class ApplyMessages implements MessageHandler {
  * Counts a failed attempt, unless an outage caused it.
  * @returns the reason to reject the message; undefined if it is to be retried
  */
-function countFailure(error: object, failures: { unexpected: number; timeouts: number }): string | undefined {
+function countFailure(
+  error: unknown,
+  failures: { unexpected: number; timeouts: number },
+): string | undefined {
   if (error instanceof RejectedMessage) return error.message;
   const timeout = timeoutName(error);
   if (timeout !== undefined) {
@@ -243,8 +241,8 @@ function countFailure(error: object, failures: { unexpected: number; timeouts: n
   return failures.unexpected < maxUnexpectedErrors ? undefined : 'failed; see the logs of the service';
 }
 
-function idsOf(deliveries: readonly Delivery[]): string[] {
-  return deliveries.map(({ message }) => message.id);
+function idsOf(batch: readonly ReceivedMessage[]): string[] {
+  return batch.map(({ message }) => message.id);
 }
 
 function idOf(raw: ConsumeMessage): string | undefined {

@@ -8,7 +8,7 @@ export abstract class MessageConsumer {
   abstract readonly batchSize: number;
 
   /** Whether a message may share its transaction with other messages. */
-  joinsBatch(_message: Message): boolean {
+  mayShareTransaction(_message: Message): boolean {
     return true;
   }
 

@@ -16,7 +16,7 @@ describe('the count of handled messages', () => {
     messaging.consume({
       queue,
       batchSize: 1,
-      joinsBatch: () => true,
+      mayShareTransaction: () => true,
       handle: forEachMessage(() => Promise.resolve()),
     });
     const values = (await metrics.getSingleMetric('messages_handled_total')?.get())?.values ?? [];

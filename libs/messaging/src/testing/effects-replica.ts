@@ -67,7 +67,7 @@ export async function startReplica({
   messaging.consume({
     queue,
     batchSize,
-    joinsBatch: () => true,
+    mayShareTransaction: () => true,
     handle: forEachMessage(async (tx, message) => {
       await onHandle?.(tx, message);
       await tx.run(insertEffect, [message.id]);
