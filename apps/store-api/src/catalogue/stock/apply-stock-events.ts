@@ -185,8 +185,9 @@ export class ApplyStockEvents {
     ]);
     const changes = new Map(rows.map((row) => [row.product_id, row.changes]));
     return newest.map(({ event, product }) => {
-      const counted = event.pieces + (changes.get(product.id) ?? 0);
-      return { event, product, level: requireStorable(event.sku, balanceAfterCount(counted, product)) };
+      const countPlusLaterChanges = event.pieces + (changes.get(product.id) ?? 0);
+      const balance = balanceAfterCount(countPlusLaterChanges, product);
+      return { event, product, level: requireStorable(event.sku, balance) };
     });
   }
 

@@ -16,18 +16,17 @@ export function stockLevelOf(balance: number): StockLevel {
   return { quantity: Math.max(0, balance), oversold: Math.max(0, -balance) };
 }
 
-/**
- * Returns the balance after a new count. Of two counts with the same time, the lower one applies.
- * @param counted the counted pieces plus all later changes
- */
+/** Returns the balance after a new count. Of two counts with the same time, the lower one applies. */
 export function balanceAfterCount(
-  counted: number,
-  before: {
+  countPlusLaterChanges: number,
+  stored: {
+    /** Null if the product is not a limited edition yet. */
     readonly quantity: number | null;
     readonly oversold: number;
+    /** Whether the stored stock results from a count with the same time. */
     readonly countedAtSameTime: boolean;
   },
 ): number {
-  if (!before.countedAtSameTime || before.quantity === null) return counted;
-  return Math.min(counted, before.quantity - before.oversold);
+  if (!stored.countedAtSameTime || stored.quantity === null) return countPlusLaterChanges;
+  return Math.min(countPlusLaterChanges, stored.quantity - stored.oversold);
 }
