@@ -18,6 +18,8 @@ const actionPhrases: Readonly<Record<FulfilmentAction, string>> = {
   cancel: 'cancel an order',
 };
 
+export class TooManyPackageEvents extends RejectedMessage {}
+
 /** A fulfilment event with the order that it is about. */
 export interface OrderEvent {
   readonly message: Message;
@@ -134,7 +136,7 @@ function packagesChange({ row, history: before, items }: OrderState, event: Pack
   const history = withEvent(before, event);
   if (history === before) return { kind: 'none' }; // a repetition
   if (history.length > maxPackageEvents)
-    throw new RejectedMessage('the order has too many fulfilment events');
+    throw new TooManyPackageEvents('the order has too many fulfilment events');
   const { packages, notApplied } = packagesOf(history);
   const reason = notApplied.get(event);
   if (reason === 'number_taken')

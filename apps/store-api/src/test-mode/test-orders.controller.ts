@@ -1,13 +1,13 @@
 import { Operation } from '@fulfilment/api-reference';
 import { BodyLimit, type Caller, CurrentCaller, IdempotencyKey, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, HttpCode, HttpStatus, Param, Post } from '@nestjs/common';
-import { ReportTestEvent } from './report-test-event.js';
+import { ReportSimulatedEvent } from './report-simulated-event.js';
 import { WarehouseEventDto } from './test-orders.dto.js';
 import * as reference from './test-orders.reference.js';
 
 @Controller('v1/test/orders')
 export class TestOrdersController {
-  constructor(private readonly reportTestEvent: ReportTestEvent) {}
+  constructor(private readonly reportSimulatedEvent: ReportSimulatedEvent) {}
 
   @Post(':id/events')
   @HttpCode(HttpStatus.OK)
@@ -20,6 +20,6 @@ export class TestOrdersController {
     @Body() { event }: WarehouseEventDto,
     @IdempotencyKey() key: string | undefined,
   ) {
-    return this.reportTestEvent.run(caller, id, event, key);
+    return this.reportSimulatedEvent.run(caller, id, event, key);
   }
 }

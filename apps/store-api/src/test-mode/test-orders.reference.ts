@@ -2,7 +2,7 @@ import type { OperationDoc } from '@fulfilment/api-reference';
 import { NotFound } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
 import { orderExample, orderShape, trackingExample } from '../orders/order.shapes.js';
-import { notATestOrder, statusMismatch, tooManyEvents } from './report-test-event.js';
+import { notATestOrder, statusMismatch, tooManyEvents } from './report-simulated-event.js';
 
 export const reportTestEvent = {
   id: 'reportTestEvent',

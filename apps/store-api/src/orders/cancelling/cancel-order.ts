@@ -51,7 +51,7 @@ export class CancelOrder {
     const orderId = parsePublicId('ord', id) ?? throwNotFound('order');
     const creatorId = caller.creatorId ?? throwNotFound('order');
     const isReplay = await this.database.transaction(async (tx) => {
-      // Locks the order before the key, as `ReportTestEvent` does, so that the two cannot deadlock.
+      // Locks the order before the key, as `ReportSimulatedEvent` does, so that the two cannot deadlock.
       const order = await tx.row<{ status: OrderStatus }>(lockOrder, [orderId, creatorId]);
       if (order === undefined) return throwNotFound('order');
       const scope = { creatorId, clientId: caller.clientId, key };

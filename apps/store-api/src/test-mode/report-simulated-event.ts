@@ -2,10 +2,9 @@ import { type OrderStatus, parsePublicId, publicId } from '@fulfilment/contracts
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, fingerprint, replayHeaders, ResponseWithHeaders } from '@fulfilment/http-service';
-import { RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { maxPackageEvents } from '../fulfilment/order-events.js';
+import { maxPackageEvents, TooManyPackageEvents } from '../fulfilment/order-events.js';
 import { HandleFulfilmentEvents } from '../fulfilment/handle-fulfilment-events.js';
 import { IdempotencyKeys } from '../orders/idempotency-keys.js';
 import type { OrderView } from '../orders/order.shapes.js';
@@ -20,7 +19,7 @@ const lockOrder = statement(
 
 /** Applies an event of the simulated warehouse to a test order, in one commit (docs/adr/0066). */
 @Injectable()
-export class ReportTestEvent {
+export class ReportSimulatedEvent {
   constructor(
     private readonly database: Database,
     private readonly keys: IdempotencyKeys,
@@ -67,8 +66,7 @@ export class ReportTestEvent {
     try {
       await this.handleFulfilmentEvents.run(tx, [simulatedEvent(event, orderId, this.clock())]);
     } catch (error) {
-      // The status allows the event, so only the number of events can be the reason.
-      if (error instanceof RejectedMessage) throw tooManyEvents();
+      if (error instanceof TooManyPackageEvents) throw tooManyEvents();
       throw error;
     }
   }
