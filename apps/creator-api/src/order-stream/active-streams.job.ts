@@ -1,8 +1,7 @@
-import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
 import { RateLimited } from '@fulfilment/error-envelope';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { beginFeed, type FeedPosition, keepFeedAlive, assignPositions } from './order-feed.js';
+import { OrderFeeds } from './order-feed.js';
 
 const pollIntervalMs = 250;
 /** Maximum number of streams of this process, and of one tenant in it. More are rejected with 429. */
@@ -29,7 +28,7 @@ export class ActiveStreams extends BackgroundLoop {
   private stopping = false;
 
   constructor(
-    @Inject(BACKGROUND_DATABASE) private readonly database: Database,
+    private readonly feeds: OrderFeeds,
     @Inject(LOGGER) logger: Logger,
   ) {
     super({ name: 'order-streams', intervalMs: pollIntervalMs, logger, round: () => this.round() });
@@ -62,20 +61,11 @@ export class ActiveStreams extends BackgroundLoop {
     this.streams.delete(stream);
   }
 
-  // The role of requests may not write feeds, so requests use the database of this class.
-  beginFeed({ creatorId }: ActiveStream): Promise<FeedPosition> {
-    return beginFeed(this.database, creatorId);
-  }
-
-  keepFeedAlive({ creatorId }: ActiveStream): Promise<void> {
-    return keepFeedAlive(this.database, creatorId);
-  }
-
   /**
    * Resolves with the new position of the feed when there may be an order after the given position; with
    * undefined after the timeout, or when the stream must end.
    */
-  async wait(
+  async waitForNewOrder(
     stream: ActiveStream,
     { position, timeoutMs, signal }: { position: number; timeoutMs: number; signal: AbortSignal },
   ): Promise<number | undefined> {
@@ -100,17 +90,16 @@ export class ActiveStreams extends BackgroundLoop {
     await super.stop();
   }
 
-  /** Ends the waits of streams whose creators have new orders. Returns false: the loop polls at intervals. */
-  async round(): Promise<boolean> {
+  /** Ends the waits of streams whose creators have new orders. */
+  async round(): Promise<void> {
     const waiting = this.waitingStreams();
-    if (waiting.length === 0) return false;
+    if (waiting.length === 0) return;
     const creators = [...new Set(waiting.map(({ creatorId }) => creatorId))];
-    const positions = await assignPositions(this.database, creators);
+    const positions = await this.feeds.assignAndReadPositions(creators);
     for (const stream of waiting) {
       const position = positions.get(stream.creatorId) ?? 0;
       if (stream.waiting && position > stream.waiting.position) stream.waiting.end(position);
     }
-    return false;
   }
 
   private waitingStreams(): ActiveStream[] {

@@ -70,39 +70,43 @@ export interface FeedPosition {
   readonly oldestPosition: number;
 }
 
-/**
- * Begins or continues the feed of a creator: new orders are added to it from now on. Orders that were added
- * while no stream was open get lower positions than the returned one.
- */
-export async function beginFeed(database: Database, creatorId: string): Promise<FeedPosition> {
-  // Entries that were added while no stream was open get their positions first, a batch at a time. The
-  // position that is read after the last batch is above theirs.
-  for (;;) {
-    const feed = await database.row<FeedPosition>(begin, [creatorId]);
-    if (feed === undefined) throw new Error('The feed was not stored.');
-    if ((await database.rows(findWithoutPosition, [[creatorId]])).length === 0) return feed;
-    await assignPositions(database, [creatorId]);
+/** Writes the feeds of creators. The role of requests may not, so this uses the background database. */
+export class OrderFeeds {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Begins or continues the feed of a creator: new orders are added to it from now on. Orders that were added
+   * while no stream was open get lower positions than the returned one.
+   */
+  async begin(creatorId: string): Promise<FeedPosition> {
+    // Entries that were added while no stream was open get their positions first, a batch at a time. The
+    // position that is read after the last batch is above theirs.
+    for (;;) {
+      const feed = await this.database.row<FeedPosition>(begin, [creatorId]);
+      if (feed === undefined) throw new Error('The feed was not stored.');
+      if ((await this.database.rows(findWithoutPosition, [[creatorId]])).length === 0) return feed;
+      await this.assignAndReadPositions([creatorId]);
+    }
   }
-}
 
-/** Prevents the deletion of the feed of an open stream. */
-export async function keepFeedAlive(database: Database, creatorId: string): Promise<void> {
-  await database.run(keepAlive, [creatorId]);
-}
+  /** Prevents the deletion of the feed of an open stream. */
+  async keepAlive(creatorId: string): Promise<void> {
+    await this.database.run(keepAlive, [creatorId]);
+  }
 
-/** Assigns positions to at most 500 new orders of each creator. Returns the highest position of each. */
-export async function assignPositions(
-  database: Database,
-  creatorIds: readonly string[],
-): Promise<Map<string, number>> {
-  for (const { id } of await database.rows<{ id: string }>(findWithoutPosition, [creatorIds]))
-    await database.transaction(async (tx) => {
-      // The second statement starts when the first has the lock. Its snapshot has the positions that the last
-      // holder assigned.
-      await pipelined([tx.run(lockFeed, [id]), tx.run(assignNextPositions, [id])]);
-    });
-  const rows = await database.rows<{ creatorId: string; position: number }>(readLastPositions, [creatorIds]);
-  return new Map(rows.map(({ creatorId, position }) => [creatorId, position]));
+  /** Assigns positions to at most 500 new orders of each creator. Returns the highest position of each. */
+  async assignAndReadPositions(creatorIds: readonly string[]): Promise<Map<string, number>> {
+    for (const { id } of await this.database.rows<{ id: string }>(findWithoutPosition, [creatorIds]))
+      await this.database.transaction(async (tx) => {
+        // The second statement starts when the first has the lock. Its snapshot has the positions that the
+        // last holder assigned.
+        await pipelined([tx.run(lockFeed, [id]), tx.run(assignNextPositions, [id])]);
+      });
+    const rows = await this.database.rows<{ creatorId: string; position: number }>(readLastPositions, [
+      creatorIds,
+    ]);
+    return new Map(rows.map(({ creatorId, position }) => [creatorId, position]));
+  }
 }
 
 export interface PositionedOrder extends OrderColumns {

@@ -8,7 +8,7 @@ import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
 import { aMember } from '../visibility/caller.fixture.js';
 import { Visibility } from '../visibility/visibility.js';
 import { ActiveStreams } from './active-streams.job.js';
-import { assignPositions } from './order-feed.js';
+import { OrderFeeds } from './order-feed.js';
 import { heartbeatMs, StreamOrders } from './stream-orders.js';
 
 /** Returns the new position of the feed, or undefined after the timeout. */
@@ -17,7 +17,10 @@ type Wait = (timeoutMs: number) => Promise<number | undefined>;
 class ControlledStreams extends ActiveStreams {
   waitFor: Wait = () => Promise.resolve(undefined);
 
-  override wait(_stream: unknown, { timeoutMs }: { timeoutMs: number }): Promise<number | undefined> {
+  override waitForNewOrder(
+    _stream: unknown,
+    { timeoutMs }: { timeoutMs: number },
+  ): Promise<number | undefined> {
     return this.waitFor(timeoutMs);
   }
 }
@@ -40,16 +43,17 @@ describe('the stream of new orders, with a controlled clock', () => {
   /** Returns a stream whose clock, waits and revocations the test controls. */
   async function controlledStream() {
     const { id: creatorId } = await api.newCreator();
-    const { database } = api;
+    const feeds = api.app.get(OrderFeeds);
     let nowMs = Date.parse('2026-11-20T10:00:00.000Z');
     const caller: Caller = { ...aMember, tokenExpiresAt: new Date(nowMs + 3_600_000) };
-    const streams = new ControlledStreams(database, api.app.get(LOGGER));
+    const streams = new ControlledStreams(feeds, api.app.get(LOGGER));
     const revocations = new ControlledRevocations(api.app.get(RedisConnection));
     const client = new AbortController();
     const stream = new StreamOrders(
       api.app.get(Visibility),
       api.app.get(SignedCursors),
       streams,
+      feeds,
       revocations,
       () => new Date(nowMs),
     );
@@ -64,7 +68,7 @@ describe('the stream of new orders, with a controlled clock', () => {
       place: async (count: number) => {
         const placed_at = new Date().toISOString();
         await api.record({ orders: Array.from({ length: count }, () => anOrder(creatorId, { placed_at })) });
-        return (await assignPositions(database, [creatorId])).get(creatorId);
+        return (await feeds.assignAndReadPositions([creatorId])).get(creatorId);
       },
     };
   }

@@ -6,7 +6,7 @@ import { textStream, type WriteText } from '../orders/export/text-stream.js';
 import { orderSummary } from '../orders/order.view.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
-import { type FeedPosition, type PositionedOrder, readNewOrders } from './order-feed.js';
+import { type FeedPosition, OrderFeeds, type PositionedOrder, readNewOrders } from './order-feed.js';
 import { type ActiveStream, ActiveStreams } from './active-streams.job.js';
 
 /** Below the read timeout of the gateway (30 s). */
@@ -31,6 +31,7 @@ export class StreamOrders {
     private readonly visibility: Visibility,
     private readonly cursors: SignedCursors,
     private readonly streams: ActiveStreams,
+    private readonly feeds: OrderFeeds,
     private readonly revoked: RevokedTokens,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -58,7 +59,7 @@ export class StreamOrders {
 
   private async send(stream: ActiveStream, request: StreamRequest, write: WriteText): Promise<void> {
     const { caller, creatorId, lastEventId, signal } = request;
-    const feed = await this.streams.beginFeed(stream);
+    const feed = await this.feeds.begin(creatorId);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
     let position = resumed ?? feed.position;
     // The position of the feed before the last read. If that read found no order, there is none up to here.
@@ -78,14 +79,14 @@ export class StreamOrders {
         await write(formatEvent('order.created', eventId(position), orderSummary(order)));
       }
       if (orders.length > 0) continue;
-      const newPosition = await this.streams.wait(stream, {
+      const newPosition = await this.streams.waitForNewOrder(stream, {
         position: Math.max(position, readUpTo),
         timeoutMs: Math.max(0, Math.min(heartbeatAtMs - this.clock().getTime(), this.remainingMs(caller))),
         signal,
       });
       readUpTo = newPosition ?? readUpTo;
       if (this.clock().getTime() < heartbeatAtMs) continue;
-      await this.streams.keepFeedAlive(stream);
+      await this.feeds.keepAlive(creatorId);
       await write(': heartbeat\n\n');
       heartbeatAtMs = this.clock().getTime() + heartbeatMs;
     }
