@@ -4,7 +4,7 @@ import { AuditLog, insertAudit } from '../audit/audit-log.js';
 import { type FormProblem, lockedProblem } from '../pages/form-problem.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { recoveryCodesPage } from '../pages/account/second-factor-setup.page.js';
-import { removeSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
+import { deleteSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
 import { confirmationCodeGuess } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
 import { ConfirmPassword } from './confirm-password.js';
@@ -33,7 +33,7 @@ export class ChangeSecondFactor {
     const rejection = await this.verifyBothFactors(signedIn, 'second_factor_removed');
     if (rejection !== undefined) return this.showSecurity.run(signedIn, rejection);
     await this.database.transaction(async (tx) => {
-      if ((await tx.run(removeSecondFactor, [person.id])) === 0) return;
+      if ((await tx.run(deleteSecondFactor, [person.id])) === 0) return;
       await insertAudit(tx, { event: 'second_factor_removed', userId: person.id }, origin);
     });
     await signedIn.rotateSession();

@@ -22,9 +22,9 @@ export class DisconnectApp {
     await this.unitOfWork.runRevocation((tx) =>
       disconnectAndPublish(tx, this.outbox, { userId: person.id, clientId }, async () => {
         const consents = await tx.run(deleteConsentsOfUserAndClient, [person.id, clientId]);
-        const { ended, revoked } = await endFamiliesOfUserAndClient(tx, person.id, clientId);
+        const { familyCount, revoked } = await endFamiliesOfUserAndClient(tx, person.id, clientId);
         // The form may name any client: only the end of a connection is audited.
-        if (consents + ended > 0) await insertAudit(tx, entry, origin);
+        if (consents + familyCount > 0) await insertAudit(tx, entry, origin);
         return revoked;
       }),
     );

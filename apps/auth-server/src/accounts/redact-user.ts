@@ -4,7 +4,7 @@ import { auditOperator } from '../audit/operator-audit.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import { deleteConsentsOfUser } from '../connected-apps/consents.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
-import { removeSecondFactor } from '../second-factor/second-factors.js';
+import { deleteSecondFactor } from '../second-factor/second-factors.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { lockUser } from '../users/find-user.js';
 
@@ -19,7 +19,10 @@ const redactBrowsers = statement(
   'users.redact-browsers',
   `UPDATE browser_sessions SET ip = '', user_agent = NULL WHERE user_id = $1`,
 );
-const deleteNetworks = statement('users.delete-networks', 'DELETE FROM network_sign_ins WHERE user_id = $1');
+const deleteSignInNetworks = statement(
+  'users.delete-networks',
+  'DELETE FROM network_sign_ins WHERE user_id = $1',
+);
 
 /**
  * Permanently replaces the personal data of an account and ends its access. The id stays, for the audit log
@@ -36,20 +39,20 @@ export async function redactUser(
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) return { userId: id, revoked: [] };
     // `disconnectAndPublish` must lock and read the connections before these writes end them.
-    const ended = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
+    const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);
       await tx.run(deleteConsentsOfUser, [id]);
       return endAccessOfUser(tx, id);
     });
-    await tx.run(removeSecondFactor, [id]);
+    await tx.run(deleteSecondFactor, [id]);
     await tx.run(redactBrowsers, [id]);
-    await tx.run(deleteNetworks, [id]);
+    await tx.run(deleteSignInNetworks, [id]);
     await auditOperator(tx, {
       event: 'user_redacted',
       userId: id,
-      details: { tokens_ended: ended.length },
+      details: { tokens_ended: revoked.length },
     });
-    return { userId: id, revoked: ended };
+    return { userId: id, revoked };
   });
   await publishRevoked(revoked);
   return { user_id: userId, redacted: true, tokens_ended: revoked.length };

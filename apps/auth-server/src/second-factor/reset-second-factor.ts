@@ -3,7 +3,7 @@ import { lockUser } from '../users/find-user.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
-import { removeSecondFactor } from './second-factors.js';
+import { deleteSecondFactor } from './second-factors.js';
 
 /**
  * Removes the second factor of a person who lost the app and the recovery codes, and signs out all their
@@ -17,10 +17,10 @@ export async function resetSecondFactor(
 ): Promise<{ user_id: string; had_second_factor: boolean }> {
   const { userId, hadSecondFactor, revoked } = await database.transaction(async (tx) => {
     const { id } = await lockUser(tx, user);
-    const isRemoved = (await tx.run(removeSecondFactor, [id])) > 0;
-    const ended = await endSessionsOfUser(tx, id);
+    const isRemoved = (await tx.run(deleteSecondFactor, [id])) > 0;
+    const revoked = await endSessionsOfUser(tx, id);
     if (isRemoved) await auditOperator(tx, { event: 'second_factor_removed', userId: id });
-    return { userId: id, hadSecondFactor: isRemoved, revoked: ended };
+    return { userId: id, hadSecondFactor: isRemoved, revoked };
   });
   await publishRevoked(revoked);
   return { user_id: userId, had_second_factor: hadSecondFactor };

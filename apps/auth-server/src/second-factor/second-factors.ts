@@ -108,8 +108,8 @@ export const deleteUnconfirmedSecondFactor = statement(
   'second-factors.remove-unconfirmed',
   'DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL',
 );
-/** Removes the second factor of a person and the recovery codes. */
-export const removeSecondFactor = statement(
+/** Deletes the second factor of a person and the recovery codes. */
+export const deleteSecondFactor = statement(
   'second-factors.remove',
   'DELETE FROM second_factors WHERE user_id = $1',
 );

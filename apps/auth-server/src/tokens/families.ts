@@ -162,14 +162,14 @@ export function endThirdPartyFamilies(tx: Transaction, userId: string): Promise<
   return endFamilies(tx, lockGrantsOfThirdParties, userId);
 }
 
-/** Ends the families of a person for one client. `ended` is their number. */
+/** Ends the families of a person for one client. */
 export async function endFamiliesOfUserAndClient(
   tx: Transaction,
   userId: string,
   clientId: string,
-): Promise<{ readonly ended: number; readonly revoked: RevokedToken[] }> {
+): Promise<{ readonly familyCount: number; readonly revoked: RevokedToken[] }> {
   const grantIds = await lockFamilies(tx, lockGrantsOfUserAndClient, userId, clientId);
-  return { ended: grantIds.length, revoked: await tx.rows<RevokedToken>(deleteFamilies, [grantIds]) };
+  return { familyCount: grantIds.length, revoked: await tx.rows<RevokedToken>(deleteFamilies, [grantIds]) };
 }
 
 /** Ends the families of a person for the creators of an organisation that the person leaves. */
