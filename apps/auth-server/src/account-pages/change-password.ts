@@ -50,8 +50,15 @@ export class ChangePassword {
     await this.unitOfWork.runRevocation(async (tx) => {
       isReplaced = (await tx.run(replacePassword, [person.id, currentHash, newHash])) === 1;
       if (!isReplaced) return [];
-      const end = () => endAccessAndAudit(tx, signedIn, disconnectApps);
-      return disconnectApps ? disconnectAndPublish(tx, this.outbox, { userId: person.id }, end) : end();
+      // Someone who knew the old password may have seen the secret of this factor.
+      await tx.run(deleteUnconfirmedSecondFactor, [person.id]);
+      const details = { apps_disconnected: disconnectApps };
+      await insertAudit(tx, { event: 'password_changed', userId: person.id, details }, signedIn.origin);
+      if (!disconnectApps) return endOtherAccess(tx, signedIn);
+      return disconnectAndPublish(tx, this.outbox, { userId: person.id }, async () => [
+        ...(await endOtherAccess(tx, signedIn)),
+        ...(await endThirdPartyAccess(tx, person.id)),
+      ]);
     });
     // Another change was first, or the account was disabled. The page shows the sign-in if the session ended.
     if (!isReplaced) return { redirect: '/account/security' };
@@ -74,20 +81,18 @@ async function newPasswordProblemText({ person, field }: SignedInRequest): Promi
     : undefined;
 }
 
-async function endAccessAndAudit(
+/** Ends the other sessions of the person, and the first-party families that outlive sessions. */
+async function endOtherAccess(
   tx: Transaction,
-  { person: { id: userId }, sessionUid, origin }: SignedInRequest,
-  disconnectApps: boolean,
+  { person, sessionUid }: SignedInRequest,
 ): Promise<RevokedToken[]> {
-  // Someone who knew the old password may have seen the secret of this factor.
-  await tx.run(deleteUnconfirmedSecondFactor, [userId]);
-  const details = { apps_disconnected: disconnectApps };
-  await insertAudit(tx, { event: 'password_changed', userId, details }, origin);
-  const ended = [
-    ...(await endSessionsOfUser(tx, userId, sessionUid)),
-    ...(await endOfflineFirstPartyFamilies(tx, userId)),
+  return [
+    ...(await endSessionsOfUser(tx, person.id, sessionUid)),
+    ...(await endOfflineFirstPartyFamilies(tx, person.id)),
   ];
-  if (!disconnectApps) return ended;
+}
+
+async function endThirdPartyAccess(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   await tx.run(deleteConsentsOfUser, [userId]);
-  return [...ended, ...(await endThirdPartyFamilies(tx, userId))];
+  return endThirdPartyFamilies(tx, userId);
 }
