@@ -35,6 +35,9 @@ export const changeRoleOptions = z
   });
 export type RoleChange = z.infer<typeof changeRoleOptions>;
 type RequestedRole = Pick<RoleChange, 'role' | 'organisation'>;
+type RoleEffect =
+  | { readonly kind: 'join' | 'leave'; readonly organisation: string }
+  | { readonly kind: 'grantGlobalAdmin' | 'revokeGlobalAdmin' };
 
 const readOrganisations = statement(
   'users.organisations',
@@ -65,11 +68,11 @@ export async function changeRole(
   publishRevoked: PublishRevokedTokens,
   { USER, role, organisation }: RoleChange,
 ): Promise<{ user_id: string; org_id: string | null; org_role: string; changed: boolean }> {
+  const effect = effectOf({ role, organisation });
   const { id, revoked, changed } = await database.transaction(async (tx) => {
     const user = await lockUser(tx, USER);
-    const applyChange = () => changeRoleAndEndTokens(tx, user, { role, organisation });
-    const leavesOrganisation = role === 'none' && organisation !== undefined;
-    if (leavesOrganisation)
+    const applyChange = () => changeRoleAndEndTokens(tx, user, effect, { role, organisation });
+    if (effect.kind === 'leave')
       return disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, applyChange);
     const result = await applyChange();
     // Joining an organisation makes earlier consents valid. Other changes publish the same snapshots again,
@@ -84,44 +87,50 @@ export async function changeRole(
 async function changeRoleAndEndTokens(
   tx: Transaction,
   user: UserRow,
-  change: RequestedRole,
+  effect: RoleEffect,
+  requested: RequestedRole,
 ): Promise<{ id: string; revoked: RevokedToken[]; changed: boolean }> {
   const { id } = user;
-  const { role, organisation } = change;
-  if ((await applyRole(tx, user, change)) === 0) return { id, revoked: [], changed: false };
+  if ((await applyRole(tx, user, effect, requested.role)) === 0) return { id, revoked: [], changed: false };
   const revoked = await endAccessTokensOfUser(tx, id);
-  if (role === 'none' && organisation !== undefined)
-    revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, id, organisation)));
-  await auditOperator(tx, { event: 'user_role_changed', userId: id, details: { role, organisation } });
+  if (effect.kind === 'leave')
+    revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, id, effect.organisation)));
+  await auditOperator(tx, { event: 'user_role_changed', userId: id, details: requested });
   return { id, revoked, changed: true };
 }
 
-/** Returns the number of changed rows. */
-async function applyRole(
-  tx: Transaction,
-  user: UserRow,
-  { role, organisation }: RequestedRole,
-): Promise<number> {
-  // Without an organisation, `changeRoleOptions` allows only `global_admin` and `none`.
-  if (organisation === undefined) return setOrRemoveGlobalAdmin(tx, user, role === 'global_admin');
-  const { id, email, global_admin } = user;
-  if (role === 'none') return tx.run(deleteMembership, [id, organisation]);
-  if (global_admin) throw new Error(`${email} is a global_admin and cannot belong to an organisation.`);
-  await requireOrganisation(tx, organisation);
-  return tx.run(setMembership, [id, organisation, role]);
+/** Without an organisation, `changeRoleOptions` allows only `global_admin` and `none`. */
+function effectOf({ role, organisation }: RequestedRole): RoleEffect {
+  if (organisation !== undefined) return { kind: role === 'none' ? 'leave' : 'join', organisation };
+  return { kind: role === 'none' ? 'revokeGlobalAdmin' : 'grantGlobalAdmin' };
 }
 
-async function setOrRemoveGlobalAdmin(
-  tx: Transaction,
-  { id, email }: UserRow,
-  isGlobalAdmin: boolean,
-): Promise<number> {
-  const organisations = await tx.rows<{ id: string }>(readOrganisations, [id]);
-  if (organisations.length > 0) {
-    if (isGlobalAdmin)
-      throw new Error(`${email} belongs to an organisation and cannot become a global_admin.`);
-    const ids = organisations.map((organisation) => organisation.id).join(', ');
-    throw new Error(`--organisation is missing: ${email} has a role in ${ids}.`);
+/** Returns the number of changed rows. */
+async function applyRole(tx: Transaction, user: UserRow, effect: RoleEffect, role: string): Promise<number> {
+  const { id, email, global_admin } = user;
+  switch (effect.kind) {
+    case 'grantGlobalAdmin':
+      return grantGlobalAdmin(tx, user);
+    case 'revokeGlobalAdmin':
+      return revokeGlobalAdmin(tx, user);
+    case 'leave':
+      return tx.run(deleteMembership, [id, effect.organisation]);
+    case 'join':
+      if (global_admin) throw new Error(`${email} is a global_admin and cannot belong to an organisation.`);
+      await requireOrganisation(tx, effect.organisation);
+      return tx.run(setMembership, [id, effect.organisation, role]);
   }
-  return tx.run(setGlobalAdmin, [id, isGlobalAdmin]);
+}
+
+async function grantGlobalAdmin(tx: Transaction, { id, email }: UserRow): Promise<number> {
+  if ((await tx.rows(readOrganisations, [id])).length > 0)
+    throw new Error(`${email} belongs to an organisation and cannot become a global_admin.`);
+  return tx.run(setGlobalAdmin, [id, true]);
+}
+
+async function revokeGlobalAdmin(tx: Transaction, { id, email }: UserRow): Promise<number> {
+  const organisations = await tx.rows<{ id: string }>(readOrganisations, [id]);
+  const ids = organisations.map((organisation) => organisation.id).join(', ');
+  if (ids !== '') throw new Error(`--organisation is missing: ${email} has a role in ${ids}.`);
+  return tx.run(setGlobalAdmin, [id, false]);
 }
