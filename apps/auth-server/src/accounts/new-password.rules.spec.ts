@@ -40,9 +40,9 @@ describe('a new password (NIST SP 800-63B-4 §3.1.1.2)', () => {
     expect(newPasswordProblem(chosen, email, await commonPasswords())).toContain(problem);
   });
 
-  it('is checked in less than a second of CPU time when only its last character ends a repetition of maximum length', async () => {
+  it('is validated in linear time, if only the last character of the maximum length differs from a repetition', async () => {
     const common = await commonPasswords();
-    const started = process.threadCpuUsage();
+    const started = process.threadCpuUsage(); // a quadratic search would take minutes
     for (const part of ['a', 'ab', 'a1', '1', '-']) {
       const chosen = `${part.repeat(maxPasswordLength).slice(0, maxPasswordLength - 1)}x`;
       const problem = newPasswordProblem(chosen, email, common);
