@@ -41,21 +41,21 @@ export async function maintainAuditPartitions(database: Database, retentionDays:
 /** Creates one partition if one is missing. Returns whether it did. */
 async function createNextPartition(database: Database): Promise<boolean> {
   let created = false;
-  await changePartitions(database, advisoryLock, async (ddl, sql) => {
-    const partition = await sql.row<Partition & { from: string; to: string }>(findNextPartition);
+  await changePartitions(database, advisoryLock, async (runDdl, tx) => {
+    const partition = await tx.row<Partition & { from: string; to: string }>(findNextPartition);
     if (partition === undefined) return;
     const appendOnly = `
       CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${partition.name}
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()`;
-    await createPartition(ddl, { table, ...partition, prepare: [appendOnly] });
+    await createPartition(runDdl, { table, ...partition, prepare: [appendOnly] });
     created = true;
   });
   return created;
 }
 
 async function dropOldPartitions(database: Database, retentionDays: number): Promise<void> {
-  await changePartitions(database, advisoryLock, async (ddl, sql) => {
-    for (const { name } of await sql.rows<Partition>(listOldPartitions, [retentionDays]))
-      await ddl(`DROP TABLE ${name}`);
+  await changePartitions(database, advisoryLock, async (runDdl, tx) => {
+    for (const { name } of await tx.rows<Partition>(listOldPartitions, [retentionDays]))
+      await runDdl(`DROP TABLE ${name}`);
   });
 }
