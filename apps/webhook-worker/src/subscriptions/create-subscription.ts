@@ -15,7 +15,7 @@ import { CLOCK, type Clock, SecretBox } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { lockSeeds } from '../advisory-locks.js';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { CheckTarget } from './check-target.js';
+import { CheckSubscription } from './check-subscription.js';
 import { lockAndCheckRevoked } from './revocation/access-revocations.js';
 import { newPrivateKey } from './keys/key-pairs.js';
 import { type Owner, ownerOf } from './owner.js';
@@ -55,7 +55,7 @@ const insert = statement(
 export class CreateSubscription {
   constructor(
     private readonly database: Database,
-    private readonly target: CheckTarget,
+    private readonly target: CheckSubscription,
     private readonly secrets: SecretBox,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
     @Inject(CLOCK) private readonly clock: Clock,

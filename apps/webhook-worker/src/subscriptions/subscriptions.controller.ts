@@ -10,7 +10,7 @@ import {
   Scopes,
 } from '@fulfilment/http-service';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { CheckTarget } from './check-target.js';
+import { CheckSubscription } from './check-subscription.js';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
 import { ReadPublicKeys } from './keys/read-public-keys.js';
@@ -32,7 +32,7 @@ export class SubscriptionsController {
   ) {}
 
   @Post()
-  @BodyCheckedBy(CheckTarget)
+  @BodyCheckedBy(CheckSubscription)
   @Scopes('webhooks:create')
   @Operation(reference.createSubscription)
   create(
@@ -68,7 +68,7 @@ export class SubscriptionsController {
   }
 
   @Patch(':id')
-  @BodyCheckedBy(CheckTarget)
+  @BodyCheckedBy(CheckSubscription)
   @Scopes('webhooks:update')
   @Operation(reference.updateSubscription)
   update(

@@ -1,7 +1,7 @@
 import { SecretBox } from '@fulfilment/runtime';
 import { Module } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
-import { CheckTarget } from './check-target.js';
+import { CheckSubscription } from './check-subscription.js';
 import { ClientsConsumer } from './revocation/clients.consumer.js';
 import { CreateSubscription } from './create-subscription.js';
 import { DeleteSubscription } from './delete-subscription.js';
@@ -16,7 +16,7 @@ import { SubscriptionsController } from './subscriptions.controller.js';
 @Module({
   controllers: [SubscriptionsController],
   providers: [
-    CheckTarget,
+    CheckSubscription,
     ClientsConsumer,
     CreateSubscription,
     DeleteSubscription,

@@ -5,7 +5,7 @@ import { targetUri } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { changeKeyPair, type KeyState } from './keys/change-key-pair.js';
-import { CheckTarget } from './check-target.js';
+import { CheckSubscription } from './check-subscription.js';
 import { ownedId } from './owner.js';
 import { SecretBox } from '@fulfilment/runtime';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
@@ -65,7 +65,7 @@ interface LockedRow extends KeyState {
 export class UpdateSubscription {
   constructor(
     private readonly database: Database,
-    private readonly target: CheckTarget,
+    private readonly target: CheckSubscription,
     private readonly secrets: SecretBox,
     private readonly bulkUpdates: BulkUpdateRequests,
   ) {}

@@ -15,7 +15,7 @@ const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
 
 /** Validates the events and the URL of a subscription beyond their types. */
 @Injectable()
-export class CheckTarget implements BodyCheck {
+export class CheckSubscription implements BodyCheck {
   private readonly rejectedTargets = new FailureThrottle(rejectedTargetQuota);
 
   constructor(private readonly client: GuardedClient) {}
