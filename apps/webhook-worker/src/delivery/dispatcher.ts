@@ -8,12 +8,12 @@ import { DispatchActivity } from './dispatch-activity.js';
 import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import type { DueSubscription } from '../dispatch-queue/lane-queue.js';
 import { HostSlots } from './concurrency/host-slots.js';
+import { slowThresholdMs } from './health/health.rules.js';
 import {
   type Lane,
   lanes,
   maxConcurrentAttempts,
-  maxExtraAttempts,
-  slowThresholdMs,
+  maxAttemptsBeyondInitialWindow,
 } from '../dispatch-queue/lanes.rules.js';
 import { ClaimDeliveries, type ClaimRequest } from './claiming/claim-deliveries.js';
 import type { LeasedDelivery } from './leased-delivery.js';
@@ -30,7 +30,7 @@ import type { WindowAtStart } from './concurrency/window.rules.js';
 @Injectable()
 export class Dispatcher extends BackgroundTask {
   private readonly slots: Readonly<Record<Lane, AttemptSlots>> = {
-    fast: new AttemptSlots(maxConcurrentAttempts.fast, maxExtraAttempts),
+    fast: new AttemptSlots(maxConcurrentAttempts.fast, maxAttemptsBeyondInitialWindow),
     slow: new AttemptSlots(maxConcurrentAttempts.slow),
   };
   private readonly activities = new Map<string, DispatchActivity>();

@@ -9,16 +9,11 @@ export const maxConcurrentAttempts = { fast: 2_500, slow: 1_500 } as const satis
  * Maximum number of further attempts in the fast lane, for subscriptions that already run as many attempts as
  * the initial window allows.
  */
-export const maxExtraAttempts = 1_000;
-
-/** Number of consecutive failures from which a receiver counts as failing. */
-export const failingThreshold = 3;
-/** Moving average of the duration above which a receiver counts as slow. */
-export const slowThresholdMs = 2_000;
+export const maxAttemptsBeyondInitialWindow = 1_000;
 
 /**
  * Maximum number of concurrent attempts of one process to one receiver that is not healthy. A failing or new
  * receiver gets one until it responds with 2xx. A healthy one has a window
  * (delivery/concurrency/window.rules.ts).
  */
-export const maxUnhealthyAttempts = { slow: 4, failing: 1, unknown: 1 } as const;
+export const maxUnhealthyAttempts = { slow: 4, failing: 1, new: 1 } as const;

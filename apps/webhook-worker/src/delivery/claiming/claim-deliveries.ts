@@ -6,7 +6,8 @@ import { CONFIG, DELIVERY_DATABASE, type WebhookWorkerSettings } from '../../con
 import { type DaySpan, mergeSpans } from '../../dispatch-queue/day-span.rules.js';
 import type { ReceiverWindow } from '../concurrency/delivery-windows.js';
 import type { LeasedDelivery } from '../leased-delivery.js';
-import { maxUnhealthyAttempts, failingThreshold, type Lane } from '../../dispatch-queue/lanes.rules.js';
+import { type Lane, maxUnhealthyAttempts } from '../../dispatch-queue/lanes.rules.js';
+import { failingThreshold } from '../health/health.rules.js';
 import { windowSizes } from '../concurrency/window.rules.js';
 import { DueScans } from './due-scans.js';
 import { LostClaims } from './lost-claims.js';
@@ -64,7 +65,7 @@ const claimRequests = new RowParameters<DatedSearch>('r', {
 /** SQL: the maximum number of concurrent attempts for a subscription. A limit that is null does not apply. */
 const attemptLimit = `least(s.max_in_flight,
          CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxUnhealthyAttempts.failing}
-              WHEN s.last_delivery_at IS NULL THEN ${maxUnhealthyAttempts.unknown}
+              WHEN s.last_delivery_at IS NULL THEN ${maxUnhealthyAttempts.new}
               WHEN s.lane = 'slow' THEN ${maxUnhealthyAttempts.slow} END,
          CASE WHEN s.url = r.window_url THEN r.window_size ELSE ${windowSizes.initial} END)`;
 // Finds due deliveries in the index of open deliveries, and their rows by key. Each subscription occurs once,

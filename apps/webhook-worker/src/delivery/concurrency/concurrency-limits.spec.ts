@@ -33,7 +33,7 @@ describe('the deliveries of one subscription', () => {
     await given.publish(...ordersCreated(client.creatorId, 30));
     await given.receiver.waitFor(1);
     await given.deliveriesWhen((rows) => rows.length === 30);
-    expect(openResponses).toHaveLength(maxUnhealthyAttempts.unknown);
+    expect(openResponses).toHaveLength(maxUnhealthyAttempts.new);
     const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 100 });
     for (const response of openResponses) response.writeHead(204).end();
     await allSucceed(30);

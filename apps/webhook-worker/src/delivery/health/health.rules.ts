@@ -1,5 +1,10 @@
 import type { DisabledReason, SubscriptionStatus } from '../../subscriptions/subscription.rules.js';
-import { failingThreshold, type Lane, slowThresholdMs } from '../../dispatch-queue/lanes.rules.js';
+import type { Lane } from '../../dispatch-queue/lanes.rules.js';
+
+/** Number of consecutive failures from which a receiver counts as failing. */
+export const failingThreshold = 3;
+/** Moving average of the duration above which a receiver counts as slow. */
+export const slowThresholdMs = 2_000;
 
 /** Health of a subscription's receiver: the columns that attempts change. */
 export interface Health {
