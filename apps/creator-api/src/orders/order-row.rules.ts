@@ -1,5 +1,5 @@
 import type { DispatchStatus, OrderSnapshot, OrderStatus } from '@fulfilment/contracts';
-import { lineFigures } from './line-figures.rules.js';
+import { lineAmounts } from './line-amounts.rules.js';
 import { standardVatRate } from './vat-rates.rules.js';
 
 /** The dispatch status for each status of an order in the Store. */
@@ -21,7 +21,7 @@ export type OrderRow = ReturnType<typeof orderRow>;
 export function orderRow(order: OrderSnapshot) {
   const vatRate = standardVatRate(order.country_code);
   const items = order.items.map((item, position) => {
-    const { total_amount, vat_amount, royalty_amount } = lineFigures(item, vatRate);
+    const { total_amount, vat_amount, royalty_amount } = lineAmounts(item, vatRate);
     return {
       order_id: order.id,
       position,

@@ -3,7 +3,7 @@ import { divideHalfEven } from '../money/round-half-even.rules.js';
 /** 100 %. */
 const wholeBasisPoints = 10_000n;
 
-interface LineFigures {
+interface LineAmounts {
   readonly total_amount: bigint;
   /** Included in the total. */
   readonly vat_amount: bigint;
@@ -15,10 +15,10 @@ interface LineFigures {
  * total includes VAT; the royalty is a share of the total without VAT. Each amount of a line is rounded half
  * to even, so the totals of an order are sums of its lines.
  */
-export function lineFigures(
+export function lineAmounts(
   line: { readonly quantity: number; readonly unit_amount: number; readonly royalty_rate: number },
   vatRate: number,
-): LineFigures {
+): LineAmounts {
   const total_amount = BigInt(line.quantity) * BigInt(line.unit_amount);
   const vat_amount = divideHalfEven(total_amount * BigInt(vatRate), wholeBasisPoints + BigInt(vatRate));
   const royalty = (total_amount - vat_amount) * BigInt(line.royalty_rate);

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
-import { lineFigures } from './line-figures.rules.js';
+import { lineAmounts } from './line-amounts.rules.js';
 import { standardVatRate } from './vat-rates.rules.js';
 
-describe('lineFigures', () => {
+/** The highest rate in Europe: 27 %. */
+const maxVatRateBasisPoints = 2_700;
+
+describe('lineAmounts', () => {
   // `expected` has the total, the VAT in it, and the royalty on the rest. Comments show the rounding.
   it.each([
     // VAT 416.5 → 416; royalty 312.45 → 312.
@@ -25,8 +28,8 @@ describe('lineFigures', () => {
   ])(
     'calculates the amounts of $quantity × $unit_amount to $country at $royalty_rate basis points',
     ({ quantity, unit_amount, country, royalty_rate, expected }) => {
-      const figures = lineFigures({ quantity, unit_amount, royalty_rate }, standardVatRate(country));
-      expect([figures.total_amount, figures.vat_amount, figures.royalty_amount]).toEqual(expected);
+      const amounts = lineAmounts({ quantity, unit_amount, royalty_rate }, standardVatRate(country));
+      expect([amounts.total_amount, amounts.vat_amount, amounts.royalty_amount]).toEqual(expected);
     },
   );
 
@@ -35,11 +38,11 @@ describe('lineFigures', () => {
       fc.property(
         fc.nat(1000),
         fc.maxSafeNat(),
-        fc.nat(2700),
+        fc.nat(maxVatRateBasisPoints),
         fc.nat(10_000),
         (quantity, unit_amount, vatRate, royalty_rate) => {
-          const figures = lineFigures({ quantity, unit_amount, royalty_rate }, vatRate);
-          const { total_amount, vat_amount, royalty_amount } = figures;
+          const amounts = lineAmounts({ quantity, unit_amount, royalty_rate }, vatRate);
+          const { total_amount, vat_amount, royalty_amount } = amounts;
           expect(vat_amount >= 0n && royalty_amount >= 0n).toBe(true);
           expect(vat_amount + royalty_amount <= total_amount).toBe(true);
         },
