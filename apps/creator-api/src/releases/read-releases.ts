@@ -11,7 +11,7 @@ import {
 } from '../track-uploads/track-upload.view.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
-import type { ReleasesQuery } from './release.dto.js';
+import type { ListReleasesDto } from './release.dto.js';
 import { type ListedRelease, maxShownTracks, type ReleaseDetail } from './release.shapes.js';
 
 const countReleases = statement(
@@ -57,7 +57,7 @@ export class ReadReleases {
    * Lists a creator's releases, the newest first.
    * @throws NotFound when the creator is not visible to the caller
    */
-  list(caller: Caller, { creator, page, per_page }: ReleasesQuery): Promise<NumberedPage<ListedRelease>> {
+  list(caller: Caller, { creator, page, per_page }: ListReleasesDto): Promise<NumberedPage<ListedRelease>> {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       await selectCreator(tx, creator);
       const total = (await tx.row<{ total: number }>(countReleases, [creator]))?.total ?? 0;

@@ -7,6 +7,6 @@ export class ReleaseIdPath {
   @Description('The release: the `id` of a created release', releaseExample.id) @UuidField() id: string;
 }
 
-export class ReleasesQuery extends NumberedPageDto {
+export class ListReleasesDto extends NumberedPageDto {
   @Description('The creator whose releases are listed', creatorExample.uuid) @UuidField() creator: string;
 }

@@ -4,7 +4,7 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { CreateRelease } from './create-release.js';
 import { CreateReleaseDto } from './create-release.dto.js';
 import { ReadReleases } from './read-releases.js';
-import { ReleaseIdPath, ReleasesQuery } from './release.dto.js';
+import { ListReleasesDto, ReleaseIdPath } from './release.dto.js';
 import * as reference from './releases.reference.js';
 
 @Controller('api/v1/releases')
@@ -17,7 +17,7 @@ export class ReleasesController {
   @Get()
   @AnyToken()
   @Operation(reference.listReleases)
-  list(@CurrentCaller() caller: Caller, @Query() query: ReleasesQuery) {
+  list(@CurrentCaller() caller: Caller, @Query() query: ListReleasesDto) {
     return this.readReleases.list(caller, query);
   }
 

@@ -10,7 +10,7 @@ import {
   Scopes,
 } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { HealthQuery, ListDeliveriesDto, RecoverDeliveriesDto, SendTestEventDto } from './delivery.dto.js';
+import { ListDeliveriesDto, ReadHealthDto, RecoverDeliveriesDto, SendTestEventDto } from './delivery.dto.js';
 import type { DeliveryDetail, DeliveryView, Recovery } from './delivery.shapes.js';
 import type { HealthView } from './health.shapes.js';
 import * as reference from './history.reference.js';
@@ -37,7 +37,7 @@ export class DeliveriesController {
   health(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,
-    @Query() { hours }: HealthQuery,
+    @Query() { hours }: ReadHealthDto,
   ): Promise<HealthView> {
     return this.readHealth.run(caller, id, hours);
   }

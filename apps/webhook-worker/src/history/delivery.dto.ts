@@ -6,6 +6,9 @@ import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery-stat
 import { eventUuid } from '../delivery/event-public-id.js';
 import { maxHealthHours, recoverableStatuses, type RecoverableStatus } from './history.rules.js';
 
+/** More than there are statuses: a repeated one has no effect. */
+const maxListedStatuses = 10;
+
 function IdFilter(target: string, parse: (text: string) => string | undefined): PropertyDecorator {
   return Field({
     name: 'idFilter',
@@ -63,7 +66,7 @@ export class ListOrderDeliveriesDto extends StorePageDto {
   order_id: string;
 }
 
-export class HealthQuery {
+export class ReadHealthDto {
   @Description('Length of the period in hours, up to now', 24)
   @IsOptional()
   @IntegerParameter(1, maxHealthHours)
@@ -91,7 +94,7 @@ export class RecoverDeliveriesDto {
 
   @Description('Only deliveries with one of these statuses')
   @IsIn(recoverableStatuses, { each: true, message: `must name only ${recoverableStatuses.join(' and ')}` })
-  @ArrayMaxSize(10) // more than there are statuses: a repeated one has no effect
+  @ArrayMaxSize(maxListedStatuses)
   @ArrayNotEmpty({ message: 'must name at least one status' })
   @IsArray({ message: 'must be an array of statuses' })
   statuses: RecoverableStatus[] = [...recoverableStatuses];
