@@ -1,6 +1,6 @@
 import { Operation } from '@fulfilment/api-reference';
 import {
-  AnyToken,
+  AnyScopes,
   type Caller,
   ConcurrencyLimit,
   CurrentCaller,
@@ -28,14 +28,14 @@ export class OrdersController {
   ) {}
 
   @Get()
-  @AnyToken()
+  @AnyScopes()
   @Operation(reference.listOrders)
   list(@CurrentCaller() caller: Caller, @Query() query: OrdersQuery) {
     return this.listOrders.run(caller, query);
   }
 
   @Get('export')
-  @AnyToken()
+  @AnyScopes()
   @ConcurrencyLimit(exportLimits)
   @Operation(reference.exportOrders)
   async export(
@@ -47,14 +47,14 @@ export class OrdersController {
   }
 
   @Get(':uuid')
-  @AnyToken()
+  @AnyScopes()
   @Operation(reference.readOrder)
   read(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readOrder.run(caller, uuid);
   }
 
   @Get(':uuid/timeline')
-  @AnyToken()
+  @AnyScopes()
   @Operation(reference.readTimeline)
   timeline(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readTimeline.run(caller, uuid);
