@@ -47,7 +47,7 @@ const BooleanField = () =>
     reason: () => 'must be true or false',
   });
 
-/** Validates that it is an array. `CheckTarget` reports unknown names, with one detail for each. */
+/** Validates that it is an array. `CheckSubscription` reports unknown names, with one detail for each. */
 function EventNames(): PropertyDecorator {
   return Field({
     name: 'eventNames',
@@ -143,7 +143,7 @@ export class UpdateSubscriptionDto {
   signature?: SignatureVersion;
 
   @Description(
-    '`true` replaces the key pair of `v1a`. For 24 hours deliveries are also signed with the previous key; during this time the key is not replaced again',
+    '`true` replaces the key pair of `v1a`. For 24 hours deliveries are also signed with the previous key, and further requests do not replace the key',
   )
   @IsOptional()
   @BooleanField()

@@ -5,7 +5,7 @@ import { monthPattern, sums } from '../statistics.shapes.js';
 const amount = (meaning: string) => z.bigint().describe(`${meaning}, in minor units; negative for a refund`);
 const amounts = {
   revenue: amount('Sale including VAT'),
-  vat: amount('VAT in it'),
+  vat: amount('VAT included in `revenue`'),
   royalty: amount('Royalty'),
 };
 
@@ -35,7 +35,7 @@ const line = z
       .describe('A refund is its sale with opposite signs, at the same exchange rate'),
     order: z.uuid().describe('The order'),
     human_order_id: idShape('ord', 'The id of the order in the Store API'),
-    item: z.uuid().describe('The order line; a sale and its refund have the same'),
+    item: z.uuid().describe('The order line; a sale and its refund have the same id'),
     occurred_at: z.iso.datetime().describe('When the order was paid or refunded'),
     release_group: z.uuid().describe('The release'),
     ean: z.string().describe('EAN of the product; empty if it has none'),
@@ -67,8 +67,8 @@ const line = z
     exchange_rate: z
       .object({
         date: z.iso.date().describe('The day of the rate, on or before the day of the payment'),
-        from: z.string().describe('What one euro was in the currency of the order'),
-        to: z.string().describe('What one euro was in the settlement currency'),
+        from: z.string().describe('Units of the currency of the order per euro'),
+        to: z.string().describe('Units of the settlement currency per euro'),
       })
       .nullable()
       .describe('Reference rates of the European Central Bank; null if the currencies are the same'),

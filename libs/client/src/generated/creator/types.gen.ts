@@ -194,7 +194,7 @@ export type LedgerLine = {
    */
   human_order_id: string;
   /**
-   * The order line; a sale and its refund have the same
+   * The order line; a sale and its refund have the same id
    */
   item: string;
   /**
@@ -246,7 +246,7 @@ export type LedgerLine = {
      */
     revenue: number;
     /**
-     * VAT in it, in minor units; negative for a refund
+     * VAT included in `revenue`, in minor units; negative for a refund
      */
     vat: number;
     /**
@@ -267,7 +267,7 @@ export type LedgerLine = {
      */
     revenue: number;
     /**
-     * VAT in it, in minor units; negative for a refund
+     * VAT included in `revenue`, in minor units; negative for a refund
      */
     vat: number;
     /**
@@ -284,11 +284,11 @@ export type LedgerLine = {
      */
     date: string;
     /**
-     * What one euro was in the currency of the order
+     * Units of the currency of the order per euro
      */
     from: string;
     /**
-     * What one euro was in the settlement currency
+     * Units of the settlement currency per euro
      */
     to: string;
   } | null;

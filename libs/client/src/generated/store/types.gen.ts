@@ -1224,7 +1224,7 @@ export type UpdateSubscriptionRequest = {
    */
   signature?: 'v1' | 'v1a';
   /**
-   * `true` replaces the key pair of `v1a`. For 24 hours deliveries are also signed with the previous key; during this time the key is not replaced again
+   * `true` replaces the key pair of `v1a`. For 24 hours deliveries are also signed with the previous key, and further requests do not replace the key
    */
   new_signing_key?: boolean;
 };
@@ -3167,7 +3167,7 @@ export type ReadWebhookHealthData = {
   };
   query?: {
     /**
-     * Length of the period in hours, up to now
+     * Length of the period of the health report in hours, up to now
      */
     hours?: number;
   };
