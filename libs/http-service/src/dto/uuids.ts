@@ -3,12 +3,10 @@ import { isUuid } from '@fulfilment/contracts';
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 
-const uuidLength = 36;
-
 /** A UUID with hyphens. Upper case is accepted (RFC 9562 §4) and converted to the stored lower case. */
 export function UuidField(): PropertyDecorator {
   const lowerCase = Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' && value.length === uuidLength ? value.toLowerCase() : value,
+    typeof value === 'string' ? value.toLowerCase() : value,
   );
   const checked = Field({
     name: 'uuidField',
