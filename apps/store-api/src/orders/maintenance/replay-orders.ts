@@ -9,8 +9,8 @@ const readPage = statement(
 );
 
 /**
- * Yields every order in its current state, page by page. Concurrent changes are published by their own
- * messages.
+ * Yields a `replay.order` message for each order in its current state, page by page. Concurrent changes are
+ * published by their own messages.
  */
 export async function* replayOrders(
   database: Database,
