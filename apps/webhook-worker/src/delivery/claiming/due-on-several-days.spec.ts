@@ -39,8 +39,8 @@ async function aSubscriber() {
       );
       return given.fanOut(...events);
     },
-    /** Wakes the dispatcher without days, like a BullMQ job or the reconciler. */
-    wakeWithoutDays: () => given.worker.app.get(DispatchQueue).requeue([{ subscriptionId, lane: 'fast' }]),
+    /** A wake-up without days, like that of a BullMQ job or the reconciler. */
+    requeueWithoutDays: () => given.worker.app.get(DispatchQueue).requeue([{ subscriptionId, lane: 'fast' }]),
     writeDueOnOtherDays: async () => {
       for (const day of otherDays)
         await writeDue(given.stores.database, subscriptionId, { day, forSeconds: 0 });
@@ -60,54 +60,54 @@ function delayResponses(): () => void {
   };
 }
 
-describe("a due delivery of another day, while today's are sent", () => {
-  it('is sent after the single attempt at a new receiver, when a wake-up arrived during it', async () => {
-    const { publish, writeDueOnOtherDays, wakeWithoutDays } = await aSubscriber();
+describe('the dispatcher, which sends deliveries of today', () => {
+  it('sends one due on another day when a wake-up arrives during the only attempt that a new receiver gets', async () => {
+    const { publish, writeDueOnOtherDays, requeueWithoutDays } = await aSubscriber();
     const respond = delayResponses();
     await publish();
     await given.receiver.waitFor(1);
     await writeDueOnOtherDays();
-    wakeWithoutDays();
+    requeueWithoutDays();
     respond();
     await allSucceed(3);
   });
 
-  it('is sent after the maximum number of attempts, when a wake-up arrived during them', async () => {
-    const { publish, fanOutOn, writeDueOnOtherDays, wakeWithoutDays } = await aSubscriber();
+  it('sends one due on another day when a wake-up arrives during the maximum number of attempts', async () => {
+    const { publish, fanOutOn, writeDueOnOtherDays, requeueWithoutDays } = await aSubscriber();
     await publish();
     await allSucceed(1);
     const respond = delayResponses();
     await fanOutOn(...Array.from({ length: windowSizes.initial }, () => 0)); // one claim takes them all
     await given.receiver.waitFor(1 + windowSizes.initial);
     await writeDueOnOtherDays();
-    wakeWithoutDays();
+    requeueWithoutDays();
     respond();
     await allSucceed(1 + windowSizes.initial + 2);
   });
 
-  it('is sent when a wake-up arrived during the claim', async () => {
-    const { subscriptionId, publish, writeDueOnOtherDays, wakeWithoutDays } = await aSubscriber();
+  it('sends one due on another day when a wake-up arrives during the claim', async () => {
+    const { subscriptionId, publish, writeDueOnOtherDays, requeueWithoutDays } = await aSubscriber();
     await publish();
-    await allSucceed(1); // now the host is cached
+    await allSucceed(1); // caches the host, so that the next wake-up leads to a claim at once
     const today = { subscriptionId, lane: 'fast', days: singleDay(dayFromNow(0)) } as const;
     await writeDueOnOtherDays();
     await given.stores.database.transaction(async (tx) => {
       await tx.run(lockSubscriptions);
       given.worker.app.get(DispatchQueue).requeue([today]);
       await untilLockWaits(given.stores.database);
-      wakeWithoutDays(); // the running claim is repeated
+      requeueWithoutDays(); // the running claim is repeated
     });
     await allSucceed(3);
   });
 
-  it('is sent although many more deliveries of today are due, when a wake-up arrived during them', async () => {
-    const { publish, writeDueOnOtherDays, wakeWithoutDays } = await aSubscriber();
+  it('sends one due on another day when a wake-up arrives, although many more of today are due', async () => {
+    const { publish, writeDueOnOtherDays, requeueWithoutDays } = await aSubscriber();
     await publish();
     await allSucceed(1);
     await writeDueOnOtherDays();
     await publish(200);
     await given.receiver.waitFor(2);
-    wakeWithoutDays();
+    requeueWithoutDays();
     await allSucceed(203);
   });
 });

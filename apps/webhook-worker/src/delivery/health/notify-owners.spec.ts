@@ -49,7 +49,7 @@ async function aSubscription() {
 }
 
 describe("a subscription's owner", () => {
-  it('is notified of the first delivery with an exhausted schedule, and of a further one only after a success', async () => {
+  it('is notified once when deliveries exhaust their schedules, and a second time only after a success', async () => {
     const { id, client, respondWith, deliver, published } = await aSubscription();
     respondWith(500);
     await deliver('failed');
@@ -108,21 +108,19 @@ describe("a subscription's owner", () => {
   });
 
   it('is notified when the subscription is disabled, for failures or by a 410', async () => {
-    const one = await aSubscription();
-    await one.setFailing({ hours: 73, failures: 9 });
-    one.respondWith(500);
-    await one.deliver('held');
-    expect((await one.client.get(`/${one.id}`)).body).toMatchObject({ status: 'disabled' });
-    expect(await one.published()).toMatchObject([
+    const failing = await aSubscription();
+    await failing.setFailing({ hours: 73, failures: 9 });
+    failing.respondWith(500);
+    await failing.deliver('held');
+    expect((await failing.client.get(`/${failing.id}`)).body).toMatchObject({ status: 'disabled' });
+    expect(await failing.published()).toMatchObject([
       { type: 'webhook.subscription.disabled', reason: 'failing', consecutive_failures: 10 },
     ]);
-    given.stores.resetCreators();
-    const other = await aSubscription();
-    other.respondWith(410);
-    await other.deliver('failed');
-    expect(await other.published()).toMatchObject([
-      { type: 'webhook.subscription.disabled', reason: 'gone' },
-    ]);
+    given.stores.resetCreators(); // `deliver` then waits only for deliveries of the next subscription
+    const gone = await aSubscription();
+    gone.respondWith(410);
+    await gone.deliver('failed');
+    expect(await gone.published()).toMatchObject([{ type: 'webhook.subscription.disabled', reason: 'gone' }]);
   });
 
   it('is not notified when the owner disables the subscription', async () => {
