@@ -1,7 +1,7 @@
 import {
   eventually,
   groupLabelsOf,
-  prometheusServer,
+  startPrometheus,
   type PrometheusServer,
   selectorsOf,
 } from '@fulfilment/testing';
@@ -45,7 +45,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
       ([name, { metrics_url }]) => [name, new URL(metrics_url).host] as const,
     );
     const ruleFiles = [join(observability, 'alerts.yaml')];
-    prometheus = await prometheusServer(program ?? '', Object.fromEntries(targets), ruleFiles);
+    prometheus = await startPrometheus(program ?? '', Object.fromEntries(targets), ruleFiles);
     await eventually(async () => {
       const up = await prometheus
         .read('query', { query: `count(up == 1) == ${targets.length}` })

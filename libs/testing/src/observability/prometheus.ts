@@ -15,11 +15,12 @@ export interface PrometheusServer {
 }
 
 /**
- * Starts Prometheus.
+ * Starts Prometheus. Returns before it is ready.
+ * @param program path of its executable
  * @param targets `host:port` of each job
  * @param ruleFiles paths of alerting rules
  */
-export async function prometheusServer(
+export async function startPrometheus(
   program: string,
   targets: Readonly<Record<string, string>>,
   ruleFiles: readonly string[],
