@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serveControl } from '../dev/supervisor/control.ts';
-import { runningStack } from './demo-token.ts';
+import { readRunningSuite } from './demo-token.ts';
 
 describe('a command that needs a suite', () => {
   it('reports whether none is running or one is still starting', async () => {
     const stateDir = mkdtempSync(join(tmpdir(), 'starting-suite-'));
     process.env.SUITE_DEV_DIR = stateDir;
     try {
-      await expect(runningStack()).rejects.toThrow('No suite is running');
+      await expect(readRunningSuite()).rejects.toThrow('No suite is running');
       const starting = await serveControl(stateDir, () => Promise.resolve({ ready: false }));
-      await expect(runningStack()).rejects.toThrow('The suite is starting.');
+      await expect(readRunningSuite()).rejects.toThrow('The suite is starting.');
       starting.close();
     } finally {
       rmSync(stateDir, { recursive: true });

@@ -6,7 +6,7 @@ import { control, notReady } from '../dev/supervisor/control.ts';
 import { authorizationCodeFlow } from './authorization.ts';
 
 /** Returns the suite of this state directory. @throws Failure when none is ready */
-export async function runningStack(): Promise<Stack> {
+export async function readRunningSuite(): Promise<Stack> {
   const { stateDir } = readSettings();
   const stack = readStack(stateDir);
   if (stack !== undefined) return stack;

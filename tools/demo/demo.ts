@@ -19,7 +19,7 @@ import { ownerEmail } from './accounts.ts';
 import { openShopReceiver, type ShopReceiver } from './receiver.ts';
 import { expectEqual, Steps } from './steps.ts';
 import { registerApp } from './third-party-app.ts';
-import { demoToken, runningStack } from './demo-token.ts';
+import { demoToken, readRunningSuite } from './demo-token.ts';
 import { shippingAddress } from './order-request.ts';
 import { openCreator, openStore } from './api.ts';
 import type { Stack } from '../dev/state/stack-file.ts';
@@ -53,7 +53,7 @@ type Owner = Stack['users'][number];
  * operator who ships the order. Stops at the first mismatch.
  */
 async function runDemo(): Promise<void> {
-  const stack = await runningStack();
+  const stack = await readRunningSuite();
   const owner = stack.users.find(({ email }) => email === ownerEmail) ?? fail('The demo account is missing.');
   const creator = owner.creators[0]?.uuid ?? fail('The demo account has no creator.');
   const steps = new Steps();

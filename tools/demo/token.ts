@@ -2,7 +2,7 @@ import { storeScopes } from '@fulfilment/contracts';
 import { parseArgs } from 'node:util';
 import { runMain } from '../dev/failure.ts';
 import { ownerEmail } from './accounts.ts';
-import { demoToken, runningStack } from './demo-token.ts';
+import { demoToken, readRunningSuite } from './demo-token.ts';
 
 const help = `npm run -s token: prints an access token of a demo account, obtained through the sign-in pages.
 
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
       'redirect-uri': { type: 'string' },
     },
   });
-  const token = await demoToken(await runningStack(), {
+  const token = await demoToken(await readRunningSuite(), {
     email: values.email,
     password: values.password,
     scopes: values.scope.split(' '),

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { runningStack } from '../demo/demo-token.ts';
+import { readRunningSuite } from '../demo/demo-token.ts';
 import { readSettings, root } from '../dev/settings.ts';
 
 /** Runs `fulfilment` (libs/cli) against the running suite, with its session in the state directory. */
 export async function runCli(args: readonly string[]): Promise<void> {
-  const stack = await runningStack();
+  const stack = await readRunningSuite();
   const child = spawn(process.execPath, [join(root, 'libs/cli/dist/main.js'), ...args], {
     stdio: 'inherit',
     env: {

@@ -1,7 +1,7 @@
 import { type Client, createWebhook, deleteWebhook } from '@fulfilment/client/store';
 import { randomBytes } from 'node:crypto';
 import { openStore } from '../demo/api.ts';
-import { demoToken, runningStack } from '../demo/demo-token.ts';
+import { demoToken, readRunningSuite } from '../demo/demo-token.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { formatLine, toReport } from './delivery-report.ts';
 import { listenHelp, type ListenOptions, readListenOptions, responseStatus } from './listen-options.ts';
@@ -59,7 +59,7 @@ async function unsubscribe(client: () => Promise<Client>, id: string): Promise<v
  * from the start may have expired.
  */
 async function clientOf({ token, email, password }: ListenOptions): Promise<() => Promise<Client>> {
-  const stack = await runningStack();
+  const stack = await readRunningSuite();
   return async () => openStore(stack, token ?? (await demoToken(stack, { email, password, scopes })));
 }
 
