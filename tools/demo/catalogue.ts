@@ -41,73 +41,76 @@ export function demoCatalogue(creators: readonly DemoCreator[]) {
   };
 }
 
-function release(creator: DemoCreator, creatorIndex: number, index: number) {
-  const number = creatorIndex * releasesPerCreator + index;
-  const random = seededRandom(number + 1);
+// The moduli and multipliers below are arbitrary. They spread names, optional members and states.
+function release(creator: DemoCreator, creatorIndex: number, indexOfCreator: number) {
+  const releaseNumber = creatorIndex * releasesPerCreator + indexOfCreator;
+  const random = seededRandom(releaseNumber + 1);
   const name =
-    unusualNames[index] ??
-    `${firstWords[(index + creatorIndex * 5) % firstWords.length]} ${secondWords[(index * 7 + creatorIndex) % secondWords.length]}`;
-  const createdAt = new Date(Date.UTC(2024, 0, 8 + number * 5, 9, index));
-  const status = statusOf(index);
-  const types = productTypesOf(number);
+    unusualNames[indexOfCreator] ??
+    `${firstWords[(indexOfCreator + creatorIndex * 5) % firstWords.length]} ${secondWords[(indexOfCreator * 7 + creatorIndex) % secondWords.length]}`;
+  const createdAt = new Date(Date.UTC(2024, 0, 8 + releaseNumber * 5, 9, indexOfCreator));
+  const status = statusOf(indexOfCreator);
+  const types = productTypesOf(releaseNumber);
   return {
-    id: stableUuid(createdAt, `release:${number}`),
+    id: stableUuid(createdAt, `release:${releaseNumber}`),
     creator_id: creator.uuid,
     name: name.normalize('NFC'),
     artist_name: creator.name,
-    additional_artists: index % 6 === 0 ? [random.pick(guests)] : [],
-    release_date: index % 11 === 3 ? null : createdAt.toISOString().slice(0, 10),
+    additional_artists: indexOfCreator % 6 === 0 ? [random.pick(guests)] : [],
+    release_date: indexOfCreator % 11 === 3 ? null : createdAt.toISOString().slice(0, 10),
     description:
-      index % 5 === 4 ? null : `${name}, recorded in ${1 + random.below(9)} days and cut at half speed.`,
-    cover_image_url: index % 9 === 8 ? null : `https://cdn.example/covers/${number}.jpg`,
+      indexOfCreator % 5 === 4
+        ? null
+        : `${name}, recorded in ${1 + random.below(9)} days and cut at half speed.`,
+    cover_image_url: indexOfCreator % 9 === 8 ? null : `https://cdn.example/covers/${releaseNumber}.jpg`,
     copyright: `℗ & © ${createdAt.getUTCFullYear()} ${creator.name}`,
     created_at: createdAt.toISOString(),
     products: types.map((type, position) => {
-      const productNumber = number * productNumbersPerRelease + position;
+      const productNumber = releaseNumber * productNumbersPerRelease + position;
       return {
         id: stableUuid(createdAt, `product:${productNumber}`),
         title: `${name.normalize('NFC')} (${type.title_suffix})`,
         product_type: type.product_type,
         status,
-        quantity: initialStock(number, position),
+        quantity: initialStock(releaseNumber, position),
         weight_grams: position === 0 ? type.weight_grams : null, // null: the weight of the product type
         barcode: restrictedEan(productNumber + 1),
         glb_model: type.product_type.startsWith('vinyl')
           ? `https://cdn.example/models/${type.product_type}.glb`
           : null,
         prices: status === 'pending' ? null : type.prices,
-        tracks: makeTracks(type, number),
+        tracks: makeTracks(type, releaseNumber),
       };
     }),
   };
 }
 
 /** Most products are available; a few of each creator are pending or unavailable. */
-function statusOf(index: number): 'pending' | 'unavailable' | 'available' {
-  if (index % 13 === 5) return 'pending';
-  return index % 17 === 9 ? 'unavailable' : 'available';
+function statusOf(indexOfCreator: number): 'pending' | 'unavailable' | 'available' {
+  if (indexOfCreator % 13 === 5) return 'pending';
+  return indexOfCreator % 17 === 9 ? 'unavailable' : 'available';
 }
 
 /** Two or three product types per release. */
-function productTypesOf(number: number): readonly ProductType[] {
-  const count = number % 6 === 0 ? 3 : 2;
+function productTypesOf(releaseNumber: number): readonly ProductType[] {
+  const count = releaseNumber % 6 === 0 ? 3 : 2;
   return Array.from(
     { length: count },
-    (_, position) => productTypes[(number + position * 2) % productTypes.length],
+    (_, position) => productTypes[(releaseNumber + position * 2) % productTypes.length],
   ).filter((type) => type !== undefined);
 }
 
 /** The first products of some releases are limited editions; one of each creator is sold out. */
-function initialStock(number: number, position: number): number | null {
-  if (position !== 0 || number % 10 !== 2) return null;
-  return number % releasesPerCreator === 32 ? 0 : 50 + (number % 7) * 75;
+function initialStock(releaseNumber: number, position: number): number | null {
+  if (position !== 0 || releaseNumber % 10 !== 2) return null;
+  return releaseNumber % releasesPerCreator === 32 ? 0 : 50 + (releaseNumber % 7) * 75;
 }
 
-function makeTracks(type: ProductType, number: number) {
-  const random = seededRandom(number * 31 + type.tracks);
+function makeTracks(type: ProductType, releaseNumber: number) {
+  const random = seededRandom(releaseNumber * 31 + type.tracks);
   const tracksPerSide = Math.ceil(type.tracks / Math.max(type.sides.length, 1));
   return Array.from({ length: type.tracks }, (_, index) => ({
-    title: `${songs[(index + number) % songs.length]}${index >= songs.length ? ' II' : ''}`,
+    title: `${songs[(index + releaseNumber) % songs.length]}${index >= songs.length ? ' II' : ''}`,
     duration_seconds: 95 + random.below(260),
     side: type.sides[Math.floor(index / tracksPerSide)] ?? null,
   }));
