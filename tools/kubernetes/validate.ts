@@ -19,7 +19,7 @@ const modelClass = z.custom<new (data: object) => { validate(): void }>(
   (value) => typeof value === 'function',
 );
 
-/** Validates manifests by the schemas of Kubernetes and as literals of their types. Returns the problems. */
+/** Validates manifests by the schemas of Kubernetes, and by compiling them. Returns the problems. */
 export async function validateManifests(manifests: readonly Manifest[]): Promise<string[]> {
   const bySchema = await Promise.all(manifests.map((manifest) => schemaProblems(manifest)));
   return [...bySchema.flat(), ...(await typeProblems(manifests))];
@@ -39,7 +39,7 @@ async function schemaProblems(manifest: Manifest): Promise<string[]> {
   }
 }
 
-/** Finds unknown fields: TypeScript rejects an object literal that has more than its type. */
+/** Finds unknown fields: compiles each manifest as an object literal of its model's interface `I<Kind>`. */
 async function typeProblems(manifests: readonly Manifest[]): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'manifests-'));
   try {

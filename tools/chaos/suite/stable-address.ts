@@ -33,7 +33,7 @@ export class StableAddress {
     for (const socket of this.sockets) socket.unpipe().resume(); // what arrives is lost
   }
 
-  /** Lets new connections through. Those that were cut stay silent until their clients give up. */
+  /** Lets new connections through. Those that were open during the cut stay silent until closed. */
   restore(): void {
     this.isCut = false;
   }

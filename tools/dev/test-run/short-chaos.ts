@@ -3,7 +3,7 @@ import { runProgram } from '../run-program.ts';
 import { root, toolArguments } from '../settings.ts';
 import { type CommandResults, noResults } from './test-results.ts';
 
-/** The same faults in each run, so that a failure belongs to the change. */
+/** The same faults in each run, so that a new failure is caused by the change under test. */
 const seed = 281;
 /** More than twice the usual duration, so that a hanging run fails before CI's limit of 20 minutes. */
 const timeoutMs = 300_000;
