@@ -10,7 +10,7 @@ export {
 export { RowParameters } from './row-parameters.js';
 export { BatchLoader } from './batch-loader.js';
 export { keysetPages } from './keyset-pages.js';
-export { BACKGROUND_DATABASE, Database, listTimeoutMs } from './database.js';
+export { BACKGROUND_DATABASE, Database, listTimeoutMs, type TransactionOptions } from './database.js';
 export { ReadDatabase, type ReadReplica } from './read-replica/read-database.js';
 export { createDataSource, type DataSourceSettings } from './connection/data-source.js';
 export { migrate } from './migrations/migrate.js';

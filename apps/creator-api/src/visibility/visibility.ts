@@ -1,4 +1,10 @@
-import { Database, ReadDatabase, statement, type Transaction } from '@fulfilment/database';
+import {
+  Database,
+  ReadDatabase,
+  statement,
+  type Transaction,
+  type TransactionOptions,
+} from '@fulfilment/database';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { callerScope } from './caller-scope.rules.js';
@@ -41,7 +47,7 @@ function run<Result>(
   database: Database,
   caller: Caller,
   work: (tx: Transaction) => Promise<Result>,
-  options: Parameters<Database['transaction']>[1],
+  options: TransactionOptions,
 ): Promise<Result> {
   const { role, organisationId } = callerScope(caller);
   return database.transaction(async (tx) => {

@@ -3,7 +3,13 @@
  * deleted rows in the index.
  */
 import { messages, type Message } from '@fulfilment/contracts';
-import { Database, type Sql, statement, type Transaction } from '@fulfilment/database';
+import {
+  Database,
+  type Sql,
+  statement,
+  type Transaction,
+  type TransactionOptions,
+} from '@fulfilment/database';
 import { Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import { EffectsTables1700000000000, stockCounts, stockSet } from '../testing/effects-replica.js';
@@ -25,7 +31,7 @@ class ObservedDatabase extends Database {
 
   override transaction<Result>(
     work: (tx: Transaction) => Promise<Result>,
-    options?: Parameters<Database['transaction']>[1],
+    options?: TransactionOptions,
   ): Promise<Result> {
     return super.transaction((tx) => {
       const rows: Sql['rows'] = async (query, values) => {
