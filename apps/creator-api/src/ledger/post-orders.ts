@@ -130,6 +130,7 @@ export async function postOrders(
   const postedOrders = new Set(sameCurrency.map((row) => row.order_id));
   const remainingIds = orderIds.filter((id) => !postedOrders.has(id));
   const converted = await postWithConversion(tx, remainingIds);
+  // The refunds of the sales that were just converted.
   const refundsAfterConversion = converted.sales.length === 0 ? [] : await postAllRefunds();
   const sales = [...sameCurrency, ...converted.sales];
   const refunds = [...refundsBeforeConversion, ...refundsAfterConversion];

@@ -26,7 +26,7 @@ const measureOpenUploads = statement(
 
 /**
  * Returns the loop that re-creates missing jobs of due uploads from PostgreSQL, for example after a crash or
- * a flushed Redis. Any number of replicas may run it.
+ * a flushed Redis, and measures the open uploads. Any number of replicas may run it.
  */
 export function uploadRequeueLoop(
   database: Database,
