@@ -33,7 +33,7 @@ import { TokensModule } from './tokens/tokens.module.js';
       ): HttpOptions => ({
         anyOrigin: false,
         readiness: { signing_keys: () => oidc.ready },
-        rawHandler: oidcRawHandler(config, oidc, limiter),
+        beforeExpress: oidcRawHandler(config, oidc, limiter),
         beforeRoutes: (app) => usePageMiddleware(app, limiter),
       }),
     },

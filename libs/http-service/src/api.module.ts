@@ -95,7 +95,7 @@ function httpOptions(
   const metadata = protectedResourceMetadata(api, name, scopes, { baseUrl, authUrl });
   return {
     prefix: api,
-    directRoutes: true,
+    beforeExpress: 'routes',
     beforeRoutes: (app) => {
       const routes = Router({ caseSensitive: true, strict: true }); // exactly this path
       routes.get(protectedResourcePath(api), (_request: Request, response: Response) => {

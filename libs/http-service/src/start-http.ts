@@ -41,12 +41,13 @@ export interface HttpOptions {
   readonly readiness?: ReadinessChecks;
   /** Whether browsers of any origin may call, without credentials. Default: true; pages need false. */
   readonly anyOrigin?: boolean;
-  /** Handles requests before Express. With it, `directRoutes` has no effect. */
-  readonly rawHandler?: RawHandler;
+  /**
+   * What handles requests before Express, which handles all by default. `routes`: Nest's routes, without
+   * Express's middleware, also that of `beforeRoutes`.
+   */
+  readonly beforeExpress?: RawHandler | 'routes';
   /** Adds Express middleware before Nest's routes. */
   readonly beforeRoutes?: (app: NestExpressApplication) => void;
-  /** Runs Nest's routes without Express and its middleware, also that of `beforeRoutes`. Default: false. */
-  readonly directRoutes?: boolean;
 }
 
 const applicationOptions = { bodyParser: false, abortOnError: false, logger: false } as const;
@@ -69,16 +70,15 @@ export async function startHttp(
   const { HOST: host, PORT: port }: ServiceSettings = app.get(CONFIG);
   const {
     prefix,
-    rawHandler,
+    beforeExpress,
     anyOrigin = true,
     beforeRoutes,
-    directRoutes = false,
     readiness: furtherChecks,
   }: HttpOptions = app.get(HTTP_OPTIONS);
   app.useLogger(nestLogger(logger));
   endSilentConnectionsWhenClosing(app.getHttpServer());
-  const routes = directRoutes ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
-  handleEveryRequest(app.getHttpServer(), rawHandler ?? routes?.handle);
+  const routes = beforeExpress === 'routes' ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
+  handleEveryRequest(app.getHttpServer(), beforeExpress === 'routes' ? routes?.handle : beforeExpress);
   if (anyOrigin) allowAnyOrigin(app); // before every route, so that each has preflights
   const readiness: ReadinessChecks = { ...app.get<ReadinessChecks>(READINESS_CHECKS), ...furtherChecks };
   const findFailedChecks = sharedReadiness(readiness);
