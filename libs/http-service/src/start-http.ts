@@ -1,4 +1,4 @@
-import { toErrorResponse, ValidationFailed } from '@fulfilment/error-envelope';
+import { toErrorResponse } from '@fulfilment/error-envelope';
 import {
   CONFIG,
   inContext,
@@ -9,19 +9,15 @@ import {
 } from '@fulfilment/runtime';
 import { NotFoundException } from '@nestjs/common';
 import type { ExpressAdapter, NestExpressApplication } from '@nestjs/platform-express';
-import express, { type Request, type Response } from 'express';
-import { randomUUID } from 'node:crypto';
-import { type Server, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Request, Response } from 'express';
+import type { Server } from 'node:http';
 import { type RawHandler, handleBeforeExpress } from './server/before-express.js';
 import { escapeUndecodablePath } from './server/escape-undecodable-path.js';
 import { DirectRoutes } from './server/direct-routes.js';
-import {
-  currentResponse,
-  endConnectionWhenClosing,
-  endSilentConnectionsWhenClosing,
-} from './server/close-connections.js';
+import { endConnectionWhenClosing, endSilentConnectionsWhenClosing } from './server/close-connections.js';
+import { createExpressApp } from './server/express-app.js';
 import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './server/health.js';
+import { respondToInvalidHttp } from './server/invalid-http.js';
 import { createRequestContext } from './server/request-context.js';
 import { measureRequest } from './server/request-metrics.js';
 import { ServiceAdapter } from './server/service-adapter.js';
@@ -110,64 +106,9 @@ function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined):
   });
 }
 
-/** Creates the Express app with all settings, since Nest's adapter creates the router, which reads them. */
-function createExpressApp() {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('trust proxy', 1); // the gateway overwrites X-Forwarded-For
-  app.set('query parser', 'simple');
-  app.enable('case sensitive routing');
-  app.enable('strict routing');
-  restrict304ToResponsesWithETag(app.request);
-  return app;
-}
-
-/** Express would send 304 for `If-None-Match: *` also to responses without an ETag (RFC 9110 §13.1.2). */
-function restrict304ToResponsesWithETag(request: express.Request): void {
-  const isFresh = Reflect.getOwnPropertyDescriptor(express.request, 'fresh')?.get;
-  Object.defineProperty(request, 'fresh', {
-    configurable: true,
-    get(this: express.Request): boolean {
-      return this.res?.hasHeader('ETag') === true && isFresh?.call(this) === true;
-    },
-  });
-}
-
 function respondNotFound(_request: Request, response: Response): void {
   const { status, body } = toErrorResponse(new NotFoundException());
   response.status(status).json(body);
-}
-
-/** HTTP status by the code of Node's error; 400 for other codes. */
-const statusesOfInvalidHttp: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
-
-/** Responds to what Node's parser rejects: unknown methods, and malformed, large or incomplete headers. */
-function respondToInvalidHttp(error: Error, socket: Duplex): void {
-  if (!socket.writable || currentResponse(socket) !== undefined) {
-    socket.destroy();
-    return;
-  }
-  const status = statusesOfInvalidHttp[String(Reflect.get(error, 'code'))] ?? 400;
-  const { body } = toErrorResponse(
-    new ValidationFailed([{ field: 'request', reason: 'malformed' }], 'The request is not valid HTTP.'),
-  );
-  const name = STATUS_CODES[status] ?? '';
-  const text = JSON.stringify({ ...body, statusCode: status, error: name });
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${name}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(text)}`,
-      `X-Request-Id: ${randomUUID()}`,
-      'Connection: close',
-      '',
-      text,
-    ].join('\r\n'),
-  );
 }
 
 const preflightCacheSeconds = 86_400;
