@@ -81,7 +81,6 @@ export class Consumer {
       prefetch: batchSize * 2,
       timeSliceMs,
       receive: (raw) => this.receive(channel, raw),
-      reconnect: () => this.broker.reconnect(),
     });
     this.subscription = subscription;
     channel.on('close', () => {
@@ -125,7 +124,8 @@ export class Consumer {
     }
   }
 
-  private receive(channel: ConfirmChannel, raw: ConsumeMessage): void {
+  private receive(channel: ConfirmChannel, raw: ConsumeMessage | null): void {
+    if (raw === null) return this.broker.reconnect();
     if (this.stopping || !this.isCurrent(channel)) return;
     this.waiting.push(raw);
     this.working ??= this.work().finally(() => {

@@ -7,9 +7,8 @@ export interface QueueSubscriptionOptions {
   readonly prefetch: number;
   /** About the time for which a consumer with a backlog stays the active one. Default: no limit. */
   readonly timeSliceMs: number | undefined;
-  readonly receive: (raw: ConsumeMessage) => void;
-  /** Called when RabbitMQ has cancelled the subscription, e.g. because the queue moved to another node. */
-  readonly reconnect: () => void;
+  /** Gets null when RabbitMQ has cancelled the subscription, e.g. because the queue moved to another node. */
+  readonly receive: (raw: ConsumeMessage | null) => void;
 }
 
 /**
@@ -66,8 +65,7 @@ export class QueueSubscription {
   private async subscribe({ isSerial }: { readonly isSerial: boolean }): Promise<void> {
     await this.channel.prefetch(isSerial ? 1 : this.options.prefetch);
     const { consumerTag: tag } = await this.channel.consume(this.queue, (raw) => {
-      if (raw === null) return this.options.reconnect();
-      this.slice.received(raw);
+      if (raw !== null) this.slice.received(raw);
       this.options.receive(raw);
     });
     this.active = { tag, isSerial };

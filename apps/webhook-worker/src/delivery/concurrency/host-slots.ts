@@ -70,7 +70,7 @@ export class HostSlots {
       waiting: new Map(),
     };
     this.hostLanes.set(key, hostLane);
-    const count = countSlots(hostLane, { subscriptionId, maxCount });
+    const count = countSlots(hostLane, subscriptionId, maxCount);
     if (count === 0) {
       // Without `days`, the next claim searches every day: more may have become due.
       hostLane.waiting.set(subscriptionId, { subscriptionId, lane });
@@ -125,10 +125,7 @@ export class HostSlots {
  * slots that the others leave, and none while others wait: a large window must not take the host from its
  * other subscriptions.
  */
-function countSlots(
-  hostLane: HostLane,
-  { subscriptionId, maxCount }: { readonly subscriptionId: string; readonly maxCount: number },
-): number {
+function countSlots(hostLane: HostLane, subscriptionId: string, maxCount: number): number {
   const free = freeSlots(hostLane, subscriptionId);
   const running = hostLane.takenBySubscription.get(subscriptionId) ?? 0;
   const withinInitialWindow = countWithinInitialWindow(maxCount, running);

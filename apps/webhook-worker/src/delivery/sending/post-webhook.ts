@@ -30,14 +30,14 @@ export class PostWebhook {
    * @throws UnreadableSecret if a secret or signing key of the subscription cannot be opened
    */
   async run(delivery: LeasedDelivery): Promise<SentAttempt> {
-    const { span, traceparent } = startAttemptTrace(delivery);
-    if (span === undefined) return this.send(delivery, traceparent);
+    const trace = startAttemptTrace(delivery);
+    if (!(trace instanceof Span)) return this.send(delivery, trace.traceparent);
     try {
-      const exchange = await this.send(delivery, traceparent);
-      endSpan(span, exchange);
-      return { ...exchange, span };
+      const exchange = await this.send(delivery, trace.traceparent);
+      endSpan(trace, exchange);
+      return { ...exchange, span: trace };
     } catch (error) {
-      endFailed(span, error);
+      endFailed(trace, error);
       throw error;
     }
   }
@@ -87,14 +87,11 @@ export class PostWebhook {
   }
 }
 
-/** Returns no span if the attempt is not recorded. */
-function startAttemptTrace(delivery: LeasedDelivery): {
-  readonly span?: Span;
-  readonly traceparent: string;
-} {
+/** Returns a span if the attempt is recorded. */
+function startAttemptTrace(delivery: LeasedDelivery): Pick<Span, 'traceparent'> {
   const { traceparent: received } = delivery;
   const trace = isTracing() ? startTrace(spanOf(delivery), { received, isTrusted: true }) : undefined;
-  if (trace instanceof Span) return { span: trace, traceparent: trace.traceparent };
+  if (trace instanceof Span) return trace;
   // An attempt without a span is marked as unsampled. Without tracing, the received flag is passed on.
   const isSampled = trace === 'unsampled' ? false : undefined;
   return { traceparent: nextTraceparent(received ?? undefined, { isSampled }) };
