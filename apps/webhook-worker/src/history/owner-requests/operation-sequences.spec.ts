@@ -97,8 +97,8 @@ async function startScenario() {
         await client.post({ since: longAgo }, `/${id}/recover`);
         for (const row of await rows()) recovered.add(row.id);
       },
-      disable: () => client.patch(id, { status: 'disabled' }),
-      enable: () => client.patch(id, { status: 'active' }),
+      disable: () => client.patch(id, { status: 'disabled' }).expect(200),
+      enable: () => client.patch(id, { status: 'active' }).expect(200),
       /** Ends the leases, as if the worker had stalled for longer: later responses must change nothing. */
       loseLeases: async () => {
         const late = [...responses].filter(([, response]) => !response.writableEnded);
@@ -112,6 +112,12 @@ async function startScenario() {
       },
       delete: () => client.delete(id),
     },
+    /** Resolves when every response has been settled: until then, a 410 may disable the subscription. */
+    untilSettled: () =>
+      eventually(async () => {
+        const inFlight = (await rows()).filter(({ status }) => status === 'in_flight');
+        return !inFlight.some((row) => responses.get(attemptOf(row))?.writableEnded === true);
+      }),
     /** Resolves when nothing more happens without an operation of the test. */
     untilQuiet: () => {
       let last = '';
@@ -120,10 +126,10 @@ async function startScenario() {
           const [found, state] = [await rows(), await subscription()];
           last = JSON.stringify({ found, state, responses: [...responses.keys()] });
           const inFlight = found.filter(({ status }) => status === 'in_flight');
-          const arrived = inFlight.every((row) => responses.has(attemptOf(row)));
+          const allWait = inFlight.every((row) => responses.get(attemptOf(row))?.writableEnded === false);
           // A failing receiver gets one attempt at a time.
-          const waits = found.some(({ planned }) => planned) && inFlight.length === 0;
-          return arrived && !waits && state?.updating === false;
+          const isDue = found.some(({ planned }) => planned) && inFlight.length === 0;
+          return allWait && !isDue && state?.updating === false;
         },
         60_000,
         () => last,
@@ -244,7 +250,7 @@ describe('attempts, manual retries, recoveries, disabling, enabling and lost lea
           await scenario.operations[step.name](step.choice);
           await expectInvariants(scenario);
         }
-        if (pace === 'quiet') await scenario.untilQuiet();
+        await (pace === 'quiet' ? scenario.untilQuiet() : scenario.untilSettled());
         await (deleted ? scenario.operations.delete() : scenario.operations.enable());
         scenario.acceptAll();
         await scenario.untilEnded();
