@@ -1,6 +1,7 @@
 import { createDataSource, Database, migrate, type Sql, statement } from './index.js';
 import { valuesOf } from './sql.js';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
+import { Socket } from 'node:net';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { eventually, flakyProxy } from '@fulfilment/testing';
 import { insertNumber, countPrepared, Numbers1700000000000, readNumbers } from './numbers.fixture.js';
@@ -58,6 +59,18 @@ describe('the database', () => {
       expect(await scratch.database.row(readPid)).toEqual(before);
     } finally {
       jest.useRealTimers();
+    }
+  });
+
+  it('sends keep-alive packets on idle connections before a firewall drops them', async () => {
+    const setKeepAlive = jest.spyOn(Socket.prototype, 'setKeepAlive');
+    const settings = { url: scratch.url, poolSize: 1, applicationName: 'test', migrations: [] };
+    const source = await createDataSource(settings).initialize();
+    try {
+      expect(setKeepAlive).toHaveBeenCalledWith(true, 30_000);
+    } finally {
+      setKeepAlive.mockRestore();
+      await source.destroy();
     }
   });
 

@@ -14,6 +14,8 @@ const clientTimeoutFactor = 1.2;
 const defaultConnectTimeoutMs = 3_000;
 /** Long, since a request that opens a connection waits for it, and prepares its statements again. */
 const idleTimeoutMs = 600_000;
+/** Below the time after which load balancers and firewalls silently drop idle connections (some minutes). */
+const keepAliveDelayMs = 30_000;
 
 export interface DataSourceSettings extends SessionOptions {
   readonly url: string;
@@ -48,8 +50,8 @@ export function createDataSource(settings: DataSourceSettings): DataSource {
       // Statements are sent without waiting for results of earlier ones; each still awaits its own result.
       pipeline: true,
       ...(readsStandby ? {} : primaryOnly),
-      // A lost network must not block a request for ever.
       keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveDelayMs,
       idleTimeoutMillis: idleTimeoutMs,
       options: startupOptions(sessionSettings(settings)),
       // Covers a silently lost network, over which PostgreSQL's own timeout error never arrives.
