@@ -60,7 +60,7 @@ function fromFramework(thrown: unknown): Problem | undefined {
   return undefined;
 }
 
-/** Returns the status of a `HttpException` of Nest, of which this library loads no class. */
+/** Returns the status of Nest's `HttpException`, without loading Nest: operator commands use this library. */
 function statusOfHttpException(thrown: unknown): unknown {
   const getStatus = property(thrown, 'getStatus');
   return typeof getStatus === 'function' ? getStatus.call(thrown) : undefined;

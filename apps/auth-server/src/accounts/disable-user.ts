@@ -30,7 +30,7 @@ export async function disableUser(
 ): Promise<DisabledUser> {
   const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, disabled_at } = await lockUser(tx, user);
-    const ended = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
+    const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       if (disabled_at === null) await tx.run(disable, [id]);
       return endAccessOfUser(tx, id);
     });
@@ -38,10 +38,10 @@ export async function disableUser(
       await auditOperator(tx, {
         event: 'user_disabled',
         userId: id,
-        details: { tokens_ended: ended.length },
+        details: { tokens_ended: revoked.length },
       });
     }
-    return { userId: id, revoked: ended };
+    return { userId: id, revoked };
   });
   await publishRevoked(revoked);
   return { user_id: userId, disabled: true, tokens_ended: revoked.length };

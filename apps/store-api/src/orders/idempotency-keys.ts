@@ -3,7 +3,7 @@ import { Database, BatchLoader, type Sql, statement, type Transaction } from '@f
 import { keyInUse, keyMismatch, type KeyScope } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 
-/** The response that is stored under the key of a request: to an order, a cancellation or a test event. */
+/** The stored response to a request that places or cancels an order, or simulates a warehouse event. */
 export interface StoredResponse {
   readonly id: string;
   readonly status: OrderStatus;

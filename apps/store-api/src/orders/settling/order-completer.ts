@@ -106,8 +106,8 @@ export class OrderCompleter extends BackgroundTask {
   /** An open circuit limits only the live orders, since the sandbox charges the test orders. */
   private async claim(max: number, { all, live, test }: ClaimStatements): Promise<OpenCharge[]> {
     const leaseMs = this.config.PAYMENT_TIMEOUT_MS + leaseMarginMs;
-    const claim = (chosen: Statement, limit: number): Promise<OpenCharge[]> =>
-      this.database.rows<OpenCharge>(chosen, [leaseMs, limit]);
+    const claim = (claimStatement: Statement, limit: number): Promise<OpenCharge[]> =>
+      this.database.rows<OpenCharge>(claimStatement, [leaseMs, limit]);
     const maxLive = this.chargeSender.completerCapacity(max);
     if (maxLive === max) return claim(all, max);
     const liveCharges = maxLive === 0 ? [] : await claim(live, maxLive);
