@@ -15,7 +15,7 @@ const maxBytes = 2 * 1024 * 1024;
 
 const newestAge = new Gauge({
   name: 'exchange_rates_newest_age_seconds',
-  help: 'Time since the start of the day of the newest exchange rate; absent if there are no rates. Above five days, rates of the ECB are missing.',
+  help: 'Time since the start of the day of the newest exchange rate; absent if there are no rates. Above six days, rates of the ECB are missing.',
 });
 
 const readNewestAge = statement(
@@ -53,11 +53,10 @@ export class ExchangeRatesJob extends BackgroundLoop {
     super({ name: 'exchange-rates', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
 
-  private async round(): Promise<boolean> {
+  private async round(): Promise<void> {
     if (await this.fetchDueRates()) this.posting.ratesLoaded();
     const newest = await this.database.row<{ seconds: number }>(readNewestAge);
     if (newest !== undefined) newestAge.set(newest.seconds);
-    return false;
   }
 
   /** Fetches the rates if they are due, in one replica at a time. Returns whether rates were stored. */
