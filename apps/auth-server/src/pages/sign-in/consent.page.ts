@@ -66,7 +66,10 @@ function creatorPicker(creators: readonly VisibleCreator[]): Html | undefined {
     return html`<div class="field">
       <h2><label for="creator">For which creator?</label></h2>
       <select id="creator" name="creator">
-        ${creators.map((creator) => html`<option value="${creator.id}">${creator.name}</option>`)}
+        ${creators.map(
+          ({ id, name, organisation_name: organisation }) =>
+            html`<option value="${id}">${name} (${organisation})</option>`,
+        )}
       </select>
     </div>`;
   }
