@@ -29,9 +29,9 @@ interface RequestedTrack {
 }
 
 interface UploadCounts {
-  /** Uploads of the creator in progress. */
+  /** Uploads of the creator that are pending or processing. */
   readonly open: number;
-  /** Uploads of the organisation in progress, for the rank of the new one in the queue. */
+  /** Open uploads of the organisation, for the rank of the new one in the queue. */
   readonly open_of_organisation: number;
   /** Other tracks of the release with an upload that has not failed. */
   readonly tracks: number;
