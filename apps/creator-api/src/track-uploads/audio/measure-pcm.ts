@@ -18,7 +18,7 @@ const maxFormatBytes = 40;
 
 /** @throws InvalidAudio; RangeError when the format description is truncated */
 export function measureWave(file: ByteSource, start: number): Measurement {
-  const { format, soundBytes } = readChunks(file, start, { format: 'fmt ', sound: 'data', order: 'LE' });
+  const { format, soundBytes } = readChunks(file, start, { format: 'fmt ', sound: 'data' }, 'LE');
   const tag = format.readUInt16LE(0);
   // An extensible format has its codec in the first two bytes of the GUID SubFormat.
   const codec = waveCodecs.get(tag === extensibleTag ? format.readUInt16LE(24) : tag);
@@ -35,7 +35,7 @@ export function measureWave(file: ByteSource, start: number): Measurement {
 /** Measures AIFF or AIFF-C ("Audio Interchange File Format" 1.3). @throws InvalidAudio; RangeError */
 export function measureAiff(file: ByteSource, start: number): Measurement {
   const isAiffC = file.bytes(start + 8, 4).toString('latin1') === 'AIFC';
-  const { format, soundBytes } = readChunks(file, start, { format: 'COMM', sound: 'SSND', order: 'BE' });
+  const { format, soundBytes } = readChunks(file, start, { format: 'COMM', sound: 'SSND' }, 'BE');
   const compression = isAiffC ? format.toString('latin1', 18, 22) : 'NONE';
   if (!aiffIntegers.has(compression) && !aiffFloats.has(compression))
     throw new InvalidAudio('unsupported_codec', 'AIFF files must contain uncompressed audio.');
@@ -68,13 +68,14 @@ function countFrames(soundBytes: number, { channels, bits, frameBytes }: SampleF
 function readChunks(
   file: ByteSource,
   start: number,
-  names: { readonly format: string; readonly sound: string; readonly order: 'LE' | 'BE' },
+  names: { readonly format: string; readonly sound: string },
+  byteOrder: 'LE' | 'BE',
 ): { readonly format: Buffer; readonly soundBytes: number } {
   let format: Buffer | undefined;
   let soundBytes: number | undefined;
   const readLength = (offset: number): number => {
     const bytes = file.bytes(offset, 4);
-    const length = names.order === 'LE' ? bytes.readUInt32LE() : bytes.readUInt32BE();
+    const length = byteOrder === 'LE' ? bytes.readUInt32LE() : bytes.readUInt32BE();
     if (offset + 4 + length > file.size)
       throwBroken('The file is truncated: it is shorter than its header states.');
     return length;
