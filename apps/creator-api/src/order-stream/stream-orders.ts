@@ -62,9 +62,10 @@ export class StreamOrders {
     const feed = await this.feeds.begin(creatorId);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
     let position = resumed ?? feed.position;
-    // The position of the feed before the last read. If that read found no order, there is none up to here.
+    // The feed's position before the last read. If that read found no order, the client has all up to here.
     let readUpTo = feed.position;
     const firstEvent = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
+    // A cursor with the position in place of a time: both are in microseconds (order-feed.ts).
     const eventId = (orderPosition: number): string =>
       this.cursors.seal(['order-stream', creatorId], { micros: orderPosition, id: feed.id });
     await write(`retry: ${reconnectDelayMs}\n${formatEvent(firstEvent, eventId(position), {})}`);
