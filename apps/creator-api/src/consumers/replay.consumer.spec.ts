@@ -5,7 +5,7 @@ import { eventually, publishedMessages } from '@fulfilment/testing';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
-import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
+import { aCreator, registrationMessage } from '../creators/creator-snapshot.fixture.js';
 import { anOrder, transitioned, orderMessage, paid } from '../orders/order-snapshot.fixture.js';
 import { CreatorAndOrderConsumer } from './creator-and-order.consumer.js';
 import { ReplayConsumer } from './replay.consumer.js';
@@ -84,7 +84,7 @@ describe('the read models of creators and orders', () => {
     return expectConsistentRows(api.database, creators);
   };
   const publishAll = (orders: readonly OrderSnapshot[][]) =>
-    publish([...creators.map(registered), ...orders.flat().map(orderMessage)]);
+    publish([...creators.map(registrationMessage), ...orders.flat().map(orderMessage)]);
   /** Returns the rows that result without any loss, and deletes them. */
   const expectedRows = async (orders: readonly OrderSnapshot[][]) => {
     await publishAll(orders);
@@ -144,7 +144,7 @@ describe('the read models of creators and orders', () => {
     const creator = aCreator('org_a');
     const order = paid(anOrder(creator.id));
     await publish([
-      registered({ ...creator, version: 2, name: 'New' }),
+      registrationMessage({ ...creator, version: 2, name: 'New' }),
       orderMessage(transitioned(order, 'shipped')),
     ]);
     await writeReplay([replayedCreator(creator), replayedOrder(order)]);

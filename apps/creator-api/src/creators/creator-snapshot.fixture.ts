@@ -15,6 +15,6 @@ export function aCreator(organisationId: string, changes: Partial<CreatorSnapsho
   };
 }
 
-export function registered(creator: CreatorSnapshot): Message {
+export function registrationMessage(creator: CreatorSnapshot): Message {
   return messages.creatorRegistered.make({ creator }, { occurredAt: new Date(creator.registered_at) });
 }

@@ -4,7 +4,7 @@ import { createLogger } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
-import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
+import { aCreator, registrationMessage } from '../creators/creator-snapshot.fixture.js';
 import { CreatorAndOrderConsumer } from '../consumers/creator-and-order.consumer.js';
 import { migrations } from '../migrations/index.js';
 import { anOrder, transitioned, orderMessage, paid } from '../orders/order-snapshot.fixture.js';
@@ -71,7 +71,7 @@ describe('closed months of statistics', () => {
   beforeEach(async () => {
     await truncateTables(database);
     await database.run(reopenAll);
-    await handle(registered(creator));
+    await handle(registrationMessage(creator));
   });
 
   const handle = (...batch: Message[]) => database.transaction((tx) => consumer.handle(tx, batch));
@@ -179,7 +179,7 @@ describe('closed months of statistics', () => {
     expect(await rebuildStatistics(database)).toMatchObject({ differed: 0 });
     expect(await months()).toEqual(before);
     await truncateTables(database, { keepLedger: true });
-    await handle(registered(creator));
+    await handle(registrationMessage(creator));
     await handleReplay(late, order);
     await rebuildStatistics(database);
     expect(await months()).toEqual(before);
@@ -210,7 +210,7 @@ describe('closed months of statistics', () => {
           await database.run(reopenAll);
           const creators = [aCreator('org_a'), aCreator('org_a', { settlement_currency: 'JPY' })];
           const sentMessages = [
-            ...creators.map(registered),
+            ...creators.map(registrationMessage),
             ...histories.flatMap((history) => orderMessages(creators, history)),
           ];
           const shuffled = shuffle(sentMessages, chance);

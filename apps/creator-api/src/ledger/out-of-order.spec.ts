@@ -2,7 +2,7 @@ import type { Message } from '@fulfilment/contracts';
 import type { Database } from '@fulfilment/database';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import fc from 'fast-check';
-import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
+import { aCreator, registrationMessage } from '../creators/creator-snapshot.fixture.js';
 import { CreatorAndOrderConsumer } from '../consumers/creator-and-order.consumer.js';
 import { migrations } from '../migrations/index.js';
 import { postWaitingOrders } from './post-waiting-orders.js';
@@ -46,7 +46,7 @@ describe('messages that arrive twice, late and in any order', () => {
             aCreator('org_a', { settlement_currency: 'JPY' }),
           ];
           const sentMessages = [
-            ...creators.map(registered),
+            ...creators.map(registrationMessage),
             ...histories.flatMap((history) => orderMessages(creators, history)),
           ];
           for (const message of sentMessages) await handle([message]);
@@ -79,7 +79,7 @@ describe('messages that arrive twice, late and in any order', () => {
     const histories = fc.sample(orderHistory, { numRuns: 60, seed: 7 });
     const sentMessages = [
       ...histories.flatMap((each) => orderMessages(creators, each)),
-      ...creators.map(registered),
+      ...creators.map(registrationMessage),
     ];
     for (const message of sentMessages) await handle([message]);
     await postAllWaiting(database);

@@ -1,6 +1,6 @@
 import { eventually } from '@fulfilment/testing';
 import { creatorApi, type CreatorApi, ownerClaims } from './creator-api.fixture.js';
-import { aCreator, registered } from '../creators/creator-snapshot.fixture.js';
+import { aCreator, registrationMessage } from '../creators/creator-snapshot.fixture.js';
 import { anItem, anOrder, transitioned, orderMessage, paid } from '../orders/order-snapshot.fixture.js';
 
 describe('the path from order messages to the Creator API', () => {
@@ -16,7 +16,7 @@ describe('the path from order messages to the Creator API', () => {
 
   it('returns an order from a message, its sale in the month of the payment, and later its tracking', async () => {
     const placed = anOrder(creator.id, { items: [item] });
-    await api.publish(registered(creator), orderMessage(placed), orderMessage(paid(placed)));
+    await api.publish(registrationMessage(creator), orderMessage(placed), orderMessage(paid(placed)));
     const list = await eventually(async () => {
       const { body } = await api.get(`/api/v1/orders?creator=${creator.id}&status=paid`, owner);
       return body.data?.length === 1 ? body : undefined;
