@@ -24,19 +24,19 @@ export interface TokenWrite {
   readonly id: string | null;
   /** The new tokens. */
   readonly members: readonly NewRow[];
-  /** `roleVersion` of the Grant when the role in the new tokens was read; null for none. */
+  /** `roleVersion` of the Grant when the role in the new tokens was read; null if the role never changed. */
   readonly role_version: string | null;
 }
 
 /**
  * The new tokens were stored if the family exists, the role is current and the token to consume, if any, was
- * consumed.
+ * consumed. Every write has a result: it is undefined only in the types of rows and batches.
  */
 export interface TokenWriteResult {
   readonly family_exists: boolean;
   /** Whether the role of the person has not changed since the request read it. */
   readonly role_current: boolean;
-  /** Whether this request consumed the token; false when another one was first, or for none to consume. */
+  /** False when another request consumed the token first, or when there is no token to consume. */
   readonly consumed: boolean;
 }
 
@@ -64,19 +64,19 @@ const writeTokens = statement(
        SELECT id, payload ->> 'roleVersion' AS role_version FROM oidc_model
        WHERE model = 'Grant' AND id = grant_ids.grant_id LIMIT 1 FOR KEY SHARE) AS locked),
    -- The requests that may store their tokens.
-   current AS MATERIALIZED (
+   permitted AS MATERIALIZED (
      SELECT requested.* FROM requested JOIN family ON family.id = requested.grant_id
      WHERE family.role_version IS NOT DISTINCT FROM requested.role_version),
    -- For each token, the first request that consumes it. IS NOT DISTINCT FROM compares the families without an
    -- index. With =, PostgreSQL may choose the index on grant_id and read all members of the family.
    unconsumed AS MATERIALIZED (
-     SELECT DISTINCT ON (requested.model, requested.id) requested.index, requested.model, requested.id, token.row_id
-     FROM current AS requested JOIN family ON family.id = requested.grant_id
+     SELECT DISTINCT ON (permitted.model, permitted.id) permitted.index, permitted.model, permitted.id, token.row_id
+     FROM permitted JOIN family ON family.id = permitted.grant_id
      CROSS JOIN LATERAL (
        SELECT ctid AS row_id FROM oidc_model
-       WHERE model = requested.model AND id = requested.id AND grant_id IS NOT DISTINCT FROM family.id AND consumed_at IS NULL
+       WHERE model = permitted.model AND id = permitted.id AND grant_id IS NOT DISTINCT FROM family.id AND consumed_at IS NULL
        LIMIT 1) AS token
-     ORDER BY requested.model, requested.id, requested.index),
+     ORDER BY permitted.model, permitted.id, permitted.index),
    -- Waits for the row lock of a token that another transaction is consuming, and then finds it consumed.
    consumed AS (
      UPDATE oidc_model SET consumed_at = $2
@@ -89,10 +89,10 @@ const writeTokens = statement(
      INSERT INTO oidc_model (model, id, payload, grant_id, account_id, client_id, session_uid, expires_at)
      SELECT member.model, member.id, member.payload, family.id, member.account_id, member.client_id,
             member.session_uid, member.expires_at
-     FROM current AS requested JOIN family ON family.id = requested.grant_id
-     CROSS JOIN LATERAL jsonb_to_recordset(requested.members) AS member (model text, id text, payload jsonb,
+     FROM permitted JOIN family ON family.id = permitted.grant_id
+     CROSS JOIN LATERAL jsonb_to_recordset(permitted.members) AS member (model text, id text, payload jsonb,
        account_id text, client_id text, session_uid text, expires_at timestamptz)
-     WHERE requested.model IS NULL OR requested.index IN (SELECT index FROM winners))
+     WHERE permitted.model IS NULL OR permitted.index IN (SELECT index FROM winners))
    SELECT requested.index, family.id IS NOT NULL AS family_exists,
           family.role_version IS NOT DISTINCT FROM requested.role_version AS role_current, winners.index IS NOT NULL AS consumed
    FROM requested LEFT JOIN family ON family.id = requested.grant_id LEFT JOIN winners ON winners.index = requested.index`,
@@ -100,7 +100,7 @@ const writeTokens = statement(
 
 const findStored = statement('oidc.find-stored', 'SELECT 1 FROM oidc_model WHERE model = $1 AND id = $2');
 
-/** Time for retries of a write whose response was lost; a crashed server has restarted by then. */
+/** Time for retries of a write whose response was lost: a crashed PostgreSQL has restarted by then. */
 const resolveTimeoutMs = 8_000;
 const retryDelayMs = 50;
 
