@@ -11,8 +11,8 @@ export function numericDate(moment: Date): number {
 }
 
 /**
- * Lifetimes in seconds. A refresh token expires when it is not used (RFC 9700 §4.14.2), and at the latest
- * with its family.
+ * Lifetimes in seconds. A refresh token that is not used expires after `refreshToken` (RFC 9700 §4.14.2), and
+ * at the latest with its family.
  */
 export const lifetimeSeconds = {
   authorizationCode: 120, // RFC 6749 §4.1.2 recommends at most ten minutes

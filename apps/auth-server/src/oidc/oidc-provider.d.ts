@@ -10,7 +10,7 @@ declare module 'oidc-provider' {
   interface Grant {
     /** The connected creator (authorization/grants.ts). */
     creatorId?: string;
-    /** Differs after each change of the person's role (tokens/families.ts). */
+    /** Replaced at each change of the person's role; undefined before the first one (tokens/families.ts). */
     roleVersion?: string;
   }
   interface AccessToken {

@@ -73,8 +73,8 @@ describe('concurrent use of a code or refresh token (RFC 6749 §4.1.2, ADR 10)',
         headers: { 'x-connection-age': age }, // set by the gateway
         body: new URLSearchParams({ client_id: app.clientId, ...refreshForm(used) }),
       });
-    // A connection age of 0.9 s is a time before the refresh only if both requests together took less. Half
-    // of it leaves a margin.
+    // A connection that is 0.9 s old was opened before the winner's response only if both requests took less.
+    // Half of that leaves a margin.
     const { used, winner, race } = await eventually(async () => {
       const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
       const startedAtMs = performance.now();

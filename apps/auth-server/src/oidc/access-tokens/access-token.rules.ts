@@ -15,8 +15,8 @@ export interface OrganisationClaims {
 }
 
 /**
- * Returns the claims about organisation, role and creator, computed at each issue. Undefined when the person
- * may no longer act for the creator of the authorization; then no token is issued.
+ * Returns the claims about organisation, role and creator for a new token; undefined when the person may no
+ * longer act for the creator of the authorization, so that no token is issued.
  */
 export function organisationClaims(
   subject: TokenSubject,
