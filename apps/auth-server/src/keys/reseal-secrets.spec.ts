@@ -11,8 +11,10 @@ import { resealSecrets } from './reseal-secrets.js';
 import { SigningKeys } from './signing-keys.js';
 import { testStatement } from '../test/test-statement.js';
 
-const [older, newer] = [randomBytes(32), randomBytes(32)];
-const [before, both, after] = [new SecretBox([older]), new SecretBox([newer, older]), new SecretBox([newer])];
+const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+const withOldKey = new SecretBox([oldKey]);
+const withBothKeys = new SecretBox([newKey, oldKey]);
+const withNewKey = new SecretBox([newKey]);
 const signingKeyCount = 4; // active and next, of two algorithms
 const secondFactorCount = 1;
 
@@ -22,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => scratch.drop());
 
-const confidential = (id: string, secrets: SecretBox) =>
+const createConfidentialClient = (id: string, secrets: SecretBox) =>
   createClient(
     scratch.database,
     { id, name: id, redirectUris: [], firstParty: false, confidential: true, resourceServer: true },
@@ -40,7 +42,9 @@ const factorsOf = (secrets: SecretBox) =>
   new SecondFactors(scratch.database, secrets, { SECOND_FACTOR_FOR_GLOBAL_ADMINS: false }, systemClock);
 
 /** Creates a user with a second factor that is sealed with the given keys. */
-async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; codes: readonly string[] }> {
+async function createUserWithSecondFactor(
+  secrets: SecretBox,
+): Promise<{ userId: string; codes: readonly string[] }> {
   const user = {
     email: 'owner@harbour.example',
     password: 'correct horse battery staple',
@@ -56,33 +60,33 @@ async function protectedPerson(secrets: SecretBox): Promise<{ userId: string; co
 
 describe('resealing the secrets of the authorization server', () => {
   it('reseals signing keys, hundreds of client secrets, and second factors, so that no old key is needed', async () => {
-    const keys = new SigningKeys(scratch.database, before);
+    const keys = new SigningKeys(scratch.database, withOldKey);
     await keys.ensureKeys();
-    const { userId, codes } = await protectedPerson(before);
+    const { userId, codes } = await createUserWithSecondFactor(withOldKey);
     const clients = Array.from({ length: 420 }, (_, index) => `client-${index}`);
     const created: CreatedClient[] = [];
-    for (const id of clients) created.push(await confidential(id, before));
-    await confidential('another', both);
+    for (const id of clients) created.push(await createConfidentialClient(id, withOldKey));
+    await createConfidentialClient('with-new-key', withBothKeys);
     const signing = await keys.load();
 
     const resealed = signingKeyCount + clients.length + secondFactorCount;
-    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed, unreadable: 0 });
+    expect(await resealSecrets(scratch.database, withBothKeys)).toEqual({ resealed, unreadable: 0 });
 
-    expect(await new SigningKeys(scratch.database, after).load()).toEqual(signing);
-    expect(await Promise.all(clients.map((id) => secretOf(id, after)))).toEqual(
+    expect(await new SigningKeys(scratch.database, withNewKey).load()).toEqual(signing);
+    expect(await Promise.all(clients.map((id) => secretOf(id, withNewKey)))).toEqual(
       created.map(({ client_secret }) => client_secret),
     );
     expect(
-      await factorsOf(after).verifyCode(userId, codes[0] ?? '', { ip: '::1', userAgent: undefined }),
+      await factorsOf(withNewKey).verifyCode(userId, codes[0] ?? '', { ip: '::1', userAgent: undefined }),
     ).toBe('recovery_code');
-    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 0, unreadable: 0 });
+    expect(await resealSecrets(scratch.database, withBothKeys)).toEqual({ resealed: 0, unreadable: 0 });
   });
 
   it('continues past a secret that no key opens, and leaves it as it is', async () => {
     const lost = new SecretBox([randomBytes(32)]);
-    const { client_secret: secret } = await confidential('a-lost-one', lost);
-    await confidential('b-known-one', before);
-    expect(await resealSecrets(scratch.database, both)).toEqual({ resealed: 1, unreadable: 1 });
+    const { client_secret: secret } = await createConfidentialClient('a-lost-one', lost);
+    await createConfidentialClient('b-known-one', withOldKey);
+    expect(await resealSecrets(scratch.database, withBothKeys)).toEqual({ resealed: 1, unreadable: 1 });
     expect(await secretOf('a-lost-one', lost)).toBe(secret);
   });
 });

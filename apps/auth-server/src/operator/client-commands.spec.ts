@@ -7,7 +7,7 @@ import { isDenied } from '../test/token-states.js';
 startServerWithOperator();
 
 describe('client commands', () => {
-  const confidential = () =>
+  const createConfidentialClient = () =>
     runCommand('client create', {
       name: 'A server-side app',
       'redirect-uri': [thirdPartyRedirect],
@@ -15,7 +15,7 @@ describe('client commands', () => {
     });
 
   it('client secret replaces the secret: only the new one is accepted', async () => {
-    const { client_id: CLIENT, client_secret: before } = await confidential();
+    const { client_id: CLIENT, client_secret: before } = await createConfidentialClient();
     const old = await App.ofClient(server, { client_id: CLIENT, client_secret: before });
     const { tokens } = await old.signIn('openid offline_access');
     const { client_secret: after } = await runCommand('client secret', { CLIENT });

@@ -16,18 +16,18 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** Sends a request with a body of ten bytes, of which `sent` is sent. */
-async function sendPart(sent: string) {
+/** Sends a request whose `Content-Length` is 10, with only this part of its body. */
+async function sendPart(part: string) {
   const socket = connect(port, '127.0.0.1');
   const requests = once(server, 'request');
-  socket.write(`POST / HTTP/1.1\r\nHost: server.example\r\nContent-Length: 10\r\n\r\n${sent}`);
+  socket.write(`POST / HTTP/1.1\r\nHost: server.example\r\nContent-Length: 10\r\n\r\n${part}`);
   const [request]: IncomingMessage[] = await requests;
   if (request === undefined) throw new Error('The request did not arrive.');
   return { request, socket };
 }
 
-async function receivePart(sent: string): Promise<Buffer | Error | undefined> {
-  const { request, socket } = await sendPart(sent);
+async function receiveAndDisconnect(part: string): Promise<Buffer | Error | undefined> {
+  const { request, socket } = await sendPart(part);
   const received = receiveBody(request);
   socket.destroy();
   return received;
@@ -35,7 +35,7 @@ async function receivePart(sent: string): Promise<Buffer | Error | undefined> {
 
 describe('receiveBody', () => {
   it('rejects when the client disconnects before the end of the body', async () => {
-    await expect(receivePart('token')).rejects.toThrow('The client disconnected.');
+    await expect(receiveAndDisconnect('token')).rejects.toThrow('The client disconnected.');
   });
 
   it('rejects when the client has disconnected before the call', async () => {
@@ -47,6 +47,6 @@ describe('receiveBody', () => {
   });
 
   it('returns a body that arrived before the client disconnected', async () => {
-    expect(String(await receivePart('token=1234'))).toBe('token=1234');
+    expect(String(await receiveAndDisconnect('token=1234'))).toBe('token=1234');
   });
 });
