@@ -32,7 +32,7 @@ describe('the settings of bootstrap', () => {
     );
   });
 
-  it('give the role, password and database of a service by a URL, and are percent-decoded', () => {
+  it('contain the role, password and database of a service in one URL, percent-encoded', () => {
     const url = 'postgres://store:it%27s%2Fsecret@postgres/orders?sslmode=verify-full';
     expect(readDatabases({ STORE_API_DATABASE_URL: url })).toEqual([
       { service: 'store-api', role: 'store', password: "it's/secret", database: 'orders' },

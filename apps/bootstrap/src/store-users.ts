@@ -30,18 +30,18 @@ type RedisPasswords = Omit<StorePasswords, 'users'> & {
 
 /**
  * Returns the ACL file that Redis loads at its start, with hashes of the passwords.
- * @param environment settings of the services that change the names of their Redis keys; by default none
+ * @param settings settings of the services that change the names of their Redis keys; by default none
  */
 export function redisUsers(
   { administrator, users, names = {} }: RedisPasswords,
-  environment: Readonly<Record<string, string>> = {},
+  settings: Readonly<Record<string, string>> = {},
 ): string {
   const services = storeUsers.filter((user) => user !== 'operator');
   const lines = [
     `user default on #${sha256(administrator).toString('hex')} ~* &* +@all`,
     ...services.map(
       (user) =>
-        `user ${names[user] ?? user} on #${sha256(users[user]).toString('hex')} ${redisRules(user, environment).join(' ')}`,
+        `user ${names[user] ?? user} on #${sha256(users[user]).toString('hex')} ${redisRules(user, settings).join(' ')}`,
     ),
   ];
   return `${lines.join('\n')}\n`;
