@@ -24,23 +24,23 @@ const mergedFolders = ['/bin', '/sbin', '/lib', '/lib64'];
 const ifExists = { throwIfNoEntry: false } as const;
 /** Files that the containers do not need. */
 const unneeded = /^\/usr\/share\/(doc|man|info|locale|lintian|bash-completion|zoneinfo\/right)(\/|$)/;
-/** The query compiler of PostgreSQL, which is optional and needs 170 MB of LLVM. */
-const queryCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
+/** The JIT compiler of PostgreSQL, which is optional and needs 170 MB of LLVM. */
+const jitCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
 
 /**
  * Writes a tar archive with the files of the Debian packages that the containers need, and of the packages
  * that these need. Installs missing packages first. An image of the archive can run their programs, because
  * the paths are the same as on this machine.
  */
-export async function archiveSystem(archive: string): Promise<void> {
-  const isInstalled = Object.entries(programs).map(
-    ([name, find]) => [name, () => find() !== undefined] as const,
+export async function archiveDebianPackages(archive: string): Promise<void> {
+  const isInstalled = Object.fromEntries(
+    Object.entries(programs).map(([name, find]) => [name, () => find() !== undefined]),
   );
-  await installMissing(Object.fromEntries(isInstalled), 'A substitute');
+  await installMissing(isInstalled, 'A substitute');
   const packages = await packagesOfPrograms();
   const format = ['--show', '--showformat', '${Package} ${Version}, '];
   const versions = await mustRun('dpkg-query', [...format, ...packages]);
-  say(`They have the files of these Debian packages: ${versions.replace(/, $/, '')}.`);
+  say(`The substitutes have the files of these Debian packages: ${versions.replace(/, $/, '')}.`);
   const list = `${archive}.list`;
   const files = await filesOfPackages([...packages, ...libraries]);
   writeFileSync(list, files.map((path) => `.${path}\0`).join(''));
@@ -50,13 +50,13 @@ export async function archiveSystem(archive: string): Promise<void> {
   ]);
 }
 
-/** Files, folders and links of installed packages, of those that they need and of the essential ones. */
+/** Returns the files, folders and links of the named packages and their dependencies. */
 export async function filesOfPackages(names: readonly string[]): Promise<string[]> {
-  const packages = await installedClosure(names);
+  const packages = await withDependencies(names);
   const output = await mustRun('dpkg-query', ['--listfiles', ...packages]);
   const listed = output.split('\n').filter((path) => path.startsWith('/') && path !== '/.');
   return [...new Set([...mergedFolders, ...listed.map(inRealFolder)])].filter(
-    (path) => !unneeded.test(path) && !queryCompiler.test(path) && lstatSync(path, ifExists) !== undefined,
+    (path) => !unneeded.test(path) && !jitCompiler.test(path) && lstatSync(path, ifExists) !== undefined,
   );
 }
 
@@ -84,8 +84,8 @@ function inRealFolder(path: string): string {
   }
 }
 
-/** Installed packages that the named ones need, with these and the essential ones. */
-async function installedClosure(names: readonly string[]): Promise<string[]> {
+/** Returns the named packages, the essential ones, and the installed packages that these need. */
+async function withDependencies(names: readonly string[]): Promise<string[]> {
   const format = '${Package} ${Essential} ${db:Status-Status}\\n';
   const rows = (await mustRun('dpkg-query', ['--show', '--showformat', format]))
     .split('\n')

@@ -17,7 +17,7 @@ import { say } from '../dev/output/progress.ts';
 import { findProgram, mustRun, type ProcessResult } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { baseImage, type BaseName, baseNames } from './base-images.ts';
-import { archiveSystem } from './debian-files.ts';
+import { archiveDebianPackages } from './debian-files.ts';
 import type { Engine } from './engine.ts';
 
 const pullTimeoutMs = 120_000;
@@ -40,7 +40,7 @@ export async function provideBaseImages(engine: Engine): Promise<void> {
   const context = mkdtempSync(join(tmpdir(), 'substitutes-'));
   try {
     const archive = join(context, 'debian.tar');
-    await archiveSystem(archive);
+    await archiveDebianPackages(archive);
     await engine.mustDocker(['import', archive, debian]);
     rmSync(archive);
     await fillContext(context);

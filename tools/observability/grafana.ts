@@ -8,10 +8,10 @@ export interface Panel {
   readonly queries: Readonly<Record<string, string>>;
   /** The alerts about what the panel shows. It links to the section of each in the runbook. */
   readonly alerts?: readonly string[];
-  /** The threshold to draw: that of an alert which compares the same value, or a number. */
+  /** The threshold to draw: a number, or the name of an alert that compares the same value. */
   readonly threshold?: string | number;
   readonly type?: 'timeseries' | 'table';
-  /** Whether points lead to traces. */
+  /** Whether points link to traces. */
   readonly exemplars?: boolean;
 }
 
