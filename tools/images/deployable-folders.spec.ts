@@ -16,18 +16,22 @@ function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** A module that rejects the packages of the HTTP stack, which short programs would take long to load. */
-const rejectHttpStack = `data:text/javascript,${encodeURIComponent(`
-  import { registerHooks } from 'node:module';
-  registerHooks({
-    resolve(name, context, next) {
-      if (['@nestjs/core', '@nestjs/platform-express', 'express', 'class-validator'].includes(name)) {
-        throw new Error('HTTP stack: ' + name + ' is imported by ' + context.parentURL);
-      }
-      return next(name, context);
-    },
-  });
-`)}`;
+/** Node options that make an import of one of the packages fail. */
+function withoutPackages(packages: readonly string[]): string[] {
+  const rejectPackages = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      resolve(name, context, next) {
+        if (${JSON.stringify(packages)}.includes(name)) throw new Error(name + ' is imported by ' + context.parentURL);
+        return next(name, context);
+      },
+    });
+  `;
+  return ['--import', `data:text/javascript,${encodeURIComponent(rejectPackages)}`];
+}
+
+/** Short programs would take long to load these. */
+const httpStack = ['@nestjs/core', '@nestjs/platform-express', 'express', 'class-validator'];
 
 /** The folders that the images contain (tools/dev/bundle/bundle.ts). */
 describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) => {
@@ -75,25 +79,36 @@ describe.each(services)('the programs of %s', (app) => {
       cwd: join(folderOf(app), 'apps', app),
       env: { PATH: process.env.PATH },
     });
-  const withoutHttpStack = ['--import', rejectHttpStack];
 
   it.each([
-    ['main.js', []],
-    ['migrate.js', withoutHttpStack],
+    ['main.js', ['stripe']], // loaded later, if it is the payment provider
+    ['migrate.js', httpStack],
   ])(
-    '%s loads all of its modules, and then exits with status 78 without settings',
-    async (program, options) => {
-      const { code, output } = await run(...options, join('dist', program));
+    '%s loads its modules without %j, and then exits with status 78 without settings',
+    async (program, packages) => {
+      const { code, output } = await run(...withoutPackages(packages), join('dist', program));
       expect(output).toContain('The setting DATABASE_URL is missing');
       expect(code).toBe(78);
     },
   );
 
   it('cli.js loads all of its modules, without the HTTP stack, and prints its commands', async () => {
-    const { code, output } = await run(...withoutHttpStack, join('dist', 'cli.js'), '--help');
+    const { code, output } = await run(...withoutPackages(httpStack), join('dist', 'cli.js'), '--help');
     expect([code, output.includes('cli.js COMMAND')]).toEqual([0, true]);
   });
 });
+
+it.each(['stripe-payment-gateway', 'stripe-webhooks.module'])(
+  'store-api can load %s, which it imports only when Stripe is configured',
+  async (module) => {
+    const load = `await import('./dist/payments/stripe/${module}.js')`;
+    const { code, output } = await runProgram(process.execPath, ['--input-type=module', '--eval', load], {
+      cwd: join(folderOf('store-api'), 'apps', 'store-api'),
+      env: { PATH: process.env.PATH },
+    });
+    expect([code, output]).toEqual([0, '']);
+  },
+);
 
 it('the program of bootstrap exits with status 78 and its help without a command', async () => {
   const { code, output } = await runProgram(process.execPath, ['src/main.ts'], {

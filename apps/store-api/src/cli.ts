@@ -71,7 +71,7 @@ async function rechargeAndWait(database: Database, order: string) {
 async function reconcile(database: Database, range: TimeRange) {
   const { storeApiSettings } = await import('./config.js');
   const { choosePaymentGateway } = await import('./payments/choose-payment-gateway.js');
-  const gateway = choosePaymentGateway(readConfig(storeApiSettings), database, database);
+  const gateway = await choosePaymentGateway(readConfig(storeApiSettings), database, database);
   const { findings, ...counts } = await reconcilePayments({
     database,
     gateway,

@@ -4,21 +4,22 @@ import { FaultPoints } from '../fault-points.js';
 import { ProviderOrSandboxGateway } from './provider-or-sandbox-gateway.js';
 import type { PaymentGateway } from './payment-gateway.js';
 import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
-import { StripeIdempotencyKeys } from './stripe/stripe-idempotency-keys.js';
-import { StripePaymentGateway } from './stripe/stripe-payment-gateway.js';
 
 /**
- * Creates the gateway of the configured provider. Test orders are always charged by the sandbox.
+ * Creates the gateway of the configured provider, and loads only its library. Test orders are always charged
+ * by the sandbox.
  * @param database pool for the charges of the sandbox
  * @param background pool for the idempotency keys of Stripe requests, which only retries and refunds use
  */
-export function choosePaymentGateway(
+export async function choosePaymentGateway(
   config: StoreApiSettings,
   database: Database,
   background: Database,
-): PaymentGateway {
+): Promise<PaymentGateway> {
   const sandbox = new SandboxPaymentGateway(database);
   if (config.PAYMENT_PROVIDER === 'sandbox') return sandbox;
+  const { StripePaymentGateway } = await import('./stripe/stripe-payment-gateway.js');
+  const { StripeIdempotencyKeys } = await import('./stripe/stripe-idempotency-keys.js');
   const stripe = new StripePaymentGateway(
     {
       secretKey: config.STRIPE_SECRET_KEY ?? '', // the settings require it for Stripe

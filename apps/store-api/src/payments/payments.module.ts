@@ -5,19 +5,16 @@ import { FaultPoints } from '../fault-points.js';
 import { CheckProviderKey } from './check-provider-key.js';
 import { choosePaymentGateway } from './choose-payment-gateway.js';
 import { PaymentGateway } from './payment-gateway.js';
-import { ReceiveStripeEvent } from './stripe/receive-stripe-event.js';
-import { StripeWebhooksController } from './stripe/stripe-webhooks.controller.js';
 
 @Module({})
 export class PaymentsModule {
   static forRoot({ STRIPE_WEBHOOK_SECRET, FAULT_POINT }: StoreApiSettings): DynamicModule {
     return {
       module: PaymentsModule,
-      controllers: STRIPE_WEBHOOK_SECRET === undefined ? [] : [StripeWebhooksController],
+      imports: STRIPE_WEBHOOK_SECRET === undefined ? [] : [importStripeWebhooks()],
       global: true,
       providers: [
         CheckProviderKey,
-        ReceiveStripeEvent,
         { provide: FaultPoints, useValue: new FaultPoints(FAULT_POINT) },
         {
           provide: PaymentGateway,
@@ -28,4 +25,10 @@ export class PaymentsModule {
       exports: [FaultPoints, PaymentGateway],
     };
   }
+}
+
+/** Loads the module only where it is used, since Stripe's library slows the start down. */
+async function importStripeWebhooks(): Promise<DynamicModule> {
+  const { StripeWebhooksModule } = await import('./stripe/stripe-webhooks.module.js');
+  return { module: StripeWebhooksModule };
 }
