@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { uuid } from '../ids.js';
 import { defineMessage } from './message.js';
 
-/** Each revokes access that was granted before `occurred_at`, however late the message arrives. */
+/** Each message revokes access that was granted before `occurred_at`, however late the message arrives. */
 export const clientMessages = {
   clientDeleted: defineMessage(
     'client.deleted',
@@ -11,7 +11,7 @@ export const clientMessages = {
   ),
   clientDisconnected: defineMessage(
     'client.disconnected',
-    'A third-party client lost its connection to a creator: the last person who had authorised it disconnected it, left the organisation or was disabled.',
+    'A third-party client lost its connection to a creator: no person allows it any longer, or the client changed its name, redirect host or type.',
     z.object({ client_id: z.string(), creator_id: uuid }),
   ),
 } as const;
