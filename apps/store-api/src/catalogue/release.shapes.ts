@@ -97,7 +97,7 @@ const details = {
   description: z.string().nullable().describe('Description of the release; null if there is none'),
   copyright: z.string().nullable().describe('Copyright line; null if there is none'),
   status: status.describe(
-    '`available` if any product is available, else `pending` if any product is pending',
+    '`available` if any product is available, else `pending` if any product is pending, else `unavailable`',
   ),
   created_at: z.iso.datetime().describe('When the release was created'),
   products: z.array(productShape).describe('Products of the release, in order'),

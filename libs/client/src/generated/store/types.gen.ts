@@ -237,7 +237,7 @@ export type DetailedRelease = {
    */
   copyright: string | null;
   /**
-   * `available` if any product is available, else `pending` if any product is pending
+   * `available` if any product is available, else `pending` if any product is pending, else `unavailable`
    */
   status: 'available' | 'pending' | 'unavailable';
   /**
@@ -963,7 +963,7 @@ export type Release = {
    */
   copyright: string | null;
   /**
-   * `available` if any product is available, else `pending` if any product is pending
+   * `available` if any product is available, else `pending` if any product is pending, else `unavailable`
    */
   status: 'available' | 'pending' | 'unavailable';
   /**
