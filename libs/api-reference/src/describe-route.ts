@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DocumentedOperation, Header, Parameter, Response } from './document.js';
 import { dtoComponents, dtoName, dtoSchema } from './dto-schema.js';
 import { errorResponses } from './errors.js';
-import { ifNoneMatch, optional, responseHeaders, standardHeaders } from './headers.js';
+import { ifNoneMatch, responseHeaders, standardHeaders } from './headers.js';
 import type { Api, Route } from './route.js';
 import { componentRef, referredName, type Schema, type Schemas } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
@@ -94,7 +94,7 @@ function successResponse(route: Route): { responses: Record<string, Response>; s
   return { responses: { [status]: response, ...notModified }, schemas };
 }
 
-/** The operation's own examples, or that of its shape. */
+/** Returns the operation's own examples, or the first of its shape. @throws Error when there is none */
 function examplesOf({ operation: { id, response } }: Route, schema: Schema, schemas: Schemas) {
   if (response.examples !== undefined) return response.examples;
   const componentName = referredName(schema);
@@ -106,12 +106,12 @@ function examplesOf({ operation: { id, response } }: Route, schema: Schema, sche
 
 function successHeaders({ access, operation, extraHeaders = [] }: Route): Record<string, Header> {
   const { location, headers = [] } = operation.response;
-  const { RateLimit, 'RateLimit-Policy': policy } = standardHeaders;
+  const { 'X-Request-Id': requestId, RateLimit, 'RateLimit-Policy': policy } = standardHeaders;
   return {
-    'X-Request-Id': standardHeaders['X-Request-Id'],
+    'X-Request-Id': requestId,
     ...Object.fromEntries(headers.map((name) => [name, responseHeaders[name]])),
     ...(location !== undefined && { Location: { ...responseHeaders.Location, example: location } }),
     ...Object.fromEntries(extraHeaders.map((name) => [name, standardHeaders[name]])),
-    ...(access !== 'public' && { 'RateLimit-Policy': optional(policy), RateLimit: optional(RateLimit) }),
+    ...(access !== 'public' && { 'RateLimit-Policy': policy, RateLimit }),
   };
 }
