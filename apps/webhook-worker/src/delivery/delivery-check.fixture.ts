@@ -147,7 +147,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
         () => `${receiver.deliveries.length} of ${expectedCount} requests arrived`,
       );
     },
-    /** Delays the response to a request until the promise that `wait` returns settles. */
+    /** Delays responses until the promise that `wait` returns settles; undefined stands for no delay. */
     respondAfter: (wait: (request: ReceivedDelivery) => Promise<unknown> | undefined) => {
       beforeResponse = wait;
     },

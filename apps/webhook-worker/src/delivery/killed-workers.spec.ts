@@ -13,7 +13,7 @@ const killCount = 4;
 const openEventCount = 200;
 /** Events that are published when the process continues. */
 const lateEventCount = 100;
-/** Deliveries of which an attempt is open when the process stalls, at least. */
+/** Minimum number of deliveries with an open attempt when the process stalls. */
 const minOpenDeliveries = 50;
 const attemptsOf = statement(
   'test.attempts-of',
@@ -21,7 +21,7 @@ const attemptsOf = statement(
    WHERE a.delivery_id = ANY($1::uuid[]) ORDER BY 1, 2`,
 );
 
-/** Processes are killed or stopped at critical points. Every delivery must arrive nevertheless. */
+/** Kills or stops processes at critical points, and then checks that every delivery arrives. */
 describe('1000 events are delivered under stable ids', () => {
   let stores: WebhookStores;
   let started: WorkerProcess[];

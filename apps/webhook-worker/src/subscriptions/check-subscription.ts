@@ -42,7 +42,7 @@ export class CheckSubscription implements BodyCheck {
   /**
    * Resolves the name. Call it after all other checks, since the response reveals which names of this network
    * are private.
-   * @throws ValidationFailed; RateLimited after too many private names of the owner
+   * @throws ValidationFailed; RateLimited after too many URLs of the owner with a private host name
    */
   async checkHostName({ creatorId, clientId }: Owner, url: string): Promise<void> {
     await this.rejectedTargets.attempt(`${clientId}:${creatorId}`, async () => {

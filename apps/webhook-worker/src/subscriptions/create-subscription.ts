@@ -55,7 +55,7 @@ const insert = statement(
 export class CreateSubscription {
   constructor(
     private readonly database: Database,
-    private readonly target: CheckSubscription,
+    private readonly checkSubscription: CheckSubscription,
     private readonly secrets: SecretBox,
     @Inject(CONFIG) private readonly config: WebhookWorkerSettings,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -68,7 +68,7 @@ export class CreateSubscription {
    * @throws Forbidden when the access is not connected to a creator, or is revoked
    * @throws ValidationFailed on an unknown event or a URL that is not allowed
    * @throws Conflict when the owner already has 50 subscriptions, or the key was used with another body
-   * @throws RateLimited after too many private names of the owner
+   * @throws RateLimited after too many URLs of the owner with a private host name
    */
   async run(
     caller: Caller,
@@ -81,7 +81,7 @@ export class CreateSubscription {
         'The access token is not connected to a creator, so there are no events to subscribe to.',
       );
     }
-    this.target.checkSyntax(input);
+    this.checkSubscription.checkSyntax(input);
     const request = key === undefined ? undefined : this.keyedRequest(owner, key, input);
     const known = await this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, caller.tokenIssuedAt);
@@ -89,7 +89,7 @@ export class CreateSubscription {
       if (created === undefined) await requireBelowLimit(tx, owner);
       return created;
     });
-    if (known === undefined) await this.target.checkHostName(owner, input.url);
+    if (known === undefined) await this.checkSubscription.checkHostName(owner, input.url);
     const { response, headers } = known ?? (await this.create(owner, caller.tokenIssuedAt, input, request));
     const location = `${this.config.BASE_URL}/store/v1/webhooks/${response.id}`;
     return new ResponseWithHeaders(response, { Location: location, ...headers });

@@ -25,8 +25,8 @@ const lock = statement(
    FROM webhook_subscriptions
    WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
 );
-// A parameter that is null changes nothing. The previous secret signs a second header for 24 hours, so that a
-// receiver can rotate it without losing a delivery. A new URL is a new receiver, so the lane, latency and
+// A parameter that is null changes nothing. For 24 hours deliveries are also signed with the previous secret,
+// so that a receiver can rotate it without losing one. A new URL is a new receiver, so the lane, latency and
 // failures of the old one are reset.
 const change = statement(
   'subscriptions.change',
@@ -36,8 +36,8 @@ const change = statement(
      latency_ms = CASE WHEN :url <> url THEN 0 ELSE latency_ms END,
      consecutive_failures = CASE WHEN :url <> url THEN 0 ELSE consecutive_failures END,
      failing_since = CASE WHEN :url <> url THEN NULL ELSE failing_since END,
-     failure_notified = failure_notified AND (:url <> url) IS NOT TRUE,
-     disabling_notified = disabling_notified AND (:url <> url) IS NOT TRUE,
+     failure_notified = CASE WHEN :url <> url THEN false ELSE failure_notified END,
+     disabling_notified = CASE WHEN :url <> url THEN false ELSE disabling_notified END,
      events = coalesce(:events, events),
      max_in_flight = coalesce(:max_in_flight, max_in_flight),
      previous_secret = CASE WHEN :secret::bytea IS NULL THEN previous_secret ELSE secret END,
@@ -65,7 +65,7 @@ interface LockedRow extends KeyState {
 export class UpdateSubscription {
   constructor(
     private readonly database: Database,
-    private readonly target: CheckSubscription,
+    private readonly checkSubscription: CheckSubscription,
     private readonly secrets: SecretBox,
     private readonly bulkUpdates: BulkUpdateRequests,
   ) {}
@@ -76,15 +76,15 @@ export class UpdateSubscription {
    *
    * @throws ValidationFailed on an unknown event, a URL that is not allowed, or a new key without `v1a`
    * @throws NotFound
-   * @throws RateLimited after too many private names of the owner
+   * @throws RateLimited after too many URLs of the owner with a private host name
    */
   async run(caller: Caller, webhookId: string, input: UpdateSubscriptionDto): Promise<SubscriptionView> {
-    this.target.checkSyntax(input);
+    this.checkSubscription.checkSyntax(input);
     const { id, creatorId, clientId } = ownedId(caller, webhookId);
     if (input.url !== undefined) {
       if ((await this.database.row(exists, [id, creatorId, clientId])) === undefined)
         throwNotFound('webhook subscription');
-      await this.target.checkHostName({ creatorId, clientId }, input.url);
+      await this.checkSubscription.checkHostName({ creatorId, clientId }, input.url);
     }
     const row = await this.database.transaction(async (tx) => {
       const found = await tx.row<LockedRow>(lock, [id, creatorId, clientId]);

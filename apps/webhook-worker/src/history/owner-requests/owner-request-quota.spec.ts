@@ -21,7 +21,7 @@ async function retryWhenIdle(client: Client, id: string, delivery: string): Prom
 }
 
 describe('the quota of owner requests', () => {
-  it('is ten tests a minute for a subscription, including manual retries of tests', async () => {
+  it('is ten test events a minute for a subscription, including their manual retries', async () => {
     const client = await given.client();
     const [id, other] = [
       await client.subscribe(given.receiver.url),
@@ -38,7 +38,7 @@ describe('the quota of owner requests', () => {
     await client.post({}, `/${other}/test`).expect(202);
   });
 
-  it('is sixty retries of real deliveries a minute, in addition to tests', async () => {
+  it('is sixty manual retries of other events a minute, in addition to test events', async () => {
     const { client, id } = await given.subscriber();
     await given.publish(orderCreated(client.creatorId));
     await given.deliveriesWhen(allHaveStatus(1, 'succeeded'));
