@@ -12,8 +12,8 @@ describe('the count of charges', () => {
 });
 
 describe('the circuit of the payment provider', () => {
-  const live = () => newCharge();
-  const test = () => newCharge({ isTest: true });
+  const liveCharge = () => newCharge();
+  const testCharge = () => newCharge({ isTest: true });
   const paid = { status: 'succeeded', chargedAt: new Date(), reference: null } as const;
   const failWith = (failure: PaymentFailure) => () => Promise.reject(new PaymentProviderError(failure, 'x'));
   const newSender = () =>
@@ -26,8 +26,8 @@ describe('the circuit of the payment provider', () => {
     'is opened by a charge that fails as %s',
     async (failure) => {
       const sender = newSender();
-      expect(await sender.run(live(), 'request', failWith(failure))).toEqual({ status: 'unknown' });
-      expect(await sender.run(live(), 'request', () => Promise.resolve(paid))).toEqual({
+      expect(await sender.run(liveCharge(), 'request', failWith(failure))).toEqual({ status: 'unknown' });
+      expect(await sender.run(liveCharge(), 'request', () => Promise.resolve(paid))).toEqual({
         status: 'suspended',
       });
     },
@@ -36,17 +36,19 @@ describe('the circuit of the payment provider', () => {
   it('stays closed when the outcome of a charge is unknown', async () => {
     const sender = newSender();
     const unknown = () => Promise.reject(new Error('The key is in use.'));
-    expect(await sender.run(live(), 'request', unknown)).toEqual({ status: 'unknown' });
-    expect(await sender.run(live(), 'request', () => Promise.resolve(paid))).toEqual(paid);
+    expect(await sender.run(liveCharge(), 'request', unknown)).toEqual({ status: 'unknown' });
+    expect(await sender.run(liveCharge(), 'request', () => Promise.resolve(paid))).toEqual(paid);
   });
 
   it('is neither opened nor closed by charges of test orders, which are sent while it is open', async () => {
     const sender = newSender();
-    await sender.run(test(), 'request', failWith('unavailable'));
-    await sender.run(test(), 'request', failWith('unavailable'));
-    expect(await sender.run(live(), 'request', () => Promise.resolve(paid))).toEqual(paid);
-    await sender.run(live(), 'request', failWith('unavailable'));
-    expect(await sender.run(test(), 'request', () => Promise.resolve(paid))).toEqual(paid);
-    expect(await sender.run(live(), 'request', () => Promise.resolve(paid))).toEqual({ status: 'suspended' });
+    await sender.run(testCharge(), 'request', failWith('unavailable'));
+    await sender.run(testCharge(), 'request', failWith('unavailable'));
+    expect(await sender.run(liveCharge(), 'request', () => Promise.resolve(paid))).toEqual(paid);
+    await sender.run(liveCharge(), 'request', failWith('unavailable'));
+    expect(await sender.run(testCharge(), 'request', () => Promise.resolve(paid))).toEqual(paid);
+    expect(await sender.run(liveCharge(), 'request', () => Promise.resolve(paid))).toEqual({
+      status: 'suspended',
+    });
   });
 });

@@ -95,8 +95,8 @@ export class SellableProducts {
 
 /**
  * Returns each line with its product.
- * @param checkStock whether a line is rejected if the stock has too few pieces. An order checks its stock
- *   later anyway, when it takes the pieces; the check here makes one error response name all such lines
+ * @param checkStock whether lines with too few pieces in stock are rejected, too. An order takes its pieces
+ *   later, but then only names these lines, not those that cannot be sold for another reason
  * @throws Unprocessable with one detail per line that cannot be sold
  */
 export function requireSellableLines<Item extends RequestedItem>(

@@ -8,8 +8,8 @@ const lockEditionsWithoutArtist = statement(
 );
 const setArtist = statement(
   'edition.set-artist',
-  `UPDATE releases r SET artist_name = $2, search_text = named.search_text
-   FROM unnest($1::uuid[], $3::text[]) AS named (id, search_text) WHERE r.id = named.id`,
+  `UPDATE releases r SET artist_name = $2, search_text = edition.search_text
+   FROM unnest($1::uuid[], $3::text[]) AS edition (id, search_text) WHERE r.id = edition.id`,
 );
 
 /** Returns the creator's name, which is the artist of the creator's editions; empty while it is unknown. */

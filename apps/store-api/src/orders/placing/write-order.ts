@@ -15,8 +15,8 @@ import { orderSnapshot } from '../order-row.js';
 import type { Placement } from './placement.js';
 import type { PricedOrder } from '../pricing/price-order.js';
 
-/** Time for the request to settle the order, after the provider's timeout. */
-const settleTimeoutMs = 2_000;
+/** Time for settling the order after the provider's timeout, until the lease of the key ends. */
+const leaseMarginMs = 2_000;
 /** Time for finding the order after a lost connection: a crashed PostgreSQL has usually restarted by then. */
 const findOrderTimeoutMs = 8_000;
 const retryDelayMs = 50;
@@ -128,7 +128,7 @@ export class WriteOrder {
     { order, keyScope }: Placement,
     priced: PricedOrder,
   ): Promise<void> {
-    const { PAYMENT_TIMEOUT_MS: paymentTimeoutMs, RESUME_AFTER_MS: resumeDelayMs } = this.config;
+    const { PAYMENT_TIMEOUT_MS, RESUME_AFTER_MS } = this.config;
     const unlimited = priced.lines.flatMap(({ id, limitedEdition }) => (limitedEdition ? [] : [id]));
     const created = messages.orderCreated.make(
       { order: orderSnapshot(row, items) },
@@ -142,10 +142,10 @@ export class WriteOrder {
       items: JSON.stringify(items.map((item, position) => ({ ...item, position }))),
       charge_id: charge.id,
       payment_method: charge.paymentMethod,
-      resume_after_ms: paymentTimeoutMs + resumeDelayMs,
+      resume_after_ms: PAYMENT_TIMEOUT_MS + RESUME_AFTER_MS,
       unlimited_products: [...new Set(unlimited)],
       key: keyScope.key,
-      key_lease_ms: paymentTimeoutMs + settleTimeoutMs,
+      key_lease_ms: PAYMENT_TIMEOUT_MS + leaseMarginMs,
       ...outboxRow(created),
     });
     if (outcome === undefined) throw new Error('PostgreSQL returned no row for a new order.');
