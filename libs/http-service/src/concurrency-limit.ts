@@ -7,9 +7,9 @@ import {
 } from '@nestjs/common';
 import type { Response } from 'express';
 import { type Observable, of } from 'rxjs';
-import { callerOf, tenantOf } from './access/caller.js';
+import { callerOf, tenantKey } from './access/caller.js';
 
-/** Requests of one route that may wait in this process. They hold little memory; a further one is 503. */
+/** Requests of one route that may wait in this process, since they hold little memory. */
 export const maxWaiting = 100;
 const retryAfterSeconds = 1;
 
@@ -20,8 +20,8 @@ interface Limits {
 }
 
 /**
- * Limits the concurrent requests of a route in this process. Up to 100 more wait, further ones are 503, and
- * those beyond the limit of their tenant are 429. For responses that hold much memory or a connection.
+ * Limits the concurrent requests of a route in this process. Up to 100 more wait; further ones get
+ * 503, and those beyond the limit of their tenant 429. For responses that hold much memory or a connection.
  */
 export function ConcurrencyLimit(limits: Limits): MethodDecorator {
   return UseInterceptors(new ConcurrencyInterceptor(limits));
@@ -58,11 +58,11 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     return next.handle();
   }
 
-  /** Counts a request for its tenant. Returns the function that uncounts it. @throws RateLimited */
+  /** Counts a request for its tenant. Returns a function that ends the count. @throws RateLimited */
   private beginForTenant(request: object): () => void {
     const { maxPerTenant } = this.limits;
     if (maxPerTenant === undefined) return () => undefined;
-    const tenant = tenantOf(callerOf(request));
+    const tenant = tenantKey(callerOf(request));
     const count = this.perTenant.get(tenant) ?? 0;
     if (count >= maxPerTenant) throw new RateLimited(retryAfterSeconds);
     this.perTenant.set(tenant, count + 1);

@@ -1,4 +1,4 @@
-export { callerKey, CurrentCaller, tenantOf, type Caller } from './access/caller.js';
+export { callerKey, CurrentCaller, tenantKey, type Caller } from './access/caller.js';
 export { TokenVerifier } from './access/token-verifier.js';
 export { AnyScopes, Public, RateLimit, Scopes } from './access/access-rules.js';
 export type { Quota } from './access/quota-share.js';

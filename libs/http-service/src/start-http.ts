@@ -38,8 +38,8 @@ export interface HttpOptions {
   /** Whether browsers of any origin may call, without credentials. Default: true; pages need false. */
   readonly anyOrigin?: boolean;
   /**
-   * What handles requests before Express, which handles all by default. `routes`: Nest's routes, without
-   * Express's middleware, also that of `beforeRoutes`.
+   * Handles requests before Express, and passes on the others. `routes` stands for Nest's routes, whose
+   * requests then skip all middleware of Express, also that of `beforeRoutes`. Default: Express handles all.
    */
   readonly beforeExpress?: RawHandler | 'routes';
   /** Adds Express middleware before Nest's routes. */
@@ -73,8 +73,8 @@ export async function startHttp(
   }: HttpOptions = app.get(HTTP_OPTIONS);
   app.useLogger(nestLogger(logger));
   endSilentConnectionsWhenClosing(app.getHttpServer());
-  const routes = beforeExpress === 'routes' ? new DirectRoutes(anyOrigin ? corsHeaders : {}) : undefined;
-  handleEveryRequest(app.getHttpServer(), beforeExpress === 'routes' ? routes?.handle : beforeExpress);
+  const directRoutes = new DirectRoutes(anyOrigin ? corsHeaders : {});
+  handleEveryRequest(app.getHttpServer(), beforeExpress === 'routes' ? directRoutes.handle : beforeExpress);
   if (anyOrigin) allowAnyOrigin(app); // before every route, so that each has preflights
   const readiness: ReadinessChecks = { ...app.get<ReadinessChecks>(READINESS_CHECKS), ...furtherChecks };
   const findFailedChecks = sharedReadiness(readiness);
@@ -83,7 +83,7 @@ export async function startHttp(
   beforeRoutes?.(app);
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   await app.init();
-  routes?.add(expressApp);
+  if (beforeExpress === 'routes') directRoutes.add(expressApp);
   app.use(respondNotFound); // for paths outside the prefix; Nest responds below it
   const server = await app.listen(port, host);
   server.keepAliveTimeout = keepAliveMs;

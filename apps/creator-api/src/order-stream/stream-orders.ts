@@ -1,4 +1,4 @@
-import { type Caller, RevokedTokens, SignedCursors, tenantOf } from '@fulfilment/http-service';
+import { type Caller, RevokedTokens, SignedCursors, tenantKey } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
@@ -44,7 +44,7 @@ export class StreamOrders {
   async run(request: StreamRequest): Promise<Readable> {
     const { caller, creatorId } = request;
     await this.visibility.snapshot(caller, (tx) => selectCreator(tx, creatorId));
-    const stream = this.streams.open(tenantOf(caller), creatorId);
+    const stream = this.streams.open(tenantKey(caller), creatorId);
     return textStream(
       async (write) => {
         try {

@@ -25,6 +25,7 @@ export function setCaller(request: object, caller: Caller): void {
   callers.set(request, caller);
 }
 
+/** @throws Error on a public route, or before the access guard */
 export function callerOf(request: object): Caller {
   const caller = callers.get(request);
   if (caller === undefined)
@@ -38,7 +39,7 @@ export function callerKey({ clientId, creatorId, subject }: Caller): string {
 }
 
 /** Returns the key for limits per tenant: the organisation, else the connected creator, else the person. */
-export function tenantOf({ organisationId, creatorId, subject }: Caller): string {
+export function tenantKey({ organisationId, creatorId, subject }: Caller): string {
   return organisationId ?? creatorId ?? subject;
 }
 

@@ -10,28 +10,25 @@ const baseUrl = 'https://suite.example';
 
 /** A fake authorization server that only publishes keys. */
 async function keyServer() {
-  const published: JWK[] = [];
+  const published = new Map<string, JWK>();
   let reads = 0;
   const { port, close } = await listen(
     createServer((_request, response) => {
       reads += 1;
-      response.setHeader('content-type', 'application/jwk-set+json').end(JSON.stringify({ keys: published }));
+      response
+        .setHeader('content-type', 'application/jwk-set+json')
+        .end(JSON.stringify({ keys: [...published.values()] }));
     }),
   );
   return {
     url: `http://127.0.0.1:${port}/jwks`,
     countReads: () => reads,
     close,
-    remove: (kid: string) => {
-      published.splice(
-        published.findIndex((key) => key.kid === kid),
-        1,
-      );
-    },
+    remove: (kid: string) => published.delete(kid),
     publish: async () => {
       const { privateKey, publicKey } = await generateKeyPair('ES256');
       const kid = randomUUID();
-      published.push({ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' });
+      published.set(kid, { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' });
       return { kid, privateKey };
     },
   };
@@ -46,7 +43,7 @@ function token({ kid, privateKey }: { kid: string; privateKey: CryptoKey }): Pro
     .setProtectedHeader({ alg: 'ES256', kid, typ: 'at+jwt' })
     .setIssuer(issuer(baseUrl))
     .setAudience(audiences(baseUrl).store)
-    .setSubject('somebody')
+    .setSubject('a-person')
     .setJti(randomUUID())
     .setIssuedAt()
     .setExpirationTime('10m')
@@ -68,7 +65,7 @@ describe('the verification keys', () => {
     for (let rotation = 0; rotation < 3; rotation += 1) {
       nowMs += 1_000; // the minimum time between reads
       expect(await verifier.verify(await token(await server.publish()))).toMatchObject({
-        subject: 'somebody',
+        subject: 'a-person',
       });
     }
     expect(server.countReads()).toBe(3);
@@ -94,21 +91,21 @@ describe('the verification keys', () => {
     await verifier.verify(await token(await server.publish()));
     const { privateKey } = await generateKeyPair('ES256');
     const forge = async () => verifier.verify(await token({ kid: randomUUID(), privateKey }));
-    const storm = Promise.all(Array.from({ length: 50 }, forge));
+    const forged = Promise.all(Array.from({ length: 50 }, forge));
     const fresh = await server.publish();
-    expect(await verifier.verify(await token(fresh))).toMatchObject({ subject: 'somebody' });
-    await storm;
+    expect(await verifier.verify(await token(fresh))).toMatchObject({ subject: 'a-person' });
+    await forged;
   });
 
   it('are reloaded every minute, so that cached tokens of a removed key are rejected', async () => {
     const [removed, kept] = [await server.publish(), await server.publish()];
-    const [ofRemoved, ofKept] = [await token(removed), await token(kept)];
-    for (const cached of [ofRemoved, ofRemoved, ofKept])
-      expect(await verifier.verify(cached)).toMatchObject({ subject: 'somebody' });
+    const [tokenOfRemoved, tokenOfKept] = [await token(removed), await token(kept)];
+    for (const cached of [tokenOfRemoved, tokenOfRemoved, tokenOfKept])
+      expect(await verifier.verify(cached)).toMatchObject({ subject: 'a-person' });
     server.remove(removed.kid);
     nowMs += 60_001;
-    await eventually(async () => (await verifier.verify(ofRemoved)) === undefined);
-    expect(await verifier.verify(ofKept)).toMatchObject({ subject: 'somebody' });
+    await eventually(async () => (await verifier.verify(tokenOfRemoved)) === undefined);
+    expect(await verifier.verify(tokenOfKept)).toMatchObject({ subject: 'a-person' });
     expect(server.countReads()).toBeLessThanOrEqual(3); // the last one for the token that names a removed key
   });
 
@@ -119,7 +116,7 @@ describe('the verification keys', () => {
     await server.close();
     nowMs += 1_000; // the minimum time between reads
     const before = await countReadFailures();
-    expect(await verifier.verify(await token(known))).toMatchObject({ subject: 'somebody' });
+    expect(await verifier.verify(await token(known))).toMatchObject({ subject: 'a-person' });
     await expect(
       verifier.verify(await token({ kid: randomUUID(), privateKey: unknown.privateKey })),
     ).rejects.toThrow('The signing keys could not be read.');

@@ -56,7 +56,7 @@ describe('an API', () => {
         .setProtectedHeader({ alg: 'ES256', kid: 'test', typ: 'at+jwt' })
         .sign(privateKey);
     },
-    'a key that comes with the token': async () => {
+    'a key at a URL that the token names (jku)': async () => {
       const { privateKey } = await generateKeyPair('ES256');
       return new SignJWT(claimsOf())
         .setProtectedHeader({ alg: 'ES256', kid: 'mine', typ: 'at+jwt', jku: 'https://evil.example/jwks' })

@@ -1,7 +1,7 @@
 import { Field } from '@fulfilment/api-reference';
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { loneSurrogates, textProblem } from './texts.js';
+import { unpairedSurrogate, textProblem } from './texts.js';
 
 /** Control characters except tab and line breaks, which values may contain. */
 // eslint-disable-next-line no-control-regex -- it matches control characters
@@ -22,7 +22,7 @@ export function TextMapField({ maxKeys, maxKeyLength, maxValueLength }: TextMapB
     if (keyProblem !== undefined) return `has a key that ${keyProblem}`;
     if (typeof value !== 'string') return `has a value of "${key}" that must be a string`;
     if (unprintable.test(value)) return `has a value of "${key}" that must not contain control characters`;
-    if (loneSurrogates.test(value))
+    if (unpairedSurrogate.test(value))
       return `has a value of "${key}" that must not contain unpaired surrogates`;
     return [...value].length > maxValueLength
       ? `has a value of "${key}" that must be at most ${maxValueLength} characters`

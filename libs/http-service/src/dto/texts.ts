@@ -7,7 +7,7 @@ import { Transform } from 'class-transformer';
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 // Embeddings, overrides and isolates affect the text around a title (UAX #9 §2); direction marks do not.
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
-export const loneSurrogates = /\p{Surrogate}/u;
+export const unpairedSurrogate = /\p{Surrogate}/u;
 /** Pattern for the API reference: no control characters. */
 const textPattern = String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`;
 /** The same, with at least one character that is not white space. */
@@ -69,7 +69,7 @@ function patternOf(min: number, normalize: boolean): string {
 /** Returns the `reason` why a text is invalid; undefined for a valid one. */
 export function textProblem(text: string, min: number, max: number): string | undefined {
   if (controlCharacters.test(text)) return 'must not contain control characters';
-  if (loneSurrogates.test(text)) return 'must not contain unpaired surrogates';
+  if (unpairedSurrogate.test(text)) return 'must not contain unpaired surrogates';
   const length = [...text].length;
   if (length > max) return `must be at most ${max} characters`;
   if (min > 0 && !visibleCharacter.test(text)) return 'must not be empty';

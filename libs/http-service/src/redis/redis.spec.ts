@@ -19,7 +19,7 @@ describe('RedisConnection', () => {
           limiter.take('calls', randomUUID()),
           redis.tryCommand('test', (client) => client.exists(randomUUID())),
         ]);
-        // A timer, not a clock: after a pause of this process it also fires late, after the commands'.
+        // Measured by a timer, because a pause of this process also delays the timeouts of the commands.
         await resolveWithin(500, commands, () => (lateCommands += 1));
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -64,7 +64,7 @@ describe('RedisConnection', () => {
     );
     await eventually(() => loadingReplies > 0);
     isLoading = false;
-    await eventually(() => redis.client.status === 'ready', 8_000); // less than the 10 s of ioredis
+    await eventually(() => redis.client.status === 'ready', 8_000); // by default, ioredis would wait for 10 s
     await redis.stop();
     await close();
   });

@@ -8,12 +8,12 @@ const timeoutMs = 2_000;
 export interface SentinelReply {
   /** `host:port` */
   readonly sentinel: string;
-  /** `host:port`; undefined if it does not know the name of the primary. */
+  /** `host:port`; undefined if it does not know the name of the primary, or did not respond (`error`). */
   readonly primary?: string | undefined;
   readonly error?: string;
 }
 
-/** Requests the address of the primary from each Sentinel. Empty without the setting `REDIS_SENTINELS`. */
+/** Requests the address of the primary from each Sentinel. Returns none without `REDIS_SENTINELS`. */
 export async function primariesBySentinel(settings: RedisSettings): Promise<SentinelReply[]> {
   const options = sentinelOptions(settings);
   if (options === undefined) return [];

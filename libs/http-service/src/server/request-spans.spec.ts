@@ -55,11 +55,11 @@ describe('the span of a request', () => {
     ]);
   });
 
-  it('is not recorded because of a sampled traceparent of the client', async () => {
+  it('is recorded at the configured ratio, also if the traceparent of the client is sampled', async () => {
     recorded = recordSpans({ isParentBased: true, ratio: 0 });
     const { spans } = recorded;
     await request(api.url).get('/store/notes/open').set('traceparent', traceparent).expect(200);
-    await request(api.url).get('/store/notes/open').expect(200); // its end is after that of the first
+    await request(api.url).get('/store/notes/open').expect(200); // it ends after the first one
     expect(spans).toEqual([]);
   });
 

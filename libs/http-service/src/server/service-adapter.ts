@@ -43,9 +43,7 @@ function messageClasses(app: Express) {
 }
 
 function isJsonObject(body: unknown): body is object {
-  return (
-    typeof body === 'object' && body !== null && !(body instanceof StreamableFile || body instanceof Error)
-  );
+  return typeof body === 'object' && body !== null && !(body instanceof StreamableFile);
 }
 
 /** Sends JSON like Express's `json`, without its settings, which no service changes. */
