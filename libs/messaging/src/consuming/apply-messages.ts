@@ -16,7 +16,7 @@ const defaultRetryDelayMs = { min: 100, max: 5_000 };
 const defaultRequeueAfterMs = 15_000;
 /** A message is rejected when this many attempts to handle it have failed with unexpected errors. */
 const maxUnexpectedErrors = 5;
-/** The same for timeouts. There may be more, since an outage or another transaction may cause one, too. */
+/** The same for timeouts: more, since an outage or a lock of another transaction may cause them, too. */
 const maxTimeouts = 12;
 
 const handled = new Counter({
@@ -36,7 +36,7 @@ export class RejectedMessage extends Error {
   override readonly name = 'RejectedMessage';
 }
 
-/** Thrown if a message must not share its transaction. All of its batch are then handled one by one. */
+/** Thrown if a message must not share its transaction. Each message of its batch is then handled alone. */
 export class NeedsOwnTransaction extends Error {
   override readonly name = 'NeedsOwnTransaction';
 }
@@ -158,7 +158,7 @@ export class ApplyMessages implements MessageHandler {
       try {
         await this.apply([received]);
       } catch (error) {
-        const rejectionReason = countFailure(error, failures);
+        const rejectionReason = rejectionReasonAfter(error, failures);
         if (rejectionReason !== undefined) return this.deadLetter(channel, received.raw, rejectionReason);
         this.logger.error(
           { error, queue: this.consumer.queue, message_id: received.message.id },
@@ -221,10 +221,10 @@ export class ApplyMessages implements MessageHandler {
 }
 
 /**
- * Counts a failed attempt, unless an outage caused it.
- * @returns the reason to reject the message; undefined if it is to be retried
+ * Returns the reason to reject a message after a failed attempt; undefined if it is to be retried.
+ * @param failures its failed attempts, to which this one is added, unless an outage caused it
  */
-function countFailure(
+function rejectionReasonAfter(
   error: unknown,
   failures: { unexpected: number; timeouts: number },
 ): string | undefined {

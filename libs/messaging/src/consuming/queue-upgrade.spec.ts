@@ -1,4 +1,3 @@
-/** Tests a change of queue arguments while replicas of the previous release still run (ADR 23). */
 import { type Message, parseMessage, topologyOf } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
@@ -14,7 +13,8 @@ const claim = statement(
 );
 const insertEffect = statement('test.effect', 'INSERT INTO effects (message_id) VALUES ($1)');
 
-describe('a queue of the previous release, with other arguments', () => {
+// A change of queue arguments creates a new version of a queue (ADR 23).
+describe('a retired queue, with the arguments of the previous release', () => {
   let testbed: EffectsTestbed;
   let connection: ChannelModel;
   let oldConnections: ChannelModel[];
@@ -22,10 +22,9 @@ describe('a queue of the previous release, with other arguments', () => {
 
   beforeEach(async () => {
     testbed = await effectsTestbed(queue);
-    const { broker } = testbed;
     connection = await connect(testbed.broker.url);
     oldConnections = [];
-    const topology = topologyOf(broker.namespace);
+    const topology = topologyOf(testbed.broker.namespace);
     [retired = ''] = topology.retiredQueues(queue);
     const channel = await connection.createChannel();
     await channel.deleteQueue(topology.queue(queue)); // the new release has never run
@@ -39,7 +38,7 @@ describe('a queue of the previous release, with other arguments', () => {
     await testbed.stop();
   });
 
-  /** Declares the queue as a replica of the previous release does at its start. */
+  /** Declares the retired queue as a replica of the previous release does at its start. */
   const declareRetired = async (owner: ChannelModel) => {
     const channel = await owner.createChannel();
     const deadLetterExchange = `${testbed.broker.namespace}.dead-letters`;
