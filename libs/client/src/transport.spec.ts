@@ -22,18 +22,14 @@ async function thrown(call: Promise<unknown>): Promise<unknown> {
 
 /** Opens a CSV file whose parts the test sends. The client waits 30 s for each. */
 async function openFile(signal?: AbortSignal) {
-  let part: (text: string) => void = () => undefined;
-  let breakOff: (error: Error) => void = () => undefined;
-  const body = new ReadableStream({
-    start(controller) {
-      part = (text) => controller.enqueue(Buffer.from(text));
-      breakOff = (error) => controller.error(error);
-    },
-    cancel: () => void (part = () => undefined),
+  const { readable, writable } = new TransformStream<Uint8Array>();
+  const writer = writable.getWriter();
+  const file = new Response(readable, { headers: { 'content-type': 'text/csv' } });
+  const client = createCreatorClient({
+    ...api.options(),
+    fetch: () => Promise.resolve(file),
+    timeoutMs: 30_000,
   });
-  const file = new Response(body, { headers: { 'content-type': 'text/csv' } });
-  const fetched = (): Promise<Response> => Promise.resolve(file);
-  const client = createCreatorClient({ ...api.options(), fetch: fetched, timeoutMs: 30_000 });
   const { data } = await exportOrders({
     client,
     query: { creator: 'c' },
@@ -43,7 +39,12 @@ async function openFile(signal?: AbortSignal) {
   });
   const reader = new Response(data).body?.getReader();
   if (reader === undefined) throw new Error('The response has no body.');
-  return { part: (text: string) => part(text), breakOff, reader };
+  return {
+    /** Does nothing when the client has cancelled the file. */
+    send: (text: string) => void writer.write(Buffer.from(text)).catch(() => undefined),
+    breakOff: (reason: Error) => void writer.abort(reason),
+    reader,
+  };
 }
 
 async function collectGarbage(): Promise<void> {
@@ -114,11 +115,11 @@ describe('a client', () => {
   it('limits the wait for each part of a file, but neither the whole download nor a slow reader', async () => {
     jest.useFakeTimers();
     try {
-      const { part, reader } = await openFile();
+      const { send, reader } = await openFile();
       for (const text of ['1', '2', '3']) {
         const read = reader.read();
         await jest.advanceTimersByTimeAsync(29_000);
-        part(text);
+        send(text);
         expect(Buffer.from((await read).value ?? []).toString()).toBe(text);
         await jest.advanceTimersByTimeAsync(60_000); // the caller processes the part
       }
@@ -141,11 +142,11 @@ describe('a client', () => {
 
   it('ends a file when the caller aborts, also after the request was collected as garbage', async () => {
     const controller = new AbortController();
-    const { part, reader } = await openFile(controller.signal);
+    const { send, reader } = await openFile(controller.signal);
     await collectGarbage();
     const reason = new Error('The person left.');
     controller.abort(reason);
-    part('1');
+    send('1');
     expect(await thrown(reader.read())).toBe(reason);
   });
 

@@ -55,7 +55,7 @@ describe('the spans of a database', () => {
     expect(recorded.spans).toMatchObject([{ status: { code: 2 }, attributes: { 'error.type': 'rollback' } }]);
   });
 
-  it('say that a transaction was committed if only the commit probe can show it', async () => {
+  it('have no error if the response to COMMIT is lost and the commit probe finds the commit', async () => {
     const proxy = await flakyProxy(scratch.url);
     const settings = { url: proxy.url, poolSize: 2, applicationName: 'test', migrations: [] };
     const source = await createDataSource({ ...patientTimeouts, ...settings }).initialize();

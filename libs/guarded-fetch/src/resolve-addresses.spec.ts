@@ -39,7 +39,7 @@ describe('a lookup by a name server', () => {
     await expect(resolveByNameServer([address])('shop.example')).rejects.toMatchObject({ code: 'ENODATA' });
   });
 
-  // The private address shows that the lookup succeeded within the limit of a connection.
+  // `blocked_address` shows that the client got the private address before its timeout for a lookup.
   it.each<[string, Responder]>([
     [
       'the first response of each type is lost',

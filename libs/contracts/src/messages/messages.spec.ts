@@ -66,11 +66,14 @@ describe('the message catalogue', () => {
     expect(() => parseMessage(JSON.stringify(invalid))).toThrow(reason);
   });
 
-  it('rejects a time in the year 0, and accepts a reason of several lines', () => {
+  it('accepts a reason of several lines', () => {
     const data = { order_id: 'ord_1', reason: 'no stock\nuntil May' };
     const valid = messages.fulfilmentCancelled.make(data, { occurredAt });
     expect(parseMessage(JSON.stringify(valid))).toEqual(valid);
-    expect(() => parseMessage(JSON.stringify({ ...valid, occurred_at: '0000-02-01T00:00:00Z' }))).toThrow(
+  });
+
+  it('rejects an envelope with a time in the year 0', () => {
+    expect(() => parseMessage(JSON.stringify({ ...stockSet, occurred_at: '0000-02-01T00:00:00Z' }))).toThrow(
       /occurred_at: must not be in the year 0/,
     );
   });

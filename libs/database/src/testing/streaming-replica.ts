@@ -42,7 +42,7 @@ interface User {
 
 /** Starts a PostgreSQL server with a database of its own, and a streaming replica of it. */
 export async function streamingReplica(): Promise<StreamingReplica> {
-  const programs = serverPrograms();
+  const programFolder = findProgramFolder();
   const user = await serverUser();
   const folder = mkdtempSync(join(tmpdir(), 'replica-'));
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
@@ -50,15 +50,15 @@ export async function streamingReplica(): Promise<StreamingReplica> {
   const ports = { primary: await freePort(), replica: await freePort() };
   const urlOf = (port: number): string => `postgres://suite@127.0.0.1:${port}/postgres`;
   const [primaryUrl, replicaUrl] = [urlOf(ports.primary), urlOf(ports.replica)];
-  const settings = { ...user, cwd: '/' };
-  const account = ['--username=suite', '--auth=trust'];
-  const storage = [`--pgdata=${primaryData}`, '--encoding=UTF8', '--locale=C', '--no-sync'];
-  await run(join(programs, 'initdb'), [...account, ...storage], settings);
-  const postgres = join(programs, 'postgres');
-  const stopPrimary = await startServer(postgres, primaryData, primaryUrl, settings);
-  const copy = ['-D', replicaData, '-d', primaryUrl, '-R', '--checkpoint=fast', '--no-sync'];
-  await run(join(programs, 'pg_basebackup'), copy, settings);
-  const startReplica = () => startServer(postgres, replicaData, replicaUrl, settings);
+  const options = { ...user, cwd: '/' };
+  const accountArgs = ['--username=suite', '--auth=trust'];
+  const storageArgs = [`--pgdata=${primaryData}`, '--encoding=UTF8', '--locale=C', '--no-sync'];
+  await run(join(programFolder, 'initdb'), [...accountArgs, ...storageArgs], options);
+  const postgres = join(programFolder, 'postgres');
+  const stopPrimary = await startServer(postgres, primaryData, primaryUrl, options);
+  const copyArgs = ['-D', replicaData, '-d', primaryUrl, '-R', '--checkpoint=fast', '--no-sync'];
+  await run(join(programFolder, 'pg_basebackup'), copyArgs, options);
+  const startReplica = () => startServer(postgres, replicaData, replicaUrl, options);
   let stopReplica: (() => Promise<void>) | undefined = await startReplica();
   const replica: StreamingReplica = {
     primaryUrl,
@@ -95,7 +95,7 @@ async function startServer(
   postgres: string,
   dataFolder: string,
   url: string,
-  settings: User & { readonly cwd: string },
+  options: User & { readonly cwd: string },
 ): Promise<() => Promise<void>> {
   const { port } = new URL(url);
   const flags = Object.entries({ ...serverOptions, port }).flatMap(([name, value]) => [
@@ -103,7 +103,7 @@ async function startServer(
     `${name}=${value}`,
   ]);
   const args = ['-c', runUntilInputCloses, 'sh', postgres, '-D', dataFolder, ...flags];
-  const server = spawn('sh', args, { ...settings, stdio: ['pipe', 'ignore', 'ignore'] });
+  const server = spawn('sh', args, { ...options, stdio: ['pipe', 'ignore', 'ignore'] });
   const isReady = () => query(url, 'SELECT 1').catch(() => undefined);
   await eventually(isReady, readyTimeoutMs, () => 'PostgreSQL does not respond');
   return async () => {
@@ -113,8 +113,8 @@ async function startServer(
   };
 }
 
-/** Debian keeps the programs of each version in a folder outside of PATH. */
-function serverPrograms(): string {
+/** Debian has the programs of each version in a folder outside of PATH. */
+function findProgramFolder(): string {
   const versions = existsSync(debianFolder)
     ? readdirSync(debianFolder).map((version) => join(debianFolder, version, 'bin'))
     : [];
