@@ -13,6 +13,7 @@ import { ReadPricing } from './pricing/read-pricing.js';
 import { ReadOrders } from './reading/read-orders.js';
 import { OrderCompleter } from './settling/order-completer.js';
 import { SettleOrder } from './settling/settle-order.js';
+import { SettleUnchanged } from './settling/settle-unchanged.js';
 import { WriteOrder } from './placing/write-order.js';
 
 @Module({
@@ -29,6 +30,7 @@ import { WriteOrder } from './placing/write-order.js';
     ReadPricing,
     OrderCompleter,
     SettleOrder,
+    SettleUnchanged,
     WriteOrder,
   ],
   exports: [CancelLockedOrder, IdempotencyKeys, ReadOrders],

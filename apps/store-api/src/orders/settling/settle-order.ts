@@ -1,6 +1,6 @@
 import { messages, type Message, publicId } from '@fulfilment/contracts';
 import { Database, type Sql, statement, pipelined } from '@fulfilment/database';
-import { Outbox, outboxRow } from '@fulfilment/messaging';
+import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { Stock } from '../../catalogue/stock/stock.js';
@@ -11,6 +11,7 @@ import type { NewOrder } from '../placing/new-order.js';
 import { statusesBefore } from '../order.rules.js';
 import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
+import { SettleUnchanged } from './settle-unchanged.js';
 
 const settleCharge = statement(
   'orders.settle',
@@ -34,32 +35,6 @@ const settleCharge = statement(
    SELECT CASE WHEN changed.id IS NULL THEN 'order_kept' ELSE 'order_changed' END AS effect, changed.*
    FROM charge LEFT JOIN changed ON true`,
 );
-// The frequent case, in one statement: this request wrote the order, so it can compute the changed row itself
-// (docs/adr/0045).
-const settleUnchanged = statement(
-  'orders.settle-unchanged',
-  `WITH
-   -- Locks in the order of orders.settle, the charge and then the order.
-   open_charge AS (
-     SELECT id, order_id FROM charges WHERE id = :charge_id AND status = 'pending' FOR UPDATE
-   ),
-   -- No row, so nothing is written, if the order has changed since this request wrote it.
-   unchanged AS (
-     SELECT orders.id, open_charge.id AS charge_id FROM open_charge JOIN orders ON orders.id = open_charge.order_id
-     WHERE orders.version = :version_before AND orders.status = ANY(:statuses_before::text[]) FOR UPDATE OF orders
-   ), charged AS (
-     UPDATE charges SET status = 'succeeded', provider_reference = coalesce(:reference, provider_reference), settled_at = now()
-     FROM unchanged WHERE charges.id = unchanged.charge_id
-   ), settled AS (
-     UPDATE orders SET status = :status, payment_status = :payment_status, resume_at = NULL, charged_at = :charged_at,
-                       updated_at = :updated_at, version = version + 1
-     FROM unchanged WHERE orders.id = unchanged.id
-   ), responded AS (
-     UPDATE idempotency_keys SET response = :response FROM unchanged
-     WHERE order_id = unchanged.id AND (response IS NULL OR response->>'status' = 'pending')
-   )
-   INSERT INTO outbox (message_id, type, body) SELECT :message_id, :routing_key, :message_body::jsonb FROM unchanged`,
-);
 const cancelResume = statement('orders.cancel-resume', 'UPDATE orders SET resume_at = NULL WHERE id = $1');
 const markLateChargeRefundDue = statement(
   'charges.mark-late-refund-due',
@@ -76,7 +51,6 @@ const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE i
 
 /** What `settleCharge` did to the order. No row if the charge was settled before. */
 type SettledRow = (OrderRow & { readonly effect: 'order_changed' }) | { readonly effect: 'order_kept' };
-type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;
 
 /**
@@ -88,6 +62,7 @@ type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;
 export class SettleOrder {
   constructor(
     private readonly keys: IdempotencyKeys,
+    private readonly settleUnchanged: SettleUnchanged,
     private readonly stock: Stock,
     private readonly outbox: Outbox,
     private readonly faultPoints: FaultPoints,
@@ -111,7 +86,7 @@ export class SettleOrder {
     const pending: StoredResponse = { id: publicId('ord', orderId), status: 'pending' };
     try {
       if (newOrder !== undefined && outcome?.status === 'succeeded') {
-        const response = await this.settleUnchanged(database, newOrder, outcome);
+        const response = await this.settleUnchanged.run(newOrder, outcome);
         if (response !== undefined) return response;
       }
       if (outcome !== undefined) return await this.settleInTransaction(database, charge, outcome);
@@ -123,41 +98,6 @@ export class SettleOrder {
       );
     }
     return pending;
-  }
-
-  /**
-   * Settles a paid order that has not changed since it was written, in one statement instead of the
-   * transaction of `settleInTransaction`: its row and message follow from what was written (docs/adr/0045).
-   * Returns undefined if the order or its charge has changed.
-   */
-  private async settleUnchanged(
-    database: Database,
-    { row, items, charge, createdAtMonotonicMs }: NewOrder,
-    { chargedAt, reference }: PaidOutcome,
-  ): Promise<StoredResponse | undefined> {
-    const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMonotonicMs));
-    const paidRow: OrderRow = {
-      ...row,
-      version: row.version + 1,
-      status: 'processing',
-      payment_status: 'paid',
-      charged_at: chargedAt > row.created_at ? chargedAt : row.created_at,
-      updated_at: new Date(row.updated_at.getTime() + elapsedMs), // by PostgreSQL's clock
-    };
-    const response: StoredResponse = { id: publicId('ord', row.id), status: paidRow.status };
-    const written = await database.run(settleUnchanged, {
-      ...paidRow,
-      charge_id: charge.id,
-      version_before: row.version,
-      statuses_before: statusesBefore(paidRow.status),
-      reference,
-      response,
-      ...outboxRow(this.messageOf(paidRow, items)),
-    });
-    if (written === 0) return undefined;
-    this.outbox.wakeRelay();
-    this.faultPoints.pass('order-settled');
-    return response;
   }
 
   private async settleInTransaction(
