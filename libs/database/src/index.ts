@@ -7,6 +7,7 @@ export {
   type Transaction,
   type Values,
 } from './sql.js';
+export { JsonRows } from './json-rows.js';
 export { RowParameters } from './row-parameters.js';
 export { BatchLoader } from './batch-loader.js';
 export { keysetPages } from './keyset-pages.js';

@@ -1,5 +1,5 @@
 import { type CatalogueStatus, type Currency, parsePublicId } from '@fulfilment/contracts';
-import { Database, BatchLoader, statement } from '@fulfilment/database';
+import { BatchLoader, Database, JsonRows, statement } from '@fulfilment/database';
 import { type ErrorDetail, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 import { productPriceSql } from './product-row.js';
@@ -43,18 +43,23 @@ export const sellableColumns = (
 export const sellableTables =
   'products p JOIN releases r ON r.id = p.release_id JOIN product_types t ON t.product_type = p.product_type';
 
-const readSellable = statement(
-  'catalogue.sellable',
-  `SELECT (requested.number - 1)::int AS index, ${sellableColumns('requested.currency')}
-   FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS requested (product_id, creator_of_caller, currency, number)
-   JOIN (${sellableTables}) ON p.id = requested.product_id AND p.creator_id = requested.creator_of_caller`,
-);
-
 interface ProductKey {
-  readonly id: string;
-  readonly creatorId: string;
+  readonly product_id: string;
+  readonly creator_of_caller: string;
   readonly currency: Currency;
 }
+
+const requested = new JsonRows<ProductKey>('requested', {
+  product_id: 'uuid',
+  creator_of_caller: 'uuid',
+  currency: 'text',
+});
+export const readSellable = statement(
+  'catalogue.sellable',
+  `SELECT requested.index, product.* FROM ${requested.table()} CROSS JOIN LATERAL (
+     SELECT ${sellableColumns('requested.currency')} FROM ${sellableTables}
+     WHERE p.id = requested.product_id AND p.creator_id = requested.creator_of_caller LIMIT 1) AS product`,
+);
 
 /** Reads products for quotes. Concurrent reads share a round trip. */
 @Injectable()
@@ -76,7 +81,9 @@ export class SellableProducts {
     await Promise.all(
       [...skus].map(async (sku) => {
         const id = parsePublicId('prod', sku);
-        const product = id === undefined ? undefined : await this.products.load({ id, creatorId, currency });
+        if (id === undefined) return;
+        const key = { product_id: id, creator_of_caller: creatorId, currency };
+        const product = await this.products.load(key);
         if (product !== undefined) found.set(sku, product);
       }),
     );
@@ -84,11 +91,8 @@ export class SellableProducts {
   }
 
   private async loadBatch(keys: readonly ProductKey[]): Promise<{ index: number; row: SellableProduct }[]> {
-    const rows = await this.database.rows<SellableProduct & { readonly index: number }>(readSellable, [
-      keys.map(({ id }) => id),
-      keys.map(({ creatorId }) => creatorId),
-      keys.map(({ currency }) => currency),
-    ]);
+    const values = requested.values(keys);
+    const rows = await this.database.rows<SellableProduct & { readonly index: number }>(readSellable, values);
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 }

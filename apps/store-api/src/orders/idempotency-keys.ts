@@ -1,5 +1,5 @@
 import type { OrderStatus } from '@fulfilment/contracts';
-import { Database, BatchLoader, type Sql, statement, type Transaction } from '@fulfilment/database';
+import { BatchLoader, Database, JsonRows, type Sql, statement, type Transaction } from '@fulfilment/database';
 import { keyInUse, keyMismatch, type KeyScope } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 
@@ -18,10 +18,22 @@ type Claim =
 
 /** A key with the order that its request would place. */
 interface NewKey {
-  readonly keyScope: KeyScope;
-  readonly fingerprint: Buffer;
-  readonly orderId: string;
+  readonly creator_id: string;
+  readonly client_id: string;
+  readonly key: string;
+  /** In PostgreSQL's hex format. */
+  readonly fingerprint: string;
+  /** The id of that order. */
+  readonly claimed_by: string;
 }
+
+const requested = new JsonRows<NewKey>('requested', {
+  creator_id: 'uuid',
+  client_id: 'text',
+  key: 'text',
+  fingerprint: 'bytea',
+  claimed_by: 'uuid',
+});
 
 interface ExistingKey {
   readonly hasSameBody: boolean;
@@ -48,14 +60,14 @@ const claimableSql = (key: string, fingerprint: string): string =>
     OR (${key}.response IS NULL AND ${key}.lease_until < now()
         AND (${key}.order_id IS NULL OR ${key}.fingerprint = ${fingerprint})))`;
 // Excludes existing keys first: ON CONFLICT alone would make the whole batch wait for a transaction that is
-// attaching an order. `claimed_by` is the id of the order that the request would place.
-const claimNew = statement(
+// attaching an order.
+export const claimNew = statement(
   'idempotency.claim-new',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)
-   SELECT creator_id, client_id, key, fingerprint, claimed_by, now() + $6::int * interval '1 millisecond'
-   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::uuid[]) AS requested (creator_id, client_id, key, fingerprint, claimed_by)
-   WHERE NOT EXISTS (SELECT FROM idempotency_keys existing
-                     WHERE (existing.creator_id, existing.client_id, existing.key) = (requested.creator_id, requested.client_id, requested.key))
+   SELECT creator_id, client_id, key, fingerprint, claimed_by, now() + :lease_ms::int * interval '1 millisecond'
+   FROM ${requested.table()}
+   WHERE (SELECT true FROM idempotency_keys existing
+          WHERE (existing.creator_id, existing.client_id, existing.key) = (requested.creator_id, requested.client_id, requested.key)) IS NULL
    ORDER BY creator_id, client_id, key
    ON CONFLICT DO NOTHING
    RETURNING claimed_by`,
@@ -125,9 +137,16 @@ export class IdempotencyKeys {
   }
 
   /** @throws Conflict when the key was used with another body, or its request is still in progress */
-  async claim(scope: KeyScope, fingerprint: Buffer, orderId: string): Promise<Claim> {
-    if (await this.newKeys.load({ keyScope: scope, fingerprint, orderId })) return { state: 'claimed' };
-    const lookup = [scope.creatorId, scope.clientId, scope.key, fingerprint];
+  async claim({ creatorId, clientId, key }: KeyScope, fingerprint: Buffer, orderId: string): Promise<Claim> {
+    const newKey = {
+      creator_id: creatorId,
+      client_id: clientId,
+      key,
+      fingerprint: String.raw`\x${fingerprint.toString('hex')}`,
+      claimed_by: orderId,
+    };
+    if (await this.newKeys.load(newKey)) return { state: 'claimed' };
+    const lookup = [creatorId, clientId, key, fingerprint];
     // A plain read waits for no lock. Only an abandoned, expired or released key is claimed below.
     const existing = await this.database.row<ExistingKey>(readExisting, lookup);
     if (existing?.isClaimable === false) return { state: 'replayed', response: requireResponse(existing) };
@@ -144,16 +163,10 @@ export class IdempotencyKeys {
   }
 
   private async claimNew(keys: readonly NewKey[]): Promise<{ index: number; row: true }[]> {
-    const rows = await this.database.rows<{ claimed_by: string }>(claimNew, [
-      keys.map(({ keyScope }) => keyScope.creatorId),
-      keys.map(({ keyScope }) => keyScope.clientId),
-      keys.map(({ keyScope }) => keyScope.key),
-      keys.map(({ fingerprint }) => fingerprint),
-      keys.map(({ orderId }) => orderId),
-      claimLeaseMs,
-    ]);
+    const values = { ...requested.values(keys), lease_ms: claimLeaseMs };
+    const rows = await this.database.rows<{ claimed_by: string }>(claimNew, values);
     const claimed = new Set(rows.map((row) => row.claimed_by));
-    return keys.flatMap(({ orderId }, index) => (claimed.has(orderId) ? [{ index, row: true }] : []));
+    return keys.flatMap(({ claimed_by }, index) => (claimed.has(claimed_by) ? [{ index, row: true }] : []));
   }
 
   /**

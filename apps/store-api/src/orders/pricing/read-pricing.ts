@@ -1,5 +1,5 @@
 import { parsePublicId, publicId } from '@fulfilment/contracts';
-import { BatchLoader, Database, statement } from '@fulfilment/database';
+import { BatchLoader, Database, JsonRows, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Billing } from '../../billing/payment-methods.js';
 import { type SellableProduct, sellableColumns, sellableTables } from '../../catalogue/sellable-products.js';
@@ -23,7 +23,7 @@ interface PricingRow extends Omit<PricingData, 'products'> {
   readonly products: readonly SellableProduct[] | null;
 }
 
-/** The request for the data of an order: a row of `requested` in the statement. */
+/** The request for the data of an order. */
 interface PricingKey {
   readonly creator_id: string;
   readonly product_ids: readonly string[];
@@ -32,7 +32,15 @@ interface PricingKey {
   readonly currency: string;
 }
 
-const readBatch = statement(
+const requested = new JsonRows<PricingKey>('requested', {
+  creator_id: 'uuid',
+  product_ids: 'uuid[]',
+  service_id: 'uuid',
+  country_code: 'text',
+  currency: 'text',
+});
+
+export const readPricing = statement(
   'orders.pricing',
   `SELECT requested.index, now() AS "readAt",
           (SELECT json_build_object('paymentMethod', payment_method, 'termsAccepted', payment_terms_accepted, 'isTest', test)
@@ -41,8 +49,7 @@ const readBatch = statement(
              SELECT ${sellableColumns('requested.currency')} FROM ${sellableTables}
              WHERE p.id = ANY(requested.product_ids) AND p.creator_id = requested.creator_id) AS product) AS products,
           ${bandsSql('requested.service_id', 'requested.country_code', 'requested.currency')} AS bands
-   FROM json_to_recordset($1::json) AS requested (index int, creator_id uuid, product_ids uuid[], service_id uuid, country_code text,
-                                                  currency text)`,
+   FROM ${requested.table()}`,
 );
 
 /**
@@ -77,8 +84,8 @@ export class ReadPricing {
   }
 
   private async loadBatch(keys: readonly PricingKey[]): Promise<{ index: number; row: PricingRow }[]> {
-    const requested = JSON.stringify(keys.map((key, index) => ({ index, ...key })));
-    const rows = await this.database.rows<PricingRow & { readonly index: number }>(readBatch, [requested]);
+    const values = requested.values(keys);
+    const rows = await this.database.rows<PricingRow & { readonly index: number }>(readPricing, values);
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 }

@@ -1,5 +1,5 @@
 import { type CursorPage, parsePublicId } from '@fulfilment/contracts';
-import { BatchLoader, Database, ReadDatabase, statement } from '@fulfilment/database';
+import { BatchLoader, Database, JsonRows, ReadDatabase, statement } from '@fulfilment/database';
 import { throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, SignedCursors } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
@@ -8,23 +8,24 @@ import type { OrderSummary, OrderView } from '../order.shapes.js';
 import { boundValues, type OrderPageRow, pageQuery } from './order-pages.js';
 import { orderSummary, orderView, type OrderViewRow } from './order.view.js';
 
-// Reads an order for each pair of an order and a creator; no row if it is another creator's order.
-const readOrders = statement(
+interface OrderKey {
+  readonly order_id: string;
+  readonly creator_of_caller: string | undefined;
+}
+
+const requested = new JsonRows<OrderKey>('requested', { order_id: 'uuid', creator_of_caller: 'uuid' });
+// No row for an order of another creator.
+export const readOrders = statement(
   'orders.read',
-  `SELECT (requested.index - 1)::int AS index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
+  `SELECT requested.index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
           shipping_rate_id AS rate_id, shipping_amount, billing_method, payment_status, charge_amount, charged_at, packages, tracking_updated_at,
           created_at, updated_at, shipping_address, metadata, test,
           (SELECT json_agg(json_build_object('product_id', i.product_id, 'title', i.title, 'quantity', i.quantity,
                                              'unit_amount', i.unit_amount) ORDER BY i.position)
            FROM order_items i WHERE i.order_id = orders.id) AS items
-   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS requested (order_id, creator_of_caller, index)
-   JOIN orders ON orders.id = requested.order_id AND orders.creator_id = requested.creator_of_caller`,
+   FROM ${requested.table()} CROSS JOIN LATERAL (SELECT * FROM orders WHERE id = requested.order_id LIMIT 1) AS orders
+   WHERE orders.creator_id = requested.creator_of_caller`,
 );
-
-interface OrderKey {
-  readonly orderId: string;
-  readonly creatorId: string | undefined;
-}
 
 /** Reads the orders of the connected creator. */
 @Injectable()
@@ -42,7 +43,7 @@ export class ReadOrders {
 
   async read(caller: Caller, id: string): Promise<OrderView> {
     const uuid = parsePublicId('ord', id) ?? throwNotFound('order');
-    const row = await this.orders.load({ orderId: uuid, creatorId: caller.creatorId });
+    const row = await this.orders.load({ order_id: uuid, creator_of_caller: caller.creatorId });
     return row === undefined ? throwNotFound('order') : orderView(row);
   }
 
@@ -59,10 +60,8 @@ export class ReadOrders {
   }
 
   private async loadBatch(keys: readonly OrderKey[]): Promise<{ index: number; row: OrderViewRow }[]> {
-    const rows = await this.database.rows<OrderViewRow & { index: number }>(readOrders, [
-      keys.map(({ orderId }) => orderId),
-      keys.map(({ creatorId }) => creatorId),
-    ]);
+    const values = requested.values(keys);
+    const rows = await this.database.rows<OrderViewRow & { index: number }>(readOrders, values);
     return rows.map((row) => ({ index: row.index, row }));
   }
 }
