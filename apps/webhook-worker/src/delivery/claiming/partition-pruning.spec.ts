@@ -27,7 +27,7 @@ const today = dayFromNow(0);
 const unpartitioned = new Set(['webhook_subscriptions', 'webhook_access_revocations']);
 
 describe('the statements of a delivery', () => {
-  it('are planned once, and open only the partitions of its day', async () => {
+  it('are planned once, open only the partitions of its day, and look rows up by an id', async () => {
     const stores = await webhookStores();
     const receiver = await webhookReceiver();
     const source = createDataSource({
@@ -63,6 +63,8 @@ describe('the statements of a delivery', () => {
         const partitions = tables.filter((table) => !unpartitioned.has(table));
         expect(partitions).toContain(`webhook_deliveries_${partition}`);
         expect(partitions.filter((table) => !table.endsWith(partition))).toEqual([]);
+        const conditions = nodes.flatMap((node) => node['Index Cond'] ?? []);
+        expect(conditions.filter((condition) => !condition.includes('id = '))).toEqual([]);
       }
     } finally {
       await worker.stop();

@@ -53,8 +53,9 @@ const results = new RowParameters<DecidedAttempt>('r', {
   truncated: ['boolean', ({ exchange }) => exchange.statusCode !== undefined && exchange.truncated],
 });
 // Settles only deliveries that are still leased under the same token: a worker that is too late changes
-// nothing. The first and last day are for partition pruning, as in claim-deliveries.ts. `completed_at` is not
-// now(), the start of this transaction: a recovery requested since then excludes what failed later.
+// nothing. The first and last day are for partition pruning, as in claim-deliveries.ts. The array of ids
+// keeps a plan for nearly empty partitions from reading the whole day. `completed_at` is not now(), the start
+// of this transaction: a recovery requested since then excludes what failed later.
 const settle = statement(
   'deliveries.settle',
   `WITH result AS (SELECT * FROM ${results.table()}), settled AS (
@@ -69,7 +70,8 @@ const settle = statement(
        last_status_code = r.status_code, lease_token = NULL, lease_until = NULL, prior_status = NULL, prior_failure_reason = NULL,
        prior_trigger = NULL, prior_next_attempt_at = NULL, prior_completed_at = NULL
      FROM result r
-     WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token AND d.day BETWEEN :first_day AND :last_day
+     WHERE d.day = r.day AND d.id = r.id AND d.lease_token = r.token
+       AND d.id = ANY(:r_id::uuid[]) AND d.day BETWEEN :first_day AND :last_day
      RETURNING d.day, d.id, d.attempt_count, r.attempt_trigger, d.attempt_started_at, r.duration_ms, r.outcome, r.status_code,
        r.headers, r.body, r.truncated
    )
