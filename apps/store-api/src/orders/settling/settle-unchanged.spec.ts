@@ -1,8 +1,9 @@
-import { parsePublicId } from '@fulfilment/contracts';
+import { parsePublicId, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { openChargeColumns } from '../../billing/open-charge.js';
 import type { OpenCharge } from '../../payments/payment-gateway.js';
 import { type StoreApiUnderTest, startStoreApi } from '../../test/store-api.fixture.js';
+import { eventually } from '@fulfilment/testing';
 import { orderHelpers } from '../order-helpers.fixture.js';
 import { itemsOf, orderColumns, type OrderRow } from '../order-row.js';
 import type { NewOrder } from '../placing/new-order.js';
@@ -13,9 +14,19 @@ const readCharge = statement(
   'test.open-charge',
   `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1`,
 );
+const readSettled = statement(
+  'test.settled',
+  `SELECT orders.id, orders.status, orders.payment_status AS "paymentStatus", version, charged_at AS "chargedAt",
+          json_build_object('status', c.status, 'reference', c.provider_reference) AS charge, key.response
+   FROM orders JOIN charges c ON c.order_id = orders.id JOIN idempotency_keys key ON key.order_id = orders.id
+   WHERE orders.id = ANY($1) ORDER BY array_position($1, orders.id)`,
+);
 const lockOrder = statement('test.lock-order', 'SELECT FROM orders WHERE id = $1 FOR UPDATE');
 const lockCharge = statement('test.lock-charge', 'SELECT FROM charges WHERE order_id = $1 FOR UPDATE');
 const change = statement('test.change', 'UPDATE orders SET version = version + 1 WHERE id = $1');
+
+/** A time after the order was placed; no two orders of a test have the same. */
+const chargedAtOf = ({ row }: NewOrder): Date => new Date(row.created_at.getTime() + 1_000);
 
 describe('SettleUnchanged, for orders of concurrent requests,', () => {
   let store: StoreApiUnderTest;
@@ -34,15 +45,51 @@ describe('SettleUnchanged, for orders of concurrent requests,', () => {
     const items = await itemsOf(store.database, row.id);
     return { row, items, charge, createdAtMonotonicMs: performance.now() };
   };
-  const settle = (orders: readonly NewOrder[]) =>
+  const settle = (orders: readonly NewOrder[], references: readonly string[] = []) =>
     Promise.all(
-      orders.map((order) =>
-        store.app
-          .get(SettleUnchanged)
-          .run(order, { status: 'succeeded', chargedAt: new Date(), reference: null }),
+      orders.map((order, index) =>
+        store.app.get(SettleUnchanged).run(order, {
+          status: 'succeeded',
+          chargedAt: chargedAtOf(order),
+          reference: references[index] ?? null,
+        }),
       ),
     );
   const processing = { id: expect.any(String), status: 'processing' };
+
+  it('writes the changes, the event and the response of each', async () => {
+    const orders = [await pendingOrder(), await pendingOrder(), await pendingOrder()];
+    const ids = orders.map(({ row }) => publicId('ord', row.id));
+    expect(await settle(orders, ['first', 'second', 'third'])).toEqual(
+      ids.map((id) => ({ id, status: 'processing' })),
+    );
+    const settled = await store.database.rows<object>(readSettled, [orders.map(({ row }) => row.id)]);
+    expect(settled).toEqual(
+      orders.map((order, index) => ({
+        id: order.row.id,
+        status: 'processing',
+        paymentStatus: 'paid',
+        version: order.row.version + 1,
+        chargedAt: chargedAtOf(order),
+        charge: { status: 'succeeded', reference: ['first', 'second', 'third'][index] },
+        response: { id: ids[index], status: 'processing' },
+      })),
+    );
+    for (const { row } of orders) {
+      const { data } = await eventually(() =>
+        store.broker.published.find(
+          ({ type, data: about }) => type === 'order.processing' && JSON.stringify(about).includes(row.id),
+        ),
+      );
+      expect(data).toMatchObject({ order: { version: row.version + 1, payment: { status: 'paid' } } });
+    }
+  });
+
+  it('leaves all out if PostgreSQL rejects the statement', async () => {
+    const orders = [await pendingOrder(), await pendingOrder()];
+    expect(await settle(orders, ['no text in PostgreSQL: \0'])).toEqual([undefined, undefined]);
+    expect(await settle(orders)).toEqual([processing, processing]);
+  });
 
   it.each([
     ['the order', lockOrder],

@@ -1,5 +1,5 @@
 import { messages, publicId } from '@fulfilment/contracts';
-import { BatchLoader, Database, RowParameters, statement } from '@fulfilment/database';
+import { BatchLoader, Database, isErrorResponse, JsonRows, statement } from '@fulfilment/database';
 import { Outbox, outboxRow } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -12,40 +12,44 @@ import type { NewOrder } from '../placing/new-order.js';
 
 type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 
-/** A paid order as it becomes, and what is written with it. */
+/** A paid order: what it must be unchanged from, what it becomes, and what is written with it. */
 interface PaidOrder {
-  readonly row: OrderRow;
-  readonly versionBefore: number;
-  readonly chargeId: string;
+  readonly charge_id: string;
   readonly reference: string | null;
+  readonly version_before: number;
+  readonly charged_at: Date;
+  readonly updated_at: Date;
   readonly response: StoredResponse;
-  readonly message: ReturnType<typeof outboxRow>;
+  readonly message_id: string;
+  readonly routing_key: string;
+  /** JSON. */
+  readonly message_body: string;
 }
 
 const settledStatus = 'processing';
-const paidOrders = new RowParameters<PaidOrder>('paid', {
-  charge_id: ['uuid', ({ chargeId }) => chargeId],
-  reference: ['text', ({ reference }) => reference],
-  version_before: ['int', ({ versionBefore }) => versionBefore],
-  charged_at: ['timestamptz', ({ row }) => row.charged_at],
-  updated_at: ['timestamptz', ({ row }) => row.updated_at],
-  response: ['jsonb', ({ response }) => response],
-  message_id: ['uuid', ({ message }) => message.message_id],
-  routing_key: ['text', ({ message }) => message.routing_key],
-  message_body: ['jsonb', ({ message }) => message.message_body],
+const paid = new JsonRows<PaidOrder>('paid', {
+  charge_id: 'uuid',
+  reference: 'text',
+  version_before: 'int',
+  charged_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  response: 'jsonb',
+  message_id: 'uuid',
+  routing_key: 'text',
+  message_body: 'text',
 });
+// Locks in the order of orders.settle, the charge and then the order. An order that another transaction has
+// locked is left out, so that the others do not wait for it, and so is one that has changed since its request
+// wrote it.
 export const settlePaidOrders = statement(
   'orders.settle-unchanged',
   `WITH unchanged AS MATERIALIZED (
-     SELECT paid.*, open_order.id FROM ${paidOrders.tableWithIndex()}
-     -- Locks in the order of orders.settle, the charge and then the order. An order that another transaction has
-     -- locked is left out, so that the others do not wait for it.
+     SELECT paid.*, open_order.id FROM ${paid.table()}
      CROSS JOIN LATERAL (
        SELECT order_id FROM charges WHERE id = paid.charge_id AND status = 'pending' LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS charge
      CROSS JOIN LATERAL (
        SELECT id, version FROM orders WHERE id = charge.order_id AND status = ANY(:statuses_before::text[]) LIMIT 1
        FOR NO KEY UPDATE SKIP LOCKED) AS open_order
-     -- An order that has changed since its request wrote it is left out.
      WHERE open_order.version = paid.version_before
    ), charged AS (
      UPDATE charges SET status = 'succeeded', provider_reference = coalesce(unchanged.reference, provider_reference), settled_at = now()
@@ -58,9 +62,9 @@ export const settlePaidOrders = statement(
      UPDATE idempotency_keys SET response = unchanged.response FROM unchanged
      WHERE order_id = unchanged.id AND (idempotency_keys.response IS NULL OR idempotency_keys.response->>'status' = 'pending')
    ), published AS (
-     INSERT INTO outbox (message_id, type, body) SELECT message_id, routing_key, message_body FROM unchanged
+     INSERT INTO outbox (message_id, type, body) SELECT message_id, routing_key, message_body::jsonb FROM unchanged
    )
-   SELECT index::int - 1 AS index, true AS row FROM unchanged`,
+   SELECT index, true AS row FROM unchanged`,
 );
 
 /**
@@ -81,40 +85,53 @@ export class SettleUnchanged {
     this.paidOrders = new BatchLoader({
       run: (orders) =>
         database.rows<{ index: number; row: true }>(settlePaidOrders, {
-          ...paidOrders.values(orders),
+          ...paid.values(orders),
           statuses_before: statusesBefore(settledStatus),
         }),
-      maxConcurrent: 2,
+      maxConcurrent: 4, // a statement that waits for the row of a key delays only its own orders
     });
   }
 
-  /** Returns undefined if the order or its charge has changed, or is being changed. */
+  /**
+   * Returns undefined if the order or its charge has changed or is being changed, or if PostgreSQL rejected
+   * the statement, maybe because of another order.
+   */
   async run(
     { row, items, charge, createdAtMonotonicMs }: NewOrder,
     { chargedAt, reference }: PaidOutcome,
   ): Promise<StoredResponse | undefined> {
     const elapsedMs = Math.max(1, Math.floor(performance.now() - createdAtMonotonicMs));
-    const paidRow: OrderRow = {
+    const paidRow = {
       ...row,
       version: row.version + 1,
       status: settledStatus,
       payment_status: 'paid',
       charged_at: chargedAt > row.created_at ? chargedAt : row.created_at,
       updated_at: new Date(row.updated_at.getTime() + elapsedMs), // by PostgreSQL's clock
-    };
+    } as const satisfies OrderRow;
     const response: StoredResponse = { id: publicId('ord', row.id), status: settledStatus };
     const order = orderSnapshot(paidRow, items);
-    const isSettled = await this.paidOrders.load({
-      row: paidRow,
-      versionBefore: row.version,
-      chargeId: charge.id,
+    const isSettled = await this.settle({
+      charge_id: charge.id,
       reference,
+      version_before: row.version,
+      charged_at: paidRow.charged_at,
+      updated_at: paidRow.updated_at,
       response,
-      message: outboxRow(messages.orderProcessing.make({ order }, { occurredAt: this.clock() })),
+      ...outboxRow(messages.orderProcessing.make({ order }, { occurredAt: this.clock() })),
     });
-    if (isSettled !== true) return undefined;
+    if (!isSettled) return undefined;
     this.outbox.wakeRelay();
     this.faultPoints.pass('order-settled');
     return response;
+  }
+
+  private async settle(order: PaidOrder): Promise<boolean> {
+    try {
+      return (await this.paidOrders.load(order)) === true;
+    } catch (error) {
+      if (isErrorResponse(error)) return false;
+      throw error;
+    }
   }
 }
