@@ -43,7 +43,10 @@ function messageClasses(app: Express) {
 }
 
 function isJsonObject(body: unknown): body is object {
-  return typeof body === 'object' && body !== null && !(body instanceof StreamableFile);
+  // Nest sends only the message of an Error, whose other members may be internal.
+  return (
+    typeof body === 'object' && body !== null && !(body instanceof StreamableFile || body instanceof Error)
+  );
 }
 
 /** Sends JSON like Express's `json`, without its settings, which no service changes. */
