@@ -9,7 +9,7 @@ import type { Response } from 'express';
 import { type Observable, of } from 'rxjs';
 import { callerOf, tenantKey } from './access/caller.js';
 
-/** Requests of one route that may wait in this process, since they hold little memory. */
+/** Maximum number of waiting requests of one route in this process. Each holds little memory. */
 export const maxWaiting = 100;
 const retryAfterSeconds = 1;
 

@@ -10,7 +10,7 @@ declare module 'oidc-provider' {
   interface Grant {
     /** The connected creator (authorization/grants.ts). */
     creatorId?: string;
-    /** Replaced at each change of the person's role; undefined before the first one (tokens/families.ts). */
+    /** Replaced at each change of the person's role; undefined until the first (tokens/families.ts). */
     roleVersion?: string;
   }
   interface AccessToken {

@@ -100,7 +100,7 @@ export class SellableProducts {
 /**
  * Returns each line with its product.
  * @param checkStock whether lines with too few pieces in stock are rejected, too. An order takes its pieces
- *   later, but then only names these lines, not those that cannot be sold for another reason
+ *   later, but that error names only lines without stock; this one names all that cannot be sold
  * @throws Unprocessable with one detail per line that cannot be sold
  */
 export function requireSellableLines<Item extends RequestedItem>(

@@ -222,7 +222,7 @@ export class ApplyMessages implements MessageHandler {
 
 /**
  * Returns the reason to reject a message after a failed attempt; undefined if it is to be retried.
- * @param failures its failed attempts, to which this one is added, unless an outage caused it
+ * @param failures counts of its failed attempts; an unexpected failure or a timeout is added
  */
 function rejectionReasonAfter(
   error: unknown,

@@ -24,19 +24,19 @@ export interface TokenWrite {
   readonly id: string | null;
   /** The new tokens. */
   readonly members: readonly NewRow[];
-  /** `roleVersion` of the Grant when the role in the new tokens was read; null if the role never changed. */
+  /** `roleVersion` of the Grant when the role in the new tokens was read; null for undefined. */
   readonly role_version: string | null;
 }
 
 /**
  * The new tokens were stored if the family exists, the role is current and the token to consume, if any, was
- * consumed. Every write has a result: it is undefined only in the types of rows and batches.
+ * consumed.
  */
 export interface TokenWriteResult {
   readonly family_exists: boolean;
   /** Whether the role of the person has not changed since the request read it. */
   readonly role_current: boolean;
-  /** False when another request consumed the token first, or when there is no token to consume. */
+  /** Whether this write consumed a token. */
   readonly consumed: boolean;
 }
 
