@@ -1,7 +1,7 @@
 import { messages, publicId } from '@fulfilment/contracts';
 import { BatchLoader, Database, isErrorResponse, JsonRows, statement } from '@fulfilment/database';
 import { Outbox, outboxRow } from '@fulfilment/messaging';
-import { CLOCK, type Clock } from '@fulfilment/runtime';
+import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { FaultPoints } from '../../fault-points.js';
 import type { ChargeOutcome } from '../../payments/payment-gateway.js';
@@ -12,7 +12,7 @@ import type { NewOrder } from '../placing/new-order.js';
 
 type PaidOutcome = Extract<ChargeOutcome, { status: 'succeeded' }>;
 
-/** A paid order: what it must be unchanged from, what it becomes, and what is written with it. */
+/** A paid order: its charge, the version that it must still have, and what is written. */
 interface PaidOrder {
   readonly charge_id: string;
   readonly reference: string | null;
@@ -81,6 +81,7 @@ export class SettleUnchanged {
     private readonly outbox: Outbox,
     private readonly faultPoints: FaultPoints,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.paidOrders = new BatchLoader({
       run: (orders) =>
@@ -111,7 +112,7 @@ export class SettleUnchanged {
     } as const satisfies OrderRow;
     const response: StoredResponse = { id: publicId('ord', row.id), status: settledStatus };
     const order = orderSnapshot(paidRow, items);
-    const isSettled = await this.settle({
+    const isSettled = await this.settle(row.id, {
       charge_id: charge.id,
       reference,
       version_before: row.version,
@@ -126,12 +127,17 @@ export class SettleUnchanged {
     return response;
   }
 
-  private async settle(order: PaidOrder): Promise<boolean> {
+  /** Returns whether the order is settled. @throws when it may be, for example after a lost connection */
+  private async settle(orderId: string, order: PaidOrder): Promise<boolean> {
     try {
       return (await this.paidOrders.load(order)) === true;
     } catch (error) {
-      if (isErrorResponse(error)) return false;
-      throw error;
+      if (!isErrorResponse(error)) throw error;
+      this.logger.warn(
+        { error, order_id: orderId },
+        'PostgreSQL rejected a settlement of several orders; the order is settled alone.',
+      );
+      return false;
     }
   }
 }
