@@ -60,7 +60,7 @@ const claimableSql = (key: string, fingerprint: string): string =>
     OR (${key}.response IS NULL AND ${key}.lease_until < now()
         AND (${key}.order_id IS NULL OR ${key}.fingerprint = ${fingerprint})))`;
 // Excludes existing keys first: ON CONFLICT alone would make the whole batch wait for a transaction that is
-// attaching an order.
+// attaching an order. A subquery looks each key up by the index; NOT EXISTS may read all keys (`JsonRows`).
 export const claimNew = statement(
   'idempotency.claim-new',
   `INSERT INTO idempotency_keys (creator_id, client_id, key, fingerprint, claimed_by, lease_until)

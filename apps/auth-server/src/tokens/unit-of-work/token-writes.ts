@@ -24,7 +24,7 @@ export interface TokenWrite {
   readonly id: string | null;
   /** The new tokens. */
   readonly members: readonly NewRow[];
-  /** `roleVersion` of the Grant when the role in the new tokens was read; null for undefined. */
+  /** `roleVersion` of the Grant when the role in the new tokens was read; null if it had none. */
   readonly role_version: string | null;
 }
 

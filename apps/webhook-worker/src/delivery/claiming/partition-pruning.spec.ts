@@ -63,6 +63,7 @@ describe('the statements of a delivery', () => {
         const partitions = tables.filter((table) => !unpartitioned.has(table));
         expect(partitions).toContain(`webhook_deliveries_${partition}`);
         expect(partitions.filter((table) => !table.endsWith(partition))).toEqual([]);
+        // PostgreSQL names the indexes of partitions, and only these end with idx.
         const scans = nodes.filter((node) => node['Index Name']?.endsWith('idx'));
         const conditions = scans.map((node) => node['Index Cond']);
         expect(conditions.filter((condition) => !/\b(subscription_)?id = /.test(condition ?? ''))).toEqual(
