@@ -67,6 +67,16 @@ describe('ConcurrencyInterceptor', () => {
     expect(started).toEqual([0, 2]);
   });
 
+  it('frees the place of a waiting request, and the one of its tenant, when its client disconnects', async () => {
+    const limit = new ConcurrencyInterceptor({ maxConcurrent: 1, maxPerTenant: capacity });
+    const all = requests(limit, capacity, { organisationId: 'org_a' });
+    all[1]?.close();
+    await nextTick();
+    const [next] = requests(limit, 1, { organisationId: 'org_a' });
+    await expect(Promise.race([next?.handled, nextTick().then(() => 'waits')])).resolves.toBe('waits');
+    expect(started).toEqual([0]);
+  });
+
   it('rejects requests beyond the waiting limit with 503, and accepts requests when slots are free', async () => {
     const limit = new ConcurrencyInterceptor({ maxConcurrent: 1 });
     const all = requests(limit, capacity + 1);

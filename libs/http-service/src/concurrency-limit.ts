@@ -29,7 +29,8 @@ export function ConcurrencyLimit(limits: Limits): MethodDecorator {
 
 export class ConcurrencyInterceptor implements NestInterceptor {
   private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  /** In the order of arrival. Each function hands over a slot. */
+  private readonly waiting = new Set<() => void>();
   /** Number of running and waiting requests by tenant. */
   private readonly perTenant = new Map<string, number>();
 
@@ -37,23 +38,24 @@ export class ConcurrencyInterceptor implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
     const http = context.switchToHttp();
+    const response = http.getResponse<Response>();
     const endForTenant = this.beginForTenant(http.getRequest<object>());
+    let hasSlot: boolean;
     try {
-      await this.acquireSlot();
+      hasSlot = await this.acquireSlot(response);
     } catch (error) {
       endForTenant();
       throw error;
     }
     const end = (): void => {
       endForTenant();
-      this.releaseSlot();
+      if (hasSlot) this.releaseSlot();
     };
-    // `close` comes after the whole response, and also when the client disconnects.
-    const response = http.getResponse<Response>();
     if (response.closed) {
       end(); // the client disconnected while the request waited
       return of(undefined);
     }
+    // `close` comes after the whole response, and also when the client disconnects.
     response.once('close', end);
     return next.handle();
   }
@@ -73,20 +75,33 @@ export class ConcurrencyInterceptor implements NestInterceptor {
     };
   }
 
-  /** Resolves when the request may run. @throws ServiceUnavailable if too many requests wait */
-  private async acquireSlot(): Promise<void> {
+  /**
+   * Waits for a slot. Returns false if the client disconnects first: then the place in the queue is free.
+   * @throws ServiceUnavailable if too many requests wait
+   */
+  private async acquireSlot(response: Response): Promise<boolean> {
     if (this.running < this.limits.maxConcurrent) {
       this.running += 1;
-      return;
+      return true;
     }
-    if (this.waiting.length >= maxWaiting)
+    if (this.waiting.size >= maxWaiting)
       throw new ServiceUnavailable('Too many requests of this operation are in progress. Retry later.');
-    await new Promise<void>((resolve) => this.waiting.push(resolve)); // until `releaseSlot` hands over a slot
+    return new Promise<boolean>((resolve) => {
+      const handOver = (): void => resolve(true);
+      this.waiting.add(handOver);
+      response.once('close', () => {
+        if (this.waiting.delete(handOver)) resolve(false);
+      });
+    });
   }
 
   private releaseSlot(): void {
-    const next = this.waiting.shift();
-    if (next === undefined) this.running -= 1;
-    else next();
+    const [next] = this.waiting;
+    if (next === undefined) {
+      this.running -= 1;
+      return;
+    }
+    this.waiting.delete(next);
+    next();
   }
 }
