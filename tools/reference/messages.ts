@@ -17,7 +17,7 @@ export function messagesReference(): string {
     '',
     'Services publish messages over RabbitMQ to one topic exchange (`suite.facts`). The routing key is the message type, with `order.test.` instead of `order.` for test orders. Each consumer has a quorum queue',
     'and a dead-letter queue (`….dead`). A message is JSON with `id` (UUIDv7; a consumer handles each id once), `type`, `version`, `occurred_at`, `data`,',
-    'and optionally `traceparent` (W3C Trace Context) and `operator` (the person who had it published). A message may arrive more than once, late or out of order.',
+    'and optionally `traceparent` (W3C Trace Context) and `operator` (the person whose command published it). A message may arrive more than once, late or out of order.',
     '',
     'The same as an AsyncAPI 3 document: [asyncapi.json](asyncapi.json).',
     '',

@@ -95,7 +95,9 @@ function bounds(schema: Node): string[] {
 
 function span(min: number | undefined, max: number | undefined, unit: string): string[] {
   if (min === undefined && max === undefined) return [];
+  if (min === Number.MIN_SAFE_INTEGER) return []; // any integer
   if (min === undefined) return [`at most ${max}${unit}`];
+  if (min === max) return [`${min}${unit}`];
   return [max === undefined ? `at least ${min}${unit}` : `${min} to ${max}${unit}`];
 }
 

@@ -6,7 +6,7 @@ The API for a creator's integrations: read the catalogue, quote shipping, place 
 
 ### Requests
 
-${requests} Checks run in this order: 401, 429, 403, 400, 404, 409, 422. A reused \`idempotency-key\` is 409 before any resource is read that the path does not name.
+${requests} Checks run in this order: 401, 429, 403, 400, 404, 409, 422. The exception is the 409 of a reused \`idempotency-key\`: it comes before the 404 of a resource that only the body names.
 
 ### Responses
 

@@ -28,7 +28,7 @@ export const authServerSettings = serviceSettings.extend({
     )
     .meta(secret)
     .describe(
-      'Keys that sign cookies and form tokens, separated by commas, newest first; the same for all replicas. To rotate them, append the new key on every replica, then move it to the front, then remove the old key after 14 days, the lifetime of a session. A browser that last signed in with the old key then has no own limit of SIGN_IN_FAILURES',
+      'Keys that sign cookies and form tokens, separated by commas, newest first; the same for all replicas. To rotate them, append the new key on every replica, then move it to the front, then remove the old key after 14 days, the lifetime of a session. A browser whose last sign-in used the old key then loses its separate limit of SIGN_IN_FAILURES',
     ),
   RATE_LIMIT_TOKEN: quotaSetting(
     '120/60',

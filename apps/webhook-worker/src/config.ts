@@ -54,7 +54,7 @@ const settings = apiSettings.extend({
     'Minimum time since the first of the consecutive failures before a subscription is disabled, in ms',
   ),
   WEBHOOK_HOST_CONCURRENCY: integerSetting({ min: 1, max: 10_000, default: 200 }).describe(
-    'Maximum number of concurrent attempts of one process to one receiving host (host:port), over all subscriptions; a quarter of it if the host fails or is slow',
+    'Maximum number of concurrent attempts of one process to one receiving host (host:port), over all subscriptions; subscriptions that fail or are slow get a quarter of it',
   ),
   WEBHOOK_QUEUE_PREFIX: keyPrefix('webhooks').describe(
     'Prefix of the BullMQ keys in Redis, for suites that share one',

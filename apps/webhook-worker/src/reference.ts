@@ -12,7 +12,10 @@ export const reference: ServiceReference = {
       name: 'Webhook deliveries',
       description: 'Delivery history, test events, retries and recoveries.',
     },
-    { name: 'Events', description: 'The events of a creator, for receivers that cannot be called.' },
+    {
+      name: 'Event feed',
+      description: 'The events of a creator, for receivers that have no public address.',
+    },
   ],
   ...eventReference(),
 };

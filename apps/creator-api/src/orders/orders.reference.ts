@@ -34,7 +34,7 @@ export const readTimeline = {
   tag,
   summary: 'Read the timeline of an order',
   description:
-    'Returns when the order was placed, paid, shipped, delivered, cancelled and refunded, with failed charges and changes of the tracking. The deliveries of webhooks about it are in the Store API, at `webhook_deliveries_url`.',
+    'Returns when the order was placed, paid, shipped, delivered, cancelled and refunded, with failed charges and changes of the tracking. The Store API lists the webhook deliveries about the order, at `webhook_deliveries_url`.',
   response: { description: 'The timeline.', shape: timelineShape },
   errors: [notVisible('order')],
 } as const satisfies OperationDoc<typeof timelineShape>;

@@ -19,7 +19,7 @@ export const createRelease = {
   summary: 'Create a release',
   description: [
     'Creates a release of the creator that the access token is connected to, or of the creator in `creator`. The release appears in the Store within seconds as `pending`, with one pending product. It can be ordered',
-    'after it is approved and priced. A repeated request creates another release, unless it has the same `idempotency-key`.',
+    'after the operator has approved and priced it. A repeated request creates another release, unless it has the same `idempotency-key`.',
   ].join(' '),
   body: {
     minimal: {

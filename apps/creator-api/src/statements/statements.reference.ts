@@ -15,7 +15,7 @@ export const listStatements = {
   summary: 'List the statements of a creator',
   description: [
     'Returns the statements, newest first. A statement is issued for each closed month in which the creator had sales or refunds, within minutes after the month has closed. Its sums are those of the',
-    'royalty statistics and of the ledger lines of the month. After a change of the settlement currency, those show only what was posted in the new currency. A refund that becomes known later is in the statement of a later month.',
+    'royalty statistics and of the ledger lines of the month. After a change of the settlement currency, statistics and ledger lines show only what was posted in the new currency. A refund that becomes known later is in the statement of a later month.',
   ].join(' '),
   response: { description: 'A page of statements.', shape: statementsShape },
   errors: [notVisible('creator')],

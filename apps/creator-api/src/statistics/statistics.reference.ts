@@ -15,7 +15,7 @@ export const invalidMonthRange = {
 
 const monthOfPosting = [
   'A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a',
-  'closed month never changes. Amounts are in the settlement currency, converted at the newest reference rate of the European Central Bank that is known, of the day of the payment or of the six days',
+  'closed month never changes. Amounts are in the settlement currency, converted at the newest known reference rate of the European Central Bank from the day of the payment or the six days',
   'before. A payment appears within 5 seconds, or as soon as there is such a rate.',
   'A month without payments, or in the future, has zeros.',
 ].join(' ');

@@ -9,9 +9,9 @@ export const reportTestEvent = {
   tag: 'Test mode',
   summary: 'Report an event of a test order',
   description: [
-    'Lets the simulated warehouse report an event of a test order, as a warehouse would: `shipped` and `cancelled` of an order that is `processing` (`cancelled` also after a failed payment), `delivered` of a shipped one, and `tracking_updated` of one that was shipped.',
+    'Lets the simulated warehouse report an event of a test order. An order that is `processing` can become `shipped` or `cancelled`; a `shipped` one `delivered`; one that is `payment_failed` only `cancelled`. `tracking_updated` needs an order that is `shipped` or `delivered`.',
     'The webhooks are those of a live order.',
-    'A repeated request with the same `idempotency-key` applies the event once, and returns the order as it is by then.',
+    'A repeated request with the same `idempotency-key` applies the event once, and returns the current order.',
     'Without this request a test order is shipped some minutes after its payment, and delivered some minutes later.',
   ].join(' '),
   path: { id: { description: 'The test order', example: 'ord_01m7xwmx1ceqrv87vt909ma64h' } },
@@ -34,7 +34,10 @@ export const reportTestEvent = {
       when: 'The status of the order does not allow the event (`status_mismatch`).',
       example: statusMismatch('delivered', 'shipped'),
     },
-    { when: 'The order has 1000 events of its packages (`too_many_events`).', example: tooManyEvents() },
+    {
+      when: 'The packages of the order already have 1000 events (`too_many_events`).',
+      example: tooManyEvents(),
+    },
     ...keyConflicts,
   ],
 } as const satisfies OperationDoc<typeof orderShape>;

@@ -20,7 +20,9 @@ const product = {
 const updated = {
   updated_at: z.iso
     .datetime()
-    .describe('Events may arrive out of order: for each id, keep the event with the latest `updated_at`'),
+    .describe(
+      'When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state',
+    ),
 };
 const quantity = { quantity: z.int().min(0).nullable().describe('Pieces left') };
 const productStatus = { status: z.enum(catalogueStatuses).describe('Status of the product') };

@@ -67,7 +67,7 @@ export class ListOrderDeliveriesDto extends StorePageDto {
 }
 
 export class ReadHealthDto {
-  @Description('Length of the period of the health report in hours, up to now', 24)
+  @Description('Length of the period in hours; it ends now', 24)
   @IsOptional()
   @IntegerParameter(1, maxHealthHours)
   hours: number = 24;

@@ -18,7 +18,9 @@ export const healthShape = z
     attempts: z
       .int()
       .min(0)
-      .describe('Number of their attempts, at most the newest 100 of each, without those that our side lost'),
+      .describe(
+        'Number of attempts of these deliveries: at most the newest 100 of each, without `lost` ones',
+      ),
     success_rate: z
       .number()
       .min(0)
@@ -50,7 +52,7 @@ export const healthShape = z
       .describe('When the oldest of them became due; null if there are none'),
     failing: z
       .object({
-        since: z.iso.datetime().describe('When the first of the consecutive failures was'),
+        since: z.iso.datetime().describe('When the first of the consecutive failures happened'),
         consecutive_failures: z.int().min(1).describe('Failed attempts since the last successful one'),
         failures_until_disabled: z
           .int()
@@ -58,7 +60,9 @@ export const healthShape = z
           .describe('Further failures that are needed before the subscription is disabled'),
         disabled_at_earliest: z.iso
           .datetime()
-          .describe('A failure from this time on disables the subscription, once there were enough of them'),
+          .describe(
+            'The first failure from this time on disables the subscription, if enough attempts have failed by then',
+          ),
       })
       .nullable()
       .describe('Null after a success, and for a disabled subscription'),

@@ -46,8 +46,8 @@ export const listOrderDeliveries = {
   tag,
   summary: 'List deliveries about an order',
   description:
-    'Returns what was delivered about an order, newest first: to all subscriptions of your app, and for a first-party app to those of all apps of the creator. ' +
-    'Deliveries are kept for 30 days, and until the subscription is deleted. An unknown order has none.',
+    'Returns the deliveries about an order, newest first: those to all subscriptions of your app, for a first-party app those to all apps of the creator. ' +
+    'Deliveries are kept for 30 days, unless the subscription is deleted earlier. For an unknown order the list is empty.',
   response: { description: 'A page of deliveries.', shape: pageOfOrder },
 } as const satisfies OperationDoc<typeof pageOfOrder>;
 
@@ -56,7 +56,7 @@ export const readHealth = {
   tag,
   summary: 'Read the health of a receiver',
   description:
-    'Returns success rate, response times and outcomes of the newest attempts, what waits to be sent, and when the subscription would be disabled.',
+    'Returns success rate, response times and outcomes of the newest attempts, the number of due deliveries, and when the subscription would be disabled.',
   path: { id: subscription },
   response: { description: 'The health of the receiver.', shape: healthShape },
   errors: [unknownSubscription],
@@ -80,8 +80,8 @@ export const retryDelivery = {
   summary: 'Retry a delivery',
   description:
     'Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. ' +
-    'If the attempt fails, a delivery that had succeeded, failed or was held keeps its status; another one is `retrying`, due as before, or `held` if the subscription is disabled. ' +
-    'If the receiver responds with 410, a delivery that was open or held has failed. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
+    'If the attempt fails, a delivery that had succeeded, had failed or was held keeps its status. An open delivery is `retrying` and due as before, or `held` if the subscription is disabled. ' +
+    'If the receiver responds with 410, the subscription is disabled, and a delivery that was open or held becomes `failed`. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
   path: { id: subscription, delivery_id: delivery },
   response: {
     description: 'The delivery, due for an attempt.',

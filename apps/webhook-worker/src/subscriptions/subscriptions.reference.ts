@@ -58,7 +58,7 @@ export const listSubscriptions = {
   tag,
   summary: 'List subscriptions',
   description:
-    'Returns the subscriptions of this client for the connected creator, newest first: the active ones, unless `status` says otherwise.',
+    'Returns the subscriptions of this client for the connected creator, newest first. By default, only active ones.',
   response: { description: 'The subscriptions.', shape: subscriptionsShape },
 } as const satisfies OperationDoc<typeof subscriptionsShape>;
 
@@ -76,7 +76,7 @@ export const readPublicKeys = {
   tag,
   summary: 'Read the public keys of a subscription',
   description:
-    'Returns the keys that verify the `v1a` signatures of deliveries, without an access token. For 24 hours after a change it also has the previous key. Read it again when no key matches, at most once in five minutes.',
+    'Returns the keys that verify the `v1a` signatures of deliveries, without an access token. For 24 hours after a change, the previous key is included. Read the keys again when none matches, at most once in five minutes.',
   path,
   response: { description: 'The public keys.', shape: publicKeysShape },
   errors: [{ when: 'The subscription does not exist.', example: new NotFound('webhook subscription') }],
@@ -86,8 +86,7 @@ export const updateSubscription = {
   id: 'updateWebhook',
   tag,
   summary: 'Update a subscription',
-  description:
-    'Changes the URL, events, secret, signature, status or maximum of concurrent requests, or replaces the key pair (`new_signing_key`). Members that are left out do not change.',
+  description: 'Changes the members that are sent; the others stay. `new_signing_key` replaces the key pair.',
   path,
   body: {
     enable: { summary: 'Re-enable the subscription', value: { status: 'active' } },

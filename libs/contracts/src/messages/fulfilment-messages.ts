@@ -33,7 +33,7 @@ const packedItems = z
   .min(1)
   .max(100)
   .describe(
-    'What the package contains. If every package of an order has its items, the order is delivered when packages with all of its pieces have arrived',
+    'What the package contains. If every package names its items, the order is delivered when packages with all of its pieces have arrived',
   );
 
 const prices = z.record(z.enum(currencies), z.int().min(1).max(maxAmount));
@@ -46,7 +46,7 @@ export const fulfilmentMessages = {
     z.object({
       order_id: orderId,
       ...packageTracking,
-      shipped_at: instant.optional(),
+      shipped_at: instant.optional().describe('When the package was handed over; by default `occurred_at`'),
       items: packedItems.optional(),
     }),
   ),
@@ -61,7 +61,7 @@ export const fulfilmentMessages = {
     z.object({
       order_id: orderId,
       tracking_number: trimmedText.optional(),
-      delivered_at: instant.optional(),
+      delivered_at: instant.optional().describe('When it was delivered; by default `occurred_at`'),
     }),
   ),
   fulfilmentCancelled: defineMessage(

@@ -80,7 +80,9 @@ const cancelledData = orderDataWithReason.extend({
   cancelled_by: z
     .enum(['merchant', 'operator', 'warehouse'])
     .optional()
-    .describe('Who requested it: the merchant through the Store API, an operator, or the warehouse itself'),
+    .describe(
+      'Who requested the cancellation: the merchant through the Store API, an operator, or the warehouse',
+    ),
 });
 
 export const orderMessages = {

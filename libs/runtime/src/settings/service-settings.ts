@@ -14,7 +14,7 @@ export const serviceSettings = z.object({
   HOST: z.string().default('0.0.0.0').describe('Address to listen on'),
   PORT: port.describe('Port of the public HTTP interface'),
   INTERNAL_PORT: port.describe(
-    'Port of the metrics and message status endpoints; the gateway does not route it',
+    'Port of the metrics and message status endpoints; the gateway sends no requests to it',
   ),
   INTERNAL_HOST: z
     .string()

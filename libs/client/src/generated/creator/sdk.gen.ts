@@ -148,7 +148,7 @@ export const readOrder = <ThrowOnError extends boolean = true>(
 /**
  * Read the timeline of an order
  *
- * Returns when the order was placed, paid, shipped, delivered, cancelled and refunded, with failed charges and changes of the tracking. The deliveries of webhooks about it are in the Store API, at `webhook_deliveries_url`.
+ * Returns when the order was placed, paid, shipped, delivered, cancelled and refunded, with failed charges and changes of the tracking. The Store API lists the webhook deliveries about the order, at `webhook_deliveries_url`.
  */
 export const readOrderTimeline = <ThrowOnError extends boolean = true>(
   options: Options<ReadOrderTimelineData, ThrowOnError>,
@@ -162,7 +162,7 @@ export const readOrderTimeline = <ThrowOnError extends boolean = true>(
 /**
  * Stream new orders
  *
- * Returns server-sent events (`EventSource`, or `fetch` with an `Authorization` header). The first event is `open`: read the list of orders then. Each new order is an `order.created` with the order as in the list, less than a second after the list has it. An order that becomes known more than a day after it was placed is in the list only. Handle each `uuid` once. The stream ends when the access token expires or is revoked, and at a roll-out; connect again with the last `id` as `Last-Event-ID`, and no order of the last 24 hours is skipped. If it is older, or unknown, the first event is `reset` instead of `open`: read the list again. A comment comes every 15 seconds.
+ * Returns server-sent events (`EventSource`, or `fetch` with an `Authorization` header). The first event is `open`: read the list of orders then. Each new order is an `order.created` with the order as in the list, less than a second after the list has it. An order that becomes known more than a day after it was placed is in the list only. Handle each `uuid` once. The stream ends when the access token expires or is revoked, and at a roll-out; connect again with the last `id` as `Last-Event-ID`, and no order of the last 24 hours is skipped. If it is older, or unknown, the first event is `reset` instead of `open`: read the list again. A comment is sent every 15 seconds, so that a broken connection is noticed.
  */
 export const streamOrders = <ThrowOnError extends boolean = true>(
   options: Options<StreamOrdersData, ThrowOnError, StreamOrdersResponse>,
@@ -176,7 +176,7 @@ export const streamOrders = <ThrowOnError extends boolean = true>(
 /**
  * Read the sales of a month
  *
- * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the newest reference rate of the European Central Bank that is known, of the day of the payment or of the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments, or in the future, has zeros.
+ * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the newest known reference rate of the European Central Bank from the day of the payment or the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments, or in the future, has zeros.
  */
 export const readSalesStatistics = <ThrowOnError extends boolean = true>(
   options: Options<ReadSalesStatisticsData, ThrowOnError>,
@@ -190,7 +190,7 @@ export const readSalesStatistics = <ThrowOnError extends boolean = true>(
 /**
  * Read the royalties of a month
  *
- * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the newest reference rate of the European Central Bank that is known, of the day of the payment or of the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments, or in the future, has zeros.
+ * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the newest known reference rate of the European Central Bank from the day of the payment or the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments, or in the future, has zeros.
  */
 export const readRoyaltyStatistics = <ThrowOnError extends boolean = true>(
   options: Options<ReadRoyaltyStatisticsData, ThrowOnError>,
@@ -246,7 +246,7 @@ export const listConnectedApps = <ThrowOnError extends boolean = true>(
 /**
  * List the statements of a creator
  *
- * Returns the statements, newest first. A statement is issued for each closed month in which the creator had sales or refunds, within minutes after the month has closed. Its sums are those of the royalty statistics and of the ledger lines of the month. After a change of the settlement currency, those show only what was posted in the new currency. A refund that becomes known later is in the statement of a later month.
+ * Returns the statements, newest first. A statement is issued for each closed month in which the creator had sales or refunds, within minutes after the month has closed. Its sums are those of the royalty statistics and of the ledger lines of the month. After a change of the settlement currency, statistics and ledger lines show only what was posted in the new currency. A refund that becomes known later is in the statement of a later month.
  */
 export const listStatements = <ThrowOnError extends boolean = true>(
   options: Options<ListStatementsData, ThrowOnError>,
@@ -302,7 +302,7 @@ export const listReleases = <ThrowOnError extends boolean = true>(
 /**
  * Create a release
  *
- * Creates a release of the creator that the access token is connected to, or of the creator in `creator`. The release appears in the Store within seconds as `pending`, with one pending product. It can be ordered after it is approved and priced. A repeated request creates another release, unless it has the same `idempotency-key`.
+ * Creates a release of the creator that the access token is connected to, or of the creator in `creator`. The release appears in the Store within seconds as `pending`, with one pending product. It can be ordered after the operator has approved and priced it. A repeated request creates another release, unless it has the same `idempotency-key`.
  */
 export const createRelease = <ThrowOnError extends boolean = true>(
   options: Options<CreateReleaseData, ThrowOnError>,

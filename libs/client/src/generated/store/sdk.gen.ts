@@ -244,7 +244,7 @@ export const listShippingServices = <ThrowOnError extends boolean = true>(
 /**
  * Report an event of a test order
  *
- * Lets the simulated warehouse report an event of a test order, as a warehouse would: `shipped` and `cancelled` of an order that is `processing` (`cancelled` also after a failed payment), `delivered` of a shipped one, and `tracking_updated` of one that was shipped. The webhooks are those of a live order. A repeated request with the same `idempotency-key` applies the event once, and returns the order as it is by then. Without this request a test order is shipped some minutes after its payment, and delivered some minutes later.
+ * Lets the simulated warehouse report an event of a test order. An order that is `processing` can become `shipped` or `cancelled`; a `shipped` one `delivered`; one that is `payment_failed` only `cancelled`. `tracking_updated` needs an order that is `shipped` or `delivered`. The webhooks are those of a live order. A repeated request with the same `idempotency-key` applies the event once, and returns the current order. Without this request a test order is shipped some minutes after its payment, and delivered some minutes later.
  */
 export const reportTestEvent = <ThrowOnError extends boolean = true>(
   options: Options<ReportTestEventData, ThrowOnError>,
@@ -276,7 +276,7 @@ export const readConnectedCreator = <ThrowOnError extends boolean = true>(
 /**
  * List subscriptions
  *
- * Returns the subscriptions of this client for the connected creator, newest first: the active ones, unless `status` says otherwise.
+ * Returns the subscriptions of this client for the connected creator, newest first. By default, only active ones.
  */
 export const listWebhooks = <ThrowOnError extends boolean = true>(
   options: Options<ListWebhooksData, ThrowOnError>,
@@ -334,7 +334,7 @@ export const readWebhook = <ThrowOnError extends boolean = true>(
 /**
  * Update a subscription
  *
- * Changes the URL, events, secret, signature, status or maximum of concurrent requests, or replaces the key pair (`new_signing_key`). Members that are left out do not change.
+ * Changes the members that are sent; the others stay. `new_signing_key` replaces the key pair.
  */
 export const updateWebhook = <ThrowOnError extends boolean = true>(
   options: Options<UpdateWebhookData, ThrowOnError>,
@@ -352,7 +352,7 @@ export const updateWebhook = <ThrowOnError extends boolean = true>(
 /**
  * Read the public keys of a subscription
  *
- * Returns the keys that verify the `v1a` signatures of deliveries, without an access token. For 24 hours after a change it also has the previous key. Read it again when no key matches, at most once in five minutes.
+ * Returns the keys that verify the `v1a` signatures of deliveries, without an access token. For 24 hours after a change, the previous key is included. Read the keys again when none matches, at most once in five minutes.
  */
 export const readWebhookPublicKeys = <ThrowOnError extends boolean = true>(
   options: Options<ReadWebhookPublicKeysData, ThrowOnError>,
@@ -365,7 +365,7 @@ export const readWebhookPublicKeys = <ThrowOnError extends boolean = true>(
 /**
  * Read the health of a receiver
  *
- * Returns success rate, response times and outcomes of the newest attempts, what waits to be sent, and when the subscription would be disabled.
+ * Returns success rate, response times and outcomes of the newest attempts, the number of due deliveries, and when the subscription would be disabled.
  */
 export const readWebhookHealth = <ThrowOnError extends boolean = true>(
   options: Options<ReadWebhookHealthData, ThrowOnError>,
@@ -405,7 +405,7 @@ export const readWebhookDelivery = <ThrowOnError extends boolean = true>(
 /**
  * Retry a delivery
  *
- * Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. If the attempt fails, a delivery that had succeeded, failed or was held keeps its status; another one is `retrying`, due as before, or `held` if the subscription is disabled. If the receiver responds with 410, a delivery that was open or held has failed. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.
+ * Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. If the attempt fails, a delivery that had succeeded, had failed or was held keeps its status. An open delivery is `retrying` and due as before, or `held` if the subscription is disabled. If the receiver responds with 410, the subscription is disabled, and a delivery that was open or held becomes `failed`. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.
  */
 export const retryWebhookDelivery = <ThrowOnError extends boolean = true>(
   options: Options<RetryWebhookDeliveryData, ThrowOnError>,
@@ -455,7 +455,7 @@ export const sendWebhookTestEvent = <ThrowOnError extends boolean = true>(
 /**
  * List deliveries about an order
  *
- * Returns what was delivered about an order, newest first: to all subscriptions of your app, and for a first-party app to those of all apps of the creator. Deliveries are kept for 30 days, and until the subscription is deleted. An unknown order has none.
+ * Returns the deliveries about an order, newest first: those to all subscriptions of your app, for a first-party app those to all apps of the creator. Deliveries are kept for 30 days, unless the subscription is deleted earlier. For an unknown order the list is empty.
  */
 export const listOrderWebhookDeliveries = <ThrowOnError extends boolean = true>(
   options: Options<ListOrderWebhookDeliveriesData, ThrowOnError>,
@@ -469,9 +469,9 @@ export const listOrderWebhookDeliveries = <ThrowOnError extends boolean = true>(
 /**
  * Read the event feed
  *
- * Returns the events of the connected creator, with the ids and bodies that webhooks have. For receivers that cannot be called: no subscription is needed. The feed of a creator contains all its events from the first request for it on, and keeps them for 30 days.
+ * Returns the events of the connected creator, with the ids and bodies that webhooks have, for receivers without a public address. No subscription is needed. The first request starts the feed of the creator. It then contains all events of the creator, and keeps them for 30 days.
  *
- * Save `next` once you have handled the events, and send it as `after`. With `wait`, a request without new events is held until one comes, or until the time is over: then `data` is empty. A repeated request with the same `after` returns the same events again, and newer ones, so handle each `id` once, as with webhooks. A feed that is not read for 30 days ends, and its positions are rejected from then on.
+ * Save `next` once you have handled the events, and send it as `after`. With `wait`, a request waits for the next event, up to this time; if there is none, `data` is empty. A repeated request with the same `after` returns the same events, and newer ones, so handle each `id` once, as with webhooks. A feed that is not read for 30 days ends, and its positions are rejected from then on.
  */
 export const readEvents = <ThrowOnError extends boolean = true>(
   options: Options<ReadEventsData, ThrowOnError>,

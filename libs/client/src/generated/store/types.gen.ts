@@ -1494,7 +1494,7 @@ export type WebhookHealth = {
    */
   deliveries: number;
   /**
-   * Number of their attempts, at most the newest 100 of each, without those that our side lost
+   * Number of attempts of these deliveries: at most the newest 100 of each, without `lost` ones
    */
   attempts: number;
   /**
@@ -1556,7 +1556,7 @@ export type WebhookHealth = {
    */
   failing: {
     /**
-     * When the first of the consecutive failures was
+     * When the first of the consecutive failures happened
      */
     since: string;
     /**
@@ -1568,7 +1568,7 @@ export type WebhookHealth = {
      */
     failures_until_disabled: number;
     /**
-     * A failure from this time on disables the subscription, once there were enough of them
+     * The first failure from this time on disables the subscription, if enough attempts have failed by then
      */
     disabled_at_earliest: string;
   } | null;
@@ -2588,7 +2588,7 @@ export type ReportTestEventErrors = {
    *
    * The status of the order does not allow the event (`status_mismatch`).
    *
-   * The order has 1000 events of its packages (`too_many_events`).
+   * The packages of the order already have 1000 events (`too_many_events`).
    *
    * The `idempotency-key` was used with a different body (`body_mismatch`).
    *
@@ -3167,7 +3167,7 @@ export type ReadWebhookHealthData = {
   };
   query?: {
     /**
-     * Length of the period of the health report in hours, up to now
+     * Length of the period in hours; it ends now
      */
     hours?: number;
   };
@@ -3886,7 +3886,7 @@ export type ReadEventsErrors = {
   /**
    * The request does not have the documented shape; `details` names the invalid members, parameters or headers.
    *
-   * `after` is not a `next` of this feed, or the feed has ended since: read it from its oldest event.
+   * `after` is not a position of this feed, or the feed has ended since then. Read it without `after`.
    */
   400: Error & {
     statusCode?: 400;
@@ -4004,7 +4004,7 @@ export type OrderCreatedWebhookPayload = {
      */
     item_count: number;
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
     /**
@@ -4057,7 +4057,7 @@ export type OrderProcessingWebhookPayload = {
      */
     status: 'pending' | 'processing' | 'payment_failed' | 'shipped' | 'delivered' | 'cancelled';
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
     /**
@@ -4118,7 +4118,7 @@ export type OrderShippedWebhookPayload = {
      */
     tracking_url: string;
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
     /**
@@ -4192,7 +4192,7 @@ export type OrderTrackingUpdatedWebhookPayload = {
      */
     tracking_url: string;
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
     /**
@@ -4262,7 +4262,7 @@ export type OrderDeliveredWebhookPayload = {
      */
     delivered_at: string;
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
     /**
@@ -4319,7 +4319,7 @@ export type OrderCancelledWebhookPayload = {
      */
     reason: string;
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
     /**
@@ -4380,7 +4380,7 @@ export type OrderPaymentFailedWebhookPayload = {
      */
     reason: string;
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
     /**
@@ -4437,7 +4437,7 @@ export type ProductAvailableWebhookPayload = {
      */
     status: 'available' | 'pending' | 'unavailable';
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
   };
@@ -4484,7 +4484,7 @@ export type ProductUnavailableWebhookPayload = {
      */
     status: 'available' | 'pending' | 'unavailable';
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
   };
@@ -4535,7 +4535,7 @@ export type ProductInventoryChangedWebhookPayload = {
      */
     previous_quantity: number | null;
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
   };
@@ -4582,7 +4582,7 @@ export type ProductInStockWebhookPayload = {
      */
     quantity: number | null;
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
   };
@@ -4629,7 +4629,7 @@ export type ProductOutOfStockWebhookPayload = {
      */
     quantity: number | null;
     /**
-     * Events may arrive out of order: for each id, keep the event with the latest `updated_at`
+     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
      */
     updated_at: string;
   };
