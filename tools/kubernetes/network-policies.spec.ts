@@ -78,7 +78,7 @@ function connections(manifests: readonly Manifest[], direction: 'ingress' | 'egr
 
 /** Connections of the table in the documentation. */
 function documented(): string[] {
-  const [, section = ''] = readText('docs/deploying.md').split('### Who may talk to whom\n');
+  const [, section = ''] = readText('docs/deploying.md').split('### Allowed connections\n');
   const list = (cell = ''): string[] => cell.split(', ');
   return tableRows(section).flatMap(([from, to, numbers]) =>
     list(from).flatMap((source) =>
