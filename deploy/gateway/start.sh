@@ -31,7 +31,7 @@ services='STORE_API CREATOR_API AUTH_SERVER WEBHOOK_WORKER'
 
 fail() {
   echo "gateway: $*" >&2
-  exit 78 # EX_CONFIG, as the services
+  exit 78 # EX_CONFIG, as in the services
 }
 
 for name in STORE_API_ADDRESS CREATOR_API_ADDRESS AUTH_SERVER_ADDRESS WEBHOOK_WORKER_ADDRESS GATEWAY_PUBLIC_HOST \

@@ -107,7 +107,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       queries: { '{{by}}': perSecond('sign_in_locked_attempts_total', 'by') },
     },
     {
-      title: 'Audit records that were lost',
+      title: 'Lost audit records',
       unit: 'short',
       queries: { '{{event}}': increase('audit_records_lost_total', 'event', '10m') },
       alerts: ['AuditRecordsLost'],

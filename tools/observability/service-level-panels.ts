@@ -72,8 +72,8 @@ function panels({ alert, budget, badShare }: ServiceLevel): readonly Panel[] {
       threshold: budget * fastBurnRate,
     },
     {
-      title: 'Error budget left of 30 days',
-      description: 'Needs 30 days of metrics; with fewer, the share of the days that there are.',
+      title: 'Remaining error budget of 30 days',
+      description: 'Needs 30 days of metrics. With fewer, it shows the budget of the recorded days.',
       unit: 'percentunit',
       queries: { left: `clamp_min(1 - (${badShare('30d')}) / ${budget}, 0)` },
       alerts: [alert],

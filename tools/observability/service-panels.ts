@@ -91,7 +91,7 @@ function saturation(service: ServiceName): readonly Panel[] {
       queries: { '{{instance}}': `max by (instance) (process_resident_memory_bytes${matchers})` },
     },
     {
-      title: 'Connections in use, of those that a pool may open',
+      title: 'Used share of each connection pool',
       unit: 'percentunit',
       queries: {
         '{{pool}}': `sum by (pool) (database_pool_connections_used${matchers}) / sum by (pool) (database_pool_connections_max${matchers})`,
@@ -109,7 +109,7 @@ function saturation(service: ServiceName): readonly Panel[] {
     deadLetters(matchers),
     withAlert(
       {
-        title: 'Time for which there have been dead letters',
+        title: 'Time since the dead-letter queue was last empty',
         unit: 's',
         queries: { '{{queue}}': `min by (queue) (messaging_dead_letters_waiting_seconds${matchers})` },
       },
@@ -141,7 +141,7 @@ function replicas(service: ServiceName): readonly Panel[] {
       alerts: ['RelaxedSettings'],
     },
     {
-      title: 'Spans that were dropped',
+      title: 'Dropped spans',
       unit: 'ops',
       queries: { '{{reason}}': perSecond(`trace_spans_dropped_total${matchers}`, 'reason') },
       alerts: ['SpansDropped'],
