@@ -79,7 +79,7 @@ function bounds(schema: Node): string[] {
   if (propertyNames !== undefined)
     return [
       ...span(undefined, schema.maxProperties, ' keys'),
-      ...bounds(node.parse(propertyNames)).map((bound) => `by ${bound}`),
+      ...bounds(node.parse(propertyNames)).map((bound) => `keys: ${bound}`),
     ];
   return [
     ...(values === undefined ? [] : [values.map(code).join(', ')]),

@@ -18,8 +18,8 @@ const rate = z
     price: moneyShape.describe('Price of the shipping'),
     delivery_days: z
       .object({
-        min: z.int().min(0).describe('At least'),
-        max: z.int().min(0).describe('At most'),
+        min: z.int().min(0).describe('Lowest number of days'),
+        max: z.int().min(0).describe('Highest number of days'),
       })
       .nullable()
       .describe(

@@ -1075,11 +1075,11 @@ export type ShippingRate = {
    */
   delivery_days: {
     /**
-     * At least
+     * Lowest number of days
      */
     min: number;
     /**
-     * At most
+     * Highest number of days
      */
     max: number;
   } | null;
