@@ -22,8 +22,8 @@ In other environments, run the commands below with a password of your own for ea
 RabbitMQ 3.10 or later. Declare the exchange once, as an administrator. Services may not declare it, because the permission to declare an exchange includes the permission to delete it:
 
 \`\`\`sh
-rabbitmqadmin declare exchange --name ${exchange} --type topic --durable true # version 2
-rabbitmqadmin declare exchange name=${exchange} type=topic durable=true # version 1
+rabbitmqadmin declare exchange --name ${exchange} --type topic --durable true # rabbitmqadmin 2
+rabbitmqadmin declare exchange name=${exchange} type=topic durable=true # rabbitmqadmin 1
 \`\`\`
 
 ${storeUsers.map((user) => brokerCommands(user)).join('\n')}
