@@ -2,7 +2,7 @@ import type { DependencyName } from '../dev/dependencies/dependency.ts';
 import type { Suite } from '../dev/suite.ts';
 import type { Figure } from './figures.ts';
 
-/** A rate limit that no tool reaches: 100 million requests a second. */
+/** A rate limit that no tool reaches: 100 million requests in 1 s. */
 export const unlimited = '100000000/1';
 
 /** Stores, sizes and progress of a benchmark run. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { runSql } from '../dev/run-sql.ts';
 
-/** Creates an empty database, in place of an earlier one of this name. @returns its URL */
+/** Creates an empty database; one of this name is dropped first. @returns its URL */
 export async function createEmptyDatabase(serverUrl: string, name: string): Promise<string> {
   await runSql(serverUrl, `DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
   await runSql(serverUrl, `CREATE DATABASE ${pg.escapeIdentifier(name)}`);
@@ -12,7 +12,7 @@ export async function createEmptyDatabase(serverUrl: string, name: string): Prom
 
 /** The database of a service under measurement; subclasses add and read its rows. */
 export class BenchDatabase {
-  /** Statements to run when the connection is open. */
+  /** Statements that `open` runs on the new connection. */
   static readonly setup: readonly string[] = [];
   protected readonly client: pg.Client;
 
@@ -21,7 +21,7 @@ export class BenchDatabase {
     databaseUrl: string,
   ): Promise<Database> {
     const client = new pg.Client(databaseUrl);
-    client.on('error', () => undefined); // the next query fails, and says why
+    client.on('error', () => undefined); // the next query rejects with the reason
     await client.connect();
     for (const statement of this.setup) await client.query(statement);
     return new this(client);
@@ -31,7 +31,7 @@ export class BenchDatabase {
     this.client = client;
   }
 
-  /** Returns how many pages statements have read, from memory or disk. PostgreSQL counts them late. */
+  /** Returns how many pages statements have read, from memory or disk, as PostgreSQL has counted so far. */
   pagesRead(): Promise<number> {
     return this.readNumber(
       'SELECT blks_hit + blks_read AS number FROM pg_stat_database WHERE datname = current_database()',

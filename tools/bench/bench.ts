@@ -48,7 +48,7 @@ interface BenchEntry {
   readonly suiteEnvironment?: Readonly<Record<string, string>>;
 }
 
-/** The benchmarks by name, each imported only after the build, since it imports the compiled code. */
+/** The benchmarks by name. They import compiled code, so each is loaded only after the build. */
 const benches: Readonly<Record<string, BenchEntry>> = {
   auth: { load: async () => (await import('./auth/auth-bench.ts')).benchAuth, rows: 5_000_000 },
   store: { load: async () => (await import('./store/store-bench.ts')).benchStore },
@@ -85,8 +85,8 @@ async function main(): Promise<number | void> {
   const measured = await measure(entry, sizes, say);
   printResult(name, measured, values.json);
   if (values.write) {
-    const words = process.argv.slice(2).filter((argument) => argument !== '--write');
-    await writeReport(name, { command: ['npm run bench --', ...words].join(' '), ...measured });
+    const args = process.argv.slice(2).filter((argument) => argument !== '--write');
+    await writeReport(name, { command: ['npm run bench --', ...args].join(' '), ...measured });
   }
   const missed = measured.figures.filter((candidate) => !isMet(candidate));
   if (missed.length > 0) say(`\nMissed: ${missed.map(({ name: figureName }) => figureName).join(', ')}`);

@@ -4,9 +4,9 @@ import type { BenchContext } from './bench-context.ts';
 import { figure, type Figure } from './figures.ts';
 import { alternate, type Sample, ratio, type Rounds } from './rounds.ts';
 
-/** A PostgreSQL process reports the pages that it has read at the latest after 10 s without work. */
+/** An idle PostgreSQL process reports the pages that it has read within 10 s. */
 const statisticsDelayMs = 11_000;
-/** Maximum factor by which a path may be slower with many rows. */
+/** A path may be slower with many rows by this factor at most. */
 const maxSlowdown = 1.5;
 
 /** A value for the database with few rows, and one for the database with many. */
@@ -15,10 +15,7 @@ export interface BySize<Value> {
   readonly large: Value;
 }
 
-/**
- * Measures a path once. @param onCompleted called with the number of requests that have completed since its
- * last call
- */
+/** Measures a path once. @param onCompleted called with the number of requests since its last call */
 export type MeasurePath = (onCompleted: (requests: number) => void) => Promise<Sample>;
 
 /** Measures each path with both databases, alternately. */
@@ -76,13 +73,13 @@ export interface Pages extends BySize<number> {
   readonly atMs: number;
 }
 
-/** Returns how many pages statements have read so far, from memory or disk. */
+/** Waits for the statistics of PostgreSQL, and returns how many pages statements have read so far. */
 export async function readPages({ small, large }: BySize<BenchDatabase>): Promise<Pages> {
   await sleep(statisticsDelayMs);
   return { small: await small.pagesRead(), large: await large.pagesRead(), atMs: performance.now() };
 }
 
-/** Measures the pages that are read per ms without requests. `before` are the pages after that. */
+/** Measures the pages that are read per ms without requests. `before` is the number at its end. */
 export async function measureIdleReads(
   databases: BySize<BenchDatabase>,
 ): Promise<Pick<Reads, 'before' | 'idle'>> {

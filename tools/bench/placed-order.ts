@@ -1,8 +1,8 @@
 import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 
-/** Number of the releases that the orders and postings of the benchmarks are about. */
+/** Number of releases in the orders and postings of the benchmarks. */
 export const releaseCount = 40;
-/** The UUIDs of the releases end with numbers from this one on; those of the creators end with 1 to 3. */
+/** The first release has a UUID that ends with this number, the next one more. Creators have 1 to 3. */
 export const firstReleaseNumber = 4096;
 
 /** An order of two lines, placed now. The index chooses the two releases. */

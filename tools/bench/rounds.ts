@@ -45,7 +45,7 @@ export interface AlternatingVariant<Result = Sample> {
 /** The results of each variant by its name, one per round. */
 export type Rounds<Result = Sample> = Readonly<Record<string, readonly Result[]>>;
 
-/** Measures callers in rounds, like `alternate`. */
+/** Measures the callers of each variant in the rounds of `alternate`. */
 export function measureInRounds(
   variants: readonly Variant[],
   { rounds, eachMs }: RoundOptions,
@@ -117,13 +117,13 @@ export async function measurePrepared(
   }
 }
 
-/** The names of the variants whose throughputs are divided. */
+/** The ratio of the variant `of` to the variant `to`. */
 interface Ratio {
   readonly of: string;
   readonly to: string;
 }
 
-/** Ratio of two variants per round, since absolute figures vary with the load of the machine. */
+/** Compares two throughputs round by round, since absolute figures vary with the load of the machine. */
 export function ratio(name: string, rounds: Rounds, { of, to }: Ratio, target?: Target): Figure {
   const base = rounds[to] ?? [];
   const ratios = (rounds[of] ?? []).map(
@@ -132,7 +132,7 @@ export function ratio(name: string, rounds: Rounds, { of, to }: Ratio, target?: 
   return figure(name, ratios, 'x', target);
 }
 
-/** Ratio per second of CPU time; empty if the system does not report CPU time. */
+/** Compares two throughputs per second of CPU time; empty if the system does not report CPU time. */
 export function ratioPerCpuSecond(
   name: string,
   rounds: Rounds,
@@ -168,7 +168,7 @@ export function absoluteFigures(rounds: Rounds, name: string): Figure[] {
   ];
 }
 
-/** Measures how many requests the callers complete in a time. */
+/** Measures how many requests the callers complete in `durationMs`. */
 export async function measureCallers(
   { callers, server }: Omit<Variant, 'name'>,
   durationMs: number,

@@ -15,7 +15,7 @@ const pollIntervalMs = 20;
 /** Number of the last lines of output that the error of an ended process shows. */
 const shownLineCount = 20;
 
-/** Processes that are running. They would outlive a benchmark that fails or is interrupted. */
+/** Running processes, which are killed at the exit, so that they do not outlive a failed benchmark. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -74,7 +74,7 @@ export class ServedProcess implements PausableServer {
 
   /**
    * Polls until the function returns a value.
-   * @throws Failure if the process ends before, or after a minute
+   * @throws Failure when the process has ended, or after a minute
    */
   private async poll<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
     const endsAtMs = performance.now() + readyTimeoutMs;

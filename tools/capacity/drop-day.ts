@@ -14,7 +14,7 @@ interface OrderCosts {
   readonly skuOrdersPerSecond: number;
 }
 
-/** The stations of an order: the API, the database, and the row of a limited edition. */
+/** The stations that each order passes: the API, the database, and the row of a limited edition. */
 export function orderStations(costs: OrderCosts): Station[] {
   const { storeApiMs, postgresMs, serviceCores, databaseCores, skuOrdersPerSecond } = costs;
   const stations: Station[] = [

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { seededRandom } from '../demo/random.ts';
 import { poissonArrivals, simulate, type Station } from './queueing.ts';
 
+// M/M/1 is a queue with one server, Poisson arrivals and exponential service times. Its mean times are known.
 const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const meanSojourn = (station: Omit<Station, 'name'>, perSecond: number) => {
   const random = seededRandom(7).next;

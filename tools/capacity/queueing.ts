@@ -2,17 +2,17 @@
 export interface Station {
   readonly name: string;
   readonly servers: number;
-  /** Mean time of a server for one job, in ms. */
+  /** Mean time that a server needs for one job. */
   readonly serviceMs: number;
   readonly variability: 'fixed' | 'exponential';
 }
 
 export interface Simulation {
-  /** Per job, from its arrival until its last station is done, in ms. */
+  /** Time of each job from its arrival until its last station is done. */
   readonly sojournsMs: readonly number[];
-  /** Per station, the busy share of its servers. */
+  /** Busy share of the servers of each station. */
   readonly utilisation: Readonly<Record<string, number>>;
-  /** When the last job was done, in ms. */
+  /** When the last job was done. */
   readonly endedAtMs: number;
 }
 

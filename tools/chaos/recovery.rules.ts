@@ -3,7 +3,7 @@ import type { AcceptedOrder, FailedAttempt } from './shopper.ts';
 
 export interface StepTimes {
   readonly name: string;
-  /** When the step began, by `performance.now()`, as all times here. */
+  /** When the step began. All times in this file are those of `performance.now()`. */
   readonly fromMs: number;
   /** When everything that the step made unavailable was available again for clients. */
   readonly restoredAtMs: number;
@@ -22,7 +22,7 @@ export interface Effect {
   readonly orders: number;
 }
 
-/** Time for which a step still has an effect: connections time out, replicas reconnect. */
+/** A step has an effect for this time after its end: connections time out, replicas reconnect. */
 const aftermathMs = 3_000;
 
 /** Computes the effect of a step on clients. @param nextAtMs when the next step began, or Infinity */

@@ -12,12 +12,12 @@ import { replicaNumbers } from './suite/context.ts';
 import { describeStep, partOf, type Step } from './timeline.rules.ts';
 import { compareUntilEqual, openTraffic, reportProblems, type Traffic } from './traffic.ts';
 
-const rollsOfEach = 3;
-/** Consumers of messages before their publishers (docs/deploying.md). */
+const rollRounds = 3;
+/** Consumers of messages come before their publishers (docs/deploying.md). */
 const rollOutOrder = ['webhook-worker', 'creator-api', 'store-api', 'auth-server'] as const;
-/** Time in which orders are placed after the last fault. */
-const afterwardsMs = 5_000;
-/** Time in which the services must agree after a loss. */
+/** Orders are placed for this time after the last fault. */
+const afterFaultsMs = 5_000;
+/** After a loss, the services must agree within this time. */
 const lossTimeoutMs = 60_000;
 const pollIntervalMs = 2_000;
 
@@ -59,7 +59,7 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
     try {
       return await (options.isRolling ? rollAll(targets) : followTimeline(options, targets, startedAtMs));
     } finally {
-      await sleep(afterwardsMs);
+      await sleep(afterFaultsMs);
       ended.abort();
     }
   };
@@ -80,7 +80,7 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
   return reportComparison(comparison, traffic, options);
 }
 
-/** Prints what is lost after repairs, once messages on their way have arrived. Returns the exit status. */
+/** Repeats repairs until the services agree, or a timeout. Prints what is lost. Returns the exit status. */
 async function reportLoss(suite: ChaosSuite, traffic: Traffic): Promise<number> {
   const endsAtMs = performance.now() + lossTimeoutMs;
   const { accepted } = traffic.shopper;
@@ -105,8 +105,8 @@ function reportComparison(
   { isRolling }: Pick<ChaosOptions, 'isRolling'>,
 ): number {
   const { failedAttempts } = traffic.shopper;
-  // Without closed connections: a reload of nginx before 1.27.4 closes idle ones even if a request is on
-  // its way.
+  // Closed connections do not count: a reload of nginx before 1.27.4 closes idle ones even if a request is
+  // on its way.
   const failed = failedAttempts.filter(({ reason }) => reason !== 'UND_ERR_SOCKET');
   const counts = new Map<string, number>();
   for (const { reason } of failedAttempts) counts.set(reason, (counts.get(reason) ?? 0) + 1);
@@ -118,7 +118,10 @@ function reportComparison(
   return reportProblems('Nothing was lost or doubled.', [...traffic.problemsIn(comparison), ...failures]);
 }
 
-/** Runs each step when it is due and the previous step has ended: of all parts, or of the same part. */
+/**
+ * Runs each step when it is due and the previous one has ended. With `isConcurrent`, it waits only for the
+ * previous step of the same part.
+ */
 async function followTimeline(
   { steps, isConcurrent }: Pick<ChaosOptions, 'steps' | 'isConcurrent'>,
   targets: Targets,
@@ -144,7 +147,7 @@ async function followTimeline(
 /** Rolls every replica, one after another, in three rounds. */
 async function rollAll({ replicas }: Targets): Promise<StepTimes[]> {
   const times: StepTimes[] = [];
-  for (let round = 1; round <= rollsOfEach; round += 1)
+  for (let round = 1; round <= rollRounds; round += 1)
     for (const service of rollOutOrder)
       for (const replica of replicaNumbers) {
         const fromMs = performance.now();

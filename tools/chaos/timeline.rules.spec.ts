@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { partOf, seededTimeline, shortPace, timeline, usualPace } from './timeline.rules.ts';
 
 describe('the timeline of a run', () => {
-  it('is the same for the same seed, and another for another seed', () => {
+  it('is the same for the same seed, and differs for another seed', () => {
     const options = { minLengthMs: 120_000, pace: usualPace };
     expect(seededTimeline(7, options)).toEqual(seededTimeline(7, options));
     expect(seededTimeline(7, options)).not.toEqual(seededTimeline(8, options));
   });
 
-  it('has every kind of fault, however short it is, and can be read from a file', () => {
+  it('has every kind of step, even if it is short, and can be read from a file', () => {
     for (const seed of [1, 2, 3]) {
       const steps = seededTimeline(seed, { minLengthMs: 1_000, pace: shortPace });
       expect(steps).toHaveLength(7);
@@ -18,7 +18,7 @@ describe('the timeline of a run', () => {
     }
   });
 
-  it('rejects a step of a file that it does not know', () => {
+  it('is rejected if a file has an unknown step', () => {
     expect(timeline.safeParse([{ atMs: 0, action: 'unplug' }]).success).toBe(false);
   });
 });

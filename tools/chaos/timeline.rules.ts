@@ -95,7 +95,7 @@ export function partOf({ action }: Step): 'replicas' | 'RabbitMQ' | 'Redis' | 'P
   }
 }
 
-/** One line for people. */
+/** Describes a step in one line. */
 export function describeStep(step: Step): string {
   const { action } = step;
   const details = [

@@ -88,7 +88,7 @@ export async function compareUntilEqual(compare: () => Promise<Comparison>): Pro
   }
 }
 
-/** Prints the problems, or the sentence if there are none. Returns the exit status. */
+/** Prints the problems, or `success` if there are none. Returns the exit status. */
 export function reportProblems(success: string, problems: readonly string[]): number {
   say(problems.length === 0 ? `\n${success}` : `\nDifferences:\n  ${problems.join('\n  ')}`);
   return problems.length === 0 ? 0 : 1;

@@ -10,7 +10,7 @@ export interface DatabaseUrls {
   readonly restored: string;
 }
 
-/** Prints how many rows the restored database lacks, and returns which, before the service is started. */
+/** Prints how many rows the restored database lacks, and returns what was lost. Call it before the start. */
 export async function reportLost(service: ServiceName, urls: DatabaseUrls): Promise<LostByRestore> {
   const [before, after] = await Promise.all([countRows(urls.stopped), countRows(urls.restored)]);
   for (const [table, count] of before)
@@ -23,7 +23,7 @@ export async function reportLost(service: ServiceName, urls: DatabaseUrls): Prom
   );
   const events =
     service === 'webhook-worker'
-      ? without(await readEvents(urls.stopped), await readEvents(urls.restored))
+      ? missingRows(await readEvents(urls.stopped), await readEvents(urls.restored))
       : [];
   return {
     orders: new Map(orders.map(({ id, units }) => [String(id), Number(units)])),
@@ -68,16 +68,16 @@ const readEvents: Read = (url) =>
      FROM webhook_events WHERE event LIKE 'order.%'`,
   );
 
-function without(rows: readonly Row[], others: readonly Row[]): Row[] {
-  const ids = new Set(others.map(({ id }) => id));
-  return rows.filter(({ id }) => !ids.has(id));
+function missingRows(before: readonly Row[], after: readonly Row[]): Row[] {
+  const ids = new Set(after.map(({ id }) => id));
+  return before.filter(({ id }) => !ids.has(id));
 }
 
 /** Returns the orders that are missing, and those that were restored in an earlier version. */
 async function compareOrders({ stopped, restored }: DatabaseUrls): Promise<[missing: Row[], earlier: Row[]]> {
   const [before, after] = await Promise.all([readOrders(stopped), readOrders(restored)]);
   const versions = new Map(before.map(({ id, version }) => [id, version]));
-  return [without(before, after), after.filter(({ id, version }) => versions.get(id) !== version)];
+  return [missingRows(before, after), after.filter(({ id, version }) => versions.get(id) !== version)];
 }
 
 /** Counts the rows of each table. `query_to_xml` executes a query that is built from the table's name. */

@@ -38,7 +38,7 @@ export class PointInTimeBackup {
   longestUnarchivedSeconds = 0;
   private readonly postgres: PostgresPair;
   private readonly base: string;
-  private readonly watch: NodeJS.Timeout;
+  private readonly archivingTimer: NodeJS.Timeout;
 
   static async take(postgres: PostgresPair): Promise<PointInTimeBackup> {
     const base = join(postgres.home, 'base-backup');
@@ -50,12 +50,15 @@ export class PointInTimeBackup {
     this.postgres = postgres;
     this.base = base;
     // A measurement that fails is repeated at the next interval.
-    this.watch = setInterval(() => void this.measureArchiving().catch(() => undefined), pollIntervalMs);
+    this.archivingTimer = setInterval(
+      () => void this.measureArchiving().catch(() => undefined),
+      pollIntervalMs,
+    );
   }
 
   /** Waits until everything that is committed is archived. */
   async archiveAll(): Promise<void> {
-    clearInterval(this.watch);
+    clearInterval(this.archivingTimer);
     const url = this.postgres.primaryUrl;
     const [row] = await runSql(url, 'SELECT pg_walfile_name(pg_switch_wal()) AS name');
     await eventually(

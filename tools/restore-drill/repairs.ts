@@ -12,7 +12,7 @@ const reconciled = z.object({
   findings: z.array(z.object({ kind: z.string(), charge_id: z.string() })),
 });
 
-/** Runs the repairs after the restore of a service's database (docs/runbook.md). Returns problems. */
+/** Runs the repairs after the restore of a service's database (docs/runbook.md). Returns what is wrong. */
 export async function repair(
   service: ServiceName,
   {
@@ -58,8 +58,8 @@ async function comparePayments(
     adminUrlOf('store-api', context),
     'SELECT idempotency_key AS charge, order_id AS id FROM sandbox_charges',
   );
-  const ofLost = rows.filter(({ id }) => lost.orders.has(parsePublicId('ord', String(id)) ?? ''));
-  const expected = ofLost
+  const expected = rows
+    .filter(({ id }) => lost.orders.has(parsePublicId('ord', String(id)) ?? ''))
     .map(({ charge }) => String(charge))
     .toSorted()
     .join();

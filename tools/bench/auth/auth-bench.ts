@@ -29,7 +29,7 @@ export async function benchAuth(context: BenchContext): Promise<readonly Figure[
   const auth = await createAuthProcess(context, 'bench_auth');
   try {
     const startTime = await auth.start();
-    const fresh = await createAccounts(context, auth);
+    const fresh = await createCallers(context, auth);
     const figures = await context.step('Refresh and introspection', () =>
       compareWithBaseline(context, fresh),
     );
@@ -41,7 +41,7 @@ export async function benchAuth(context: BenchContext): Promise<readonly Figure[
   }
 }
 
-async function createAccounts(context: BenchContext, server: ServiceProcess): Promise<CalledServer> {
+async function createCallers(context: BenchContext, server: ServiceProcess): Promise<CalledServer> {
   const tokens = await context.step('People and clients', () => signInForEachCaller(server, callerCount));
   return { server, callers: new TokenCallers(tokens) };
 }
@@ -71,7 +71,7 @@ async function compareWithOldRows(context: BenchContext, fresh: CalledServer): P
   try {
     await data.blockCleanup();
     await auth.start();
-    const grown = await createAccounts(context, auth);
+    const grown = await createCallers(context, auth);
     await context.step(`${context.rowCount} old rows`, () => data.addOldTokens(context.rowCount));
     const servers = { fresh, grown };
     // Warms up both, so that the comparison shows only the effect of the old rows.

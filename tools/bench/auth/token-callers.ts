@@ -14,11 +14,11 @@ export interface TokenServer {
   readonly paths: { readonly token: string; readonly introspection: string };
   readonly clientId: string;
   readonly resourceServer: { readonly client_id: string; readonly client_secret: string };
-  /** One for each caller, each of another token family. */
+  /** One for each caller, each from a different token family. */
   readonly refreshTokens: readonly string[];
 }
 
-/** Clients that refresh their own token family repeatedly, and a resource server that introspects them. */
+/** Callers that each refresh their own token family, and callers that introspect its access tokens. */
 export class TokenCallers {
   readonly refresh: readonly Caller[];
   readonly introspect: readonly Caller[];

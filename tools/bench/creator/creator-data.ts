@@ -4,7 +4,7 @@ import { firstReleaseNumber, releaseCount } from '../placed-order.ts';
 
 export const bigCreator = '01900000-0000-7000-8000-000000000001';
 export const smallCreator = '01900000-0000-7000-8000-000000000002';
-/** The creator whose orders are sent as messages. */
+/** The creator whose orders are published as messages. */
 export const busyCreator = '01900000-0000-7000-8000-000000000003';
 export const organisation = 'org_bench';
 /** Number of orders of the small creator. */

@@ -9,13 +9,13 @@ import { ServiceProcess } from '../service-process.ts';
 import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
 const creatorCount = 200;
-/** Number of orders of a sample, the same for each creator. */
+/** Number of orders in a sample. Each creator has the same number of them. */
 const orderCount = 4_000;
 const timeoutMs = 60_000;
 const pollIntervalMs = 5;
 
 /** Paid orders of new creators, as if the creators had been registered after their orders arrived. */
-const addWaitingPostings = `
+const insertWaitingPostings = `
   WITH creator_ids AS MATERIALIZED (SELECT gen_random_uuid() AS id FROM generate_series(1, ${creatorCount})),
   placed AS (
     INSERT INTO orders (id, creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code,
@@ -36,7 +36,7 @@ const addWaitingPostings = `
 
 class CreatorOrders extends CreatorData {
   async addWaitingPostings(): Promise<void> {
-    await this.client.query(addWaitingPostings);
+    await this.client.query(insertWaitingPostings);
   }
 
   async areAllPosted(): Promise<boolean> {

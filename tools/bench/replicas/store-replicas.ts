@@ -14,11 +14,13 @@ export async function startStoreReplicas(
   await service.start();
   await addReplicas(service, replicas);
   const token = await integrationToken(service, data.creatorId);
-  const requests = await Promise.all(service.origins.map((origin) => storeRequests(origin, data, token)));
+  const requestsByReplica = await Promise.all(
+    service.origins.map((origin) => storeRequests(origin, data, token)),
+  );
   /** The callers, divided evenly over the replicas. */
   const allCallers = (request: 'order' | 'placeOrder') =>
     Array.from({ length: callerCount / replicas }, () =>
-      requests.map((ofReplica) => ofReplica[request]),
+      requestsByReplica.map((requests) => requests[request]),
     ).flat();
   return {
     service,
@@ -29,7 +31,7 @@ export async function startStoreReplicas(
         measureCallers({ callers: allCallers('order'), server: service }, context.eachMs),
     },
     close: async () => {
-      await Promise.all(requests.map((ofReplica) => ofReplica.close()));
+      await Promise.all(requestsByReplica.map((requests) => requests.close()));
     },
   };
 }

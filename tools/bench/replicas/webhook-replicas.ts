@@ -14,7 +14,7 @@ const pollIntervalMs = 5;
 const clientId = 'bench_disabled';
 
 /** Disabled subscriptions with one delivery each. */
-const addDisabled = `
+const insertDisabled = `
   WITH subscriptions AS (
     INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status)
     SELECT gen_random_uuid(), gen_random_uuid(), '${clientId}', 'https://receiver.example', ARRAY['order.created'], '', 'v', 'disabled'
@@ -33,7 +33,7 @@ const requestHolding = `
 
 class DisabledSubscriptions extends BenchDatabase {
   async add(): Promise<void> {
-    await this.client.query(addDisabled);
+    await this.client.query(insertDisabled);
     await this.vacuum();
   }
 

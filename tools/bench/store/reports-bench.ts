@@ -12,18 +12,19 @@ import { createStoreProcess } from './store-process.ts';
 /** Name of the database, and namespace of exchanges, queues and keys of Redis. */
 const benchName = 'bench_reports';
 const publishedAtOnce = 500;
-/** The benchmark fails at a lower throughput, not counting the time until the first event is applied. */
-const minPerSecond = 100;
+/** The benchmark fails if the first event is applied later than this, or the others at a lower rate. */
 const maxStartMs = 10_000;
+const minPerSecond = 100;
 const pollIntervalMs = 50;
 const countIntervalMs = 100;
 
+/** A warehouse that publishes fulfilment events to a store-api. */
 interface Warehouse {
   readonly context: BenchContext;
   readonly store: ServiceProcess;
   readonly shop: Shop;
   readonly channel: ConfirmChannel;
-  /** The limited editions that stock counts are about. */
+  /** The limited editions that are counted. */
   readonly skus: readonly string[];
 }
 
@@ -51,8 +52,8 @@ export async function benchReports(context: BenchContext): Promise<readonly Figu
 /** Measures all replicas of store-api that are running. */
 async function measureReplicas(warehouse: Warehouse, condition: string): Promise<Figure[]> {
   const { rowCount, rounds, step } = warehouse.context;
-  const variant = (kind: string, makeEvents: () => Message[] | Promise<Message[]>) => {
-    const name = `${kind}, ${condition}`;
+  const variant = (eventsName: string, makeEvents: () => Message[] | Promise<Message[]>) => {
+    const name = `${eventsName}, ${condition}`;
     return { name, measure: () => step(name, async () => apply(warehouse, await makeEvents())) };
   };
   const samples = await alternate(

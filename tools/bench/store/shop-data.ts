@@ -1,14 +1,14 @@
 import { publicId } from '@fulfilment/contracts';
 import { BenchDatabase } from '../bench-database.ts';
 
-/** Ids of the catalogue and orders that both servers have in their databases. */
+/** Ids of the catalogue and orders that `Shop.addCatalogue` adds. */
 export interface ShopData {
   readonly creatorId: string;
   /** UUIDs of the two products. */
   readonly productUuids: { readonly unlimited: string; readonly limited: string };
-  /** Of the unlimited product. */
+  /** SKU of the unlimited product. */
   readonly sku: string;
-  /** Of the limited edition, which has so many pieces that it does not sell out. */
+  /** SKU of the limited edition, which has so many pieces that it does not sell out. */
   readonly limitedSku: string;
   /** UUIDs of orders. */
   readonly orderIds: readonly string[];

@@ -93,8 +93,8 @@ export class Integration {
     this.creatorApiPool = new Pool(stack.base_url, { connections: 2, connect });
   }
 
-  /** Makes each further order one piece of a limited edition. @param pieces number that must be in stock */
-  async orderLimitedEdition(pieces: number): Promise<void> {
+  /** Further orders are for one piece of a limited edition. @param pieces number that must be in stock */
+  async switchToLimitedEdition(pieces: number): Promise<void> {
     const sku = await limitedProduct(this.client, pieces);
     this.order = await orderRequest(this.client, [{ sku, quantity: 1 }]);
   }

@@ -24,7 +24,7 @@ type ProcessName = (typeof measuredProcesses)[number];
 /** A hundredth of the drop day that docs/capacity.md plans for: 200 orders a second of one SKU. */
 const dropDayPerSecond = 2;
 const dropDayMs = 30_000;
-/** One order in so many is read from the Creator API. */
+/** One of this many orders is read from the Creator API. */
 const ordersPerRead = 20;
 /** Orders a second that one limited edition can take: the default of `npm run -s tools -- capacity`. */
 const skuOrdersPerSecond = 400;
@@ -67,7 +67,7 @@ export async function benchSuite(context: BenchContext): Promise<readonly Figure
         }),
       ),
     );
-    await integration.orderLimitedEdition((dropDayPerSecond * dropDayMs) / 1000);
+    await integration.switchToLimitedEdition((dropDayPerSecond * dropDayMs) / 1000);
     const dropDay = await context.step(`${dropDayPerSecond} orders a second of one limited edition`, () =>
       measureFixedRate({ ...context, eachMs: dropDayMs }, integration, dropDayPerSecond),
     );

@@ -135,7 +135,7 @@ export class DeliveringWorker {
   }
 }
 
-/** A message of which one subscriber gets an event with the same id. */
+/** A message that leads to one event, with the same id, for one subscriber. */
 interface SentMessage extends SentEvent {
   readonly message: Message;
 }

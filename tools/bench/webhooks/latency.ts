@@ -85,12 +85,12 @@ interface Latencies {
 }
 
 function percentiles(name: string, rounds: readonly Latencies[], target?: { atMost: number }): Figure[] {
-  const ofRounds = (times: keyof Latencies, share: number): number[] =>
+  const perRound = (times: keyof Latencies, share: number): number[] =>
     rounds.map((round) => percentile(round[times], share));
   return [
-    figure(`${name}, p50`, ofRounds('toFirstByteMs', 0.5), 'ms'),
-    figure(`${name}, p99`, ofRounds('toFirstByteMs', 0.99), 'ms', target),
-    figure('  from when the event was due to its commit, p99', ofRounds('toCommitMs', 0.99), 'ms'),
+    figure(`${name}, p50`, perRound('toFirstByteMs', 0.5), 'ms'),
+    figure(`${name}, p99`, perRound('toFirstByteMs', 0.99), 'ms', target),
+    figure('  from when the event was due to its commit, p99', perRound('toCommitMs', 0.99), 'ms'),
   ];
 }
 

@@ -9,7 +9,7 @@ export interface Subscriber {
   readonly path: string;
 }
 
-/** An event of which one subscriber must get one delivery. */
+/** An event that must be delivered exactly once, to one subscriber. */
 export interface SentEvent {
   /** UUID of the event. */
   readonly id: string;

@@ -19,13 +19,13 @@ export interface ReceivedDelivery {
   readonly orderId: string;
 }
 
-/** Data that a restored database no longer has, although other services, clients or receivers have it. */
+/** Data that a restored database no longer has, but other services, clients or receivers may have. */
 export interface LostByRestore {
   /** Units of the orders that store-api no longer has, by the UUIDs of the orders. */
   readonly orders: ReadonlyMap<string, number>;
   /** Messages of these orders that store-api had not published, as order (ord_…) and type. */
   readonly unpublished: ReadonlySet<string>;
-  /** Ids (ord_…) of orders that store-api has in an earlier version, so it publishes the later ones again. */
+  /** Ids (ord_…) of orders that store-api has in an earlier version, so it repeats their later messages. */
   readonly earlierOrders: ReadonlySet<string>;
   /** Events that webhook-worker no longer has, as order and event. */
   readonly events: ReadonlySet<string>;
@@ -38,7 +38,7 @@ export const nothingLost: LostByRestore = {
   events: new Set(),
 };
 
-/** The services and the observations with which the accepted orders are compared. */
+/** What the accepted orders are compared with. `context` gives access to the databases. */
 export interface Observed {
   readonly context: ChaosContext;
   readonly received: readonly ReceivedDelivery[];

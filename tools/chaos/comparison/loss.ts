@@ -25,7 +25,7 @@ import { runSql } from '../../dev/run-sql.ts';
 const paidOrders = "SELECT id FROM orders WHERE payment_status = 'paid'";
 
 export interface Loss {
-  /** Lines for people. */
+  /** Lines to print. */
   readonly lines: readonly string[];
   /** Differences between the services about the orders that store-api still has. */
   readonly differences: readonly string[];

@@ -31,20 +31,17 @@ export interface ChaosSuite {
   readonly limitedId: string;
 }
 
-/**
- * Starts a separate suite, with an address for each replica as if on several machines, and stops it after the
- * work.
- */
+/** Starts a separate suite in which each replica has its own IP address, and stops it after the work. */
 export async function inChaosSuite<Result>(
-  given: Settings,
+  baseSettings: Settings,
   options: PostgresOptions,
   work: (suite: ChaosSuite, cleanups: Cleanups) => Promise<Result>,
 ): Promise<Result> {
   const settings: Settings = {
-    ...given,
+    ...baseSettings,
     externalUrls: {},
     environment: {
-      ...given.environment,
+      ...baseSettings.environment,
       RATE_LIMIT_DEFAULT: unlimited,
       RATE_LIMIT_ORDERS_CREATE: unlimited,
     },
@@ -79,7 +76,7 @@ async function start(
   );
   const context = chaosContext(settings, certificates.trustFile);
   const postgres = await PostgresPair.create(context, parts, options);
-  cleanups.unshift(() => postgres.stop()); // the last one: it deletes the data of ended processes
+  cleanups.unshift(() => postgres.stop()); // runs last: it deletes the data, which the processes use
   const stores = 'PostgreSQL × 2, Redis × 2, Sentinel × 3, RabbitMQ × 3';
   const [redis, brokers] = await progress.step(stores, async () => {
     const starting = [

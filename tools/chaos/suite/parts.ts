@@ -4,7 +4,7 @@ import { reasonOf } from '../../dev/failure.ts';
 import { ProcessPart, type ProcessPlan } from '../../dev/supervisor/process-part.ts';
 import { Supervisor } from '../../dev/supervisor/supervisor.ts';
 
-/** Starts supervised processes, and stops them at the end. The next run stops what a killed run left. */
+/** Starts supervised processes, and stops them at the end. After a killed run, the next run stops them. */
 export class Parts {
   private readonly supervisor: Supervisor;
   private readonly logs: LogFiles;

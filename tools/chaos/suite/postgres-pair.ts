@@ -17,7 +17,7 @@ const replicationTimeoutMs = 60_000;
 /** Time without replication before an asynchronous standby is promoted. The commits of this time are lost. */
 const replicationLagMs = 1_000;
 
-/** Settings of one server. A copy of another server's data has them too, so they are then replaced. */
+/** The file with the settings of one server. In a copy of another server's data, it is replaced. */
 const ownSettings = 'own.conf';
 
 interface Server {
@@ -94,10 +94,9 @@ export class PostgresPair {
     const { context } = this.environment;
     const password = join(this.home, 'password');
     this.writeAsServerUser(password, context.secrets.postgresPassword);
-    const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
-    await this.run('initdb', [
-      ...['-D', primary.data, '-U', 'suite', '-A', 'scram-sha-256', `--pwfile=${password}`, ...locale],
-    ]);
+    const authentication = ['-U', 'suite', '-A', 'scram-sha-256', `--pwfile=${password}`];
+    const locale = ['-E', 'UTF8', '--locale=C.UTF-8'];
+    await this.run('initdb', ['-D', primary.data, ...authentication, ...locale, '--no-sync']);
     this.writeConfig(primary, ownSettings, '');
     this.writeConfig(
       primary,
@@ -142,29 +141,22 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
       address.redirectTo(this.primary.port);
   }
 
-  /** Makes the server that is not the primary its standby, from a copy of its data. */
+  /** Re-creates the standby from a copy of the primary's data. */
   async rebuildStandby(): Promise<void> {
     const { standby, primary } = this;
+    const replicationUrl = this.urlOf({ port: this.environment.context.ports.postgresReplication });
     rmSync(standby.data, { recursive: true, force: true });
-    await this.run('pg_basebackup', [
-      '-D',
-      standby.data,
-      '-d',
-      this.urlOf({ port: this.environment.context.ports.postgresReplication }),
-      '-R',
-      '-c',
-      'fast',
-      '--no-sync',
-    ]);
+    const options = ['-R', '-c', 'fast', '--no-sync']; // -R makes the copy a standby
+    await this.run('pg_basebackup', ['-D', standby.data, '-d', replicationUrl, ...options]);
     this.writeConfig(standby, ownSettings, '');
     if (standby.part === undefined) [standby.part] = await this.environment.parts.start(this.plan(standby));
     else await standby.part.start();
     if (!this.environment.options.isSynchronous) return;
     this.writeConfig(primary, ownSettings, "synchronous_standby_names = '*'\n");
     await runSql(this.urlOf(primary), 'SELECT pg_reload_conf()');
-    const isSynchronous = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
+    const synchronousStandbys = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
     await eventually(
-      async () => (await runSql(this.urlOf(primary), isSynchronous)).length > 0,
+      async () => (await runSql(this.urlOf(primary), synchronousStandbys)).length > 0,
       replicationTimeoutMs,
       'the standby is synchronous',
     );

@@ -12,7 +12,7 @@ import type { Parts } from './parts.ts';
 import { type ChaosContext, replicaEnvironment, type ReplicaNumber, replicaNumbers } from './context.ts';
 
 const resolveSeconds = 1;
-/** Longer than the gateway may still use the old address, like `preStop` in deploy/kubernetes. */
+/** Longer than the gateway uses the address of a replaced replica, like `preStop` in deploy/kubernetes. */
 const preStopMs = 4_000;
 const probeTimeoutMs = 3_000;
 
@@ -100,7 +100,7 @@ export class Replicas {
     await old.stop();
   }
 
-  /** Stops every replica of a service. Unlike after scaling to zero, its name still has their addresses. */
+  /** Stops every replica of a service. Its name still resolves to them, unlike after scaling to zero. */
   async stopService(service: ServiceName): Promise<void> {
     await Promise.all(replicaNumbers.map((replica) => this.find(service, replica).part.stop()));
   }

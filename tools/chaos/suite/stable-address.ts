@@ -22,7 +22,7 @@ export class StableAddress {
     });
   }
 
-  /** Ends every connection. New ones lead to the server at this port, or are rejected while there is none. */
+  /** Ends every connection. New ones lead to the server at this port; without a port they are closed. */
   redirectTo(targetPort: number | undefined): void {
     this.targetPort = targetPort;
     for (const socket of this.sockets) socket.destroy();
