@@ -4,7 +4,7 @@ import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 import { oneWayFolders } from './tools/lint/one-way-folders.mjs';
 
-/** Which layer may import which. Apps never import each other; arrows between libs go one way. */
+/** The layers that each layer may import. Apps never import each other; imports between libs go one way. */
 const layers = {
   pure: ['pure'],
   testing: ['pure', 'testing'],
@@ -19,15 +19,15 @@ const layers = {
 };
 
 /**
- * What a file's suffix forbids it to import (docs/adr/0002). Each call is a rule of its own, because ESLint
- * applies to a file only the last options of a rule.
+ * Forbids imports by the suffix or folder of a file (docs/adr/0002). Each call defines a separate rule,
+ * because ESLint applies only the last matching options of a rule to a file.
  */
-const never = (name, files, patterns, message, alsoIgnored = []) => ({
+const forbidImports = ({ name, files, ignores = [], imports, message }) => ({
   files,
-  ignores: ['**/*.spec.ts', ...alsoIgnored],
+  ignores: ['**/*.spec.ts', ...ignores],
   plugins: { [name]: { rules: { imports: tseslint.plugin.rules['no-restricted-imports'] } } },
   rules: {
-    [`${name}/imports`]: ['error', { patterns: [{ group: patterns, message }] }],
+    [`${name}/imports`]: ['error', { patterns: [{ group: imports, message }] }],
   },
 });
 
@@ -71,7 +71,7 @@ export default tseslint.config(
     },
   },
   { files: ['tools/**'], rules: { 'no-console': 'off' } },
-  // An example imports its own package as strangers do: by its name.
+  // An example imports its own package by name, as the code of an integrator does.
   { files: ['libs/*/examples/**'], rules: { '@nx/enforce-module-boundaries': 'off' } },
   {
     files: ['**/*.mjs'],
@@ -83,27 +83,28 @@ export default tseslint.config(
       },
     },
   },
-  never(
-    'production',
-    ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
-    ['@fulfilment/testing', '@fulfilment/testing/*', '@fulfilment/*/testing', '**/testing/*'],
-    'Only tests import test support.',
-    ['**/*.fixture.ts', '**/test/**', '**/testing/**', 'apps/suite-e2e/**'],
-  ),
-  never(
-    'use-cases',
-    ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
-    ['express'],
-    'Use cases take and return plain data; controllers, pipes and other HTTP edges read and write HTTP.',
-    [
+  forbidImports({
+    name: 'production',
+    files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ignores: ['**/*.fixture.ts', '**/test/**', '**/testing/**', 'apps/suite-e2e/**'],
+    imports: ['@fulfilment/testing', '@fulfilment/testing/*', '@fulfilment/*/testing', '**/testing/*'],
+    message: 'Only tests import test support.',
+  }),
+  forbidImports({
+    name: 'use-cases',
+    files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ignores: [
       '**/*.{controller,filter,guard,interceptor,middleware,pipe}.ts',
       'libs/http-service/**', // the HTTP edge that the services share
     ],
-  ),
-  never(
-    'rules',
-    ['apps/*/src/**/*.rules.ts'],
-    [
+    imports: ['express'],
+    message:
+      'Use cases take and return plain data; controllers, pipes and other HTTP edges read and write HTTP.',
+  }),
+  forbidImports({
+    name: 'rules',
+    files: ['apps/*/src/**/*.rules.ts'],
+    imports: [
       'typeorm',
       'pg',
       '@nestjs/*',
@@ -116,20 +117,20 @@ export default tseslint.config(
       '@fulfilment/database',
       '@fulfilment/messaging',
     ],
-    'Rules are pure: values in, values out.',
-  ),
-  never(
-    'controllers',
-    ['apps/*/src/**/*.controller.ts'],
-    ['typeorm', 'pg', '@fulfilment/messaging', '@fulfilment/database'],
-    'A controller states route, scope and DTO, and makes one call.',
-  ),
-  never(
-    'consumers',
-    ['apps/*/src/**/*.consumer.ts', 'apps/*/src/**/*.job.ts'],
-    ['express', '@nestjs/platform-express', '@fulfilment/http-service'],
-    'A consumer is the broker edge.',
-  ),
+    message: 'Rules are pure: values in, values out.',
+  }),
+  forbidImports({
+    name: 'controllers',
+    files: ['apps/*/src/**/*.controller.ts'],
+    imports: ['typeorm', 'pg', '@fulfilment/messaging', '@fulfilment/database'],
+    message: 'A controller states route, scope and DTO, and makes one call.',
+  }),
+  forbidImports({
+    name: 'consumers',
+    files: ['apps/*/src/**/*.consumer.ts', 'apps/*/src/**/*.job.ts'],
+    imports: ['express', '@nestjs/platform-express', '@fulfilment/http-service'],
+    message: 'Consumers and jobs handle messages and schedules, not HTTP.',
+  }),
   {
     files: ['apps/creator-api/src/**/*.ts'],
     ignores: ['**/*.spec.ts', '**/*.fixture.ts', '**/*.module.ts', '**/*.job.ts', '**/visibility/**'],

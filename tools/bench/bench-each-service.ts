@@ -10,7 +10,7 @@ export async function benchEachService(
   benches: Partial<Record<ServiceName, () => Promise<readonly Figure[]>>>,
   service: string | undefined,
 ): Promise<Figure[]> {
-  const selected = Object.entries(benches).filter(([name]) => (service ?? name) === name);
+  const selected = Object.entries(benches).filter(([name]) => service === undefined || name === service);
   if (selected.length === 0)
     throw new Failure(`--service must be one of ${Object.keys(benches).join(', ')}.`);
   const figures: Figure[] = [];

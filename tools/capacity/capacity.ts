@@ -69,13 +69,13 @@ function describeOrders(stations: readonly Station[], perSecond: number): string
 }
 
 /** Reads the processor time of a process per order from the last benchmark. */
-function processorMs(process: string): number {
+function processorMs(processName: string): number {
   const file = join(root, 'docs', 'reference', 'benchmarks.json');
   if (!existsSync(file)) throw new Failure('Measure first: npm run bench -- suite --write');
   const { suite } = benchmarksSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  const found = suite.figures.find(({ name }) => name.includes(`${process}, processor time per order`));
+  const found = suite.figures.find(({ name }) => name.includes(`${processName}, processor time per order`));
   if (found === undefined)
-    throw new Failure(`The benchmark of the suite has no processor time of ${process}.`);
+    throw new Failure(`The benchmark of the suite has no processor time of ${processName}.`);
   return found.value;
 }
 

@@ -24,13 +24,11 @@ export async function buildAll(): Promise<void> {
 }
 
 /**
- * Builds the documentation site; an unchanged one comes from Nx's cache. Its dependencies must be built: a
- * second build of them would replace files that services are loading.
+ * Builds the documentation site; an unchanged one comes from Nx's cache. Does not build its dependencies,
+ * because that would replace files that services are loading.
  */
 export async function buildSite(): Promise<void> {
-  const { code, output } = await runNx([
-    ...['run-many', '--target=site', '--projects=@fulfilment/site', '--excludeTaskDependencies'],
-    '--outputStyle=static',
-  ]);
+  const target = ['--target=site', '--projects=@fulfilment/site', '--excludeTaskDependencies'];
+  const { code, output } = await runNx(['run-many', ...target, '--outputStyle=static']);
   if (code !== 0) throw new Failure(lastLines(output));
 }

@@ -33,6 +33,6 @@ export function startDetached(settings: Settings, args: readonly string[]): Prom
       if (message.line !== undefined) console.log(message.line);
       if (message.ready === true) process.exit(0);
     });
-    child.once('exit', (code) => process.exit(code || 1)); // it ended before it was ready: never a success
+    child.once('exit', (code) => process.exit(code || 1)); // an exit before `ready` is a failure, even with 0
   });
 }

@@ -20,6 +20,7 @@ const internalOffset = 10;
 /** Offset of the port of the OpenTelemetry collector that an end-to-end test starts. */
 export const collectorOffset = 15;
 const dependencyOffset = 20;
+/** The largest offset of a port of the suite from its base port. */
 export const lastOffset = 25;
 export const maxPort = 65_535;
 
@@ -69,8 +70,8 @@ export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
 }
 
 const connectTimeoutMs = 1_000;
-/** Larger than the range of a suite, to avoid the ports of a suite with the next base port. */
-const stride = 100;
+/** Larger than `lastOffset`, so that a replacement is no other port of the same suite. */
+const portStep = 100;
 
 /**
  * Returns a function that finds a free port, each only once. It does not let the system choose, because an
@@ -79,12 +80,12 @@ const stride = 100;
 function portPicker(): (wanted: number) => Promise<number> {
   const assignedPorts = new Set<number>();
   return async (wanted) => {
-    for (let port = wanted; port <= maxPort; port += stride) {
+    for (let port = wanted; port <= maxPort; port += portStep) {
       if (assignedPorts.has(port) || (await isTaken(port))) continue;
       assignedPorts.add(port);
       return port;
     }
-    throw new Failure(`No free port found from ${wanted} upwards in steps of ${stride}.`);
+    throw new Failure(`No free port found from ${wanted} upwards in steps of ${portStep}.`);
   };
 }
 

@@ -55,7 +55,7 @@ export class Suite {
   private readonly removalWatch: { stop: () => void };
   private onStopped: () => void = () => undefined; // set by `onceStopped`
   private ports: Ports;
-  private choosing: Promise<unknown> = Promise.resolve(); // `choice` in progress, which may install packages
+  private choosing: Promise<unknown> = Promise.resolve(); // until `choice` is set; may install packages
   private choice: Choice = { dependencies: [], gateway: 'program' };
   private stopFollowing: () => void = () => undefined; // of the gateway's access log
   private ending: Promise<void> | undefined; // since `stop` was called
@@ -180,7 +180,7 @@ export class Suite {
     return this.stack;
   }
 
-  /** From its next start, the service runs the compiled code in another directory. */
+  /** Makes the service run the compiled code in another directory from its next start. */
   useCode(name: ServiceName, dir: string): void {
     this.codeDirs.set(name, dir);
   }

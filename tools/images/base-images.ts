@@ -6,6 +6,7 @@ import { root } from '../dev/settings.ts';
 export const baseNames = ['node', 'nginx', 'postgres', 'redis', 'rabbitmq'] as const;
 export type BaseName = (typeof baseNames)[number];
 
+/** The file of the repository that names each image. */
 const filesOfImages: Record<BaseName, string> = {
   node: 'deploy/docker/Dockerfile',
   nginx: 'deploy/gateway/Dockerfile',

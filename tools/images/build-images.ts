@@ -15,13 +15,13 @@ import { softwareBill } from './software-bill.ts';
 export const apps = ['store-api', 'creator-api', 'auth-server', 'webhook-worker', 'bootstrap'] as const;
 type ImageName = (typeof apps)[number] | 'gateway';
 
-/** The limit of what an image adds to its base. */
+/** Maximum compressed size of what an image adds to its base. */
 const maxCompressedMegabytes = 40;
 const billsDir = join(root, 'dist', 'images');
 
 /**
  * Builds all images from the working tree, and writes the software bill of each app into `dist/images`.
- * @param isBuilt whether the images get the deployable folders in `dist/apps`, instead of building them
+ * @param isBuilt whether `dist/apps` has the deployable folders; otherwise the images build them
  */
 export async function buildImages(
   engine: Engine,
@@ -54,7 +54,8 @@ export async function buildImages(
 /** The arguments of `docker build` from which the image of an app is built. */
 function appSource(app: string, args: Readonly<Record<string, string>>): string[] {
   return [
-    ...['--file', join(root, 'deploy', 'docker', 'Dockerfile')],
+    '--file',
+    join(root, 'deploy', 'docker', 'Dockerfile'),
     ...(app === 'bootstrap' ? ['--target', 'bootstrap'] : []),
     ...buildArgs({ ...args, APP: app }),
     root,

@@ -33,11 +33,8 @@ export class ComposeProject {
       writeFileSync(copy, supportsName ? text : text.replace(/^name: .*$/m, ''));
       return copy;
     });
-    this.options = [
-      'compose',
-      ...['--project-name', project, '--project-directory', projectDirectory],
-      ...copies.flatMap((copy) => ['--file', copy]),
-    ];
+    const projectOptions = ['--project-name', project, '--project-directory', projectDirectory];
+    this.options = ['compose', ...projectOptions, ...copies.flatMap((copy) => ['--file', copy])];
   }
 
   static async open(

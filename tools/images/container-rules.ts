@@ -17,8 +17,8 @@ const containersSchema = z.array(
 );
 
 /**
- * Checks the restrictions of containers that the engine reports; the containers may have ended.
- * @throws Failure if one is not
+ * Checks that containers are restricted, by what the engine reports. The containers may have ended.
+ * @throws Failure if a container lacks a restriction
  */
 export async function checkRestrictions(
   engine: Pick<Engine, 'mustDocker'>,

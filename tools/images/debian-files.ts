@@ -28,9 +28,9 @@ const unneeded = /^\/usr\/share\/(doc|man|info|locale|lintian|bash-completion|zo
 const jitCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
 
 /**
- * Writes a tar archive with the files of the Debian packages that the containers need, and of the packages
- * that these need. Installs missing packages first. An image of the archive can run their programs, because
- * the paths are the same as on this machine.
+ * Writes a tar archive with the files of the Debian packages that the containers need, and of their
+ * dependencies. Installs missing packages first. An image of the archive can run their programs, because the
+ * paths are the same as on this machine.
  */
 export async function archiveDebianPackages(archive: string): Promise<void> {
   const isInstalled = Object.fromEntries(
@@ -44,10 +44,8 @@ export async function archiveDebianPackages(archive: string): Promise<void> {
   const list = `${archive}.list`;
   const files = await filesOfPackages([...packages, ...libraries]);
   writeFileSync(list, files.map((path) => `.${path}\0`).join(''));
-  await mustRun('tar', [
-    ...['--create', '--file', archive, '--directory', '/', '--no-recursion', '--numeric-owner'],
-    ...['--null', '--files-from', list],
-  ]);
+  const input = ['--directory', '/', '--no-recursion', '--null', '--files-from', list];
+  await mustRun('tar', ['--create', '--file', archive, '--numeric-owner', ...input]);
 }
 
 /** Returns the files, folders and links of the named packages and their dependencies. */
@@ -75,7 +73,7 @@ function packagesOfPrograms(): Promise<string[]> {
   );
 }
 
-/** PATH or a package may name a file by a folder that is a link, such as /bin. */
+/** Resolves links in the folder of a path: PATH and the lists of packages may contain links such as /bin. */
 function inRealFolder(path: string): string {
   try {
     return join(realpathSync(dirname(path)), basename(path));
@@ -84,7 +82,7 @@ function inRealFolder(path: string): string {
   }
 }
 
-/** Returns the named packages, the essential ones, and the installed packages that these need. */
+/** Returns the named packages, the essential packages, and the installed dependencies of both. */
 async function withDependencies(names: readonly string[]): Promise<string[]> {
   const format = '${Package} ${Essential} ${db:Status-Status}\\n';
   const rows = (await mustRun('dpkg-query', ['--show', '--showformat', format]))
@@ -92,8 +90,8 @@ async function withDependencies(names: readonly string[]): Promise<string[]> {
     .map((row) => row.split(' '));
   const installed = new Set(rows.filter(([, , status]) => status === 'installed').map(([name]) => name));
   const essential = rows.flatMap(([name = '', isEssential]) => (isEssential === 'yes' ? [name] : []));
-  const without = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'];
-  const options = ['--installed', '--recurse', ...without.map((kind) => `--no-${kind}`)];
+  const ignoredRelations = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'];
+  const options = ['--installed', '--recurse', ...ignoredRelations.map((name) => `--no-${name}`)];
   const output = await mustRun('apt-cache', ['depends', ...options, ...essential, ...names]);
   return [...new Set(output.split('\n'))].filter((name) => installed.has(name));
 }

@@ -24,7 +24,7 @@ const packages: Readonly<Record<string, () => boolean>> = {
     findProgram('docker-compose') !== undefined ||
     existsSync('/usr/libexec/docker/cli-plugins/docker-compose'),
 };
-/** Limit of a command that an engine executes at once, unless it hangs. */
+/** Timeout of short commands, which take this long only if the engine hangs. */
 const commandTimeoutMs = 10_000;
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
@@ -65,8 +65,7 @@ export class Engine {
 
 /** Returns the engine that responds at DOCKER_HOST or the default socket, if any. */
 export async function findEngine(): Promise<Engine | undefined> {
-  const engine = new Engine('the engine of this machine', 'docker', { ...process.env });
-  const { code, output } = await engine.docker(['info', '--format', '{{.ServerVersion}}'], {
+  const { code, output } = await runProgram('docker', ['info', '--format', '{{.ServerVersion}}'], {
     timeoutMs: commandTimeoutMs,
   });
   if (code !== 0) return undefined;
@@ -119,11 +118,11 @@ export class PrivateEngine {
     const ended = once(daemon, 'exit').then(() => {
       throw new Failure(`dockerd has ended.\n${this.endOfLog()}`);
     });
-    await Promise.race([ended, this.untilItResponds()]);
+    await Promise.race([ended, this.waitUntilReady()]);
     if (!(await this.engine.hasCompose())) writeComposePlugin(this.pathOf('config'));
   }
 
-  private async untilItResponds(): Promise<void> {
+  private async waitUntilReady(): Promise<void> {
     await eventually(
       async () => {
         if ((await this.engine.docker(['version'], { timeoutMs: commandTimeoutMs })).code === 0) return true;
@@ -169,7 +168,7 @@ export class PrivateEngine {
 
   /** Ends processes and mounts of an engine in this directory that hangs, or whose program was killed. */
   private async removeLeftovers(): Promise<void> {
-    for (const pid of processesNaming(`${this.directory}/`)) signalTree(pid, 'SIGKILL');
+    for (const pid of enginePids(`${this.directory}/`)) signalTree(pid, 'SIGKILL');
     for (const mount of mountsBelow(this.directory)) await runProgram('umount', ['--lazy', mount]);
     rmSync(this.pathOf('docker.pid'), { force: true });
   }
@@ -196,8 +195,8 @@ exec docker-compose "$@"
   writeFileSync(join(folder, 'docker-compose'), script, { mode: 0o755 });
 }
 
-/** dockerd, containerd and the parents of containers, by the paths in their command lines. */
-function processesNaming(path: string): number[] {
+/** Returns the pids of dockerd, containerd and its shims whose command line contains the path. */
+function enginePids(path: string): number[] {
   const pids = namesIn('/proc')
     .map(Number)
     .filter((pid) => pid > 0 && pid !== process.pid);
@@ -241,7 +240,7 @@ async function readNetworkState(): Promise<NetworkState> {
     forwards: readFileSync(forwardingFile, 'utf8').trim() === '1',
     forwardPolicy: /^-P FORWARD (\w+)/m.exec(output)?.[1] ?? 'ACCEPT',
     links: namesIn(linksFolder),
-    hasOtherEngine: processesNaming('').length > 0, // every engine's command line contains the empty path
+    hasOtherEngine: enginePids('').length > 0, // every command line contains the empty path
   };
 }
 
@@ -250,7 +249,7 @@ async function restoreNetwork(before: NetworkState): Promise<void> {
   for (const link of newLinks.filter((name) => dockerLink.test(name)))
     await runProgram('ip', ['link', 'delete', link]);
   if (before.hasOtherEngine) return;
-  // Keeps the rules of others. Those of a container network name its bridge, and not Docker.
+  // Keeps the rules of other programs. A rule of a container network contains the name of its bridge.
   const keepOtherRules = "iptables-save | grep -Eiv 'docker|[io] br-[0-9a-f]{12}' | iptables-restore";
   await runProgram('sh', ['-c', keepOtherRules]);
   await runProgram('iptables', ['-P', 'FORWARD', before.forwardPolicy]);

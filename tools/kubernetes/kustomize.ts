@@ -51,8 +51,8 @@ const kustomization = z.strictObject({
 type Kustomization = z.infer<typeof kustomization>;
 
 /**
- * Builds a kustomization like `kubectl kustomize`, except that ConfigMaps keep their names: the hash of their
- * content is not appended.
+ * Builds a kustomization like `kubectl kustomize`, except that it does not append the hash of their content
+ * to the names of ConfigMaps.
  * @param extraComponents further components, as if the kustomization listed them
  * @param inherited for a component: the objects that it changes
  * @throws Failure, ZodError

@@ -112,9 +112,9 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
     'give %s time to stop after it was removed from its Service',
     (_name, { spec }) => {
       const { terminationGracePeriodSeconds = 0, containers } = spec.template.spec;
-      const waits = containers[0].lifecycle?.preStop.sleep.seconds ?? 0;
-      expect(waits).toBeGreaterThanOrEqual(5);
-      expect(terminationGracePeriodSeconds).toBeGreaterThan(waits + shutdownMs / 1000);
+      const preStopSeconds = containers[0].lifecycle?.preStop.sleep.seconds ?? 0;
+      expect(preStopSeconds).toBeGreaterThanOrEqual(5);
+      expect(terminationGracePeriodSeconds).toBeGreaterThan(preStopSeconds + shutdownMs / 1000);
       expect(shutdownMs).toBe(20_000);
     },
   );

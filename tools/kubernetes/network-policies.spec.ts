@@ -60,8 +60,8 @@ function connections(manifests: readonly Manifest[], direction: 'ingress' | 'egr
         : spec.egress.map(({ to, ports }) => ({ peers: to, ports }));
     return rules.flatMap(({ peers, ports }) =>
       ports.flatMap(({ port, endPort }) => {
-        // The rules for the stores name no peer, since a store may have any address: the documentation names
-        // the store of the port.
+        // The rules for the stores name no peer, since a store may have any address. The documentation names
+        // the store by its port.
         const others = peers?.map(nameOf) ?? [
           direction === 'ingress' ? 'anywhere' : (storePorts[port] ?? 'anywhere'),
         ];
@@ -95,17 +95,17 @@ describe.each([...manifestSets()])('the network policies of %s', (_set, manifest
   });
 
   it('allow a connection between pods on both sides', () => {
-    const within = (all: readonly string[]) =>
+    const betweenPods = (all: readonly string[]) =>
       new Set(
         all.filter(
           (connection) => /^[a-z-]+ > [a-z-]+:/.test(connection) && !/anywhere|Prometheus/.test(connection),
         ),
       );
-    expect(within(egress)).toEqual(within(ingress));
-    expect(within(egress).size).toBe(7); // gateway to 4 services, and 3 services to auth-server
+    expect(betweenPods(egress)).toEqual(betweenPods(ingress));
+    expect(betweenPods(egress).size).toBe(7); // gateway to 4 services, and 3 services to auth-server
   });
 
-  it('drop everything else', () => {
+  it('deny by default all connections of every pod', () => {
     const all = ofKind(manifests, /^NetworkPolicy$/, policy);
     const deny = all.find(({ metadata }) => metadata.name === 'default-deny');
     expect(deny?.spec).toEqual({

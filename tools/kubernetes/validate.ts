@@ -49,13 +49,13 @@ async function typeProblems(manifests: readonly Manifest[]): Promise<string[]> {
       return `export const m${index}: import(${JSON.stringify(path)}).I${manifest.kind} = ${JSON.stringify(manifest)};`;
     });
     writeFileSync(file, lines.join('\n'));
-    const options = [
-      ...['--noEmit', '--strict', '--skipLibCheck', '--pretty', 'false', '--module', 'nodenext'],
-      ...['--types', ''], // no global types
-    ];
-    const { code, output } = await runProgram(process.execPath, [compiler, ...options, file], {
-      cwd: folder,
-    });
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--pretty', 'false', '--module', 'nodenext'];
+    const noGlobalTypes = ['--types', ''];
+    const { code, output } = await runProgram(
+      process.execPath,
+      [compiler, ...options, ...noGlobalTypes, file],
+      { cwd: folder },
+    );
     if (code === 0) return [];
     return output
       .trim()

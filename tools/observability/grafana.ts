@@ -28,7 +28,7 @@ const datasource = { type: 'prometheus', uid: '${datasource}' };
 const [panelsPerRow, width, height] = [3, 8, 8]; // a row of Grafana's grid has 24 units
 const tag = 'fulfilment-suite';
 
-/** A dashboard in Grafana's JSON model. It needs nothing but a data source, which its reader chooses. */
+/** A dashboard in Grafana's JSON model. Its reader chooses the data source. */
 export function grafanaDashboard({ uid, title, runbook, rows }: Dashboard): object {
   const rules = new Map(alertRules().map((rule) => [rule.alert, rule]));
   const panels: object[] = [];

@@ -10,7 +10,7 @@ export interface RegisteredMetric {
 }
 
 const definition = /new (\w*(?:Counter|Gauge|Histogram))(?:<[^>]*>)?\(\{\s*name(?:: '(\w+)')?,([^}]*)\}/g;
-const byHelper = /\bregisterGauge\(\s*'(\w+)'/g;
+const gaugeOfHelper = /\bregisterGauge\(\s*'(\w+)'/g;
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** Labels that Prometheus adds to each sample. */
@@ -18,7 +18,7 @@ const scrapeLabels = ['job', 'instance'];
 
 /** Metrics that the services register, with the series of histograms, and metrics of Prometheus itself. */
 export function registeredMetrics(): ReadonlyMap<string, RegisteredMetric> {
-  const ofNode = globSync('node_modules/prom-client/lib/metrics/*.js', { cwd: root })
+  const nodeMetrics = globSync('node_modules/prom-client/lib/metrics/*.js', { cwd: root })
     .flatMap((path) => [...read(path).matchAll(/'((?:nodejs|process)_\w+)'/g)])
     .map(([, name = '']) => [name, { labels: [], service: undefined }] as const);
   const own = globSync(['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'], { cwd: root })
@@ -26,21 +26,21 @@ export function registeredMetrics(): ReadonlyMap<string, RegisteredMetric> {
     .flatMap((path) => metricsOf(read(path), /^apps[/\\]([\w-]+)/.exec(path)?.[1]));
   const up = ['up', { labels: [], service: undefined }] as const;
   const alerts = ['ALERTS', { labels: ['alertname', 'alertstate', 'severity'], service: undefined }] as const;
-  return new Map<string, RegisteredMetric>([...ofNode, ...own, up, alerts]);
+  return new Map<string, RegisteredMetric>([...nodeMetrics, ...own, up, alerts]);
 }
 
 function metricsOf(source: string, service: string | undefined): (readonly [string, RegisteredMetric])[] {
   return [...source.matchAll(definition)].flatMap(([, type = '', name, body = '']) => {
     const labels = namesIn(/labelNames: \[([^\]]*)\]/.exec(body)?.[1] ?? '');
-    // Without a name, it is in the helper `registerGauge` of the file, which makes all gauges with these
-    // labels.
+    // A definition without a name is in the helper `registerGauge` of the file. Each call of the helper
+    // registers a gauge with these labels.
     const names =
-      name === undefined ? [...source.matchAll(byHelper)].map(([, helper = '']) => helper) : [name];
-    return names.flatMap((each) => variants(each, type.endsWith('Histogram'), { labels, service }));
+      name === undefined ? [...source.matchAll(gaugeOfHelper)].map(([, gauge = '']) => gauge) : [name];
+    return names.flatMap((each) => seriesOf(each, type.endsWith('Histogram'), { labels, service }));
   });
 }
 
-function variants(name: string, isHistogram: boolean, metric: RegisteredMetric) {
+function seriesOf(name: string, isHistogram: boolean, metric: RegisteredMetric) {
   if (!isHistogram) return [[name, metric] as const];
   const withBound = { ...metric, labels: [...metric.labels, 'le'] };
   return [

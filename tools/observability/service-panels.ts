@@ -133,7 +133,7 @@ function replicas(service: ServiceName): readonly Panel[] {
       queries: { '{{use}}': perSecond(`redis_fail_open_total${matchers}`, 'use') },
       alerts: ['RedisFailsOpen'],
     },
-    ...(service === 'auth-server' ? [] : panelsExceptOfAuthServer(matchers)),
+    ...(service === 'auth-server' ? [] : keyAndReadReplicaPanels(matchers)),
     {
       title: 'Settings that are not meant for production',
       unit: 'short',
@@ -149,8 +149,8 @@ function replicas(service: ServiceName): readonly Panel[] {
   ];
 }
 
-/** Panels of every service except auth-server, which has no read replica and reads its own keys. */
-function panelsExceptOfAuthServer(matchers: string): readonly Panel[] {
+/** Not for auth-server, which has no read replica and reads its own keys. */
+function keyAndReadReplicaPanels(matchers: string): readonly Panel[] {
   return [
     {
       title: 'Failed reads of the public signing keys',

@@ -8,7 +8,7 @@ import {
   type OperationAtPath,
   responseOf,
 } from '@fulfilment/api-reference';
-import { anchor, fence, heading, table, text } from './markdown.ts';
+import { anchor, escapeMarkup, fence, heading, table } from './markdown.ts';
 import { fieldTable, notes, typeName } from './schema-table.ts';
 
 /** The reference of an API as Markdown. The services render it as HTML. */
@@ -16,11 +16,13 @@ export function apiPage(document: OpenApiDocument): string {
   const { info, tags, components, servers, webhooks = {} } = document;
   const events = Object.values(webhooks).flatMap(({ post }) => post ?? []);
   const body = blocks([
-    `# ${text(info.title)} ${info.version}`,
-    text(info.summary),
+    `# ${escapeMarkup(info.title)} ${info.version}`,
+    escapeMarkup(info.summary),
     `Base URL: \`${servers[0]?.url}\`. This reference is also available as [OpenAPI 3.1](${servers[0]?.url}/openapi.json).`,
     heading(2, 'about', 'About'),
-    text(info.description).replaceAll(/^### (.+)$/gm, (_, title: string) => heading(3, anchor(title), title)),
+    escapeMarkup(info.description).replaceAll(/^### (.+)$/gm, (_, title: string) =>
+      heading(3, anchor(title), title),
+    ),
     ...authentication(document),
     heading(3, 'response-headers', 'Response headers'),
     table(
@@ -33,7 +35,7 @@ export function apiPage(document: OpenApiDocument): string {
     ),
     ...tags.flatMap(({ name, description }) => [
       heading(2, `tag-${anchor(name)}`, name),
-      text(description),
+      escapeMarkup(description),
       ...operationsOf(document)
         .filter(({ operation }) => operation.tags?.includes(name))
         .flatMap((operation) => operationSection(operation, document)),
@@ -42,7 +44,7 @@ export function apiPage(document: OpenApiDocument): string {
     heading(2, 'schemas', 'Schemas'),
     ...Object.entries(components.schemas).flatMap(([name, schema]) => [
       heading(3, `schema-${name}`, name),
-      text(schema.description ?? ''),
+      escapeMarkup(schema.description ?? ''),
       fieldTable(schema),
       ...examples(schema.examples === undefined ? {} : { example: { value: schema.examples[0] } }),
     ]),
@@ -63,7 +65,7 @@ function authentication({ components }: OpenApiDocument): string[] {
     const { authorizationUrl, tokenUrl, scopes } = flows.authorizationCode;
     return [
       heading(3, 'authentication', 'Authentication'),
-      text(description),
+      escapeMarkup(description),
       `Authorization endpoint: \`${authorizationUrl}\`. Token endpoint: \`${tokenUrl}\`.`,
       table(
         ['Scope', 'Grants'],
@@ -82,14 +84,14 @@ function operationSection({ method, path, operation }: OperationAtPath, document
   return [
     heading(3, operation.operationId, operation.summary),
     `**${method.toUpperCase()}** \`${path}\``,
-    text(operation.description ?? ''),
+    escapeMarkup(operation.description ?? ''),
     access(operation),
     parameterTable(operation),
     body === undefined
       ? ''
       : `Body: ${typeName(body.schema)}${requestBody?.required === true ? '' : ' (optional)'}`,
     ...bodies.flatMap(({ summary = 'Request', value }) => [
-      `${text(summary)}:`,
+      `${escapeMarkup(summary)}:`,
       fence('sh', curlCommand(operation, method, url, value)),
     ]),
     responseTable(operation, document),
@@ -115,7 +117,7 @@ function eventSections(events: readonly DocumentedOperation[], document: OpenApi
       const body = requestBody?.content['application/json'];
       return [
         heading(3, operationId, summary),
-        text(description),
+        escapeMarkup(description),
         fieldTable(body?.schema ?? {}),
         ...examples(body?.examples),
       ];
@@ -163,7 +165,7 @@ function responseTable({ responses }: DocumentedOperation, document: OpenApiDocu
 
 function examples(examplesByName: Readonly<Record<string, Example>> = {}): string[] {
   return Object.values(examplesByName).flatMap(({ summary = 'Example', value }) => [
-    `${text(summary)}:`,
+    `${escapeMarkup(summary)}:`,
     fence('json', JSON.stringify(value, null, 2)),
   ]);
 }

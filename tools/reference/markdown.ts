@@ -2,18 +2,18 @@
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => text(cell).replaceAll('|', '\\|').replaceAll(/\n+/g, '<br>')).join(' | ')} |`;
+    `| ${cells.map((cell) => escapeMarkup(cell).replaceAll('|', '\\|').replaceAll(/\n+/g, '<br>')).join(' | ')} |`;
   return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 /** A heading that links to itself. */
 export function heading(depth: number, id: string, title: string): string {
-  return `${'#'.repeat(depth)} <a id="${id}" href="#${id}">${text(title)}</a>`;
+  return `${'#'.repeat(depth)} <a id="${id}" href="#${id}">${escapeMarkup(title)}</a>`;
 }
 
-/** Escapes markup outside `code`. */
-export function text(given: string): string {
-  return given.replaceAll(/(`[^`\n]*`)|</g, (_, code: string | undefined) => code ?? '&lt;');
+/** Escapes HTML outside of `code`. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll(/(`[^`\n]*`)|</g, (_, code: string | undefined) => code ?? '&lt;');
 }
 
 export function fence(language: string, code: string): string {

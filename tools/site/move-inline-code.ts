@@ -13,10 +13,10 @@ export function moveInlineCode(dist: string): void {
     writeFileSync(join(dist, name), content);
     return `/docs/${name}`;
   };
-  const numbers = new Map<string, number>();
+  const styleNumbers = new Map<string, number>();
   const numberOf = (style: string): number => {
-    const number = numbers.get(style) ?? numbers.size;
-    numbers.set(style, number);
+    const number = styleNumbers.get(style) ?? styleNumbers.size;
+    styleNumbers.set(style, number);
     return number;
   };
   const pages = globSync('**/*.html', { cwd: dist }).map((name) => {
@@ -38,11 +38,11 @@ export function moveInlineCode(dist: string): void {
       .replaceAll(/<(table|pre)\b(?=[ >])/g, '<$1 tabindex="0"'); // wide ones scroll, also by keyboard
     return { file, html };
   });
-  const rules = [...numbers].map(
+  const rules = [...styleNumbers].map(
     ([style, number]) => `[data-style="${number}"]{${style.replaceAll('&quot;', '"')}}\n`,
   );
   const styles = `<link rel="stylesheet" href="${writeAsset(rules.join(''), 'css')}">`;
-  // Expressive Code selects coloured words by their style attribute.
+  // The style sheet of Expressive Code selects coloured words by their style attribute, which has moved.
   for (const file of globSync('_astro/*.css', { cwd: dist }).map((name) => join(dist, name)))
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/\[style\^=["']?--["']?\]/g, '[data-style]'));
   for (const { file, html } of pages) writeFileSync(file, html.replace('</head>', `${styles}</head>`));

@@ -19,15 +19,15 @@ export interface Page {
   readonly section: string;
   readonly title: string;
   /**
-   * The beginning of the first paragraph of prose, without markup: up to the first end of a sentence, or
-   * colon, after 20 characters; without one in 200 characters, these.
+   * The beginning of the first paragraph of prose, without markup: up to the first full stop or colon after
+   * 20 characters, or else the first 200 characters.
    */
   readonly description: string;
   /** Markdown without the title. */
   readonly text: string;
 }
 
-/** For files that are no page of the site: the path at which the gateway serves their content. */
+/** The path at which the gateway serves the content of a file that is not a page of the site. */
 const servedElsewhere: Readonly<Record<string, string>> = {
   'docs/reference/store.md': '/store/docs',
   'docs/reference/creator.md': '/creator/docs',

@@ -48,7 +48,7 @@ async function createCallers(context: BenchContext, server: ServiceProcess): Pro
 
 async function compareWithBaseline(context: BenchContext, authServer: CalledServer): Promise<Figure[]> {
   const server = ServedProcess.script('auth/bare-provider.ts', {}, String(callerCount));
-  const bare = { server, callers: new TokenCallers(bareServer(await server.firstLine())) };
+  const bare = { server, callers: new TokenCallers(parseBareServer(await server.firstLine())) };
   const pair = { of: 'auth-server', to: 'bare' };
   try {
     const servers = { bare, 'auth-server': authServer };
@@ -128,7 +128,7 @@ function measure(
   return measureInRounds(variants, context);
 }
 
-function bareServer(line: string): TokenServer {
+function parseBareServer(line: string): TokenServer {
   const { port, client_id, resourceServer, refreshTokens } = bareProviderLine.parse(JSON.parse(line));
   const paths = { token: '/token', introspection: '/token/introspection' };
   return { origin: `http://127.0.0.1:${port}`, paths, clientId: client_id, resourceServer, refreshTokens };

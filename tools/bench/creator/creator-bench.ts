@@ -111,13 +111,14 @@ async function compareLatency(
   name: string,
   { big, small }: { readonly big: Caller; readonly small: Caller },
 ): Promise<Figure[]> {
-  const { bigMs = [], smallMs = [] } = await alternate(
+  const medians = await alternate(
     [
-      { name: 'bigMs', measure: () => medianMs(big, context.eachMs) },
-      { name: 'smallMs', measure: () => medianMs(small, context.eachMs) },
+      { name: 'big', measure: () => medianMs(big, context.eachMs) },
+      { name: 'small', measure: () => medianMs(small, context.eachMs) },
     ],
     context.rounds,
   );
+  const { big: bigMs = [], small: smallMs = [] } = medians;
   const ratios = bigMs.map((ms, round) => ms / (smallMs[round] ?? Number.NaN));
   return [
     figure(`${name}, p50 with ${context.rowCount} orders`, bigMs, 'ms', { atMost: 10 }),

@@ -9,6 +9,7 @@ import { listenAndPrintPort } from '../listen-and-print-port.ts';
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
+/** The pool, or the connection of a transaction. */
 interface Client {
   query(config: {
     name: string;

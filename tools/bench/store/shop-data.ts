@@ -71,7 +71,7 @@ const insertOrders = `
   FROM placed CROSS JOIN generate_series(1, 2) AS line WHERE $3
   RETURNING order_id`;
 
-const limitProducts = `
+const makeProductsLimited = `
   UPDATE products SET limited_edition = true, quantity = 1000000, stock_set_at = now() - interval '1 day' RETURNING id`;
 
 /** The database of a Store API or bare server under measurement. */
@@ -113,7 +113,7 @@ export class Shop extends BenchDatabase {
 
   /** Makes all products limited editions with an earlier stock count. @returns their public ids */
   async limitProducts(): Promise<string[]> {
-    const { rows } = await this.client.query<{ id: string }>(limitProducts);
+    const { rows } = await this.client.query<{ id: string }>(makeProductsLimited);
     return rows.map(({ id }) => publicId('prod', id));
   }
 

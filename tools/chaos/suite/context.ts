@@ -62,7 +62,7 @@ export function postgresPortOf(service: ServiceName, { ports }: ChaosContext): n
 }
 
 /** URL of a service's database by its stable address. */
-export function databaseUrlOf(service: ServiceName, context: ChaosContext): string {
+function databaseUrlOf(service: ServiceName, context: ChaosContext): string {
   const url = new URL(serviceEnvironment(service, context).DATABASE_URL ?? '');
   url.port = String(postgresPortOf(service, context));
   return url.href;

@@ -33,7 +33,7 @@ function bundle(appDir: string): void {
   rmSync(target, { recursive: true, force: true });
   const { projects, packages, links } = requiredPackages(readLockFile(), app);
   for (const project of projects) {
-    if (existsSync(join(root, project, 'tsconfig.build.json'))) mustBeBuilt(project);
+    if (existsSync(join(root, project, 'tsconfig.build.json'))) checkIsBuilt(project);
     copyFiles(join(project, 'dist'), target);
     copyManifest(project, target);
   }
@@ -59,7 +59,7 @@ function copyFiles(path: string, target: string): void {
   });
 }
 
-function mustBeBuilt(project: string): void {
+function checkIsBuilt(project: string): void {
   if (!existsSync(join(root, project, 'dist')))
     throw new Failure(`${project} is not built. Run npm run build.`);
 }

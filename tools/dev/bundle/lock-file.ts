@@ -63,7 +63,9 @@ export function requiredPackages({ packages }: LockFile, project: string): Requi
   return {
     projects: [...projects].sort(),
     packages: [...installed].sort(),
-    links: [...links].map(([path, to]) => ({ path, project: to })).sort((a, b) => (a.path < b.path ? -1 : 1)),
+    links: [...links]
+      .map(([path, linkedProject]) => ({ path, project: linkedProject }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
   };
 }
 

@@ -7,7 +7,7 @@ import { preparePostgres, postgresPrograms } from './postgres.ts';
 import { prepareRabbitmq, rabbitmqProgram } from './rabbitmq.ts';
 import { prepareRedis, redisProgram } from './redis.ts';
 
-/** Prepares the stores for a start from programs, which are installed by then. */
+/** Functions that prepare a store for a start from its program, which must be installed. */
 const fromPrograms = { postgres: preparePostgres, redis: prepareRedis, rabbitmq: prepareRabbitmq };
 
 const findNginx = () => findProgram('nginx');
@@ -44,7 +44,7 @@ export interface RequiredPrograms {
   readonly nginx?: boolean;
   /** Chromium, for tests of the pages. */
   readonly browser?: boolean;
-  /** The programs of PostgreSQL, for a test that starts a replica, also if the server runs in a container. */
+  /** The programs of PostgreSQL, for a test that starts a replica. Needed even if Docker runs PostgreSQL. */
   readonly replica?: boolean;
   /** Python and PHP for the example receivers, and promtool. Without them these tests are skipped. */
   readonly testPrograms?: boolean;
@@ -69,13 +69,13 @@ export async function chooseDependencies(
     ownDependencies.length > 0 &&
     (await dockerResponds()) &&
     (await createContainers(context, ownDependencies));
-  const needsCertificates = required.gateway === true || required.nginx === true;
+  const needsNginx = required.gateway === true || required.nginx === true;
   const programs: PackageName[] = usesDocker ? [] : [...ownDependencies];
-  if (needsCertificates) programs.push('openssl');
+  if (needsNginx) programs.push('openssl'); // for its certificates
   // A container can proxy services on this machine only on Linux, where it can share the host network.
   const gatewayFromDocker =
     usesDocker && process.platform === 'linux' && findNginx() === undefined && required.nginx !== true;
-  if (needsCertificates && !gatewayFromDocker) programs.push('nginx');
+  if (needsNginx && !gatewayFromDocker) programs.push('nginx');
   if (required.browser) programs.push('chromium');
   if (required.replica && !programs.includes('postgres')) programs.push('postgres');
   await install(
@@ -97,7 +97,8 @@ export async function chooseDependencies(
 
 export function describeSource({ name, processes }: Dependency): string {
   if (processes.length === 0) return `${name}: ${name.toUpperCase()}_URL`;
-  return `${name}: ${processes.some(({ program }) => program === 'docker') ? 'Docker' : processes.at(-1)?.program}`;
+  const isContainer = processes.some(({ program }) => program === 'docker');
+  return `${name}: ${isContainer ? 'Docker' : processes.at(-1)?.program}`;
 }
 
 /** Installs all missing packages with one apt-get call; if it fails, only the required ones with another. */

@@ -77,9 +77,9 @@ export async function removeContainers(settings: Settings): Promise<void> {
   await mustRun('docker', args, { env: composeEnvironment(context) });
 }
 
-function composeArguments(settings: Settings, ...words: string[]): string[] {
+function composeArguments(settings: Settings, ...args: string[]): string[] {
   const project = `fulfilment-${stateDirHash(settings)}`;
-  return ['compose', '--project-name', project, '--file', composeFile, ...words];
+  return ['compose', '--project-name', project, '--file', composeFile, ...args];
 }
 
 function composeEnvironment({

@@ -160,7 +160,9 @@ async function initialise(
       `--pgdata=${fresh}`,
       '--username=suite',
       `--pwfile=${passwordFile}`,
-      ...['--auth=scram-sha-256', '--encoding=UTF8', `--locale=${locale}`],
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      `--locale=${locale}`,
     ],
     { user, cwd: '/', env: { PATH: '/usr/bin:/bin' } },
   );

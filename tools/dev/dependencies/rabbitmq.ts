@@ -108,8 +108,8 @@ export function rabbitmqctlScript(
   }: Readonly<Record<'HOME' | 'ERL_EPMD_PORT' | 'RABBITMQ_NODENAME', string>>,
 ): string {
   const settings = { HOME, ERL_EPMD_PORT, RABBITMQ_NODENAME, RABBITMQ_CONF_ENV_FILE: '/dev/null' };
-  const words = Object.entries(settings).map(([name, value]) => `${name}=${quoteForShell(value)}`);
-  return `#!/bin/sh\nexec env ${words.join(' ')} ${quoteForShell(program)} "$@"\n`;
+  const assignments = Object.entries(settings).map(([name, value]) => `${name}=${quoteForShell(value)}`);
+  return `#!/bin/sh\nexec env ${assignments.join(' ')} ${quoteForShell(program)} "$@"\n`;
 }
 
 function configurationText(context: DependencyContext): string {

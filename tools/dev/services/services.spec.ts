@@ -31,11 +31,11 @@ const ownDependencies = {
 };
 
 function serviceEnvironmentFor(
-  callersSettings: Record<string, string>,
+  environment: Record<string, string>,
   dependencyUrls = ownDependencies,
 ): Record<string, string> {
   return serviceEnvironment('store-api', {
-    settings: readSettings(callersSettings),
+    settings: readSettings(environment),
     ports: portsFrom(8443),
     secrets,
     dependencyUrls,

@@ -52,7 +52,7 @@ export function servicePlan(name: ServiceName, context: ServiceContext): Process
     name,
     kind: 'service',
     program: process.execPath,
-    // Read at each start, since the code may be exchanged.
+    // Evaluated at each start, since `Suite.useCode` may have changed the folder.
     get args() {
       return [...nodeArguments, servicePath(name, 'main.js', context)];
     },

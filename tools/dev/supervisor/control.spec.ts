@@ -20,7 +20,7 @@ describe('the control socket of a suite', () => {
     server.close();
   });
 
-  it('is not opened for a second suite or where sockets are impossible, with the reason', async () => {
+  it('is not opened for a second suite or where sockets are impossible, and the error says why', async () => {
     const server = await serveControl(stateDir, () => Promise.resolve());
     const second = serveControl(stateDir, () => Promise.resolve());
     await expect(second).rejects.toThrow(`Another suite is starting or running in ${stateDir}.`);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A part: a service or dependency that the supervisor runs. */
+/** The status of a part, which is a service or dependency that the supervisor runs. */
 export const partStatus = z
   .object({
     name: z.string(),

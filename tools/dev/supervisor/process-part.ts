@@ -9,7 +9,7 @@ import { signalTree } from './process-tree.ts';
 export interface ProcessPlan {
   readonly name: string;
   readonly kind: PartStatus['kind'];
-  /** Omitted from the status, since it only serves another part. */
+  /** Whether the status omits it, because it only serves another part. */
   readonly hidden?: boolean;
   readonly program: string;
   readonly args: readonly string[];
@@ -23,7 +23,7 @@ export interface ProcessPlan {
   readonly prepare?: () => Promise<void>;
   /** Whether it is ready. A rejection means no. */
   readonly ready: () => Promise<boolean>;
-  /** Kills, pauses and resumes a container, which signals do not reach. */
+  /** How to kill, pause and resume a container, which signals to this process do not reach. */
   readonly signalOverrides?: Readonly<Record<'kill' | 'pause' | 'resume', () => Promise<void>>>;
 }
 
@@ -158,9 +158,9 @@ export class ProcessPart {
     if (this.state === 'stopping') throw new Failure(`${this.name} is being stopped.`);
   }
 
-  /** Concurrent starts spawn one process. */
+  /** Spawns one process, even if starts are concurrent. */
   private async spawnOnce(): Promise<void> {
-    // An earlier start that was stopped may still prepare.
+    // An earlier start, which was stopped, may still be in `prepare`.
     while (this.spawning !== undefined && this.state !== 'starting')
       await this.spawning.catch(() => undefined);
     this.spawning ??= this.spawn().finally(() => (this.spawning = undefined));
@@ -227,9 +227,9 @@ export class ProcessPart {
     this.start().then(
       () => this.events.notice(this.name, 'is running again.'),
       (error: unknown) => {
-        const isSlow = this.child !== undefined;
+        const isStillStarting = this.child !== undefined;
         const willRestart = this.state === 'waiting'; // the process has ended, so `exited` has set the timer
-        if (isSlow || willRestart || error instanceof StoppedDuringStart) return;
+        if (isStillStarting || willRestart || error instanceof StoppedDuringStart) return;
         this.events.notice(this.name, error instanceof Error ? error.message : String(error));
         this.state = 'waiting';
         this.restartTimer = setTimeout(() => this.restart(), maxRestartDelayMs);

@@ -41,7 +41,7 @@ describe('the processes that a killed supervisor left', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('are none if their file is incomplete', async () => {
+  it('are unknown, so that none is killed, if their file is incomplete', async () => {
     writeFileSync(file, '[{"name":"red');
     expect(await new Supervisor(stateDir).endLeftovers()).toEqual([]);
   });

@@ -10,8 +10,9 @@ import { signalTree, processStartTime } from './process-tree.ts';
 const pollIntervalMs = 20;
 const leftoversSchema = z.array(z.object({ name: z.string(), pid: z.number(), started_at: z.string() }));
 
-/** All parts that were started, also those stopped since, in the order of their start. */
+/** Starts and stops parts. Keeps all that it started, also those that have been stopped since. */
 export class Supervisor {
+  /** In the order of their start. */
   private readonly layers: (readonly ProcessPart[])[] = [];
   private readonly processesFile: string;
 
@@ -59,10 +60,11 @@ export class Supervisor {
   }
 
   /** Stops the parts in reverse order. A failure does not prevent stopping the others. */
-  async stopAll(failed: (name: string, error: unknown) => void): Promise<void> {
-    for (const layer of this.layers.toReversed()) {
-      await Promise.all(layer.map((part) => part.stop().catch((error: unknown) => failed(part.name, error))));
-    }
+  async stopAll(onFailure: (name: string, error: unknown) => void): Promise<void> {
+    for (const layer of this.layers.toReversed())
+      await Promise.all(
+        layer.map((part) => part.stop().catch((error: unknown) => onFailure(part.name, error))),
+      );
     rmSync(this.processesFile, { force: true });
   }
 

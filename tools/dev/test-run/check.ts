@@ -1,7 +1,9 @@
 import { runChecks } from './checks.ts';
 import { runMain } from '../failure.ts';
+import { exitCodeInterrupted } from '../run-program.ts';
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => process.exit(exitCodeInterrupted));
 
 runMain(async () => {
   const failed = await runChecks();

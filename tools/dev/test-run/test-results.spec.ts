@@ -14,7 +14,7 @@ function output(members: { tests?: object[]; status?: string; message?: string; 
   });
 }
 
-describe('results of Jest', () => {
+describe('the summary of Jest results', () => {
   it('names each failed test with its file and its reason, without colours', () => {
     const tests = [
       { fullName: 'orders charge once', status: 'passed', failureMessages: [] },

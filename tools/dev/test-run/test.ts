@@ -34,8 +34,9 @@ Settings (environment):
   SUITE_TEST_BASE_PORT   port of the test suite's gateway (default: 18443); the other ports follow it
   SUITE_DEV_DIR          directory for state; the test suite uses its subdirectory "test" (default: .dev)`;
 
-/** End-to-end specs with a run of their own, by their file names: while the others run, and after them. */
+/** The file name of an end-to-end spec that has its own run, concurrently with the other specs. */
 const siteSpec = 'documentation-site';
+/** The file name of the end-to-end spec that runs after all others. */
 const faultsSpec = 'faults';
 /** The other end-to-end specs create their own creators and clients, so two of them can run at a time. */
 const e2eWorkers = 2;
@@ -125,7 +126,7 @@ async function runTests(
   const chaos = only === undefined ? await runShortChaos() : undefined;
   const site = await runSpec('Documentation site', siteSpec, env);
   const e2ePassed = await e2e;
-  // Alone: its faults would break the requests of other specs, and its time limits need an idle machine.
+  // Runs last: its faults would break the requests of other specs, and its time limits need an idle machine.
   const faults = await runSpec('Faults', faultsSpec, env);
   const others = [chaos, await images?.verify()].filter((result) => result !== undefined);
   for (const { lines } of [site, faults, ...others]) for (const line of lines) say(line);
