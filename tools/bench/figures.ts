@@ -37,17 +37,18 @@ export function isMet({ value, target }: Figure): boolean {
   return 'atLeast' in target ? value >= target.atLeast : value <= target.atMost;
 }
 
-const [unitColumns, rangeColumns] = [11, 22];
+/** Widths of the columns with the unit and with the spread of the rounds. */
+const [unitColumns, spreadColumns] = [11, 22];
 
-/** Formats a table with name, value, spread, target and verdict. */
+/** Formats a table with name, value, spread, target, and whether the target was met. */
 export function formatTable(figures: readonly Figure[]): string[] {
   const width = Math.max(...figures.map(({ name }) => name.length));
   return figures.map((measured) => {
     const { name, value, unit, target } = measured;
     const spread = spreadOf(measured);
-    const range = spread === undefined ? '' : `(${spread})`;
-    const verdict = target === undefined ? '' : `${isMet(measured) ? '✓' : '✗'} ${describeTarget(target)}`;
-    return `  ${name.padEnd(width)}  ${formatValue(value).padStart(8)} ${unit.padEnd(unitColumns)} ${range.padEnd(rangeColumns)} ${verdict}`.trimEnd();
+    const spreadText = spread === undefined ? '' : `(${spread})`;
+    const targetText = target === undefined ? '' : `${isMet(measured) ? '✓' : '✗'} ${describeTarget(target)}`;
+    return `  ${name.padEnd(width)}  ${formatValue(value).padStart(8)} ${unit.padEnd(unitColumns)} ${spreadText.padEnd(spreadColumns)} ${targetText}`.trimEnd();
   });
 }
 

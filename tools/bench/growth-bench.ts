@@ -26,7 +26,7 @@ import {
 const smallRowCount = 100_000;
 const warmUpSampleCount = 3;
 
-/** Compares the hot paths of services with many rows with those of services with few. */
+/** Compares the hot paths of each service with many rows and with few. */
 export async function benchGrowth(context: BenchContext): Promise<readonly Figure[]> {
   if (context.rowCount <= smallRowCount) throw new Failure(`--rows must be more than ${smallRowCount}.`);
   return benchEachService(
@@ -39,22 +39,22 @@ export async function benchGrowth(context: BenchContext): Promise<readonly Figur
   );
 }
 
-/** Prepares one service with few rows and one with many. */
-async function forSizes<Result>(
+/** Calls `start` for a service with few rows and for one with many. @param rowsName what the rows are */
+async function startBySize<Service>(
   context: BenchContext,
   rowsName: string,
-  fill: (name: keyof BySize<Result>, rows: number) => Promise<Result>,
-): Promise<BySize<Result>> {
-  const small = await context.step(`${smallRowCount} ${rowsName}`, () => fill('small', smallRowCount));
+  start: (size: 'small' | 'large', rows: number) => Promise<Service>,
+): Promise<BySize<Service>> {
+  const { step, rowCount } = context;
   return {
-    small,
-    large: await context.step(`${context.rowCount} ${rowsName}`, () => fill('large', context.rowCount)),
+    small: await step(`${smallRowCount} ${rowsName}`, () => start('small', smallRowCount)),
+    large: await step(`${rowCount} ${rowsName}`, () => start('large', rowCount)),
   };
 }
 
 type FilledStore = Awaited<ReturnType<typeof startFilledStore>>;
 
-/** Starts a store-api with a catalogue and this number of older orders. */
+/** Starts a store-api with a catalogue and `orderCount` older orders. */
 async function startFilledStore(context: BenchContext, name: string, orderCount: number) {
   const store = await createStoreProcess(context, name);
   const database = await Shop.open(store.databaseUrl);
@@ -78,13 +78,13 @@ const orderPaths: Readonly<Record<string, (service: FilledStore) => Caller>> = {
   'order list by platform': (service) => () => listOrders(service, '&platform=shop'),
   'order list by store': (service) => () => listOrders(service, '&store_id=store-3'),
   'order list by external id': (service) => () => listOrders(service, '&external_order_id=external-5'),
-  // Last, since the outbox relay publishes messages of these orders for a while, which also reads pages.
+  // Last, since the outbox relay then publishes messages of the new orders for a while, and reads pages.
   'POST order': ({ requests }) => requests.placeOrder,
 };
 
 async function compareOrders(context: BenchContext): Promise<Figure[]> {
-  const services = await forSizes(context, 'orders', (name, rows) =>
-    startFilledStore(context, `bench_growth_orders_${name}`, rows),
+  const services = await startBySize(context, 'orders', (size, rows) =>
+    startFilledStore(context, `bench_growth_orders_${size}`, rows),
   );
   const measurePath =
     ({ store }: FilledStore, call: Caller): MeasurePath =>
@@ -119,10 +119,10 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
   const connection = await connect(context.stores.rabbitmq);
   const channel = await connection.createConfirmChannel();
   const receivers: ReceiverProcess[] = [];
-  const workers = await forSizes(context, 'past deliveries', async (name, rows) => {
+  const { small, large } = await startBySize(context, 'past deliveries', async (size, rows) => {
     const receiver = await ReceiverProcess.start();
     receivers.push(receiver);
-    const worker = await DeliveringWorker.start(context, `bench_growth_${name}`, { receiver, channel });
+    const worker = await DeliveringWorker.start(context, `bench_growth_${size}`, { receiver, channel });
     await worker.measureFromMessages();
     for (let sample = 0; sample < warmUpSampleCount; sample += 1) await worker.measureFromBacklog();
     await worker.data.addHistory(worker.subscribers, rows);
@@ -136,7 +136,6 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
       onCompleted(deliveriesPerSample);
       return sample;
     };
-  const { small, large } = workers;
   const condition = `with ${context.rowCount} past deliveries, ratio to ${smallRowCount}`;
   try {
     return await comparePaths(
@@ -161,14 +160,14 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
 }
 
 async function comparePostings(context: BenchContext): Promise<Figure[]> {
-  const services = await forSizes(context, 'postings', async (name, rows) => {
-    const database = `bench_growth_ledger_${name}`;
+  const services = await startBySize(context, 'postings', async (size, rows) => {
+    const database = `bench_growth_ledger_${size}`;
     const creator = await ServiceProcess.create(context, 'creator-api', database);
     const data = await CreatorData.open(creator.databaseUrl);
     await data.addPostings(rows);
     await creator.start();
     const queue = topologyOf(database).queue('creator-api.facts');
-    return { creator, projector: { name, queue, data, server: creator } };
+    return { creator, projector: { name: size, queue, data, server: creator } };
   });
   // The past months have closed, so their statements are issued first. That happens once.
   await context.step('Statements of past months', async () => {

@@ -80,9 +80,9 @@ function section(name: string, report: Report | undefined): string[] {
   const { command, where, figures } = report;
   const rows = figures.map((measured) => {
     const { name: figureName, unit, value, target } = measured;
-    const verdict =
+    const targetText =
       target === undefined ? '' : `${describeTarget(target)}: ${isMet(measured) ? 'met' : 'missed'}`;
-    return [figureName.trim(), `${formatValue(value)} ${unit}`, spreadOf(measured) ?? '', verdict];
+    return [figureName.trim(), `${formatValue(value)} ${unit}`, spreadOf(measured) ?? '', targetText];
   });
   const lines = where.map((line) => `- ${line}`).join('\n');
   return [`## ${name}`, `\`${command}\``, lines, table(['Figure', 'Median', 'Rounds', 'Target'], rows)];

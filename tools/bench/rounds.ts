@@ -5,7 +5,7 @@ export type Caller = () => Promise<void>;
 
 /** A process, or all processes of a service. */
 export interface MeasuredServer {
-  /** CPU time so far, in ms; undefined if the system does not report it. */
+  /** Processor time so far, in ms; undefined if the system does not report it. */
   cpuMs(): number | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface RoundOptions {
 export interface Sample {
   /** Requests, messages or deliveries per second. */
   readonly perSecond: number;
-  /** CPU time of the server process per request, message or delivery. */
+  /** Processor time of the server process per request, message or delivery. */
   readonly cpuUs: number | undefined;
 }
 
@@ -74,7 +74,7 @@ export async function alternate<Result>(
 
 /**
  * @param count number of requests, messages or deliveries
- * @param cpuMs CPU times of the server before and after; undefined if they are not measured
+ * @param cpuMs processor times of the server before and after; undefined if they are not measured
  */
 export function makeSample(
   count: number,
@@ -132,7 +132,7 @@ export function ratio(name: string, rounds: Rounds, { of, to }: Ratio, target?: 
   return figure(name, ratios, 'x', target);
 }
 
-/** Compares two throughputs per second of CPU time; empty if the system does not report CPU time. */
+/** Compares two throughputs per second of processor time; empty if the system does not report it. */
 export function ratioPerCpuSecond(
   name: string,
   rounds: Rounds,

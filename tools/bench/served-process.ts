@@ -97,7 +97,7 @@ export class ServedProcess implements PausableServer {
     }
   }
 
-  /** CPU time so far, in ms; undefined if the system does not report it. */
+  /** Processor time so far, in ms; undefined if the system does not report it. */
   cpuMs(): number | undefined {
     return this.child.pid === undefined ? undefined : treeCpuMs(this.child.pid);
   }

@@ -29,7 +29,7 @@ export async function createMigratedDatabase(
   return databaseUrl;
 }
 
-/** A compiled service as it is deployed, with a database of its own and without effective rate limits. */
+/** A compiled service as it is deployed, but with a separate database and without effective rate limits. */
 export class ServiceProcess implements PausableServer {
   /** Name of its database, and namespace of its exchanges and queues. */
   readonly name: string;
@@ -39,7 +39,7 @@ export class ServiceProcess implements PausableServer {
   private readonly service: ServiceName;
   private readonly tokens: TokenMaker;
   private readonly environment: Environment;
-  /** By their origins. */
+  /** The processes of the service, by their origins. */
   private readonly processes = new Map<string, ServedProcess>();
 
   static async create(
@@ -113,7 +113,7 @@ export class ServiceProcess implements PausableServer {
     return { ...this.environment, PORT: new URL(origin).port, INTERNAL_PORT: String(await freePort()) };
   }
 
-  /** CPU time of all processes so far, in ms; undefined if the system does not report it. */
+  /** Processor time of all processes so far, in ms; undefined if the system does not report it. */
   cpuMs(): number | undefined {
     const times = [...this.processes.values()].map((process) => process.cpuMs() ?? Number.NaN);
     const sum = times.reduce((total, ms) => total + ms, 0);

@@ -2,11 +2,10 @@ import { connect, type ConfirmChannel } from 'amqplib';
 import pg from 'pg';
 import type { BenchContext } from './bench-context.ts';
 import type { Figure } from './figures.ts';
-import { alternate, type AlternatingVariant, comparisonFigures } from './rounds.ts';
+import { alternate, comparisonFigures, type Sample } from './rounds.ts';
 import { deliveriesPerSample, DeliveringWorker } from './webhooks/delivering-worker.ts';
-import { startOutboxSender } from './webhooks/outbox-sender.ts';
 import { ReceiverProcess } from './webhooks/receiver-process.ts';
-import { measureRelay, relayedPerSample, relayNamespace } from './webhooks/relay.ts';
+import { relayedPerSample, startRelay } from './webhooks/relay.ts';
 
 const target = { atLeast: 0.8 };
 
@@ -31,7 +30,11 @@ async function benchRelay(context: BenchContext, channel: ConfirmChannel): Promi
   const during = await startRelay(context, channel, 'bench_relay_dumped');
   const snapshot = await holdSnapshot(during.databaseUrl);
   try {
-    return await compare(context, 'outbox relay', { without, during, perSample: relayedPerSample });
+    return await compare(context, 'outbox relay', {
+      without: without.measure,
+      during: during.measure,
+      perSample: relayedPerSample,
+    });
   } finally {
     await snapshot.end();
     await without.stop();
@@ -44,19 +47,17 @@ async function benchDeliveries(context: BenchContext, channel: ConfirmChannel): 
   const connections = { receiver, channel };
   const without = await DeliveringWorker.start(context, 'bench_webhooks', connections);
   const during = await DeliveringWorker.start(context, 'bench_webhooks_dumped', connections);
-  const variantOf = (worker: DeliveringWorker) => ({
-    measure: () => worker.measureFromBacklog(worker.subscribers.slice(0, 1)),
-  });
+  const measureOneSubscriber = (worker: DeliveringWorker) =>
+    worker.measureFromBacklog(worker.subscribers.slice(0, 1));
   await without.measureFromMessages();
   await during.measureFromMessages();
   const snapshot = await holdSnapshot(during.service.databaseUrl);
   try {
-    const variants = {
-      without: variantOf(without),
-      during: variantOf(during),
+    return await compare(context, 'deliveries to one subscription', {
+      without: () => measureOneSubscriber(without),
+      during: () => measureOneSubscriber(during),
       perSample: deliveriesPerSample,
-    };
-    return await compare(context, 'deliveries to one subscription', variants);
+    });
   } finally {
     await snapshot.end();
     await receiver.stop();
@@ -65,9 +66,10 @@ async function benchDeliveries(context: BenchContext, channel: ConfirmChannel): 
   }
 }
 
+/** The same measurement without a snapshot and during one. */
 interface Variants {
-  readonly without: Pick<AlternatingVariant, 'measure'>;
-  readonly during: Pick<AlternatingVariant, 'measure'>;
+  readonly without: () => Promise<Sample>;
+  readonly during: () => Promise<Sample>;
   /** Messages or deliveries per sample. */
   readonly perSample: number;
 }
@@ -80,35 +82,21 @@ async function compare(
   const samplesBefore = Math.ceil(context.rowCount / perSample);
   await context.step(`${samplesBefore * perSample} messages in each variant: ${name}`, async () => {
     for (let sample = 0; sample < samplesBefore; sample += 1) {
-      await without.measure();
-      await during.measure();
+      await without();
+      await during();
     }
   });
   const rounds = await context.step(`Comparison: ${name}`, () =>
     alternate(
       [
-        { ...without, name: 'without' },
-        { ...during, name: 'during' },
+        { name: 'without', measure: without },
+        { name: 'during', measure: during },
       ],
       context.rounds,
     ),
   );
   const pair = { of: 'during', to: 'without' };
   return comparisonFigures(`${name} during a snapshot, ratio to without`, rounds, pair, target);
-}
-
-async function startRelay(context: BenchContext, channel: ConfirmChannel, database: string) {
-  const sender = await startOutboxSender(context, relayNamespace, database);
-  const outbox = new pg.Client(sender.databaseUrl);
-  await outbox.connect();
-  return {
-    databaseUrl: sender.databaseUrl,
-    measure: () => measureRelay(channel, sender, outbox),
-    stop: async () => {
-      await outbox.end();
-      await sender.stop();
-    },
-  };
 }
 
 /** Opens a transaction with a snapshot of the database, as pg_dump does. It ends with the client. */

@@ -5,6 +5,7 @@ import type { RedisWithSentinels } from './suite/redis-with-sentinels.ts';
 import type { Replicas } from './suite/replicas.ts';
 import type { Step } from './timeline.rules.ts';
 
+/** The parts of the suite on which steps act. */
 export interface Targets {
   readonly replicas: Replicas;
   readonly brokers: readonly ProcessPart[];

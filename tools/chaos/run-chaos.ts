@@ -29,7 +29,7 @@ export interface ChaosOptions {
   readonly isConcurrent: boolean;
   /** Whether replicas are rolled instead of `steps`. Then no request may fail. */
   readonly isRolling: boolean;
-  /** Whether a commit waits for the standby. If not, what a promotion loses is only reported. */
+  /** Whether a commit waits for the standby. If not, a promotion loses commits, and the loss is reported. */
   readonly isSynchronous: boolean;
 }
 

@@ -1,4 +1,4 @@
-import { resetSuite } from './end-suite.ts';
+import { resetSuite } from './stop-suite.ts';
 import { runMain } from './failure.ts';
 import { readSettings } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import type { RequiredPrograms } from './dependencies/choose.ts';
-import { resetSuite } from './end-suite.ts';
+import { resetSuite } from './stop-suite.ts';
 import type { Say } from './output/progress.ts';
 import type { Settings } from './settings.ts';
 import { stopOnSignal } from './stop-on-signal.ts';

@@ -76,8 +76,8 @@ async function runSuite(settings: Settings, options: ReturnType<typeof readOptio
   try {
     say(`Starting the suite in ${settings.stateDir.replace(`${root}/`, '')}`);
     await suite.startDependencies({ gateway: !options.dependencies });
-    for (const line of options.dependencies ? addressLines(suite) : await startServices(suite, options))
-      say(line);
+    const lines = options.dependencies ? addressLines(suite) : await startAll(suite, options);
+    for (const line of lines) say(line);
     isReady = true;
     notifyStarter({ ready: true });
   } catch (error) {
@@ -91,8 +91,8 @@ async function runSuite(settings: Settings, options: ReturnType<typeof readOptio
   }
 }
 
-/** Starts everything but the dependencies. Returns the lines of the summary. */
-async function startServices(
+/** Starts everything except the dependencies. Returns the lines of the summary. */
+async function startAll(
   suite: Suite,
   { detached }: Pick<ReturnType<typeof readOptions>, 'detached'>,
 ): Promise<string[]> {

@@ -1,8 +1,8 @@
 import { exitCodeInterrupted } from './run-program.ts';
 
 /**
- * Stops once, at the first signal, and then ends this process. Further signals change nothing, since one
- * Ctrl-C arrives several times: from the terminal, and forwarded by bootstrap.mjs.
+ * Calls `stop` at the first signal, and then ends this process. Ignores further signals, since one Ctrl-C
+ * arrives several times: from the terminal, and forwarded by bootstrap.mjs.
  */
 export function stopOnSignal(stop: () => Promise<unknown>): void {
   let stopping: Promise<unknown> | undefined;

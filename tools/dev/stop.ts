@@ -1,8 +1,8 @@
 import { runMain } from './failure.ts';
 import { readSettings } from './settings.ts';
-import { endSuite } from './end-suite.ts';
+import { stopSuite } from './stop-suite.ts';
 
 runMain(async () => {
-  const ended = await endSuite(readSettings().stateDir);
-  console.log(ended ? 'The suite is stopped.' : 'No suite is running.');
+  const wasRunning = await stopSuite(readSettings().stateDir);
+  console.log(wasRunning ? 'The suite is stopped.' : 'No suite is running.');
 });

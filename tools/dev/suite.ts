@@ -25,11 +25,11 @@ import {
 } from './ports.ts';
 import { Progress, type Say } from './output/progress.ts';
 import { findProgram, mustRun, stopRunningPrograms } from './run-program.ts';
-import { type Secrets, secretsIn } from './state/secrets.ts';
+import { type Secrets, readOrCreateSecrets } from './state/secrets.ts';
 import { migrateService, servicePlan, type ServiceContext } from './services/services.ts';
 import type { Settings } from './settings.ts';
 import { removeStack, type Stack, writeStack } from './state/stack-file.ts';
-import { whenRemoved } from './state/state-dir.ts';
+import { watchForRemoval } from './state/state-dir.ts';
 import { notReady, serveControl } from './supervisor/control.ts';
 import { type PartStatus, type Verb, verbs } from './supervisor/part.ts';
 import { ProcessPart, type ProcessPlan } from './supervisor/process-part.ts';
@@ -81,10 +81,10 @@ export class Suite {
     this.progress = new Progress(terminal.say);
     this.logs = new LogFiles(settings.stateDir);
     this.supervisor = new Supervisor(settings.stateDir);
-    this.secrets = secretsIn(settings.stateDir);
+    this.secrets = readOrCreateSecrets(settings.stateDir);
     this.ports = portsFrom(settings.basePort);
     removeStack(settings.stateDir);
-    this.removalWatch = whenRemoved(settings.stateDir, () => {
+    this.removalWatch = watchForRemoval(settings.stateDir, () => {
       terminal.say(`\n${settings.stateDir} was deleted, so the suite cannot continue. Stopping …`);
       controlServer.close(); // immediately: a new suite may open its socket at the same path
       void this.stop();
@@ -107,7 +107,7 @@ export class Suite {
 
   /** Starts PostgreSQL, Redis and RabbitMQ, and waits until they respond. */
   async startDependencies(required: RequiredPrograms): Promise<void> {
-    const leftovers = await this.supervisor.endLeftovers();
+    const leftovers = await this.supervisor.killLeftovers();
     if (leftovers.length > 0)
       this.terminal.say(
         `  An earlier suite was killed; stopped its remaining processes: ${leftovers.join(', ')}.`,

@@ -115,7 +115,7 @@ function copySite(): void {
   cpSync(siteDir, target, { recursive: true });
 }
 
-/** The base by digest if it came from a registry, so that the image says what it was built from. */
+/** Returns the base image by digest if it came from a registry, so that the image records its exact base. */
 async function pinnedBase(engine: Engine, name: BaseName): Promise<string> {
   const image = baseImage(name);
   const inspected = await engine.docker(['image', 'inspect', '--format', '{{json .RepoDigests}}', image]);

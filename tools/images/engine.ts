@@ -166,7 +166,7 @@ export class PrivateEngine {
     if (ids.length > 0) await this.engine.docker(['kill', ...ids], options);
   }
 
-  /** Ends processes and mounts of an engine in this directory that hangs, or whose program was killed. */
+  /** Kills the processes and removes the mounts of an engine in this directory that hangs or was left. */
   private async removeLeftovers(): Promise<void> {
     for (const pid of enginePids(`${this.directory}/`)) signalTree(pid, 'SIGKILL');
     for (const mount of mountsBelow(this.directory)) await runProgram('umount', ['--lazy', mount]);
@@ -178,7 +178,7 @@ export class PrivateEngine {
   }
 }
 
-/** Debian's docker-compose is a program of its own; this makes it `docker compose`. */
+/** Debian's docker-compose is a separate program. This plugin runs it as `docker compose`. */
 function writeComposePlugin(config: string): void {
   const folder = join(config, 'cli-plugins');
   mkdirSync(folder, { recursive: true });

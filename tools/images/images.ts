@@ -26,7 +26,7 @@ const help = `npm run images: builds the container images of the suite, with an 
   npm run images -- --keep        do not delete the data of the private engine, so that the next run is faster
   npm run images -- --tag TAG     tag of the images (default: local)`;
 
-/** Several times the usual duration. A hanging engine is a failure, and must not use up the time of CI. */
+/** Several times the usual duration. If the engine hangs, the verification fails before CI's time limit. */
 const maxSecondsAfterInput = 240;
 
 async function main(): Promise<number> {
@@ -93,7 +93,7 @@ async function usePrivateEngine(
   if (options.includesVerification) reportVerified(privateEngine.engine);
 }
 
-/** Ends the running programs before what they use is removed. */
+/** At a signal, ends the running programs, and then removes what they use. */
 function removeOnSignal(remove: () => Promise<unknown>): void {
   stopOnSignal(async () => {
     say('Interrupted; removing what was started.');
@@ -111,7 +111,7 @@ async function isSufficient(engine: Engine): Promise<boolean> {
   return (await engine.hasCompose()) && (await pullBaseImages(engine)).length === 0;
 }
 
-/** Resolves when the input has ended. From then, the time is limited. */
+/** Resolves when the input has ended, and from then on limits the time of this process. */
 async function inputEnd(): Promise<void> {
   await finished(process.stdin.resume());
   const stop = (): void => {
@@ -125,7 +125,7 @@ interface ImageOptions {
   /** Whether dist/apps has the deployable folders already. */
   readonly isBuilt: boolean;
   readonly tag: string;
-  /** Whether the suite is then started from the images. */
+  /** Whether the suite is started from the images, when `verifyAfter` has resolved. */
   readonly includesVerification: boolean;
   readonly verifyAfter: Promise<void>;
 }

@@ -51,7 +51,7 @@ function component(path: string, integrity: string | undefined) {
   };
 }
 
-/** An SPDX identifier or an expression of several; anything else is only a name. */
+/** Returns a licence as an SPDX identifier, an SPDX expression, or else a name. */
 function licenceChoice(license: string) {
   if (/ (OR|AND|WITH) /.test(license)) return { expression: license };
   return /^[\w.+-]+$/.test(license) ? { license: { id: license } } : { license: { name: license } };

@@ -66,7 +66,7 @@ async function typeProblems(manifests: readonly Manifest[]): Promise<string[]> {
   }
 }
 
-/** Adds the name of a manifest to a problem, whose line number is that of the manifest in the file. */
+/** Prefixes a problem with the name of its manifest, which is in the line of the problem. */
 function withName(problem: string, manifests: readonly Manifest[]): string {
   const found = manifests[Number(/\((\d+),/.exec(problem)?.[1]) - 1];
   return found === undefined ? problem : `${found.kind} ${found.metadata.name}: ${problem}`;

@@ -6,7 +6,7 @@ export interface Panel {
   readonly unit: 'short' | 'ops' | 'reqps' | 's' | 'percentunit' | 'bytes';
   /** Expressions in PromQL, by their legend. */
   readonly queries: Readonly<Record<string, string>>;
-  /** The alerts about what the panel shows. It links to the section of each in the runbook. */
+  /** Alerts on the values of the panel. The panel links to the section of each in the runbook. */
   readonly alerts?: readonly string[];
   /** The threshold to draw: a number, or the name of an alert that compares the same value. */
   readonly threshold?: string | number;

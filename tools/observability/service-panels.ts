@@ -3,7 +3,7 @@ import type { ServiceName } from '../dev/ports.ts';
 import { ownPanels } from './own-panels.ts';
 import { age, deadLetters, messagesHandled, perSecond, queueBacklog, withAlert } from './panel-shapes.ts';
 
-/** Requests, errors, duration and saturation of a service, and what only this service has. */
+/** Panels of the requests, errors, duration and saturation of a service, and of its own metrics. */
 export function serviceRows(service: ServiceName): Readonly<Record<string, readonly Panel[]>> {
   return {
     'Requests, errors, duration': requests(service),

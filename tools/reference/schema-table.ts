@@ -101,7 +101,7 @@ function span(min: number | undefined, max: number | undefined, unit: string): s
   return [max === undefined ? `at least ${min}${unit}` : `${min} to ${max}${unit}`];
 }
 
-/** Describes the patterns of texts, which are long, by what they mean. */
+/** Replaces the pattern of texts, which is long, by its meaning. */
 function patternNote(pattern: string): string {
   return /\\u2028|\\p\{Cc\}/.test(pattern) ? 'no control characters' : `pattern \`${pattern}\``;
 }

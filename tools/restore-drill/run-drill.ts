@@ -109,7 +109,7 @@ RPO if the server is lost: ${backup.longestUnarchivedSeconds.toFixed(1)} s, the 
 }
 
 /**
- * Recovers the database in another server. Returns the server, and what it lacks.
+ * Recovers the database in another server. Returns the server and the data that it lacks.
  * @param stopped URL of the database whose service is stopped
  */
 async function recoverAndCompare(
@@ -133,7 +133,7 @@ function secondsSince(startMs: number): string {
   return `${((performance.now() - startMs) / 1_000).toFixed(1)} s`;
 }
 
-/** Drops the databases of the other services, since the backup contains those of all. */
+/** Drops the databases of the other services, which the backup also contains. */
 async function dropOtherDatabases(url: string, kept: string): Promise<void> {
   const rows = await runSql(
     url,

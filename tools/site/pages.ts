@@ -89,7 +89,7 @@ function descriptionOf(text: string): string {
  * @param address gives the URL of a page of the site
  */
 export function withSiteLinks(page: Page, pages: readonly Page[], address: (page: Page) => string): string {
-  return outsideCode(withInlineLinks(withoutTestMarks(page.text)), (part) =>
+  return outsideCode(withInlineLinks(withoutTestInstructions(page.text)), (part) =>
     part.replaceAll(
       /(!?)\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/g,
       (whole, image: string, label: string, target: string) => {
@@ -108,8 +108,8 @@ export function withSiteLinks(page: Page, pages: readonly Page[], address: (page
   );
 }
 
-/** Removes what tests read in the first line of a code block (apps/suite-e2e), except its file name. */
-function withoutTestMarks(text: string): string {
+/** Removes the instructions for tests (apps/suite-e2e) in the first line of a code block. Keeps its title. */
+function withoutTestInstructions(text: string): string {
   return text.replaceAll(/^(```\w+)( title="[^"]+")?.*$/gm, '$1$2');
 }
 

@@ -6,7 +6,7 @@ const newTokenCount = 400;
 const cachedCheckCount = 20_000;
 const roundCount = 5;
 
-/** Measures in this process how much CPU time an API spends to verify a new and a cached access token. */
+/** Measures, in this process, the processor time in which an API verifies a new and a cached access token. */
 export async function measureTokenCheck(): Promise<Figure[]> {
   const maker = await tokenMaker();
   try {

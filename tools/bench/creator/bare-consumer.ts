@@ -4,8 +4,8 @@ import { z } from 'zod';
 
 // The baseline, in a separate process: amqplib and pg, one transaction for each batch of messages. It writes
 // the same rows as creator-api, durably: inbox, orders, lines, releases, counts, postings, monthly sums and
-// breakdowns, with sums and counts also by app. It validates nothing, writes no logs, and does not handle
-// versions, exchange rates, and repeated or out-of-order messages. Prints a line when it begins to consume.
+// breakdowns, with sums and counts also by app. It does not validate, log, or handle versions, exchange rates
+// and repeated or out-of-order messages. Prints a line when it begins to consume.
 const batchSize = 200;
 
 /** The members of an order snapshot that the consumer uses. */

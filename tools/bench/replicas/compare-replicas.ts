@@ -3,7 +3,7 @@ import type { Figure } from '../figures.ts';
 import { alternate, comparisonFigures, type Sample } from '../rounds.ts';
 import type { ServiceProcess } from '../service-process.ts';
 
-/** A service with replicas and a database of its own, and what is measured on it. */
+/** The replicas of a service on a separate database, with the measurements to make. */
 export interface ReplicaSet {
   readonly service: ServiceProcess;
   /** Measurements by the name of the work. */
@@ -29,30 +29,30 @@ export async function compareReplicas(
   serviceName: string,
   start: StartReplicas,
 ): Promise<Figure[]> {
+  const prefix = `bench_replicas_${serviceName.replaceAll('-', '_')}`;
   const started: ReplicaSet[] = [];
-  const comparison = compareStarted(context, serviceName, async (...options) => {
-    const replicaSet = await start(...options);
+  const startSet = async (name: string, replicas: number): Promise<ReplicaSet> => {
+    const replicaSet = await start(context, `${prefix}_${name}`, replicas);
     started.push(replicaSet);
     return replicaSet;
-  });
-  // Both sets are ended, whatever failed. The error of the comparison takes precedence.
+  };
+  const comparison = compareSets(context, serviceName, startSet);
+  // After any error, both sets are ended. The error of the comparison takes precedence over later ones.
   const [compared] = await Promise.allSettled([comparison]);
   const ended = await Promise.allSettled(started.map(endSet));
   for (const result of [compared, ...ended]) if (result.status === 'rejected') throw result.reason;
   return comparison;
 }
 
-async function compareStarted(
+async function compareSets(
   context: BenchContext,
   serviceName: string,
-  start: StartReplicas,
+  startSet: (name: string, replicas: number) => Promise<ReplicaSet>,
 ): Promise<Figure[]> {
-  const prefix = `bench_replicas_${serviceName.replaceAll('-', '_')}`;
-  const [one, four] = await context.step(`${serviceName}, one and four replicas`, async () => {
-    const single = await start(context, `${prefix}_one`, 1);
-    const several = await start(context, `${prefix}_four`, replicaCount);
-    return [single, several] as const;
-  });
+  const { one, four } = await context.step(`${serviceName}, one and four replicas`, async () => ({
+    one: await startSet('one', 1),
+    four: await startSet('four', replicaCount),
+  }));
   const figures: Figure[] = [];
   for (const work of Object.keys(one.measurements)) {
     const measureAlone = (measured: ReplicaSet, other: ReplicaSet) => async () => {

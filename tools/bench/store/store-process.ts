@@ -2,7 +2,7 @@ import { type BenchContext, unlimited } from '../bench-context.ts';
 import { ServiceProcess } from '../service-process.ts';
 import { Shop, type ShopData } from './shop-data.ts';
 
-/** Creates a store-api with the payment sandbox and keys of its own in Redis. */
+/** Creates a store-api with the payment sandbox and separate keys in Redis. */
 export function createStoreProcess(
   context: BenchContext,
   name: string,

@@ -120,7 +120,7 @@ export class Integration {
   }
 
   /**
-   * Waits for the webhooks of these orders. Returns the ms from each response to the webhook's first byte.
+   * Waits for the webhooks of the orders. Returns the ms from each response to the webhook's first byte.
    * @throws Failure unless each order has exactly one delivery with a valid signature
    */
   async webhookDelaysMs(orders: readonly PlacedOrder[]): Promise<number[]> {

@@ -4,7 +4,7 @@ import type { PlacedOrder } from './integration.ts';
 
 /**
  * Returns the ms from the response of each order to the first byte of its webhook.
- * @throws Failure unless each order, and no other, has exactly one delivery, with a valid signature
+ * @throws Failure unless each order has exactly one delivery with a valid signature, and there are no others
  */
 export function delaysOfWebhooks(
   orders: readonly PlacedOrder[],

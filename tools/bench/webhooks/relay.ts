@@ -10,7 +10,7 @@ import { alternate, comparisonFigures, makeSample, measureWork, type Sample } fr
 import { type OutboxSender, startOutboxSender } from './outbox-sender.ts';
 
 /** Namespace of the exchange and queues. */
-export const relayNamespace = 'bench_relay';
+const relayNamespace = 'bench_relay';
 export const relayedPerSample = 5_000;
 const confirmedAtOnce = 100;
 const timeoutMs = 30_000;
@@ -22,14 +22,12 @@ const pollIntervalMs = 5;
  * bound to the suite's quorum queues.
  */
 export async function benchRelay(context: BenchContext, channel: ConfirmChannel): Promise<Figure[]> {
-  const sender = await startOutboxSender(context, relayNamespace, 'bench_relay');
-  const outbox = new pg.Client({ connectionString: sender.databaseUrl });
-  await outbox.connect();
+  const relay = await startRelay(context, channel, 'bench_relay');
   try {
     const rounds = await alternate(
       [
         { name: 'confirms', measure: () => measureConfirms(channel) },
-        { name: 'relay', measure: () => measureRelay(channel, sender, outbox) },
+        { name: 'relay', measure: relay.measure },
       ],
       context.rounds,
     );
@@ -38,9 +36,23 @@ export async function benchRelay(context: BenchContext, channel: ConfirmChannel)
       atLeast: 0.6,
     });
   } finally {
-    await outbox.end();
-    await sender.stop();
+    await relay.stop();
   }
+}
+
+/** Starts an outbox relay. @param database name of its database */
+export async function startRelay(context: BenchContext, channel: ConfirmChannel, database: string) {
+  const sender = await startOutboxSender(context, relayNamespace, database);
+  const outbox = new pg.Client(sender.databaseUrl);
+  await outbox.connect();
+  return {
+    databaseUrl: sender.databaseUrl,
+    measure: () => measureRelay(channel, sender, outbox),
+    stop: async () => {
+      await outbox.end();
+      await sender.stop();
+    },
+  };
 }
 
 const creatorId = '01900000-0000-7000-8000-000000000001';
@@ -67,7 +79,7 @@ async function measureConfirms(channel: ConfirmChannel): Promise<Sample> {
 }
 
 /** Measures from the commit of rows until the outbox is empty. */
-export async function measureRelay(
+async function measureRelay(
   channel: ConfirmChannel,
   sender: OutboxSender,
   outbox: pg.Client,

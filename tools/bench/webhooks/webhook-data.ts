@@ -52,7 +52,7 @@ const insertHistory = `
   FROM delivered`;
 const deliveriesAtOnce = 500_000;
 
-/** Partitions of past days. The service creates only those from yesterday on. */
+/** Creates the partitions of past days. The service creates only the partitions from yesterday on. */
 const createPastPartitions = `
   DO $$ DECLARE day date; parent text;
   BEGIN
@@ -104,7 +104,7 @@ export class WebhookData extends BenchDatabase {
     }
   }
 
-  /** Whether these subscribers have no due delivery and the database has no delivery in flight. */
+  /** Whether the subscribers have no due delivery, and no delivery at all is in flight. */
   async isSettled(subscribers: readonly Subscriber[]): Promise<boolean> {
     const ids = subscribers.map(({ subscriptionId }) => subscriptionId);
     const { rows } = await this.client.query<{ open: boolean }>(openDeliveries, [ids]);

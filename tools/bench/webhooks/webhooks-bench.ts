@@ -54,8 +54,8 @@ async function compareWithBaseline(
 ): Promise<Figure[]> {
   const bare = await startBareSender(receiver);
   try {
-    // `alternate` discards one round as a warm-up, which is too short for the worker: its samples have fewer
-    // deliveries than those of the bare sender.
+    // `alternate` discards one round as a warm-up. That is too short for the worker, whose samples have fewer
+    // deliveries than the bare sender's.
     for (let sample = 0; sample < warmUpSampleCount; sample += 1) await worker.measureFromMessages();
     const rounds = await alternate(
       [

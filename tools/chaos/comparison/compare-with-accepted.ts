@@ -23,11 +23,11 @@ export interface ReceivedDelivery {
 export interface LostByRestore {
   /** Units of the orders that store-api no longer has, by the UUIDs of the orders. */
   readonly orders: ReadonlyMap<string, number>;
-  /** Messages of these orders that store-api had not published, as order (ord_…) and type. */
+  /** Messages of the lost orders that store-api had not published, as `ord_… TYPE`. */
   readonly unpublished: ReadonlySet<string>;
   /** Ids (ord_…) of orders that store-api has in an earlier version, so it repeats their later messages. */
   readonly earlierOrders: ReadonlySet<string>;
-  /** Events that webhook-worker no longer has, as order and event. */
+  /** Events that webhook-worker no longer has, as `ord_… EVENT`. */
   readonly events: ReadonlySet<string>;
 }
 
@@ -81,11 +81,11 @@ interface Expected {
   /** The accepted orders that store-api must have. */
   readonly orders: readonly (AcceptedOrder & { readonly uuid: string })[];
   readonly orderUuids: ReadonlySet<string>;
-  /** Ids (ord_…) of all orders that were charged, also of those that the restore lost. */
+  /** Ids (ord_…) of all orders that were charged, including orders that the restore lost. */
   readonly chargedIds: ReadonlySet<string>;
   /** UUIDs of the orders that creator-api must have. */
   readonly publishedUuids: ReadonlySet<string>;
-  /** Events that were published, as order and event. */
+  /** Events that were published, as `ord_… EVENT`. */
   readonly publishedEvents: readonly string[];
   /** Units of the orders that creator-api must have. */
   readonly units: number;
@@ -106,7 +106,7 @@ function expectedFrom(accepted: readonly AcceptedOrder[], lost: LostByRestore): 
     chargedIds,
     publishedUuids: new Set([...orderUuids, ...lostAfterPublishing.map(([uuid]) => uuid)]),
     publishedEvents: eventsOf(chargedIds).filter((event) => !lost.unpublished.has(event)),
-    // The units of an accepted order do not include its piece of the limited edition; those of a lost one do.
+    // Unlike `lost.orders`, the units of accepted orders do not include their piece of the limited edition.
     units:
       orders.reduce((sum, order) => sum + order.units + 1, 0) +
       lostAfterPublishing.reduce((sum, [, units]) => sum + units, 0),
@@ -230,12 +230,12 @@ export function countDeliveries(received: readonly ReceivedDelivery[]): Found {
   return countIds(events.values());
 }
 
-/** Events of orders (ord_…), as order and event. */
+/** Returns the events of orders (ord_…), as `ord_… EVENT`. */
 export function eventsOf(orderIds: Iterable<string>): string[] {
   return [...orderIds].flatMap((id) => orderEvents.map((event) => `${id} ${event}`));
 }
 
-/** The order (ord_…) of an event. */
+/** Returns the order (ord_…) of an event, which is in the form `ord_… EVENT`. */
 export function orderIdOf(event: string): string {
   return event.split(' ')[0] ?? '';
 }

@@ -30,7 +30,7 @@ export function countIds(ids: Iterable<string>): Found {
   return found;
 }
 
-/** Compares rows, messages or deliveries with those that must exist, each exactly once. */
+/** Compares the ids of rows, messages or deliveries with the expected ids, each of which must exist once. */
 export function compareSet(
   name: string,
   expected: ReadonlySet<string>,
@@ -51,7 +51,7 @@ function isSame({ missing, unexpected, doubled }: SetDifference): boolean {
   return missing.length + unexpected.length + doubled.length === 0;
 }
 
-/** Returns the names of what differs, with examples. */
+/** Returns the name of each set and sum that differs, with examples. */
 export function differencesIn({ sets, sums }: Comparison): string[] {
   return [
     ...sets

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { unlimited } from '../../bench/bench-context.ts';
 import { seed } from '../../demo/seed.ts';
 import { createDatabases } from '../../dev/services/databases.ts';
-import { resetSuite } from '../../dev/end-suite.ts';
+import { resetSuite } from '../../dev/stop-suite.ts';
 import { bareStack } from '../../dev/services/addresses.ts';
 import { serviceNames } from '../../dev/ports.ts';
 import { Progress } from '../../dev/output/progress.ts';

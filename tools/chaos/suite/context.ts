@@ -1,6 +1,6 @@
 import { operatorAccess } from '../../dev/services/addresses.ts';
 import { serviceNames, type ServiceName, portsFrom } from '../../dev/ports.ts';
-import { type Secrets, secretsIn } from '../../dev/state/secrets.ts';
+import { type Secrets, readOrCreateSecrets } from '../../dev/state/secrets.ts';
 import { serviceEnvironment, type ServiceContext, storeUserUrl } from '../../dev/services/services.ts';
 import type { Settings } from '../../dev/settings.ts';
 import type { OperatorAccess } from '../../ops/operator-access.ts';
@@ -9,19 +9,19 @@ import type { OperatorAccess } from '../../ops/operator-access.ts';
 export const replicaNumbers = [1, 2] as const;
 export type ReplicaNumber = (typeof replicaNumbers)[number];
 
-/** Ports of the suite, and those of the replicas and standbys of its stores. */
+/** Ports of the suite, and of the replicas and standbys of its stores. */
 export function chaosPorts(base: number) {
-  const from = (offset: number, count: number): number[] =>
+  const portsAt = (offset: number, count: number): number[] =>
     Array.from({ length: count }, (_, index) => base + offset + index);
   return {
     ...portsFrom(base),
-    postgresServers: from(31, 3), // the third is restored from a backup
+    postgresServers: portsAt(31, 3), // the third is restored from a backup
     postgresReplication: base + 34,
-    postgresPorts: from(35, serviceNames.length + 1), // stable addresses: of administrators, then of each service
-    redisServers: from(41, 2),
-    sentinels: from(44, 3),
-    brokers: from(51, 3),
-    brokerDistribution: from(54, 3),
+    postgresPorts: portsAt(35, serviceNames.length + 1), // stable addresses: of administrators, then of each service
+    redisServers: portsAt(41, 2),
+    sentinels: portsAt(44, 3),
+    brokers: portsAt(51, 3),
+    brokerDistribution: portsAt(54, 3),
   };
 }
 export type ChaosPorts = ReturnType<typeof chaosPorts>;
@@ -33,7 +33,7 @@ export interface ChaosContext extends ServiceContext {
 
 export function chaosContext(settings: Settings, trustFile: string): ChaosContext {
   const ports = chaosPorts(settings.basePort);
-  const secrets = secretsIn(settings.stateDir);
+  const secrets = readOrCreateSecrets(settings.stateDir);
   return {
     settings,
     ports,
@@ -89,7 +89,7 @@ export function operatorAccessOf(context: ChaosContext): OperatorAccess {
   };
 }
 
-/** Loopback addresses of a replica, which represent those of its machine. */
+/** Loopback addresses of a replica, as if it ran on a separate machine. */
 export interface ReplicaAddresses {
   readonly address: string;
   /** Address of its internal port. */

@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
  * A TCP proxy with a fixed address, like HAProxy. It can be redirected to another server. Its link can be
- * cut: then connections stay open, but nothing arrives, as after a failure of the network.
+ * cut: then connections stay open, but no data arrives, as after a failure of the network.
  */
 export class StableAddress {
   private readonly server: Server;

@@ -48,7 +48,7 @@ function bundle(appDir: string): void {
   if (epoch !== undefined && epoch !== '') setTimes(target, Number(epoch));
 }
 
-/** Copies a file or folder, without packages below it and without what only developers need. */
+/** Copies a file or folder, without the packages below it and without files for development. */
 function copyFiles(path: string, target: string): void {
   const source = join(root, path);
   if (!existsSync(source)) return; // an optional package of another platform, or a project without code

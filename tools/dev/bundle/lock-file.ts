@@ -37,7 +37,7 @@ export function readLockFile(): LockFile {
   return lockSchema.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
 }
 
-/** Returns what a project needs at run time: its transitive dependencies, without those for development. */
+/** Returns the transitive dependencies of a project at run time, without development dependencies. */
 export function requiredPackages({ packages }: LockFile, project: string): RequiredPackages {
   const projects = new Set<string>();
   const installed = new Set<string>();

@@ -90,11 +90,11 @@ function serverOptions(port: number, { fsync }: Settings): Readonly<Record<strin
 }
 
 /** The data folders in and outside of the state directory; `npm run reset` deletes both. */
-export function postgresHomes(settings: Settings): readonly [string, string] {
-  return [
-    join(settings.stateDir, 'postgres'),
-    join('/var/tmp', `fulfilment-${stateDirHash(settings)}`, 'postgres'),
-  ];
+export function postgresHomes(settings: Settings) {
+  return {
+    inStateDir: join(settings.stateDir, 'postgres'),
+    outside: join('/var/tmp', `fulfilment-${stateDirHash(settings)}`, 'postgres'),
+  };
 }
 
 /** Returns the user for the server, since PostgreSQL does not run as root. Debian's package creates one. */
@@ -110,10 +110,10 @@ export async function serverUser(): Promise<UserIds | undefined> {
 }
 
 async function dataHome(settings: Settings, user: UserIds | undefined): Promise<string> {
-  const [inState, outside] = postgresHomes(settings);
-  if (user === undefined) return inState;
+  const { inStateDir, outside } = postgresHomes(settings);
+  if (user === undefined) return inStateDir;
   const test = await runProgram('test', ['-x', settings.stateDir], { user, cwd: '/' });
-  return test.code === 0 ? inState : outside;
+  return test.code === 0 ? inStateDir : outside;
 }
 
 /** Deletes data outside the state directory that a deleted clone at the same path left. */

@@ -67,7 +67,7 @@ export function epmdPlan(program: string, port: number, env: Readonly<Record<str
 }
 
 /**
- * Environment of a RabbitMQ node whose settings, data and logs are in a folder. Nodes with the same `home`
+ * Environment of a RabbitMQ node with its settings, data and logs in one folder. Nodes with the same `home`
  * can form a cluster.
  */
 export function nodeEnvironment(node: {
@@ -92,7 +92,7 @@ export function nodeEnvironment(node: {
     RABBITMQ_ENABLED_PLUGINS_FILE: join(node.folder, 'enabled_plugins'),
     RABBITMQ_MNESIA_BASE: join(node.folder, 'data'), // also the base of feature flags, plugins and pid file
     RABBITMQ_LOG_BASE: join(node.folder, 'log'),
-    ERL_CRASH_DUMP: join(node.folder, 'erl_crash.dump'), // else in the working directory
+    ERL_CRASH_DUMP: join(node.folder, 'erl_crash.dump'), // by default in the working directory
     // Two schedulers without busy waiting, so that an idle broker uses no CPU.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none',
   };

@@ -51,7 +51,7 @@ export function followFile(file: string, onLine: (line: string) => void): { stop
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  tail.once('error', () => undefined); // without the program, the terminal only lacks these lines
+  tail.once('error', () => undefined); // if `tail` is not installed, only these lines are missing
   eachLine(tail.stdout, onLine);
   process.once('exit', () => tail.kill());
   return { stop: () => tail.kill() };

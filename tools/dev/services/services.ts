@@ -77,14 +77,14 @@ export async function migrateService(name: ServiceName, context: ServiceContext)
  */
 export const nodeArguments = [
   '--enable-source-maps',
-  '--max-http-header-size=40960', // above the limit of the gateway, whose rejection has the envelope
+  '--max-http-header-size=40960', // above the gateway's limit, so that the gateway rejects, with the envelope
   '--max-semi-space-size=16',
   '--max-old-space-size=192',
 ] as const;
 
 /**
- * A password hash needs 19 MiB in each of the four threads of auth-server that hash. glibc would keep these
- * blocks for the next hash; with a fixed threshold it returns all large blocks to the system.
+ * auth-server hashes passwords in four threads, with 19 MiB each. glibc would keep these blocks for the next
+ * hash; with a fixed threshold it returns all large blocks to the system.
  */
 export const mallocSettings = { MALLOC_MMAP_THRESHOLD_: '1048576' } as const;
 

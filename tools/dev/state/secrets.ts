@@ -38,7 +38,7 @@ export type Secrets = z.infer<typeof secretsSchema>;
  * Reads the secrets of a state directory, or creates them once, so that cursors, cookies and encrypted
  * columns stay valid after a restart.
  */
-export function secretsIn(stateDir: string): Secrets {
+export function readOrCreateSecrets(stateDir: string): Secrets {
   const file = join(stateDir, 'secrets.json');
   const stored: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   const secrets = secretsSchema.parse(stored);

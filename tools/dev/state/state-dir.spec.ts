@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { emptyStateDir, whenRemoved } from './state-dir.ts';
+import { emptyStateDir, watchForRemoval } from './state-dir.ts';
 import { ProcessPart } from '../supervisor/process-part.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 
@@ -38,7 +38,7 @@ describe('a state directory', () => {
   });
 
   it('reports its removal even if it was created again', async () => {
-    const removed = new Promise<string>((resolve) => whenRemoved(first, () => resolve('removed')));
+    const removed = new Promise<string>((resolve) => watchForRemoval(first, () => resolve('removed')));
     rmSync(first, { recursive: true });
     mkdirSync(first);
     expect(await Promise.race([removed, sleep(5_000, 'unnoticed', { ref: false })])).toBe('removed');

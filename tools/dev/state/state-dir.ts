@@ -37,12 +37,12 @@ export function emptyStateDir(stateDir: string): void {
 }
 
 /** Calls back once when the directory or its `secrets.json` is removed, even if it is created again. */
-export function whenRemoved(stateDir: string, then: () => void): { stop: () => void } {
+export function watchForRemoval(stateDir: string, onRemoved: () => void): { stop: () => void } {
   const original = fileIdentity(stateDir);
   const timer = setInterval(() => {
     if (fileIdentity(stateDir) === original) return;
     clearInterval(timer);
-    then();
+    onRemoved();
   }, pollIntervalMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };

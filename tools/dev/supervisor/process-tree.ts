@@ -53,7 +53,7 @@ function allProcesses(): Row[] {
 function rowFromProc(pid: string): Row[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the name in parentheses, which may contain spaces, so count after it (proc(5)).
+    // Counts from the end of the second field, a name in parentheses that may contain spaces (proc(5)).
     const [state, parent, ...fieldsFrom5] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z') return [];
     // Fields 14 to 17: utime, stime, cutime and cstime.

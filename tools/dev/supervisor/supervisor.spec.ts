@@ -35,7 +35,7 @@ describe('the processes that a killed supervisor left', () => {
     ];
     writeFileSync(file, JSON.stringify(rows));
     const ended = once(left.child, 'exit');
-    expect(await new Supervisor(stateDir).endLeftovers()).toEqual(['redis']);
+    expect(await new Supervisor(stateDir).killLeftovers()).toEqual(['redis']);
     expect((await ended)[1]).toBe('SIGKILL');
     expect(reused.child.exitCode ?? reused.child.signalCode).toBeNull();
     expect(existsSync(file)).toBe(false);
@@ -43,6 +43,6 @@ describe('the processes that a killed supervisor left', () => {
 
   it('are unknown, so that none is killed, if their file is incomplete', async () => {
     writeFileSync(file, '[{"name":"red');
-    expect(await new Supervisor(stateDir).endLeftovers()).toEqual([]);
+    expect(await new Supervisor(stateDir).killLeftovers()).toEqual([]);
   });
 });

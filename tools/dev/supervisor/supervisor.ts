@@ -21,7 +21,7 @@ export class Supervisor {
   }
 
   /** Kills the processes that a killed supervisor left. Ignores pids that other processes have reused. */
-  async endLeftovers(): Promise<string[]> {
+  async killLeftovers(): Promise<string[]> {
     const leftovers = readLeftovers(this.processesFile);
     rmSync(this.processesFile, { force: true });
     const alive = leftovers.filter(({ pid, started_at }) => processStartTime(pid) === started_at);

@@ -41,7 +41,7 @@ const resultsSchema = z.object({
 const resultsFile = 'test-results.json';
 export const jestArgs = ['--json', `--outputFile=${resultsFile}`, '--passWithNoTests'] as const;
 
-/** Arguments for a spec that has a run and a file of results of its own. */
+/** Arguments for a spec that has a separate run, with a separate file of results. */
 export function jestArgsForSpec(spec: string): readonly string[] {
   return ['--json', `--outputFile=test-results-${spec}.json`];
 }
@@ -53,9 +53,9 @@ export function removeResults(): void {
 }
 
 /** Sums the results of all projects. A failed run without a failed test also counts as a failure. */
-export function readResults(succeeded: boolean): Results {
+export function readResults({ hasPassed }: { readonly hasPassed: boolean }): Results {
   const results = addResults(resultFiles().map((file) => resultsOf(readFileSync(file, 'utf8'))));
-  if (succeeded || results.failures.length > 0) return results;
+  if (hasPassed || results.failures.length > 0) return results;
   return { ...results, failures: ['The tests ended without a result. See the output above.'] };
 }
 

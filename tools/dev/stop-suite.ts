@@ -12,22 +12,21 @@ import { Supervisor } from './supervisor/supervisor.ts';
 const pollIntervalMs = 50;
 
 /** Stops a suite, and processes that a killed suite left. Returns false if there was none. */
-export async function endSuite(stateDir: string): Promise<boolean> {
-  const ended = await control(stateDir, 'end');
+export async function stopSuite(stateDir: string): Promise<boolean> {
+  const stopped = await control(stateDir, 'end');
   // A suite responds to `end` when its processes have ended, and exits after the response.
-  while (ended !== undefined && (await control(stateDir, 'ping').catch(() => undefined)) !== undefined)
+  while (stopped !== undefined && (await control(stateDir, 'ping').catch(() => undefined)) !== undefined)
     await sleep(pollIntervalMs);
-  const leftovers = await new Supervisor(stateDir).endLeftovers();
-  return ended !== undefined || leftovers.length > 0;
+  const leftovers = await new Supervisor(stateDir).killLeftovers();
+  return stopped !== undefined || leftovers.length > 0;
 }
 
 /** Stops a suite and deletes what it created, except in an external Redis or RabbitMQ. */
 export async function resetSuite(settings: Settings): Promise<void> {
-  await endSuite(settings.stateDir);
+  await stopSuite(settings.stateDir);
   if (settings.externalUrls.postgres !== undefined)
     await dropDatabases(settings.externalUrls.postgres, settings);
   if (existsSync(settings.stateDir) && (await dockerResponds())) await removeContainers(settings);
   emptyStateDir(settings.stateDir);
-  const [, outside] = postgresHomes(settings);
-  rmSync(dirname(outside), { recursive: true, force: true });
+  rmSync(dirname(postgresHomes(settings).outside), { recursive: true, force: true });
 }
