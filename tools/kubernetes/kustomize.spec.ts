@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { findProgram, runProgram } from '../dev/run-program.ts';
@@ -19,6 +22,27 @@ describe('the renderer of kustomizations', () => {
       expect(byName(ours)).toEqual(byName(withoutHashes));
     },
   );
+
+  it.each([
+    ['the label selector "a==b"', { kind: 'ConfigMap', labelSelector: 'a==b' }, '/data/key'],
+    ['the label selector "a in (b)"', { kind: 'ConfigMap', labelSelector: 'a in (b)' }, '/data/key'],
+    ['an escape in a path', { kind: 'ConfigMap' }, '/metadata/labels/example.com~1key'],
+  ])('rejects %s, which it does not support', (_, target, path) => {
+    const directory = mkdtempSync(join(tmpdir(), 'kustomization-'));
+    const patch = JSON.stringify([{ op: 'add', path, value: 'value' }]);
+    const settings = {
+      apiVersion: 'kustomize.config.k8s.io/v1beta1',
+      kind: 'Kustomization',
+      configMapGenerator: [{ name: 'settings', literals: ['key=value'] }],
+      patches: [{ target, patch }],
+    };
+    writeFileSync(join(directory, 'kustomization.yaml'), JSON.stringify(settings));
+    try {
+      expect(() => renderKustomization(directory)).toThrow(/invalid_format/);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
 });
 
 describe('the validation of manifests', () => {

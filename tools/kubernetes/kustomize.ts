@@ -16,12 +16,20 @@ export const manifestSchema = z.looseObject({
   }),
 });
 
-const operation = z.strictObject({ op: z.enum(['add', 'replace']), path: z.string(), value: z.unknown() });
+const operation = z.strictObject({
+  op: z.enum(['add', 'replace']),
+  path: z.string().regex(/^(\/[^/~]+)+$/), // without the escapes ~0 and ~1
+  value: z.unknown(),
+});
 type Operation = z.infer<typeof operation>;
 const target = z.strictObject({
   kind: z.string(),
   name: z.string().optional(),
-  labelSelector: z.string().optional(),
+  /** Terms `label=value` and `label!=value`, separated by commas. */
+  labelSelector: z
+    .string()
+    .regex(/^[\w./-]+!?=[\w.-]+(,[\w./-]+!?=[\w.-]+)*$/)
+    .optional(),
 });
 
 /** The features of kustomize that deploy/kubernetes uses; any other feature is rejected. */
@@ -133,11 +141,11 @@ function withName(manifest: Manifest, settings: Kustomization): Manifest {
 }
 
 function matches({ kind, metadata }: Manifest, selector: z.infer<typeof target>): boolean {
-  const labels = (selector.labelSelector ?? '').split(',').filter((term) => term !== '');
+  const terms = selector.labelSelector?.split(',') ?? [];
   return (
     new RegExp(`^(${selector.kind})$`).test(kind) &&
     (selector.name === undefined || selector.name === metadata.name) &&
-    labels.every((term) => {
+    terms.every((term) => {
       const [label = '', value = ''] = term.split(/!?=/);
       const hasValue = metadata.labels[label] === value;
       return term.includes('!=') ? !hasValue : hasValue;
