@@ -9,7 +9,7 @@ import { wholeNumber } from '../dev/whole-number.ts';
 import { chaosPorts } from './suite/context.ts';
 import { seededTimeline, shortPace, type Step, timeline, usualPace } from './timeline.rules.ts';
 
-const help = `npm run chaos: are orders lost or doubled while parts of the suite fail?
+const help = `npm run chaos: checks that no order is lost or doubled while parts of the suite fail.
 
 It starts, on loopback addresses and from Debian's packages: three RabbitMQ nodes as one cluster, Redis with a
 replica and three Sentinels, PostgreSQL with a synchronous standby, and two replicas of each service behind the

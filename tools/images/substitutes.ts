@@ -22,8 +22,8 @@ import type { Engine } from './engine.ts';
 
 const pullTimeoutMs = 120_000;
 const label = 'org.fulfilment.substitute';
-const debian = 'fulfilment-substitute/debian';
-const folder = join(root, 'tools', 'images', 'substitutes');
+const debianImage = 'fulfilment-substitute/debian';
+const sourceFolder = join(root, 'tools', 'images', 'substitutes');
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
@@ -41,7 +41,7 @@ export async function provideBaseImages(engine: Engine): Promise<void> {
   try {
     const archive = join(context, 'debian.tar');
     await archiveDebianPackages(archive);
-    await engine.mustDocker(['import', archive, debian]);
+    await engine.mustDocker(['import', archive, debianImage]);
     rmSync(archive);
     await fillContext(context);
     for (const name of missing) {
@@ -84,13 +84,13 @@ async function stateOf(engine: Engine, image: string): Promise<string> {
 
 function sourceHash(): string {
   const hash = createHash('sha256');
-  for (const file of ['Dockerfile', 'postgres.sh']) hash.update(readFileSync(join(folder, file)));
+  for (const file of ['Dockerfile', 'postgres.sh']) hash.update(readFileSync(join(sourceFolder, file)));
   return hash.digest('hex').slice(0, 16);
 }
 
 /** The substitute for Node.js has the Node.js of node_modules, and the npm and registry of this machine. */
 async function fillContext(context: string): Promise<void> {
-  cpSync(folder, context, { recursive: true });
+  cpSync(sourceFolder, context, { recursive: true });
   copyFileSync(certificates, join(context, 'certificates'));
   copyFileSync(process.execPath, join(context, 'node'));
   chmodSync(join(context, 'node'), 0o755);

@@ -14,13 +14,13 @@ export const dashboardsDir = 'deploy/observability/dashboards';
 /** The Grafana dashboards in JSON, by their path. */
 export function dashboards(): Readonly<Record<string, string>> {
   return Object.fromEntries([
-    ...serviceNames.map((service) => file(service, `Service: ${service}`, serviceRows(service))),
-    file('order-to-webhook', 'From order to webhook', orderToWebhookRows()),
-    file('service-levels', 'Service levels', serviceLevelRows()),
+    ...serviceNames.map((service) => dashboardFile(service, `Service: ${service}`, serviceRows(service))),
+    dashboardFile('order-to-webhook', 'From order to webhook', orderToWebhookRows()),
+    dashboardFile('service-levels', 'Service levels', serviceLevelRows()),
   ]);
 }
 
-function file(name: string, title: string, rows: Readonly<Record<string, readonly Panel[]>>) {
+function dashboardFile(name: string, title: string, rows: Readonly<Record<string, readonly Panel[]>>) {
   const model = grafanaDashboard({ uid: `suite-${name}`, title, runbook, rows });
   return [`${dashboardsDir}/${name}.json`, JSON.stringify(model)] as const;
 }

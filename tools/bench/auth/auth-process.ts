@@ -24,8 +24,8 @@ export function createAuthProcess(context: BenchContext, name: string): Promise<
 
 /** Creates a user, an app and a resource server, and signs the user in to the app once for each caller. */
 export async function signInForEachCaller(auth: ServiceProcess, callerCount: number): Promise<TokenServer> {
-  const operate = async (command: string, ...rest: string[]): Promise<unknown> =>
-    JSON.parse(await auth.run('cli.js', [...command.split(' '), ...rest]));
+  const operate = async (command: string, ...argsWithSpaces: string[]): Promise<unknown> =>
+    JSON.parse(await auth.run('cli.js', [...command.split(' '), ...argsWithSpaces]));
   const { email, password } = person;
   await operate('organisation create --id org_bench --name Bench');
   await operate('creator create --organisation org_bench --name Bench --payment-method pm_ok');

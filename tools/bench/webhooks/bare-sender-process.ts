@@ -15,8 +15,8 @@ export async function startBareSender(receiver: ReceiverProcess) {
   return {
     /** Signs and posts bodies like those of the worker, to the same subscribers. */
     send: async (worker: DeliveringWorker): Promise<Sample> => {
-      const body = await worker.data.sampleBody();
-      const events = copiesOfEvent(body, bareDeliveriesPerSample, worker.subscribers);
+      const sampleBody = await worker.data.sampleBody();
+      const events = copiesOfEvent(sampleBody, bareDeliveriesPerSample, worker.subscribers);
       const deliveries = events.map(({ body, subscriber }) => ({ path: subscriber.path, body }));
       await call(origin, 'PUT', JSON.stringify({ origin: receiver.origin, deliveries }));
       const sample = await measureWork(bareDeliveriesPerSample, process, () => call(origin, 'POST'));

@@ -28,7 +28,7 @@ function signingKey(path: string): KeyObject {
 const agent = new Agent({ connections: maxConcurrent });
 
 async function sendDelivery(origin: string, path: string, body: string): Promise<void> {
-  const t = Math.floor(Date.now() / 1000);
+  const timestamp = Math.floor(Date.now() / 1000);
   const id = publicId('evt', uuidv7());
   const hmac = (prefix: string) => createHmac('sha256', signingKey(path)).update(prefix).update(body);
   const response = await send(`${origin}${path}`, {
@@ -40,10 +40,10 @@ async function sendDelivery(origin: string, path: string, body: string): Promise
       'x-service-event': 'order.created',
       'x-service-delivery': publicId('whd', uuidv7()),
       'x-service-attempt': '1',
-      'x-service-signature': `t=${t},v1=${hmac(`${t}.`).digest('hex')}`,
+      'x-service-signature': `t=${timestamp},v1=${hmac(`${timestamp}.`).digest('hex')}`,
       'webhook-id': id,
-      'webhook-timestamp': String(t),
-      'webhook-signature': `v1,${hmac(`${id}.${t}.`).digest('base64')}`,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': `v1,${hmac(`${id}.${timestamp}.`).digest('base64')}`,
       traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`,
     },
     body,

@@ -9,23 +9,25 @@ const fieldsWithoutName = new Set([
   'trace_id',
   'request_id',
 ]);
-const levelColours: Readonly<Record<string, string>> = { warn: '33', error: '31', fatal: '31' };
+/** ANSI codes of colours. */
+const [noColour, red, yellow, cyan, grey] = ['0', '31', '33', '36', '90'] as const;
+const levelColours: Readonly<Record<string, string>> = { warn: yellow, error: red, fatal: red };
 const nameWidth = 'webhook-worker'.length; // the longest name
 
 /** Formats a JSON log line of a part as one short line. Puts only the part's name before other text. */
 export function readableLine(part: string, line: string, colours: boolean): string {
   const paint = (colour: string, words: string): string =>
-    colours ? `\u001b[${colour}m${words}\u001b[0m` : words;
+    colours ? `\u001b[${colour}m${words}\u001b[${noColour}m` : words;
   const fields = parseFields(line);
-  const label = paint('36', part.padEnd(nameWidth));
+  const label = paint(cyan, part.padEnd(nameWidth));
   if (fields === undefined) return `${' '.repeat(8)} ${label} ${line}`;
   const level = text(fields.level);
   const time = text(fields.time).slice(11, 19).padEnd(8);
-  const message = paint(levelColours[level] ?? '0', text(fields.message));
+  const message = paint(levelColours[level] ?? noColour, text(fields.message));
   const rest = Object.entries(fields)
     .filter(([field]) => !fieldsWithoutName.has(field))
     .map(([field, value]) => `${field}=${formatValue(value)}`);
-  return [paint('90', time), label, message, paint('90', rest.join(' '))].join(' ').trimEnd();
+  return [paint(grey, time), label, message, paint(grey, rest.join(' '))].join(' ').trimEnd();
 }
 
 function parseFields(line: string): Record<string, unknown> | undefined {

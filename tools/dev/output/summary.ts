@@ -6,8 +6,8 @@ export function summary(
   stack: Stack,
   options: { stateDir: string; elapsed?: string; isForeground: boolean },
 ): string[] {
-  const emails = Math.max(...stack.users.map(({ email }) => email.length), 0);
-  const passwords = Math.max(...stack.users.map(({ password }) => password.length), 0);
+  const emailWidth = Math.max(...stack.users.map(({ email }) => email.length), 0);
+  const passwordWidth = Math.max(...stack.users.map(({ password }) => password.length), 0);
   return [
     '',
     `The suite is ready${options.elapsed === undefined ? '' : ` (${options.elapsed})`}.`,
@@ -20,7 +20,7 @@ export function summary(
     '  Accounts',
     ...stack.users.map(
       ({ email, password, org_role, creators }) =>
-        `    ${email.padEnd(emails)}  ${password.padEnd(passwords)}  ${org_role ?? 'no organisation'}${creators.map(({ name }) => ` · ${name}`).join('')}`,
+        `    ${email.padEnd(emailWidth)}  ${password.padEnd(passwordWidth)}  ${org_role ?? 'no organisation'}${creators.map(({ name }) => ` · ${name}`).join('')}`,
     ),
     '',
     `  Next           ${commandFor(options.stateDir, 'npm run demo')}`,

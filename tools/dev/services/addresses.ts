@@ -9,7 +9,7 @@ export function operatorAccess(context: ServiceContext): OperatorAccess {
   const environments = serviceNames.map((name) => [name, serviceEnvironment(name, context)] as const);
   return {
     internal_urls: Object.fromEntries(
-      serviceNames.map((name) => [name, loopback(context.ports.internal[name])]),
+      serviceNames.map((name) => [name, loopbackUrl(context.ports.internal[name])]),
     ),
     environments: Object.fromEntries(
       environments.map(([name, environment]) => [name, { ...environment, RABBITMQ_URL: operatorUrl }]),
@@ -30,9 +30,9 @@ export function bareStack(context: ServiceContext, caFile: string): BareStack {
     ca_file: caFile,
     services: Object.fromEntries(
       serviceNames.map((name) => {
-        const internal = loopback(ports.internal[name]);
+        const internal = loopbackUrl(ports.internal[name]);
         const addresses = {
-          url: loopback(ports.services[name]),
+          url: loopbackUrl(ports.services[name]),
           metrics_url: `${internal}/metrics`,
           internal_url: internal,
         };
@@ -44,6 +44,6 @@ export function bareStack(context: ServiceContext, caFile: string): BareStack {
   };
 }
 
-function loopback(port: number): string {
+function loopbackUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }

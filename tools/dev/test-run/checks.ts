@@ -14,16 +14,16 @@ const typeScriptProjects = ['.', 'libs/client', 'apps/bootstrap', 'tools'];
  */
 const checks: Readonly<Record<string, () => Promise<ProcessResult>>> = {
   'Format (fix with: npm run format)': () =>
-    packageProgram('prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'),
-  'Words (docs/glossary.md)': () => node(toolArguments('words/check-words.ts')),
-  'Contracts of the last release': () => node(toolArguments('compatibility/check-contracts.ts')),
-  'Kubernetes manifests': () => node(toolArguments('kubernetes/check-manifests.ts')),
-  'Rules that need types': () => packageProgram('oxlint/bin/oxlint', '--type-aware'),
-  'Other rules and boundaries': () => packageProgram('eslint/bin/eslint.js', '.'),
-  Types: () => packageProgram('@typescript/native/bin/tsc', '-b', '--noEmit', ...typeScriptProjects),
+    runPackageProgram('prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'),
+  'Words (docs/glossary.md)': () => runNode(toolArguments('words/check-words.ts')),
+  'Contracts of the last release': () => runNode(toolArguments('compatibility/check-contracts.ts')),
+  'Kubernetes manifests': () => runNode(toolArguments('kubernetes/check-manifests.ts')),
+  'Rules that need types': () => runPackageProgram('oxlint/bin/oxlint', '--type-aware'),
+  'Other rules and boundaries': () => runPackageProgram('eslint/bin/eslint.js', '.'),
+  Types: () => runPackageProgram('@typescript/native/bin/tsc', '-b', '--noEmit', ...typeScriptProjects),
   'Generated files are fresh': async () => {
     await buildAll(); // the generator reads the compiled code
-    return node(toolArguments('reference/generate.ts', '--check'));
+    return runNode(toolArguments('reference/generate.ts', '--check'));
   },
 };
 
@@ -51,10 +51,10 @@ export async function runChecks(): Promise<string[]> {
 }
 
 /** Runs the program of an installed package. */
-function packageProgram(path: string, ...args: readonly string[]): Promise<ProcessResult> {
-  return node([join(root, 'node_modules', path), ...args]);
+function runPackageProgram(path: string, ...args: readonly string[]): Promise<ProcessResult> {
+  return runNode([join(root, 'node_modules', path), ...args]);
 }
 
-function node(args: readonly string[]): Promise<ProcessResult> {
+function runNode(args: readonly string[]): Promise<ProcessResult> {
   return runProgram(process.execPath, args, { cwd: root });
 }
