@@ -16,6 +16,7 @@ export class BenchDatabase {
   static readonly setup: readonly string[] = [];
   protected readonly client: pg.Client;
 
+  /** Connects to a database. Call it on a subclass, which it instantiates. */
   static async open<Database>(
     this: { new (client: pg.Client): Database; readonly setup: readonly string[] },
     databaseUrl: string,

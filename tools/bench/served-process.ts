@@ -61,8 +61,8 @@ export class ServedProcess implements PausableServer {
     return `http://127.0.0.1:${portLine.parse(JSON.parse(await this.firstLine())).port}`;
   }
 
-  /** Waits until it is ready. @returns seconds since the process started */
-  async ready(url: string): Promise<number> {
+  /** Waits until a GET of the URL succeeds. @returns seconds since the process started */
+  async waitUntilReady(url: string): Promise<number> {
     return this.poll(async () => {
       const response = await fetch(url, { signal: AbortSignal.timeout(readyTimeoutMs) }).catch(
         () => undefined,

@@ -106,7 +106,7 @@ export class ServiceProcess implements PausableServer {
     const environment = { ...mallocSettings, ...(await this.environmentAt(origin)) };
     const started = new ServedProcess([...nodeArguments, ...extraArgs, main], environment);
     this.processes.set(origin, started);
-    return started.ready(`${origin}/health/ready`);
+    return started.waitUntilReady(`${origin}/health/ready`);
   }
 
   private async environmentAt(origin: string): Promise<Environment> {

@@ -8,7 +8,6 @@ import { say } from '../dev/output/progress.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
 import { baseImage, type BaseName } from './base-images.ts';
-import { compressedBytes } from './compressed-size.ts';
 import type { Engine } from './engine.ts';
 import { softwareBill } from './software-bill.ts';
 
@@ -88,6 +87,21 @@ async function buildImage(engine: Engine, { name, tag, source, folder }: ImagePl
   );
   if (megabytes > maxCompressedMegabytes)
     throw new Failure(`${image} adds more than ${maxCompressedMegabytes} MB.`);
+}
+
+/** Returns the size in bytes of a folder of an image, compressed by gzip as a registry stores it. */
+async function compressedBytes(engine: Engine, image: string, folder: string): Promise<number> {
+  const container = (await engine.mustDocker(['create', image])).trim();
+  try {
+    const { program, environment } = engine;
+    const script = 'set -o pipefail; "$0" cp "$1" - | gzip | wc -c';
+    const output = await mustRun('bash', ['-c', script, program, `${container}:${folder}`], {
+      env: environment,
+    });
+    return Number(output);
+  } finally {
+    await engine.mustDocker(['rm', container]);
+  }
 }
 
 /** An image with the deployable folders of this machine, where the Dockerfile expects them. */

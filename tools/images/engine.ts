@@ -222,7 +222,7 @@ function mountsBelow(directory: string): string[] {
 
 /** The network of the machine, which dockerd changes. */
 interface NetworkState {
-  readonly forwards: boolean;
+  readonly forwardsIpv4: boolean;
   readonly forwardPolicy: string;
   readonly links: readonly string[];
   /** Whether another engine runs, whose rules must stay. */
@@ -237,7 +237,7 @@ const dockerLink = /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/;
 async function readNetworkState(): Promise<NetworkState> {
   const { output } = await runProgram('iptables', ['-S']);
   return {
-    forwards: readFileSync(forwardingFile, 'utf8').trim() === '1',
+    forwardsIpv4: readFileSync(forwardingFile, 'utf8').trim() === '1',
     forwardPolicy: /^-P FORWARD (\w+)/m.exec(output)?.[1] ?? 'ACCEPT',
     links: namesIn(linksFolder),
     hasOtherEngine: enginePids('').length > 0, // every command line contains the empty path
@@ -253,5 +253,5 @@ async function restoreNetwork(before: NetworkState): Promise<void> {
   const keepOtherRules = "iptables-save | grep -Eiv 'docker|[io] br-[0-9a-f]{12}' | iptables-restore";
   await runProgram('sh', ['-c', keepOtherRules]);
   await runProgram('iptables', ['-P', 'FORWARD', before.forwardPolicy]);
-  if (!before.forwards) writeFileSync(forwardingFile, '0');
+  if (!before.forwardsIpv4) writeFileSync(forwardingFile, '0');
 }

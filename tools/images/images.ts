@@ -48,11 +48,11 @@ async function main(): Promise<number> {
     verifyAfter: values['after-input'] ? inputEnd() : Promise.resolve(),
     includesVerification: values.verify,
   };
-  const found = values.engine ? undefined : await findEngine();
-  if (found !== undefined && (!values['if-possible'] || (await isSufficient(found)))) {
-    removeOnSignal(() => removeVerification(found));
-    await buildAndVerify(found, options);
-    if (values.verify) reportVerified(found);
+  const runningEngine = values.engine ? undefined : await findEngine();
+  if (runningEngine !== undefined && (!values['if-possible'] || (await isSufficient(runningEngine)))) {
+    removeOnSignal(() => removeVerification(runningEngine));
+    await buildAndVerify(runningEngine, options);
+    if (values.verify) reportVerified(runningEngine);
     return 0;
   }
   if (!values.engine && !values['if-possible']) {

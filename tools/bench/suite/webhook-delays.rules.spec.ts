@@ -5,8 +5,8 @@ const orders = [
   { id: 'ord_1', respondedAtMs: 100 },
   { id: 'ord_2', respondedAtMs: 200 },
 ];
-const delivery = (orderId: string, arrivedAtMs: number, signed = true) => ({
-  signed,
+const delivery = (orderId: string, arrivedAtMs: number) => ({
+  signed: true,
   arrivedAtMs,
   envelope: { id: 'evt', created_at: '2026-01-01', data: { order_id: orderId } },
 });
@@ -20,7 +20,7 @@ describe('delaysOfWebhooks', () => {
     ['is missing', [delivery('ord_1', 103)], { received: 1, signed: 1, missing: 1 }],
     [
       'is not signed',
-      [delivery('ord_1', 103), delivery('ord_2', 207, false)],
+      [delivery('ord_1', 103), { ...delivery('ord_2', 207), signed: false }],
       { received: 2, signed: 1, missing: 1 },
     ],
     [

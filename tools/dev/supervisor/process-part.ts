@@ -195,8 +195,8 @@ export class ProcessPart {
       this.addLine(error.message);
       if (child.pid === undefined) child.emit('exit', exitCodeNotStarted, null);
     });
-    child.once('exit', (code, signal) => this.exited(child, signal ?? `status ${code}`));
-    this.startOutcome = this.untilReady(child);
+    child.once('exit', (code, signal) => this.onExit(child, signal ?? `status ${code}`));
+    this.startOutcome = this.waitUntilReady(child);
     this.events.changed();
   }
 
@@ -209,7 +209,7 @@ export class ProcessPart {
     this.events.line(this.name, line);
   }
 
-  private exited(child: ChildProcess, reason: string): void {
+  private onExit(child: ChildProcess, reason: string): void {
     // Processes left in its group must not occupy the port of the next start.
     if (child.pid !== undefined) signalTree(child.pid, 'SIGKILL');
     this.child = undefined;
@@ -228,7 +228,7 @@ export class ProcessPart {
       () => this.events.notice(this.name, 'is running again.'),
       (error: unknown) => {
         const isStillStarting = this.child !== undefined;
-        const willRestart = this.state === 'waiting'; // the process has ended, so `exited` has set the timer
+        const willRestart = this.state === 'waiting'; // the process has ended, so `onExit` has set the timer
         if (isStillStarting || willRestart || error instanceof StoppedDuringStart) return;
         this.events.notice(this.name, error instanceof Error ? error.message : String(error));
         this.state = 'waiting';
@@ -238,7 +238,7 @@ export class ProcessPart {
   }
 
   /** Waits without a timeout, since a service waits for its dependencies. */
-  private async untilReady(child: ChildProcess): Promise<'ready' | 'ended'> {
+  private async waitUntilReady(child: ChildProcess): Promise<'ready' | 'ended'> {
     while (this.child === child) {
       if (await this.plan.ready().catch(() => false)) {
         if (this.child !== child) break;
