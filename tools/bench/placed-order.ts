@@ -3,7 +3,7 @@ import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 /** Number of releases in the orders and postings of the benchmarks. */
 export const releaseCount = 40;
 /** The first release has a UUID that ends with this number, the next one more. Creators have 1 to 3. */
-export const firstReleaseNumber = 4096;
+const firstReleaseNumber = 4096;
 
 /** An order of two lines, placed now. The index chooses the two releases. */
 export function placedOrder(index: number, creatorId: string): OrderSnapshot {
@@ -42,6 +42,11 @@ export function placedOrder(index: number, creatorId: string): OrderSnapshot {
 
 function releaseId(index: number): string {
   return `01900000-0000-7000-8000-${(firstReleaseNumber + index).toString(16).padStart(12, '0')}`;
+}
+
+/** Returns an SQL expression for the id of a release. @param index expression from 0 to `releaseCount` - 1 */
+export function releaseIdInSql(index: string): string {
+  return `('01900000-0000-7000-8000-' || lpad(to_hex(${firstReleaseNumber} + ${index}), 12, '0'))::uuid`;
 }
 
 /** The same order after its payment, which is its second version. */

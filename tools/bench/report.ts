@@ -11,7 +11,7 @@ import type { BenchContext } from './bench-context.ts';
 import { type Figure, figureSchema, describeTarget, formatValue, isMet, spreadOf } from './figures.ts';
 
 const pageFile = join(root, 'docs', 'reference', 'benchmarks.md');
-const rawFile = join(root, 'docs', 'reference', 'benchmarks.json');
+const jsonFile = join(root, 'docs', 'reference', 'benchmarks.json');
 
 /** The result of one benchmark run. */
 export interface Report {
@@ -20,6 +20,7 @@ export interface Report {
   readonly where: readonly string[];
   readonly figures: readonly Figure[];
 }
+
 const reportsSchema = z.record(
   z.string(),
   z.object({ command: z.string(), where: z.array(z.string()), figures: z.array(figureSchema) }),
@@ -52,12 +53,12 @@ async function redisVersion(url: string): Promise<string> {
 /** Replaces the run of this benchmark in benchmarks.json, and writes benchmarks.md from all runs in it. */
 export async function writeReport(name: string, report: Report): Promise<void> {
   const reports = { ...readReports(), [name]: report };
-  await writeFormatted(rawFile, 'json', JSON.stringify(reports));
-  await writeFormatted(pageFile, 'markdown', page(reports));
+  await writeFormatted(jsonFile, 'json', JSON.stringify(reports));
+  await writeFormatted(pageFile, 'markdown', formatPage(reports));
 }
 
 function readReports(): Record<string, Report> {
-  return existsSync(rawFile) ? reportsSchema.parse(JSON.parse(readFileSync(rawFile, 'utf8'))) : {};
+  return existsSync(jsonFile) ? reportsSchema.parse(JSON.parse(readFileSync(jsonFile, 'utf8'))) : {};
 }
 
 async function writeFormatted(file: string, parser: 'json' | 'markdown', text: string): Promise<void> {
@@ -65,19 +66,17 @@ async function writeFormatted(file: string, parser: 'json' | 'markdown', text: s
   writeFileSync(file, await prettier.format(text, { ...options, parser }));
 }
 
-function page(reports: Readonly<Record<string, Report>>): string {
+function formatPage(reports: Readonly<Record<string, Report>>): string {
   return [
     '# Benchmarks',
     'Written by `npm run bench -- NAME --write`. [Measuring](../measuring.md) says what each benchmark compares. A figure is the median of its rounds; ratios compare two variants within one round. The value of each round is in [benchmarks.json](benchmarks.json).',
-    ...Object.keys(reports)
-      .toSorted()
-      .flatMap((name) => section(name, reports[name])),
+    ...Object.entries(reports)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .flatMap(([name, report]) => formatSection(name, report)),
   ].join('\n\n');
 }
 
-function section(name: string, report: Report | undefined): string[] {
-  if (report === undefined) return [];
-  const { command, where, figures } = report;
+function formatSection(name: string, { command, where, figures }: Report): string[] {
   const rows = figures.map((measured) => {
     const { name: figureName, unit, value, target } = measured;
     const targetText =

@@ -17,11 +17,11 @@ export interface Simulation {
 }
 
 /** Returns the arrival times in ms of a Poisson process. @param random uniform in [0, 1) */
-export function poissonArrivals(perSecond: number, forMs: number, random: () => number): number[] {
+export function poissonArrivals(perSecond: number, durationMs: number, random: () => number): number[] {
   const meanIntervalMs = 1000 / perSecond;
   const arrivalsMs: number[] = [];
   let atMs = exponential(meanIntervalMs, random);
-  while (atMs < forMs) {
+  while (atMs < durationMs) {
     arrivalsMs.push(atMs);
     atMs += exponential(meanIntervalMs, random);
   }

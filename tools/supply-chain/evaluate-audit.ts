@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const failing = new Set(['high', 'critical']);
+const failingSeverities = new Set(['high', 'critical']);
 const report = z.object({
   vulnerabilities: z
     .record(z.string(), z.object({ name: z.string(), severity: z.string(), range: z.string() }))
@@ -20,7 +20,7 @@ export interface AuditResult {
  * was compared, for example because the registry was unreachable. A report in another format fails.
  */
 export function evaluateAudit(output: string): AuditResult {
-  const { data, error: formatError } = report.safeParse(parsed(output));
+  const { data, error: formatError } = report.safeParse(parseJson(output));
   if (data === undefined)
     return { ok: false, lines: [`npm audit has another format: ${oneLine(z.prettifyError(formatError))}`] };
   const { vulnerabilities, error, message } = data;
@@ -28,14 +28,14 @@ export function evaluateAudit(output: string): AuditResult {
     const reason = error?.summary || error?.code || message || 'no report';
     return { ok: true, lines: [`NOT CHECKED: npm audit returned no report (${oneLine(reason)}).`] };
   }
-  const serious = Object.values(vulnerabilities).filter(({ severity }) => failing.has(severity));
+  const serious = Object.values(vulnerabilities).filter(({ severity }) => failingSeverities.has(severity));
   if (serious.length > 0)
     return { ok: false, lines: serious.map(({ name, severity, range }) => `${severity}: ${name} ${range}`) };
   return { ok: true, lines: ['No advisories of high or critical severity for production dependencies.'] };
 }
 
-/** Returns an object without members for a text that is no JSON, such as an error of npm. */
-function parsed(output: string): unknown {
+/** Parses JSON. Returns an object without members for other text, such as an error message of npm. */
+function parseJson(output: string): unknown {
   try {
     return JSON.parse(output);
   } catch {

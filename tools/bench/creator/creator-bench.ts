@@ -105,7 +105,7 @@ async function compareReads(
   return figures;
 }
 
-/** Compares the p50 of one client for the large creator with that for the small one, in alternation. */
+/** Compares the p50 of a client's requests for the big creator and for the small one, alternately. */
 async function compareLatency(
   context: BenchContext,
   name: string,

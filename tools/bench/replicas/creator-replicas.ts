@@ -14,7 +14,10 @@ const orderCount = 4_000;
 const timeoutMs = 60_000;
 const pollIntervalMs = 5;
 
-/** Paid orders of new creators, as if the creators had been registered after their orders arrived. */
+/**
+ * Paid orders of new creators, as if the creators had been registered after their orders arrived. The amounts
+ * are those of creator-data.ts.
+ */
 const insertWaitingPostings = `
   WITH creator_ids AS MATERIALIZED (SELECT gen_random_uuid() AS id FROM generate_series(1, ${creatorCount})),
   placed AS (

@@ -38,7 +38,7 @@ class DisabledSubscriptions extends BenchDatabase {
   }
 
   /** Measures bulk updates that hold the deliveries of all disabled subscriptions. */
-  hold(service: ServiceProcess): Promise<Sample> {
+  measureHolding(service: ServiceProcess): Promise<Sample> {
     const areSyncsDone = async () =>
       (await this.client.query('SELECT FROM webhook_state_syncs LIMIT 1')).rowCount === 0;
     return measurePrepared(disabledCount, service, {
@@ -66,7 +66,7 @@ export async function startWebhookReplicas(
     measurements: {
       'deliveries from messages': () => worker.measureFromMessages(),
       'deliveries from a backlog': () => worker.measureFromBacklog(),
-      'bulk updates of subscriptions': () => disabled.hold(service),
+      'bulk updates of subscriptions': () => disabled.measureHolding(service),
     },
     close: async () => {
       await disabled.close();

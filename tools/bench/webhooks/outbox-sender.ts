@@ -15,7 +15,7 @@ const committed = z.object({ committed_at_ms: z.number() });
 /** A process with its own database that only publishes messages, with the suite's outbox and relay. */
 export type OutboxSender = Awaited<ReturnType<typeof startOutboxSender>>;
 
-/** @param namespace that of the exchange to which it publishes */
+/** @param namespace the namespace of the exchange to which it publishes */
 export async function startOutboxSender(context: BenchContext, namespace: string, database: string) {
   const databaseUrl = await createEmptyDatabase(context.stores.postgres, database);
   const program = join(root, 'libs', 'messaging', 'dist', 'testing', 'outbox-sender.js');

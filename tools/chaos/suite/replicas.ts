@@ -138,7 +138,7 @@ export class Replicas {
       args: [...nodeArguments, join(root, 'apps', service, 'dist', 'main.js')],
       cwd: root,
       env: replicaEnvironment(service, { address, internal: isFirst ? '127.0.0.1' : address }, this.context),
-      stopTimeoutMs: 25_000,
+      stopTimeoutMs: 25_000, // more than the 20 s in which a service stops by itself
       ready: async () => {
         const url = `http://${address}:${this.context.ports.services[service]}/health/ready`;
         const { statusCode, body } = await request(url, { headersTimeout: probeTimeoutMs });

@@ -28,7 +28,7 @@ const fixedValues = {
   GATEWAY_REQUEST_BURST: '100000',
 };
 
-/** @throws Failure when another program uses the port, which is not replaced because clients know it */
+/** @throws Failure when another program uses the port. Clients know this port, so it is not replaced. */
 export async function checkGatewayPort(port: number, { stateDir }: Settings): Promise<void> {
   if (!(await isListening(port))) return;
   throw new Failure(

@@ -13,6 +13,7 @@ export interface ServiceContext {
   readonly ports: Ports;
   readonly secrets: Secrets;
   readonly dependencyUrls: Readonly<Record<DependencyName, string>>;
+  /** File with the certificate authorities that the services trust. */
   readonly trustFile: string;
   /** Folder of the compiled code of a service, if not in this repository. */
   readonly codeDirs: ReadonlyMap<ServiceName, string>;
@@ -58,7 +59,7 @@ export function servicePlan(name: ServiceName, context: ServiceContext): Process
     },
     cwd: root,
     env: serviceEnvironment(name, context),
-    stopTimeoutMs: 25_000, // more than its own 20 s
+    stopTimeoutMs: 25_000, // more than the 20 s in which a service stops by itself
     ready: () => isReady(context.ports.services[name]),
   };
 }
