@@ -12,7 +12,7 @@ const order = (startedAtMs: number, acceptedAtMs: number) => ({
 describe('the effect of a step on clients', () => {
   const step = { name: 'fail Redis over', fromMs: 1_000, restoredAtMs: 5_000 };
 
-  it('is the outage, the failed attempts, the longest gap between accepted orders and the slowest order', () => {
+  it('consists of the outage, failed attempts, the longest gap between orders and the slowest order', () => {
     const accepted = [order(900, 950), order(990, 1_100), order(1_200, 4_600), order(4_700, 8_500)];
     expect(effectOf(step, Infinity, { accepted, failedAttempts: [{ atMs: 1_500, reason: '503' }] })).toEqual({
       name: 'fail Redis over',

@@ -5,14 +5,14 @@ import { filesOfPackages } from './debian-files.ts';
 
 const onDebian = findProgram('dpkg-query') === undefined ? describe.skip : describe;
 
-onDebian('the files of Debian packages', () => {
-  it('include the packages that a package needs, and the essential ones', async () => {
+onDebian('the files of a Debian package', () => {
+  it('include those of its dependencies and of essential packages', async () => {
     const files = await filesOfPackages(['bash']);
     expect(files).toContainEqual(expect.stringMatching(/\/libc\.so\.6$/));
     expect(files).toContain('/usr/bin/sed');
   });
 
-  it('are in the folders that links such as /bin lead to, with these links', async () => {
+  it('are listed in their real folders, together with links such as /bin', async () => {
     const files = await filesOfPackages(['bash']);
     expect(files).toContain('/bin');
     expect(files.filter((path) => path.startsWith('/bin/'))).toEqual([]);

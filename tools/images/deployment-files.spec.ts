@@ -124,7 +124,7 @@ describe('deploy/compose.yaml', () => {
     },
   );
 
-  it('builds the image of every app, and names volumes that it declares', () => {
+  it('builds the image of every app, and declares the volumes that it mounts', () => {
     const built = services.flatMap(([, { build }]) => build?.args?.APP ?? []);
     expect(built.sort()).toEqual([...apps].sort());
     const mounted = services.flatMap(([, { volumes = [] }]) =>

@@ -13,7 +13,7 @@ import { findProgram, mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 
 /** Runs the start script of the gateway's image with nginx and a fake name resolution. */
-describe('the start of the gateway', () => {
+describe('the gateway that start.sh starts', () => {
   let directory: string;
   let service: Server;
   let servicePort: number;

@@ -1,7 +1,7 @@
 import { operationsOf } from '@fulfilment/api-reference';
 import { exampleFaults, formatFaults, readDocument, undescribedMembers } from '@fulfilment/testing/reference';
 
-describe.each(['store', 'creator'] as const)('the OpenAPI document of the API %s', (api) => {
+describe.each(['store', 'creator'] as const)('the OpenAPI document of the %s API', (api) => {
   const document = readDocument(api);
 
   it('is OpenAPI 3.1', async () => {
