@@ -76,7 +76,13 @@ async function runSuite(settings: Settings, options: ReturnType<typeof readOptio
   try {
     say(`Starting the suite in ${settings.stateDir.replace(`${root}/`, '')}`);
     await suite.startDependencies({ gateway: !options.dependencies });
-    const lines = options.dependencies ? addressLines(suite) : await startAll(suite, options);
+    const lines = options.dependencies
+      ? addressLines(suite)
+      : summary(await suite.startAll(), {
+          stateDir: settings.stateDir,
+          elapsed: suite.elapsed,
+          isForeground: !options.detached,
+        });
     for (const line of lines) say(line);
     isReady = true;
     notifyStarter({ ready: true });
@@ -89,16 +95,6 @@ async function runSuite(settings: Settings, options: ReturnType<typeof readOptio
     await suite.stop();
     process.exit();
   }
-}
-
-/** Starts everything except the dependencies. Returns the lines of the summary. */
-async function startAll(
-  suite: Suite,
-  { detached }: Pick<ReturnType<typeof readOptions>, 'detached'>,
-): Promise<string[]> {
-  const stack = await suite.startAll();
-  const { stateDir } = suite.settings;
-  return summary(stack, { stateDir, elapsed: suite.elapsed, isForeground: !detached });
 }
 
 function addressLines(suite: Suite): string[] {

@@ -116,7 +116,7 @@ async function install(
       await installPackages(missing, prefix, context);
     } catch (error) {
       if (missingOptional.length === 0) throw error;
-      context.note(`Some of ${debianNames(missing)} could not be installed.`);
+      context.note(`Some of ${debianNames(missing).join(', ')} could not be installed.`);
       if (missingRequired.length > 0) await installPackages(missingRequired, prefix, context);
     }
   }
@@ -129,17 +129,17 @@ async function installPackages(
   prefix: readonly string[],
   context: DependencyContext,
 ): Promise<void> {
-  context.note(`Installing ${debianNames(names)} with apt-get, without starting them.`);
-  const packages = names.map((name) => systemPackages[name].debian);
+  const packages = debianNames(names);
+  context.note(`Installing ${packages.join(', ')} with apt-get, without starting them.`);
   await installDebianPackages(packages, prefix);
 }
 
-function debianNames(names: readonly PackageName[]): string {
-  return names.map((name) => systemPackages[name].debian).join(', ');
+function debianNames(names: readonly PackageName[]): string[] {
+  return names.map((name) => systemPackages[name].debian);
 }
 
 function installInstructions(names: readonly PackageName[]): string {
   return `Not found on this machine: ${names.join(', ')}. Install them, on Debian or Ubuntu with:
-  ${aptCommand(names.map((name) => systemPackages[name].debian))}
+  ${aptCommand(debianNames(names))}
 or start Docker, or set POSTGRES_URL, REDIS_URL and RABBITMQ_URL.`;
 }
