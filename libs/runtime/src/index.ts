@@ -24,7 +24,7 @@ export {
 export { currentSpan, endAfter, inSpan } from './tracing/in-span.js';
 export { startTracing, type Tracing } from './tracing/start-tracing.js';
 export { createLogger, LOGGER, nestLogger, type Logger } from './logger.js';
-export { collectProcessMetrics, Counter, Gauge, Histogram, metrics, TraceHistogram } from './metrics.js';
+export { collectDefaultMetrics, Counter, Gauge, Histogram, metrics, TraceHistogram } from './metrics.js';
 export { startInternalServer, type InternalRoute, type InternalServer } from './internal-server.js';
 export {
   hasLoopbackHost,

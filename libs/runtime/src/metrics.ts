@@ -11,19 +11,14 @@ import {
 } from 'prom-client';
 
 /** `metrics` is the registry of the process, served at `/metrics` of the internal port. */
-export { Counter, Gauge, Histogram, register as metrics };
-
-/** Collects Node's metrics: event loop, memory, garbage collection. */
-export function collectProcessMetrics(): void {
-  collectDefaultMetrics();
-}
+export { collectDefaultMetrics, Counter, Gauge, Histogram, register as metrics };
 
 export const openMetricsType = Registry.OPENMETRICS_CONTENT_TYPE;
 
-/** A histogram whose buckets name a trace of their last values, in the format of OpenMetrics. */
+/** A histogram with exemplars: in OpenMetrics format, each bucket names the trace of its last value. */
 export class TraceHistogram extends Histogram<string> {
   constructor(options: Pick<HistogramConfiguration<string>, 'name' | 'help' | 'labelNames' | 'buckets'>) {
-    // prom-client accepts exemplars only with an OpenMetrics registry, and that of the process is classic.
+    // prom-client accepts exemplars only in an OpenMetrics registry; that of the process is a classic one.
     super({ ...options, enableExemplars: true, registers: [openMetricsRegistry()] });
     register.registerMetric(this);
   }

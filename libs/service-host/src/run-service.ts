@@ -1,6 +1,6 @@
 import { startHttp } from '@fulfilment/http-service';
 import {
-  collectProcessMetrics,
+  collectDefaultMetrics,
   LOGGER,
   type Logger,
   relaxedServiceSettings,
@@ -22,7 +22,7 @@ const shutdownTimeoutMs = 20_000;
  * @param relaxed active relaxed settings that only this service has
  */
 export async function runService(module: DynamicModule, relaxed: readonly RelaxedSetting[]): Promise<void> {
-  collectProcessMetrics();
+  collectDefaultMetrics();
   const app = await startHttp((adapter, options) => NestFactory.create(module, adapter, options));
   const logger: Logger = app.get(LOGGER);
   const { name, config }: Service = app.get(SERVICE);
