@@ -10,8 +10,8 @@ function ownerOf<Value>(object: object): Owner<Value> {
 }
 
 /**
- * Values that are attached to objects, such as requests. A WeakMap would do the same, but if it lives long,
- * it keeps the values of dead objects until the next major garbage collection.
+ * Values that are attached to objects, such as requests. A WeakMap would do the same, but a long-lived
+ * one keeps the values of unreachable objects until the next major garbage collection.
  */
 export class Attached<Value> {
   private readonly key = Symbol();

@@ -45,7 +45,7 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Adapts the logger for Nest. Nest's levels log, debug and verbose are routine: here debug and trace. */
+/** Adapts the logger for Nest. Its routine messages get lower levels: `log` becomes debug, the rest trace. */
 export function nestLogger(logger: Logger): LoggerService {
   const log = (level: 'trace' | 'debug' | 'warn' | 'error' | 'fatal') => (message: unknown) => {
     if (message instanceof Error) logger[level]({ error: message }, 'Nest reported an error.');

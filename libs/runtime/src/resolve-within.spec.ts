@@ -2,15 +2,15 @@ import { resolveWithin } from './resolve-within.js';
 
 const never = new Promise<never>(() => undefined);
 
-describe('work with a timeout', () => {
-  it('has the result or the error of the work if that ends in time', async () => {
+describe('resolveWithin', () => {
+  it('returns the result or throws the error of the work if that ends in time', async () => {
     expect(await resolveWithin(60_000, Promise.resolve('done'), () => 'late')).toBe('done');
     await expect(resolveWithin(60_000, Promise.reject(new Error('failed')), () => 'late')).rejects.toThrow(
       'failed',
     );
   });
 
-  it('has the result or the error of the timeout otherwise', async () => {
+  it('returns the result or throws the error of onTimeout otherwise', async () => {
     expect(await resolveWithin(1, never, () => 'late')).toBe('late');
     const fail = (): never => {
       throw new Error('too late');

@@ -3,9 +3,9 @@ import type { Logger } from '../logger.js';
 
 export interface BackgroundLoopOptions {
   readonly name: string;
-  /** Longest wait for a wake-up, after a round that left no work or failed. */
+  /** Maximum time until the next round, after a round that left no work or failed. */
   readonly intervalMs: number;
-  /** Pause before that wait, if no work is left; default 0. All wake-ups during the pause cause one round. */
+  /** Pause after a round that left no work; default 0. All wake-ups during the pause cause one round. */
   readonly pauseMs?: number;
   readonly logger: Logger;
   /** Does the work of one round. Returns true if there is more. */
@@ -64,7 +64,7 @@ export class BackgroundLoop extends BackgroundTask {
     try {
       return (await round()) === true ? 'more' : 'done';
     } catch (error) {
-      logger.error({ error, loop: name }, 'Background job failed; will retry.');
+      logger.error({ error, loop: name }, 'A round of a background loop failed; will retry.');
       return 'failed';
     }
   }

@@ -1,12 +1,12 @@
 import { jest } from '@jest/globals';
 import { PollLimit } from './poll-limit.js';
 
-describe('the limit of polls', () => {
+describe('PollLimit', () => {
   let nowMs = 0;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   afterAll(() => clock.mockRestore());
 
-  it('pauses after a slow poll, even if that failed, for twice its time or until it is reset', async () => {
+  it('pauses after a poll, also a failed one, for twice its duration or until it is reset', async () => {
     const limit = new PollLimit();
     expect(limit.isPaused).toBe(false);
     await expect(

@@ -1,9 +1,9 @@
-/** The pause after a poll is twice as long as the poll. */
-const maxShareOfTime = 1 / 3;
+/** The pause after a poll, as a multiple of its duration. */
+const pauseFactor = 2;
 
 /**
- * Limits the polls of a loop to a third of the time. A poll that reads many index entries of deleted rows,
- * which a long snapshot keeps, becomes rarer instead of using a processor of PostgreSQL.
+ * Limits the polls of a loop to a third of the time. While a long snapshot keeps deleted rows, each poll
+ * reads their index entries; without a limit, such slow polls would keep a CPU of PostgreSQL busy.
  */
 export class PollLimit {
   private pausedUntilMs = -Infinity;
@@ -12,19 +12,19 @@ export class PollLimit {
     return performance.now() < this.pausedUntilMs;
   }
 
-  /** Allows the next poll at once. Call it after a poll that found as many rows as it may: more are due. */
+  /** Ends the pause. Call it after a poll that returned its maximum number of rows: more may be due. */
   reset(): void {
     this.pausedUntilMs = -Infinity;
   }
 
-  /** Runs a poll and measures its duration. */
+  /** Runs a poll, and pauses the next ones in proportion to its duration. */
   async measure<Result>(poll: () => Promise<Result>): Promise<Result> {
     const startedAtMs = performance.now();
     try {
       return await poll();
     } finally {
       const endedAtMs = performance.now();
-      const pauseMs = (endedAtMs - startedAtMs) * (1 / maxShareOfTime - 1);
+      const pauseMs = pauseFactor * (endedAtMs - startedAtMs);
       // The pauses of consecutive polls, such as the pages of a scan, add up.
       this.pausedUntilMs = Math.max(this.pausedUntilMs, endedAtMs) + pauseMs;
     }

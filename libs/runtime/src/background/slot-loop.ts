@@ -12,7 +12,7 @@ export interface SlotLoopOptions<Item> {
   readonly claim: (max: number) => Promise<readonly Item[]>;
   /**
    * Processes an item in bounded time. A failure is logged.
-   * @param stopping aborts when the loop stops; the item is then left to another replica
+   * @param stopping aborts when the loop stops; the work should then leave the item to another replica
    */
   readonly work: (item: Item, stopping: AbortSignal) => Promise<void>;
 }
@@ -62,7 +62,7 @@ export class SlotLoop<Item> extends BackgroundLoop {
   private startWork(item: Item): void {
     const { work, logger, name } = this.options;
     const settled = work(item, this.stopping.signal)
-      .catch((error: unknown) => logger.error({ error, loop: name }, 'Background job item failed.'))
+      .catch((error: unknown) => logger.error({ error, loop: name }, 'An item of a background loop failed.'))
       .finally(() => this.running.delete(settled));
     this.running.add(settled);
   }

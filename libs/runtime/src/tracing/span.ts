@@ -10,7 +10,7 @@ const kinds = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as
 
 /** Name and properties of a span at its start. */
 export interface SpanStart {
-  /** One of few names, so it contains no id. */
+  /** Contains no id, so that the number of different names is small. */
   readonly name: string;
   readonly kind: keyof typeof kinds;
   /** Named as in OpenTelemetry's conventions. Never a secret, token, address, e-mail, body or URL. */
@@ -35,8 +35,8 @@ const errorStatus = 2;
 const instrumentationScope = { name: '@fulfilment/runtime' };
 
 /**
- * A span that is recorded. OpenTelemetry's own span is several times as expensive: its tracer samples,
- * validates and limits what is known here (docs/adr/0052).
+ * A span that is recorded. OpenTelemetry's own span is several times as expensive: its tracer also samples,
+ * validates and truncates, which is not needed here (docs/adr/0052).
  */
 export class Span implements ReadableSpan {
   readonly kind: (typeof kinds)[keyof typeof kinds];

@@ -77,7 +77,7 @@ export async function startTracing(
   };
 }
 
-/** Counts exported and dropped spans. The processor itself drops spans of a full queue uncounted. */
+/** Counts exported and dropped spans. The processor itself would drop spans without counting them. */
 class CountingExporter implements SpanExporter {
   private spansInQueue = 0;
   private readonly warnings = new WarningLimit(warnIntervalMs);

@@ -56,7 +56,7 @@ export function startTrace(
   return new Span(tracer, start, parent ?? { traceId: newTraceId(originId) });
 }
 
-/** Starts a child of a span of another process, if that is recorded. */
+/** Starts a child of a span of another process, if that span is recorded. */
 export function startChildOf(received: string | null | undefined, start: SpanStart): Span | undefined {
   if (tracer === undefined) return undefined;
   const parent = parseTraceparent(received);
@@ -71,8 +71,8 @@ export function recordedTrace(received: string | null | undefined): { readonly t
 }
 
 /**
- * Returns the traceparent of work that a message causes. While this process records spans, it is the
- * message's own: the work adds its spans.
+ * Returns the traceparent for the messages that the handling of a message writes. While this process records
+ * spans, it is that of the handled message: the outbox adds a span for each written message.
  */
 export function traceparentOfEffect(received: string | undefined, messageId: string): string {
   if (tracer === undefined) return nextTraceparent(received, { originId: messageId });
