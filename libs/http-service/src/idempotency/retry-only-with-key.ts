@@ -1,10 +1,11 @@
+import { Attached } from '@fulfilment/runtime';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { omitRetryAfter } from '../responses/retry-after.js';
 import { routeTargets, type RouteTargets } from '../route-targets.js';
 
 const metadataKey = 'request:retry-only-with-key';
+const responsesWithoutRetryAfter = new Attached<true>();
 
 /**
  * A repeated request without an `idempotency-key` may do its work twice. So error responses to such requests
@@ -16,7 +17,12 @@ export function isRetriedOnlyWithKey(reflector: Reflector, targets: RouteTargets
   return reflector.getAllAndOverride<boolean | undefined>(metadataKey, targets) === true;
 }
 
-/** Rejects nothing. It is the first guard, because it also applies to the errors of the other guards. */
+/** Whether the response must have no `Retry-After` if it becomes an error. */
+export function omitsRetryAfter(response: object): boolean {
+  return responsesWithoutRetryAfter.get(response) === true;
+}
+
+/** Rejects nothing. It is the first guard, so that it also applies to the errors of the other guards. */
 @Injectable()
 export class RetryAfterGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
@@ -25,7 +31,7 @@ export class RetryAfterGuard implements CanActivate {
     const http = context.switchToHttp();
     const hasKey = http.getRequest<Request>().headers['idempotency-key'] !== undefined;
     if (!hasKey && isRetriedOnlyWithKey(this.reflector, routeTargets(context)))
-      omitRetryAfter(http.getResponse<Response>());
+      responsesWithoutRetryAfter.set(http.getResponse<Response>(), true);
     return true;
   }
 }

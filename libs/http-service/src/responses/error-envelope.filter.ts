@@ -1,7 +1,7 @@
 import { toErrorResponse } from '@fulfilment/error-envelope';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Response } from 'express';
-import { omitsRetryAfter } from './retry-after.js';
+import { omitsRetryAfter } from '../idempotency/retry-only-with-key.js';
 
 /** Sends the error response of a thrown value. Closes the connection if another response has begun. */
 @Catch()
