@@ -16,7 +16,7 @@ describe('an API', () => {
         rabbitmq: () => true,
       },
     });
-    token = await api.maker.token({ scope: 'orders:create' });
+    token = await api.authServer.token({ scope: 'orders:create' });
   });
   afterAll(() => api.stop());
 

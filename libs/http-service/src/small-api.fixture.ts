@@ -88,8 +88,8 @@ class NotesController {
 class ConnectionsModule {}
 
 export interface SmallApiOptions {
-  /** The one of another small API, whose tokens are then accepted too; by default a new one. */
-  readonly maker?: TokenMaker;
+  /** The fake authorization server of another small API, to accept the same tokens; by default a new one. */
+  readonly authServer?: TokenMaker;
   readonly redisUrl?: string;
   readonly jwksUrl?: string;
   readonly readiness?: ReadinessChecks;
@@ -98,18 +98,18 @@ export interface SmallApiOptions {
 export interface SmallApi {
   readonly url: string;
   /** The fake authorization server whose tokens it accepts. */
-  readonly maker: TokenMaker;
+  readonly authServer: TokenMaker;
   stop(): Promise<void>;
 }
 
 /**
  * Starts an API with the routes above. Requests to `notes/quoted` are limited to two per day, and those
- * without a valid token to five per day and network: no test takes so long that a request becomes free again.
+ * without a valid token to five per day and network, so that no quota is refilled during a test.
  */
 export async function smallApi(options: SmallApiOptions = {}): Promise<SmallApi> {
   const logger = createLogger('test', 'silent');
-  const maker = options.maker ?? (await tokenMaker());
-  const settings = settingsFor(maker, options);
+  const authServer = options.authServer ?? (await tokenMaker());
+  const settings = settingsFor(authServer, options);
   const redis = new RedisConnection(
     settings,
     logger,
@@ -133,22 +133,22 @@ export async function smallApi(options: SmallApiOptions = {}): Promise<SmallApi>
   const app = await startHttp((...args) => testing.createNestApplication(...args));
   if (options.jwksUrl === undefined) {
     // The first read of the keys may exceed its time limit, after which the API responds with 503.
-    const token = await maker.token();
+    const token = await authServer.token();
     const verifier = app.get(TokenVerifier, { strict: false });
     await eventually(() => verifier.verify(token).catch(() => undefined));
   }
   return {
     url: (await app.getUrl()).replace('[::1]', '127.0.0.1'),
-    maker,
+    authServer,
     stop: async () => {
       await app.close();
       await redis.stop();
-      if (options.maker === undefined) await maker.stop();
+      if (options.authServer === undefined) await authServer.stop();
     },
   };
 }
 
-function settingsFor(maker: TokenMaker, { redisUrl, jwksUrl }: SmallApiOptions) {
+function settingsFor(authServer: TokenMaker, { redisUrl, jwksUrl }: SmallApiOptions) {
   return apiSettings.extend(operationQuotaSettings).parse({
     HOST: '127.0.0.1',
     PORT: 0,
@@ -156,9 +156,9 @@ function settingsFor(maker: TokenMaker, { redisUrl, jwksUrl }: SmallApiOptions) 
     DATABASE_URL: 'postgres://unused.example/none',
     REDIS_URL: redisUrl ?? storeUrl('TEST_REDIS_URL'),
     RABBITMQ_URL: 'amqp://unused.example',
-    BASE_URL: maker.baseUrl,
-    AUTH_URL: maker.authUrl,
-    JWKS_URL: jwksUrl ?? maker.jwksUrl,
+    BASE_URL: authServer.baseUrl,
+    AUTH_URL: authServer.authUrl,
+    JWKS_URL: jwksUrl ?? authServer.jwksUrl,
     CURSOR_SECRET: 'a cursor secret of the tests, long enough',
     RATE_LIMIT_QUOTES: '2/86400',
     RATE_LIMIT_ANONYMOUS: '5/86400',

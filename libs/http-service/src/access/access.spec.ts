@@ -4,11 +4,11 @@ import type { TokenMaker } from '@fulfilment/testing';
 import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 
 describe('access to an API', () => {
-  let maker: TokenMaker;
+  let authServer: TokenMaker;
   let api: SmallApi;
   beforeAll(async () => {
     api = await smallApi();
-    ({ maker } = api);
+    ({ authServer } = api);
   });
   afterAll(() => api.stop());
 
@@ -18,7 +18,7 @@ describe('access to an API', () => {
   };
 
   it('passes subject, client and creator of the token to the controller', async () => {
-    const token = await maker.token({
+    const token = await authServer.token({
       sub: 'somebody',
       client_id: 'an-app',
       creator_id: 'a-creator',
@@ -37,12 +37,12 @@ describe('access to an API', () => {
       message: expect.any(String),
     });
     expect(rejected.headers['www-authenticate']).toBe(
-      `Bearer realm="api", resource_metadata="${maker.baseUrl}/.well-known/oauth-protected-resource/store"`,
+      `Bearer realm="api", resource_metadata="${authServer.baseUrl}/.well-known/oauth-protected-resource/store"`,
     );
     const metadata = await request(api.url).get('/.well-known/oauth-protected-resource/store').expect(200);
     expect(metadata.body).toMatchObject({
-      resource: `${maker.baseUrl}/store`,
-      authorization_servers: [`${maker.authUrl}/api/auth`],
+      resource: `${authServer.baseUrl}/store`,
+      authorization_servers: [`${authServer.authUrl}/api/auth`],
       bearer_methods_supported: ['header'],
     });
   });
@@ -55,24 +55,26 @@ describe('access to an API', () => {
   });
 
   it('names the missing scope in the challenge', async () => {
-    const rejected = await send('get', '/store/notes', await maker.token({ scope: 'orders:create' })).expect(
-      403,
-    );
+    const rejected = await send(
+      'get',
+      '/store/notes',
+      await authServer.token({ scope: 'orders:create' }),
+    ).expect(403);
     expect(rejected.body.code).toBe('FORBIDDEN');
     expect(rejected.headers['www-authenticate']).toBe(
-      `Bearer realm="api", resource_metadata="${maker.baseUrl}/.well-known/oauth-protected-resource/store", error="insufficient_scope", scope="orders:read"`,
+      `Bearer realm="api", resource_metadata="${authServer.baseUrl}/.well-known/oauth-protected-resource/store", error="insufficient_scope", scope="orders:read"`,
     );
   });
 
   it('accepts the scheme in any case, and a token only from the header', async () => {
-    const token = await maker.token({ scope: 'orders:read' });
+    const token = await authServer.token({ scope: 'orders:read' });
     await request(api.url).get('/store/notes').set('authorization', `bearer ${token}`).expect(200);
     await send('get', `/store/notes?access_token=${token}`).expect(401);
   });
 
   it('counts requests per client and creator, returns the remaining quota, and then responds with 429 and Retry-After', async () => {
     const client = { scope: 'shipping:read', client_id: randomUUID() };
-    const token = await maker.token({ ...client, creator_id: 'one' });
+    const token = await authServer.token({ ...client, creator_id: 'one' });
     const first = await send('get', '/store/notes/quoted', token).expect(200);
     expect(first.headers['ratelimit-policy']).toBe('"quotes";q=2;w=86400'); // one request in 43,200 seconds
     expect(first.headers.ratelimit).toBe('"quotes";r=1;t=43200');
@@ -82,9 +84,11 @@ describe('access to an API', () => {
     expect(Number(third.headers['retry-after'])).toBeGreaterThanOrEqual(43_100);
     expect(Number(third.headers['retry-after'])).toBeLessThanOrEqual(43_200);
     expect(third.headers.ratelimit).toMatch(/^"quotes";r=0;t=\d+$/);
-    await send('get', '/store/notes/quoted', await maker.token({ ...client, creator_id: 'two' })).expect(200);
+    await send('get', '/store/notes/quoted', await authServer.token({ ...client, creator_id: 'two' })).expect(
+      200,
+    );
     const otherClient = { ...client, client_id: randomUUID(), creator_id: 'one' };
-    await send('get', '/store/notes/quoted', await maker.token(otherClient)).expect(200);
+    await send('get', '/store/notes/quoted', await authServer.token(otherClient)).expect(200);
   });
 
   it('counts requests without a valid token by address, and still accepts valid tokens from it', async () => {
@@ -95,7 +99,7 @@ describe('access to an API', () => {
     const rejected = await send('get', '/store/notes', undefined, address).expect(429);
     expect(rejected.headers['ratelimit-policy']).toBe('"anonymous";q=5;w=86400');
     await send('get', '/store/notes', 'nonsense').expect(401);
-    await send('get', '/store/notes', await maker.token({ scope: 'orders:read' }), address).expect(200);
+    await send('get', '/store/notes', await authServer.token({ scope: 'orders:read' }), address).expect(200);
   });
 
   it('counts every address of an IPv6 /64 together, and of a /56 with four times the limit', async () => {
@@ -114,19 +118,16 @@ describe('access to an API', () => {
   it('responds with the first applicable status of 401, 429, 403 and 400', async () => {
     const invalidBody = { title: 5 };
     const client = { client_id: randomUUID(), creator_id: 'one' };
-    const withoutScopes = { ...client, scope: '' };
+    const withoutScopes = await authServer.token({ ...client, scope: '' });
+    const expired = await authServer.token({ ...client, exp: 1 });
+    const valid = await authServer.token({ ...client, scope: 'orders:create' });
     await send('post', '/store/notes').send(invalidBody).expect(401);
-    await send('get', '/store/notes/quoted', await maker.token(withoutScopes)).expect(403);
-    await send('get', '/store/notes/quoted', await maker.token(withoutScopes)).expect(403);
-    await send('get', '/store/notes/quoted', await maker.token(withoutScopes)).expect(429); // before the 403
-    const expired = { ...client, exp: 1 };
-    await send('get', '/store/notes/quoted', await maker.token(expired)).expect(401); // before the 429
-    await send('post', '/store/notes', await maker.token(withoutScopes))
-      .send(invalidBody)
-      .expect(403); // before the 400
-    await send('post', '/store/notes', await maker.token({ ...client, scope: 'orders:create' }))
-      .send(invalidBody)
-      .expect(400);
+    await send('get', '/store/notes/quoted', withoutScopes).expect(403);
+    await send('get', '/store/notes/quoted', withoutScopes).expect(403);
+    await send('get', '/store/notes/quoted', withoutScopes).expect(429); // before the 403
+    await send('get', '/store/notes/quoted', expired).expect(401); // before the 429
+    await send('post', '/store/notes', withoutScopes).send(invalidBody).expect(403); // before the 400
+    await send('post', '/store/notes', valid).send(invalidBody).expect(400);
   });
 
   it('requires no token on a public route', async () => {
@@ -136,14 +137,14 @@ describe('access to an API', () => {
 
   it('verifies five new tokens of a network that exhausted its anonymous quota, and accepts cached ones', async () => {
     const address = freshAddress();
-    const known = await maker.token({ scope: 'orders:read' });
+    const known = await authServer.token({ scope: 'orders:read' });
     await send('get', '/store/notes', known, address).expect(200);
     for (let attempt = 0; attempt < 5; attempt += 1)
       await send('get', '/store/notes', 'nonsense', address).expect(401);
     await send('get', '/store/notes', 'nonsense', address).expect(429);
     const fresh = await Promise.all(
       Array.from({ length: 60 }, async () =>
-        send('get', '/store/notes', await maker.token({ scope: 'orders:read' }), address),
+        send('get', '/store/notes', await authServer.token({ scope: 'orders:read' }), address),
       ),
     );
     const accepted = fresh.filter(({ status }) => status === 200).length;
@@ -161,7 +162,7 @@ describe('access to an API while Redis is down', () => {
   it('is not limited by quotas, and its responses have no RateLimit header', async () => {
     const api = await smallApi({ redisUrl: 'redis://127.0.0.1:1/0' });
     try {
-      const token = await api.maker.token({ scope: 'shipping:read' });
+      const token = await api.authServer.token({ scope: 'shipping:read' });
       for (let attempt = 0; attempt < 4; attempt += 1) {
         const response = await request(api.url)
           .get('/store/notes/quoted')

@@ -16,20 +16,20 @@ const nowSeconds = () => Math.floor(Date.now() / 1000);
 const tokenHash = (token: string) => createHash('sha256').update(token).digest('base64url');
 
 describe('a DPoP-bound access token', () => {
-  let maker: TokenMaker;
+  let authServer: TokenMaker;
   let api: SmallApi;
   let keys: GenerateKeyPairResult;
   let otherKeys: GenerateKeyPairResult;
   let token: string;
   const boundToken = async (by: GenerateKeyPairResult = keys, claims: object = {}) =>
-    maker.token({
+    authServer.token({
       scope: 'orders:read orders:create',
       cnf: { jkt: await calculateJwkThumbprint(await exportJWK(by.publicKey)) },
       ...claims,
     });
   beforeAll(async () => {
     api = await smallApi();
-    ({ maker } = api);
+    ({ authServer } = api);
     keys = await generate();
     otherKeys = await generate();
     token = await boundToken();
@@ -41,7 +41,7 @@ describe('a DPoP-bound access token', () => {
     jti: randomUUID(),
     iat: nowSeconds(),
     htm: 'GET',
-    htu: `${maker.baseUrl}/store/notes`,
+    htu: `${authServer.baseUrl}/store/notes`,
     ath: tokenHash(token),
   });
   /** Creates a proof (RFC 9449 §4.2). Arguments override claims and header members; undefined omits one. */
@@ -130,9 +130,9 @@ describe('a DPoP-bound access token', () => {
     'another method': () => proof({ htm: 'POST' }),
     'the method in lower case': () => proof({ htm: 'get' }),
     'no method': () => proof({ htm: undefined }),
-    'another path': () => proof({ htu: `${maker.baseUrl}/store/notes/quoted` }),
-    'the path in upper case': () => proof({ htu: `${maker.baseUrl}/store/NOTES` }),
-    'a slash at the end': () => proof({ htu: `${maker.baseUrl}/store/notes/` }),
+    'another path': () => proof({ htu: `${authServer.baseUrl}/store/notes/quoted` }),
+    'the path in upper case': () => proof({ htu: `${authServer.baseUrl}/store/NOTES` }),
+    'a slash at the end': () => proof({ htu: `${authServer.baseUrl}/store/notes/` }),
     'another host': () => proof({ htu: 'https://evil.example/store/notes' }),
     'another port': () => proof({ htu: 'https://suite.localhost:8443/store/notes' }),
     'plain http': () => proof({ htu: 'http://suite.localhost/store/notes' }),
@@ -154,12 +154,12 @@ describe('a DPoP-bound access token', () => {
     const rejected = await get(await wrongProofs[name]?.()).expect(401);
     expect(rejected.body.code).toBe('UNAUTHORIZED');
     expect(rejected.headers['www-authenticate']).toBe(
-      `DPoP realm="api", resource_metadata="${maker.baseUrl}/.well-known/oauth-protected-resource/store", error="invalid_dpop_proof", algs="ES256 Ed25519 EdDSA"`,
+      `DPoP realm="api", resource_metadata="${authServer.baseUrl}/.well-known/oauth-protected-resource/store", error="invalid_dpop_proof", algs="ES256 Ed25519 EdDSA"`,
     );
   });
 
   it('is rejected with a used proof at every replica (§11.1)', async () => {
-    const replica = await smallApi({ maker });
+    const replica = await smallApi({ authServer });
     try {
       const sameProof = await proof();
       await get(sameProof).expect(200);
@@ -212,7 +212,7 @@ describe('a DPoP-bound access token', () => {
   });
 
   it('is the only token that the scheme DPoP accepts; a proof with a bearer token is ignored', async () => {
-    const bearer = await maker.token({ scope: 'orders:read' });
+    const bearer = await authServer.token({ scope: 'orders:read' });
     const rejected = await get(await proof({ ath: tokenHash(bearer) }), { accessToken: bearer }).expect(401);
     expect(rejected.headers['www-authenticate']).toMatch(/^DPoP .*error="invalid_token".*algs=/);
     await get(await proof({ ath: tokenHash(bearer) }), { accessToken: bearer, scheme: 'Bearer' }).expect(200);
@@ -222,7 +222,7 @@ describe('a DPoP-bound access token', () => {
     const poor = await boundToken(keys, { scope: '' });
     const rejected = await get(await proof({ ath: tokenHash(poor) }), { accessToken: poor }).expect(403);
     expect(rejected.headers['www-authenticate']).toBe(
-      `DPoP realm="api", resource_metadata="${maker.baseUrl}/.well-known/oauth-protected-resource/store", error="insufficient_scope", scope="orders:read", algs="ES256 Ed25519 EdDSA"`,
+      `DPoP realm="api", resource_metadata="${authServer.baseUrl}/.well-known/oauth-protected-resource/store", error="insufficient_scope", scope="orders:read", algs="ES256 Ed25519 EdDSA"`,
     );
   });
 
@@ -244,7 +244,7 @@ describe('a DPoP-bound access token', () => {
   });
 
   it('is accepted with a proof, but not without one, while Redis is down', async () => {
-    const withoutRedis = await smallApi({ maker, redisUrl: 'redis://127.0.0.1:1/0' });
+    const withoutRedis = await smallApi({ authServer, redisUrl: 'redis://127.0.0.1:1/0' });
     try {
       await request(withoutRedis.url)
         .get('/store/notes')

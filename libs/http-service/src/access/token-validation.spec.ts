@@ -11,11 +11,11 @@ import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 const jwks = z.object({ keys: z.array(z.record(z.string(), z.string())) });
 
 describe('an API', () => {
-  let maker: TokenMaker;
+  let authServer: TokenMaker;
   let api: SmallApi;
   beforeAll(async () => {
     api = await smallApi();
-    ({ maker } = api);
+    ({ authServer } = api);
   });
   afterAll(() => api.stop());
 
@@ -25,9 +25,9 @@ describe('an API', () => {
       .set('x-forwarded-for', freshAddress())
       .set('authorization', `Bearer ${token}`);
   const claimsOf = (changes: Readonly<Record<string, unknown>> = {}) => ({
-    iss: `${maker.authUrl}/api/auth`,
+    iss: `${authServer.authUrl}/api/auth`,
     sub: 'test-subject',
-    aud: `${maker.baseUrl}/store`,
+    aud: `${authServer.baseUrl}/store`,
     client_id: 'test-client',
     scope: 'orders:read',
     jti: randomUUID(),
@@ -39,12 +39,12 @@ describe('an API', () => {
   const attacks: Readonly<Record<string, () => Promise<string>>> = {
     'alg none': () => Promise.resolve(new UnsecuredJWT(claimsOf()).encode()),
     'alg none in the header of a signed token': async () => {
-      const [, payload] = (await maker.token({ scope: 'orders:read' })).split('.');
+      const [, payload] = (await authServer.token({ scope: 'orders:read' })).split('.');
       const header = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
       return `${header}.${payload}.`;
     },
     'HS256 keyed with the public key': async () => {
-      const [jwk] = jwks.parse(await (await fetch(maker.jwksUrl)).json()).keys;
+      const [jwk] = jwks.parse(await (await fetch(authServer.jwksUrl)).json()).keys;
       const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
       const signed = `${part({ alg: 'HS256', kid: 'test', typ: 'at+jwt' })}.${part(claimsOf())}`;
       const signature = createHmac('sha256', JSON.stringify(jwk)).update(signed).digest('base64url');
@@ -63,48 +63,52 @@ describe('an API', () => {
         .sign(privateKey);
     },
     'a changed payload': async () => {
-      const [header, , signature] = (await maker.token({ scope: '' })).split('.');
+      const [header, , signature] = (await authServer.token({ scope: '' })).split('.');
       return `${header}.${Buffer.from(JSON.stringify(claimsOf())).toString('base64url')}.${signature}`;
     },
     'a signature whose last letter is another with the same bits': async () => {
-      const token = await maker.token({ scope: 'orders:read' });
+      const token = await authServer.token({ scope: 'orders:read' });
       const next = { A: 'B', Q: 'R', g: 'h', w: 'x' }[token.slice(-1)] ?? '';
       return `${token.slice(0, -1)}${next}`;
     },
     'a signature of zeros (CVE-2022-21449)': async () => {
-      const token = await maker.token({ scope: 'orders:read' });
+      const token = await authServer.token({ scope: 'orders:read' });
       return `${token.slice(0, token.lastIndexOf('.'))}.${Buffer.alloc(64).toString('base64url')}`;
     },
     'a header with a critical extension (RFC 7515 §4.1.11)': () =>
-      maker.token({ scope: 'orders:read' }, { crit: [criticalRule], [criticalRule]: 1 }),
-    'an expiry that is text': () => maker.token({ scope: 'orders:read', exp: '4102444800' }),
-    'a not-before time that is text': () => maker.token({ scope: 'orders:read', nbf: '0' }),
+      authServer.token({ scope: 'orders:read' }, { crit: [criticalRule], [criticalRule]: 1 }),
+    'an expiry that is text': () => authServer.token({ scope: 'orders:read', exp: '4102444800' }),
+    'a not-before time that is text': () => authServer.token({ scope: 'orders:read', nbf: '0' }),
     'claims that are no object': async () => {
-      const [header, , signature] = (await maker.token({ scope: '' })).split('.');
+      const [header, , signature] = (await authServer.token({ scope: '' })).split('.');
       return `${header}.${Buffer.from('[]').toString('base64url')}.${signature}`;
     },
     'another audience': () =>
-      maker.token({ scope: 'orders:read', aud: [`${maker.baseUrl}/creator`, 'https://other.example'] }),
-    'another issuer': () => maker.token({ scope: 'orders:read', iss: 'https://evil.example/api/auth' }),
-    'an ID token (typ JWT)': () => maker.token({ scope: 'orders:read' }, { typ: 'JWT' }),
-    'no typ': () => maker.token({ scope: 'orders:read' }, { typ: undefined }),
-    'an expired token': () => maker.token({ scope: 'orders:read', exp: Math.floor(Date.now() / 1000) - 10 }),
+      authServer.token({
+        scope: 'orders:read',
+        aud: [`${authServer.baseUrl}/creator`, 'https://other.example'],
+      }),
+    'another issuer': () => authServer.token({ scope: 'orders:read', iss: 'https://evil.example/api/auth' }),
+    'an ID token (typ JWT)': () => authServer.token({ scope: 'orders:read' }, { typ: 'JWT' }),
+    'no typ': () => authServer.token({ scope: 'orders:read' }, { typ: undefined }),
+    'an expired token': () =>
+      authServer.token({ scope: 'orders:read', exp: Math.floor(Date.now() / 1000) - 10 }),
     'a token that is not valid yet': () =>
-      maker.token({ scope: 'orders:read', nbf: Math.floor(Date.now() / 1000) + 300 }),
+      authServer.token({ scope: 'orders:read', nbf: Math.floor(Date.now() / 1000) + 300 }),
     'a token that is valid for longer than the authorization server issues tokens for': () => {
       const iat = Math.floor(Date.now() / 1000);
-      return maker.token({ scope: 'orders:read', iat, exp: iat + 3_610 });
+      return authServer.token({ scope: 'orders:read', iat, exp: iat + 3_610 });
     },
     'a token that was issued in the future': () =>
-      maker.token({ scope: 'orders:read', iat: Math.floor(Date.now() / 1000) + 300 }),
-    'a token whose time of issue is text': () => maker.token({ scope: 'orders:read', iat: '0' }),
-    'a token that names no key': () => maker.token({ scope: 'orders:read' }, { kid: undefined }),
+      authServer.token({ scope: 'orders:read', iat: Math.floor(Date.now() / 1000) + 300 }),
+    'a token whose time of issue is text': () => authServer.token({ scope: 'orders:read', iat: '0' }),
+    'a token that names no key': () => authServer.token({ scope: 'orders:read' }, { kid: undefined }),
     'a token bound to a key, as Bearer': () =>
-      maker.token({ scope: 'orders:read', cnf: { jkt: 'thumbprint' } }),
+      authServer.token({ scope: 'orders:read', cnf: { jkt: 'thumbprint' } }),
     ...Object.fromEntries(
       ['exp', 'iat', 'sub', 'jti', 'client_id', 'aud', 'iss'].map((claim) => [
         `a token without ${claim}`,
-        () => maker.token({ scope: 'orders:read', [claim]: undefined }),
+        () => authServer.token({ scope: 'orders:read', [claim]: undefined }),
       ]),
     ),
   };
@@ -117,7 +121,7 @@ describe('an API', () => {
 
   it('rejects a token within a second of its revocation, also if it is cached', async () => {
     const jti = randomUUID();
-    const token = await maker.token({ scope: 'orders:read', jti });
+    const token = await authServer.token({ scope: 'orders:read', jti });
     await send(token).expect(200);
     const redis = new Redis(storeUrl('TEST_REDIS_URL'));
     await redis.set(revokedTokenKey(jti), '1', 'EX', 60);
@@ -135,8 +139,8 @@ describe('an API', () => {
   it('accepts a token until 5 s after its expiry, to tolerate clock skew, also if it is cached', async () => {
     const exp = Math.floor(Date.now() / 1000) + 600;
     const [token, other] = [
-      await maker.token({ scope: 'orders:read', exp }),
-      await maker.token({ scope: 'orders:read', exp }),
+      await authServer.token({ scope: 'orders:read', exp }),
+      await authServer.token({ scope: 'orders:read', exp }),
     ];
     const clock = jest.spyOn(Date, 'now').mockReturnValue((exp + 5) * 1000 - 5);
     try {
@@ -151,9 +155,9 @@ describe('an API', () => {
   });
 
   it('responds with 503, not 401, when the signing keys cannot be read', async () => {
-    const withoutKeys = await smallApi({ maker, jwksUrl: 'http://127.0.0.1:1/jwks' });
+    const withoutKeys = await smallApi({ authServer, jwksUrl: 'http://127.0.0.1:1/jwks' });
     try {
-      const response = await send(await maker.token({ scope: 'orders:read' }), withoutKeys).expect(503);
+      const response = await send(await authServer.token({ scope: 'orders:read' }), withoutKeys).expect(503);
       expect(response.body.code).toBe('SERVICE_UNAVAILABLE');
       expect(response.headers['retry-after']).toBe('1');
     } finally {
