@@ -16,7 +16,7 @@ const maxAddressLength = 64;
 
 /**
  * Maps the address of a client to the networks that limits count. An IPv4-mapped IPv6 address counts as the
- * IPv4 address. All text that is not an address counts as one network, so that invented texts gain nothing.
+ * IPv4 address. All texts that are not addresses share one network, so that none gets a quota of its own.
  */
 export function clientNetwork(address: string | undefined): ClientNetwork {
   const [text = ''] = (address ?? '').slice(0, maxAddressLength).split('%');

@@ -2,7 +2,7 @@ export { callerKey, CurrentCaller, tenantKey, type Caller } from './access/calle
 export { TokenVerifier } from './access/token-verifier.js';
 export { AnyScopes, Public, RateLimit, Scopes } from './access/access-rules.js';
 export type { Quota } from './access/quota-share.js';
-export { type Quotas, RateLimiter } from './access/rate-limiter.js';
+export { RateLimiter } from './access/rate-limiter.js';
 export { BodyLimit } from './request-bodies/body-limit.js';
 export { RawBody, ReadRawBody } from './request-bodies/raw-body.js';
 export { ConcurrencyLimit } from './concurrency-limit.js';
@@ -47,5 +47,5 @@ export { DateTimeField } from './dto/date-times.js';
 export { UuidField } from './dto/uuids.js';
 export { BodyCheckedBy, type BodyCheck } from './dto/body-check.js';
 export { ObjectField, ObjectList } from './dto/object-list.js';
-export { Html, html, type Part } from './responses/html.js';
+export { Html, html } from './responses/html.js';
 export { routesOf } from './reference/routes.js';

@@ -82,15 +82,15 @@ export class AccessGuard implements CanActivate {
     request: Request,
     { scheme, token }: Credentials,
   ): Promise<Caller | AccessError> {
-    const requireCheckQuota = (): void => {
+    const countSignatureCheck = (): void => {
       const rejection = this.exhaustedNetworks.countSignatureCheck(request.ip);
       if (rejection !== undefined) this.rejectAnonymous(rejection);
     };
     if (scheme === 'Bearer')
-      return (await this.tokenVerifier.verify(token, requireCheckQuota)) ?? 'invalid_token';
-    const bound = await this.tokenVerifier.verifyBound(token, requireCheckQuota);
+      return (await this.tokenVerifier.verify(token, countSignatureCheck)) ?? 'invalid_token';
+    const bound = await this.tokenVerifier.verifyBound(token, countSignatureCheck);
     if (bound === undefined) return 'invalid_token';
-    const isProven = await this.dpopProofs.useProof(request, token, bound.keyThumbprint, requireCheckQuota);
+    const isProven = await this.dpopProofs.useProof(request, token, bound.keyThumbprint, countSignatureCheck);
     return isProven ? bound.caller : 'invalid_dpop_proof';
   }
 

@@ -13,9 +13,9 @@ interface ExhaustedNetwork {
 }
 
 /**
- * Networks whose anonymous quota is exhausted, until it allows a request again. During that time only a few
- * of their signatures are checked, so that forged tokens cost almost nothing. A valid new token of such a
- * network is accepted with one of these checks, or later. Cached tokens need no check; each DPoP proof does.
+ * Networks whose anonymous quota is exhausted, until it allows a request again. Until then, the signatures of
+ * only five new tokens or DPoP proofs from a network are verified, so that forged ones cost little CPU time.
+ * Tokens that were verified before are accepted without a check.
  */
 export class ExhaustedNetworks {
   private readonly networks = new LRUCache<string, ExhaustedNetwork>({ max: maxNetworks });

@@ -79,7 +79,7 @@ export class PublishedKeys {
     return created;
   }
 
-  /** Reads the keys after the read in progress, which may miss a new key. Calls until it begins share it. */
+  /** Begins a read after the one in progress, which may miss a new key. Calls before it begins share it. */
   private reload(): Promise<void> {
     this.nextRead ??= this.waitUntilAllowed().then(() => {
       this.nextRead = undefined;

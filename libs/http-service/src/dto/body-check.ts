@@ -17,9 +17,8 @@ export interface BodyCheck {
 }
 
 /**
- * Runs a check after a ValidationFailed, so that the 400 of a body that the DTO rejects also has the errors
- * of the check, except for members that have an error already. For a valid DTO the use case makes the same
- * check.
+ * Adds the errors of a check to the 400 of a body that the DTO rejects, so that the client sees all errors at
+ * once. A member with an error gets no second one. For a valid body, the use case makes the check.
  */
 export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
   @Injectable()

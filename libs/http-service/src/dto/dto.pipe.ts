@@ -26,7 +26,7 @@ export class DtoPipe implements PipeTransform {
         { field: type === 'query' ? 'query' : 'body', reason: 'must be an object' },
       ]);
     }
-    if (type !== 'query') return validated(metatype, value);
+    if (type !== 'query') return convertAndValidate(metatype, value);
     return this.validatedQuery(metatype, knownParameters(metatype, value));
   }
 
@@ -37,13 +37,13 @@ export class DtoPipe implements PipeTransform {
     const text = JSON.stringify(query);
     const cached = cache.get(text);
     if (cached !== undefined) return cached;
-    const dto = Object.freeze(validated(metatype, query));
+    const dto = Object.freeze(convertAndValidate(metatype, query));
     cache.set(text, dto);
     return dto;
   }
 }
 
-function validated(metatype: ClassConstructor<object>, value: object): object {
+function convertAndValidate(metatype: ClassConstructor<object>, value: object): object {
   const dto = plainToInstance(metatype, boundedCopy(value), { exposeDefaultValues: true });
   const errors = validateSync(dto, { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true });
   if (errors.length > 0) throw new ValidationFailed(detailsOf(errors));

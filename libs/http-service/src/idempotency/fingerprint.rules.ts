@@ -8,7 +8,8 @@ export function fingerprint(body: unknown): Buffer {
 }
 
 /**
- * Returns the fingerprint of a body with a secret, which a reader of the table could guess from an SHA-256.
+ * Returns the fingerprint of a body that contains a secret. With the SHA-256 alone, a person who can read the
+ * table could guess the secret.
  * @param key a key of the service, from which the key of the fingerprint is derived
  */
 export function keyedFingerprint(body: unknown, key: KeyObject): Buffer {

@@ -89,7 +89,7 @@ function run(route: DirectRoute, requested: readonly string[], { request, respon
   );
 }
 
-/** Sends an error of Nest itself: Nest handles the errors of routes. */
+/** Responds to an error of Nest itself. Nest's filters respond to the errors of routes. */
 function sendError(response: Response, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
