@@ -37,7 +37,7 @@ describe('a connection to RabbitMQ', () => {
     expect(opened).toBe(2);
   });
 
-  it('waits also for a gate that is set while it waits for another', async () => {
+  it('waits also for a precondition that is set while it waits for another', async () => {
     const passed: string[] = [];
     const opened = new Promise<void>((resolve) => {
       broker.use(() => Promise.resolve(resolve()));

@@ -14,10 +14,10 @@ const stopTimeoutMs = 5_000;
 /** Starts to consume or to publish on a channel of its own. Called after each connect, with a new channel. */
 export type ChannelUser = (channel: ConfirmChannel, connection: ChannelModel) => Promise<void>;
 
-/** Rejects while the connection must not be opened; resolves when it may be. */
-export type Gate = () => Promise<unknown>;
+/** A check that resolves if the connection may be opened now, and rejects otherwise. */
+export type Precondition = () => Promise<unknown>;
 
-/** One connection to RabbitMQ. When it or one of its channels fails, all are closed and reopened. */
+/** One connection to RabbitMQ, which is replaced with all of its channels when it or a channel fails. */
 export class Broker {
   readonly topology: Topology;
   private readonly logger: Logger;
@@ -29,7 +29,7 @@ export class Broker {
   private readonly users: ChannelUser[] = [];
   private readonly queues: MessageQueue[] = [];
   /** Must resolve before the next connection is opened; then it is cleared. */
-  private gate: Gate | undefined;
+  private precondition: Precondition | undefined;
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
 
@@ -51,7 +51,7 @@ export class Broker {
     return this.isBlocked;
   }
 
-  /** Declares a queue after each connect, before channels are opened. Call before `start`. */
+  /** Registers a queue to declare after each connect, before channels are opened. Call before `start`. */
   declare(queue: MessageQueue): void {
     this.queues.push(queue);
   }
@@ -68,10 +68,10 @@ export class Broker {
   /**
    * Closes the connection, even while its channels are being set up, and opens another. RabbitMQ redelivers
    * unacknowledged messages, to this process or another.
-   * @param gate called before the connection is opened, and repeated after a delay until it resolves
+   * @param precondition called before the connection is opened, and repeated after a delay until it resolves
    */
-  reconnect(gate?: Gate): void {
-    this.gate = gate ?? this.gate;
+  reconnect(precondition?: Precondition): void {
+    this.precondition = precondition ?? this.precondition;
     this.closeConnection();
   }
 
@@ -105,7 +105,7 @@ export class Broker {
     while (!signal.aborted) {
       let problem = 'The database of a consumer is unreachable';
       try {
-        await this.passGate();
+        await this.waitForPrecondition();
         problem = 'RabbitMQ cannot be used';
         await this.runConnection(() => {
           retryDelayMs = minRetryDelayMs;
@@ -122,11 +122,12 @@ export class Broker {
     }
   }
 
-  /** Waits also for a gate that `reconnect` sets during the wait. */
-  private async passGate(): Promise<void> {
-    for (let gate = this.gate; gate !== undefined; gate = this.gate) {
-      await gate();
-      if (this.gate === gate) this.gate = undefined;
+  /** Waits also for a precondition that `reconnect` sets during the wait. */
+  private async waitForPrecondition(): Promise<void> {
+    while (this.precondition !== undefined) {
+      const { precondition } = this;
+      await precondition();
+      if (this.precondition === precondition) this.precondition = undefined;
     }
   }
 
