@@ -2,7 +2,7 @@ import { topologyOf } from '@fulfilment/contracts';
 import { brokerNodes } from '@fulfilment/runtime';
 import { close } from './close.js';
 import { connect } from './connect.js';
-import { declareQueues, onOwnChannel, queuesBehind, queuesOf } from './topology.js';
+import { declareQueues, onOwnChannel, rabbitmqQueuesOf, queuesOf } from './topology.js';
 
 /** State of RabbitMQ as a service finds it. */
 export interface BrokerFindings {
@@ -18,8 +18,8 @@ export interface BrokerFindings {
 }
 
 /**
- * Checks that the exchange exists, and that the queues of a service are as it declares them. Declares only
- * queues that exist: no queue is created, but a missing binding or exchange of theirs is.
+ * Checks that the exchange exists, and that the queues of a service are as it declares them. For the check it
+ * declares the existing queues once more, which creates their missing bindings and exchanges, but no queue.
  */
 export async function examineBroker(
   service: string,
@@ -36,7 +36,7 @@ export async function examineBroker(
     if (exchange === undefined) missing.push(topology.factsExchange);
     for (const name of queuesOf(service)) {
       const absent: string[] = [];
-      for (const queue of [...queuesBehind(topology, name), topology.deadLetterQueue(name)])
+      for (const queue of [...rabbitmqQueuesOf(topology, name), topology.deadLetterQueue(name)])
         if ((await onOwnChannel(connection, (channel) => channel.checkQueue(queue))) === undefined)
           absent.push(queue);
       missing.push(...absent);

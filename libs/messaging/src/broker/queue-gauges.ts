@@ -1,7 +1,7 @@
 import type { MessageQueue } from '@fulfilment/contracts';
 import { BackgroundLoop, Gauge, type Logger } from '@fulfilment/runtime';
 import type { Broker } from './broker.js';
-import { queuesBehind } from './topology.js';
+import { rabbitmqQueuesOf } from './topology.js';
 
 const defaultIntervalMs = 15_000;
 
@@ -42,7 +42,7 @@ export class QueueGauges extends BackgroundLoop {
   private async round(): Promise<void> {
     for (const queue of this.queues) {
       const { topology } = this.broker;
-      const waiting = await this.countAll(queuesBehind(topology, queue));
+      const waiting = await this.countAll(rabbitmqQueuesOf(topology, queue));
       const dead = await this.broker.inspect(topology.deadLetterQueue(queue));
       if (waiting !== undefined) depth.set({ queue }, waiting);
       if (dead !== undefined) this.setDeadLetters(queue, dead.messageCount);

@@ -27,8 +27,8 @@ export function isMessageQueue(name: string): name is MessageQueue {
   return Object.hasOwn(messageQueues, name);
 }
 
-/** Returns the names of the RabbitMQ queues of a queue: one, or all intakes and shards. */
-export function queuesBehind(topology: Topology, name: MessageQueue): string[] {
+/** Returns the names of the queues in RabbitMQ that make up a queue: one, or all intakes and shards. */
+export function rabbitmqQueuesOf(topology: Topology, name: MessageQueue): string[] {
   const sharded = topology.sharded(name);
   if (sharded === undefined) return [topology.queue(name)];
   return sharded.lanes.flatMap(({ intake, shards }) => [intake, ...shards]);

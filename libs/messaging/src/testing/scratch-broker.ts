@@ -7,7 +7,7 @@ import {
   type Topology,
   topologyOf,
 } from '@fulfilment/contracts';
-import { declareQueues, ensureFactsExchange, queueNames, queuesBehind } from '../broker/topology.js';
+import { declareQueues, ensureFactsExchange, queueNames, rabbitmqQueuesOf } from '../broker/topology.js';
 import { rejectionReasonHeader } from '../dead-letters/dead-letter-message.js';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { storeUrl, uniqueName } from '@fulfilment/testing';
@@ -43,10 +43,10 @@ export async function scratchBroker(queues: readonly MessageQueue[] = queueNames
   await ensureFactsExchange(connection, topology);
   await declareQueues(connection, topology, queues);
   const published: Message[] = [];
-  const { queue: spy } = await channel.assertQueue('', { exclusive: true });
-  await channel.bindQueue(spy, topology.factsExchange, '#');
+  const { queue: recordingQueue } = await channel.assertQueue('', { exclusive: true });
+  await channel.bindQueue(recordingQueue, topology.factsExchange, '#');
   await channel.consume(
-    spy,
+    recordingQueue,
     (raw) => {
       if (raw === null || raw.properties.headers?.['x-test-raw'] !== undefined) return;
       // Tests also publish messages of the warehouse whose data is invalid.
@@ -93,7 +93,7 @@ async function takeDeadLetters(channel: ConfirmChannel, deadLetterQueue: string)
 
 /** Deletes all RabbitMQ queues of a queue, and its exchanges. */
 async function deleteQueue(channel: ConfirmChannel, topology: Topology, name: MessageQueue): Promise<void> {
-  for (const queue of [...topology.retiredQueues(name), ...queuesBehind(topology, name)])
+  for (const queue of [...topology.retiredQueues(name), ...rabbitmqQueuesOf(topology, name)])
     await channel.deleteQueue(queue);
   const sharded = topology.sharded(name);
   for (const exchange of sharded ? [sharded.exchange, sharded.otherTypesExchange] : [])
