@@ -1,7 +1,4 @@
-/**
- * Tests of where the outbox relay starts to read, also while an old snapshot (such as that of pg_dump) keeps
- * deleted rows in the index.
- */
+/** Tests of where the relay starts to read, also while an old snapshot keeps deleted rows in the index. */
 import { messages, type Message } from '@fulfilment/contracts';
 import {
   Database,
