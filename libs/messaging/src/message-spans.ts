@@ -10,7 +10,7 @@ import {
   type Trace,
 } from '@fulfilment/runtime';
 
-/** The traces of messages that are being handled, by the message that their handler gets. */
+/** The traces of messages that are being handled. The keys are the objects that the handlers receive. */
 const traces = new WeakMap<Message, Trace>();
 const system = { 'messaging.system': 'rabbitmq' };
 

@@ -39,10 +39,10 @@ export interface ConsumerTimes extends HandlingTimes {
  * A message that crashes its consumer affects no other message (ADR 23):
  * - A redelivered message is handled alone.
  * - On a shared queue one message at a time is prefetched after a connect, until one arrives that was never
- *   delivered before. So a crashing message returns alone, and no other's delivery count grows.
+ *   delivered before. So a crashing message returns alone, and only its delivery count grows.
  * - On an ordered queue the prefetch count must not change, since RabbitMQ would return messages in another
- *   order. So several messages return, and all their delivery counts grow. The first of them was being
- *   handled, since all before it were acknowledged. It is dead-lettered once it was delivered too often.
+ *   order. So several messages return, and all their delivery counts grow. The first of them is the one that
+ *   was being handled, since all before it were acknowledged. It is dead-lettered at `maxDeliveriesInOrder`.
  */
 export class Consumer {
   /** Received messages that are not being handled yet. */

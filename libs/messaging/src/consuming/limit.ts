@@ -6,7 +6,7 @@ export class Limit {
   constructor(private readonly max: number) {}
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    // Work that ends passes its slot to the first that waits.
+    // When work ends, it hands its slot over to the first waiting work.
     if (this.running < this.max) this.running += 1;
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {

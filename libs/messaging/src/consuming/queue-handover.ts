@@ -1,7 +1,7 @@
 import type { ChannelModel, Replies } from 'amqplib';
 import { onOwnChannel } from '../broker/topology.js';
 
-/** The consumer, as the handover from retired queues to the current one controls it. */
+/** The operations of a consumer that the handover uses. */
 export interface QueueReader {
   /** Whether every received message has been handled. */
   isIdle(): boolean;
@@ -20,8 +20,8 @@ export interface QueueSource {
 
 /**
  * Decides which version of its queue a consumer reads (ADR 23). A retired queue belongs to the replicas of
- * the earlier release while one of them consumes it. When none does, this replica unbinds it, reads the
- * remaining messages, deletes it, and continues with the next. The current queue was bound earlier, so it has
+ * the earlier release while one of them consumes it. After that, this replica unbinds it, reads the remaining
+ * messages, deletes it, and continues with the next. The current queue was bound earlier, so it has
  * all newer messages, and the inbox ignores duplicates. Messages are never applied out of order: the current
  * queue is read only when all retired queues are gone.
  */

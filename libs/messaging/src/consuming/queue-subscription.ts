@@ -14,8 +14,8 @@ export interface QueueSubscriptionOptions {
 /**
  * The subscription of a consumer to its queue on one channel, and the acknowledgements there. It is renewed:
  * - to prefetch several messages of a shared queue, after one that was never delivered before (`Consumer`);
- * - at the end of the time slice, to give way to the next replica (ADR 44). Then all messages that RabbitMQ
- *   may send are handled, so no other replica handles newer ones earlier.
+ * - at the end of the time slice, so that another replica continues (ADR 44). By then, every message that
+ *   RabbitMQ has sent is handled, so no other replica can handle newer ones first.
  */
 export class QueueSubscription {
   private queue = '';

@@ -8,18 +8,18 @@ type Acknowledgement<Raw> =
   | { readonly isWithheld: true }
   | {
       readonly isWithheld: false;
-      /** Whether the consumer gives way to another replica: it unsubscribes before the acknowledgement. */
+      /** Whether another replica is to continue: this one unsubscribes before the acknowledgement. */
       readonly endsSlice: boolean;
       /** The last withheld message, if it and those before it must be acknowledged separately, first. */
       readonly withheld?: Raw | undefined;
     };
 
 /**
- * Limits the time for which a consumer stays the single active one while other replicas wait. A consumer that
- * unsubscribes while RabbitMQ is sending it messages would handle them after the next consumer has got newer
- * ones. So after its time, acknowledgements are withheld until `prefetch` messages are handled: RabbitMQ
- * sends no more without an acknowledgement, so none is on its way. While fewer wait, no other replica is
- * needed.
+ * Limits how long a consumer stays the single active one while other replicas wait. If it unsubscribed while
+ * RabbitMQ was sending messages to it, it would handle them after the next consumer had received newer ones.
+ * So when its time is over, it withholds acknowledgements until it has handled `prefetch` messages: RabbitMQ
+ * sends no more without an acknowledgement, so none is on its way. If fewer messages wait, there is no
+ * backlog, and the slice continues.
  */
 export class TimeSlice<Raw extends Delivery> {
   private receivedTag = 0;

@@ -19,8 +19,8 @@ const daysAhead = 2;
 /** Today and the last seven days on which the service ran. */
 const keptDays = 8;
 /**
- * The inbox is locked while rows move to a new partition. With more rows than these, none moves, and the
- * partition is not created.
+ * The inbox is locked while rows move from the default partition to a new one. If there are more rows to move
+ * than this, none moves, and the partition is not created.
  */
 const maxMovedRows = 20_000;
 /** Arbitrary, equal for all replicas. */
