@@ -158,19 +158,19 @@ describe('the database', () => {
     await source.initialize();
     const database = new Database(source);
     // A busy machine may also exceed the timeout.
-    const readAtLast = () => eventually(() => database.rows(readNumbers).catch(() => undefined));
+    const readEventually = () => eventually(() => database.rows(readNumbers).catch(() => undefined));
     try {
-      await readAtLast();
+      await readEventually();
       proxy.discardData();
       const failure: unknown = await database.rows(readNumbers).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(DependencyUnavailable);
-      await readAtLast();
+      await readEventually();
       proxy.discardData();
       // Ended by its own timeout, or by the equal timeout of BEGIN.
       const failed = database.transaction((tx) => tx.rows(readNumbers));
       const transactionFailure: unknown = await failed.catch((error: unknown) => error);
       expect(transactionFailure).toBeInstanceOf(DependencyUnavailable);
-      await readAtLast();
+      await readEventually();
     } finally {
       await source.destroy();
       await proxy.stop();

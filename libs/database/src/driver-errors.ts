@@ -40,7 +40,7 @@ export function translateAndThrow(error: unknown): never {
   throw error;
 }
 
-/** Whether the server reports a failed statement, so that nothing was committed. FATAL leaves that open. */
+/** Whether the server reports a failed statement, so nothing was committed. FATAL leaves the outcome open. */
 export function isErrorResponse(error: unknown): boolean {
   return responseOf(error)?.severity === 'ERROR';
 }

@@ -1,8 +1,8 @@
 /**
  * Rows as one JSON parameter, for the keys of a `BatchLoader`. PostgreSQL assumes 100 rows for any JSON, so
  * that it keeps one plan. With arrays (`RowParameters`) of fewer than ten rows, it would plan each execution,
- * which takes as long as reading the rows. The plan may date from a time when the tables were empty, so rows
- * are looked up by subqueries, which use an index in any case; a join or NOT EXISTS may read the whole table.
+ * which takes as long as reading the rows. Statements look up rows by subqueries, which always use an index:
+ * a plan from the time when a table was empty may read the whole table for a join or NOT EXISTS.
  */
 export class JsonRows<Row extends object> {
   /**

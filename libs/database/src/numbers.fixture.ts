@@ -1,6 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { statement } from './index.js';
 
+/** A table for tests. TypeORM reads the time of a migration from its name. */
 export class Numbers1700000000000 implements MigrationInterface {
   name = 'Numbers1700000000000';
   async up(runner: QueryRunner): Promise<void> {

@@ -4,7 +4,7 @@ const defaultFullScanMs = 10_000;
 const maxFullScanShare = 0.05;
 
 export interface ScanTimes {
-  /** How long the start stays behind a handled position at least, since lower ones may be committed later. */
+  /** Minimum time by which the start follows a handled position, since lower ones may be committed later. */
   readonly lagMs?: number;
   /** Minimum time between full scans. */
   readonly fullScanMs?: number;

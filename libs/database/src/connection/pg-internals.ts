@@ -1,8 +1,8 @@
 import type { Client, Connection, Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 
-/** Sends what is written in one tick as one packet: each further packet wakes the server's process. */
-export function sendInOnePacket<T>(client: PoolClient, send: () => Promise<T>): Promise<T> {
+/** Sends all data of this tick as one packet, since each packet wakes the process of the server. */
+export function sendInOnePacket<Result>(client: PoolClient, send: () => Promise<Result>): Promise<Result> {
   const { stream } = connectionOf(client);
   stream.cork();
   process.nextTick(() => stream.uncork());

@@ -115,8 +115,9 @@ describe('a transaction', () => {
     expect(await scratch.database.rows(readNumbers)).not.toContainEqual({ value: 8 });
   });
 
-  /** Resolves when the pool has noticed its closed connections. */
-  const rowsSoon = () => eventually(() => scratch.database.rows(readNumbers).catch(() => undefined));
+  /** Reads the rows. Retries until the pool has replaced its closed connections. */
+  const rowsAfterReconnect = () =>
+    eventually(() => scratch.database.rows(readNumbers).catch(() => undefined));
 
   it('fails, without ending the process, when the server closes its connection between two statements', async () => {
     await expect(
@@ -127,7 +128,7 @@ describe('a transaction', () => {
         await tx.run(insertNumber, [4]);
       }),
     ).rejects.toThrow();
-    expect(await rowsSoon()).not.toContainEqual({ value: 3 });
+    expect(await rowsAfterReconnect()).not.toContainEqual({ value: 3 });
   });
 
   it('rejects when the response to COMMIT is lost and there is no probe, although it was committed', async () => {
@@ -190,7 +191,7 @@ describe('a transaction', () => {
         { commitProbe: { statement: readNumber, values: [6] } },
       ),
     ).rejects.toThrow();
-    expect(await rowsSoon()).not.toContainEqual({ value: 6 });
+    expect(await rowsAfterReconnect()).not.toContainEqual({ value: 6 });
   });
 });
 
