@@ -1,4 +1,4 @@
-import { parseTime } from './time.rules.js';
+import { parseTime } from './time-argument.js';
 
 const now = new Date('2026-03-01T12:00:00Z');
 
