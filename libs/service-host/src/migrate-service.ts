@@ -2,7 +2,7 @@ import { connectProgram, createDataSource, migrate, verifyOwnSession } from '@fu
 import { declareQueuesOf } from '@fulfilment/messaging';
 import { createLogger, readConfig, serviceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
-import { exitIfUnsuitable } from './unsuitable-connection.js';
+import { exitIfUnsuitable } from './exit-if-unsuitable.js';
 
 const workload = 'operator'; // the creation of an index on a large table takes long
 

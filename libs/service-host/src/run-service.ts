@@ -13,7 +13,7 @@ import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { SERVICE, type Service } from './service.js';
 import { ServiceLifecycle } from './service-lifecycle.js';
-import { exitIfUnsuitable } from './unsuitable-connection.js';
+import { exitIfUnsuitable } from './exit-if-unsuitable.js';
 
 const shutdownTimeoutMs = 20_000;
 
