@@ -146,6 +146,7 @@ function connectionFinding({ message }: UnsuitableConnection): Finding {
   return { problem: 'The connection to PostgreSQL is unsuitable.', fix: message };
 }
 
+/** For `onFailure`: ends the retries, so that the doctor reports the first failure. */
 function throwError(error: unknown): never {
   throw error;
 }

@@ -6,7 +6,7 @@ import {
   versionFindings,
 } from './findings.rules.js';
 
-describe('the findings about a store', () => {
+describe('the doctor', () => {
   it.each([
     ['15.4 (Debian 15.4-1)', [15], 0],
     ['14.9', [15], 1],
@@ -14,18 +14,18 @@ describe('the findings about a store', () => {
     ['3.9.13', [3, 10], 1],
     ['4.1.2', [3, 10], 0],
     ['2.12', [3, 10], 1],
-  ])('the version %s, with the minimum %j, has %i findings', (version, min, count) => {
+  ])('compares the version %s with the minimum %j, and has %i findings', (version, min, count) => {
     expect(versionFindings('The store', version, min)).toHaveLength(count);
   });
 
-  it('a clock may differ by a second, in either direction', () => {
+  it('accepts a clock that differs by a second, in either direction', () => {
     expect(clockFindings('Redis', { storeMs: 10_000, nowMs: 9_000 })).toEqual([]);
     expect(clockFindings('Redis', { storeMs: 9_000, nowMs: 10_000 })).toEqual([]);
     const [finding] = clockFindings('Redis', { storeMs: 9_000, nowMs: 10_001 });
     expect(finding?.problem).toContain('1001 ms');
   });
 
-  it('Redis must be a primary of version 7 that deletes no keys', () => {
+  it('accepts Redis only if it is a primary of version 7 that deletes no keys', () => {
     const good = {
       redis_version: '7.0.15',
       maxmemory_policy: 'noeviction',
@@ -48,7 +48,7 @@ describe('the findings about a store', () => {
       expect(findings(change)).toHaveLength(1);
   });
 
-  it('three Sentinels, if any are configured, must respond and name the same primary', () => {
+  it('expects that three Sentinels, if any are configured, respond and name the same primary', () => {
     const reply = (sentinel: string, primary?: string) => ({ sentinel, primary });
     const [one, two, three] = [reply('a:1', 'p:1'), reply('b:1', 'p:1'), reply('c:1', 'p:1')] as const;
     const problems = (...replies: Parameters<typeof sentinelFindings>[0]) =>
@@ -65,7 +65,7 @@ describe('the findings about a store', () => {
     ]);
   });
 
-  it('every node of RabbitMQ must be usable, and of one cluster', () => {
+  it('expects that all nodes of RabbitMQ are usable and belong to one cluster', () => {
     expect(clusterFindings([], ['suite'])).toEqual([]);
     expect(clusterFindings(['b:5672: refused'], ['suite'])[0]?.problem).toContain('b:5672');
     expect(clusterFindings([], ['suite', 'other'])[0]?.problem).toContain('suite, other');
