@@ -159,13 +159,8 @@ export class TokenVerifier {
   }
 }
 
-interface DecodedToken {
-  readonly header: ProtectedHeaderParameters;
-  readonly payload: JWTPayload;
-}
-
 /** Decodes a token without verifying it. Returns undefined if it is malformed. */
-function decode(token: string): DecodedToken | undefined {
+function decode(token: string) {
   try {
     return { header: decodeProtectedHeader(token), payload: decodeJwt(token) };
   } catch {
