@@ -219,8 +219,10 @@ describe('a DPoP-bound access token', () => {
   });
 
   it('gets a DPoP challenge that names a missing scope', async () => {
-    const poor = await boundToken(keys, { scope: '' });
-    const rejected = await get(await proof({ ath: tokenHash(poor) }), { accessToken: poor }).expect(403);
+    const withoutScopes = await boundToken(keys, { scope: '' });
+    const rejected = await get(await proof({ ath: tokenHash(withoutScopes) }), {
+      accessToken: withoutScopes,
+    }).expect(403);
     expect(rejected.headers['www-authenticate']).toBe(
       `DPoP realm="api", resource_metadata="${authServer.baseUrl}/.well-known/oauth-protected-resource/store", error="insufficient_scope", scope="orders:read", algs="ES256 Ed25519 EdDSA"`,
     );

@@ -50,7 +50,7 @@ describe('an API', () => {
       const signature = createHmac('sha256', JSON.stringify(jwk)).update(signed).digest('base64url');
       return `${signed}.${signature}`;
     },
-    'a foreign key under our key id': async () => {
+    'the signature of another key with the id of the published key': async () => {
       const { privateKey } = await generateKeyPair('ES256');
       return new SignJWT(claimsOf())
         .setProtectedHeader({ alg: 'ES256', kid: 'test', typ: 'at+jwt' })
@@ -66,7 +66,7 @@ describe('an API', () => {
       const [header, , signature] = (await authServer.token({ scope: '' })).split('.');
       return `${header}.${Buffer.from(JSON.stringify(claimsOf())).toString('base64url')}.${signature}`;
     },
-    'a signature whose last letter is another with the same bits': async () => {
+    'a signature whose last letter differs only in unused bits': async () => {
       const token = await authServer.token({ scope: 'orders:read' });
       const next = { A: 'B', Q: 'R', g: 'h', w: 'x' }[token.slice(-1)] ?? '';
       return `${token.slice(0, -1)}${next}`;

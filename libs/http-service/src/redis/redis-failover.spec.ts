@@ -96,7 +96,7 @@ describe('a connection to Redis with a replica', () => {
       return connection;
     };
     /** Sends a command to each Sentinel, on new connections. */
-    const toEach = async (password: string, command: string, ...args: string[]): Promise<unknown[]> =>
+    const sendToEach = async (password: string, command: string, ...args: string[]): Promise<unknown[]> =>
       Promise.all(
         sentinels.map(async (port) => {
           const client = new Redis({ port, password }).on('error', () => undefined);
@@ -106,18 +106,19 @@ describe('a connection to Redis with a replica', () => {
     /** Resolves when the Sentinels can elect a primary. They connect to each other with the password too. */
     const untilElectable = (password: string) =>
       eventually(async () => {
-        await toEach(password, 'CLIENT', 'KILL', 'TYPE', 'normal');
-        const replies = await toEach(password, 'SENTINEL', 'ckquorum', 'rotated').catch(String); // NOQUORUM
+        await sendToEach(password, 'CLIENT', 'KILL', 'TYPE', 'normal');
+        // Rejects with NOQUORUM while too few of them are connected.
+        const replies = await sendToEach(password, 'SENTINEL', 'ckquorum', 'rotated').catch(String);
         return Array.isArray(replies) && replies.every((reply) => String(reply).startsWith('OK 2 usable'));
       });
 
     await untilElectable('older');
     const before = await connectWith('older');
-    await toEach('older', 'ACL', 'SETUSER', 'default', '>newer');
-    await toEach('older', 'SENTINEL', 'CONFIG', 'SET', 'sentinel-pass', 'newer');
+    await sendToEach('older', 'ACL', 'SETUSER', 'default', '>newer');
+    await sendToEach('older', 'SENTINEL', 'CONFIG', 'SET', 'sentinel-pass', 'newer');
     await untilElectable('newer');
     const [during, after] = [await connectWith('older'), await connectWith('newer')];
-    await toEach('newer', 'ACL', 'SETUSER', 'default', '<older');
+    await sendToEach('newer', 'ACL', 'SETUSER', 'default', '<older');
     await untilElectable('newer');
     const late = await connectWith('newer');
     const primary = `127.0.0.1:${ports.primary}`;
