@@ -18,7 +18,7 @@ export const openMetricsType = Registry.OPENMETRICS_CONTENT_TYPE;
 /** A histogram with exemplars: in OpenMetrics format, each bucket names the trace of its last value. */
 export class TraceHistogram extends Histogram<string> {
   constructor(options: Pick<HistogramConfiguration<string>, 'name' | 'help' | 'labelNames' | 'buckets'>) {
-    // prom-client accepts exemplars only in an OpenMetrics registry; that of the process is a classic one.
+    // prom-client accepts exemplars only in an OpenMetrics registry; the registry of the process is classic.
     super({ ...options, enableExemplars: true, registers: [openMetricsRegistry()] });
     register.registerMetric(this);
   }

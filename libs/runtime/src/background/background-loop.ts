@@ -13,9 +13,9 @@ export interface BackgroundLoopOptions {
 }
 
 /**
- * Runs rounds of work. The next round follows at once while there is more work; otherwise, or after a
- * failure, which is logged, it waits for a wake-up or the interval. Private members have `#`, so that
- * subclasses may use the same names.
+ * Runs rounds of work. While there is more work, the next round follows immediately. Otherwise, and after a
+ * failure, which is logged, the next round waits for a wake-up or the interval. Private members have `#`, so
+ * that subclasses may use the same names.
  */
 export class BackgroundLoop extends BackgroundTask {
   readonly #options: BackgroundLoopOptions;

@@ -36,7 +36,7 @@ describe('SlotLoop', () => {
     expect(done).toEqual([2, 3, 4, 5, 1]);
   });
 
-  it('runs no more items at once than it has slots', async () => {
+  it('runs no more items concurrently than it has slots', async () => {
     let running = 0;
     let max = 0;
     const loop = loopOver([1, 2, 3, 4, 5, 6, 7], 3, async () => {

@@ -20,16 +20,16 @@ describe('readConfig', () => {
   ])('stops the start and prints that %s', (problem, environment) => {
     expect(printedProblems(schema, environment)).toContain(problem);
   });
-});
 
-it('readConfig prints why a setting is missing that another one requires', () => {
-  const withRequirement = schema.superRefine(({ LOUD, KEY }, context) => {
-    if (LOUD && KEY === undefined)
-      context.addIssue({ code: 'custom', path: ['KEY'], message: 'is required if LOUD is true' });
+  it('prints why a setting that another one requires is missing', () => {
+    const withRequirement = schema.superRefine(({ LOUD, KEY }, context) => {
+      if (LOUD && KEY === undefined)
+        context.addIssue({ code: 'custom', path: ['KEY'], message: 'is required if LOUD is true' });
+    });
+    expect(printedProblems(withRequirement, { PORT: '1', LOUD: 'true' })).toBe(
+      'The setting KEY is missing: is required if LOUD is true\n',
+    );
   });
-  expect(printedProblems(withRequirement, { PORT: '1', LOUD: 'true' })).toBe(
-    'The setting KEY is missing: is required if LOUD is true\n',
-  );
 });
 
 it.each([0, 255])('a keyring rejects a key of 32 bytes that are all %d, and accepts a random one', (byte) => {

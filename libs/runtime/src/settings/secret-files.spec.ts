@@ -54,7 +54,7 @@ describe('a secret in a file', () => {
   });
 });
 
-it('marks as secrets the URLs of the stores, which contain passwords, and the headers for the collector', () => {
+it('serviceSettings marks store URLs, which contain passwords, and headers for the collector as secrets', () => {
   expect(secretNames(serviceSettings)).toEqual([
     'DATABASE_URL',
     'DATABASE_DIRECT_URL',

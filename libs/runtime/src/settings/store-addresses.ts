@@ -21,7 +21,7 @@ function isBrokerUrl(url: string): boolean {
   return brokerUrl.safeParse(url).success && new URL(url).host !== '';
 }
 
-/** The address of Redis: that of `REDIS_URL`, or the primary that Sentinels name. */
+/** Settings of the address of Redis: its URL, or the Sentinels that name the primary. */
 export const redisSettings = z.object({
   REDIS_URL: z
     .url({ protocol: /^rediss?$/ })
