@@ -91,7 +91,7 @@ describe('ConcurrencyInterceptor', () => {
     expect(started).toHaveLength(capacity + 1);
   });
 
-  it('rejects requests beyond the limit of their tenant with 429, and handles those of others', async () => {
+  it('rejects requests beyond the limit of their tenant with 429, and handles requests of other tenants', async () => {
     const limit = new ConcurrencyInterceptor({ maxConcurrent: 2, maxPerTenant: 1 });
     const [first] = requests(limit, 1, { organisationId: 'org_a' });
     const [sameTenant] = requests(limit, 1, { organisationId: 'org_a', subject: 'a colleague' });

@@ -20,8 +20,8 @@ interface Limits {
 }
 
 /**
- * Limits the concurrent requests of a route in this process. Up to 100 more wait; further ones get 503, and
- * those beyond the limit of their tenant 429. For responses that hold much memory or a connection.
+ * Limits the concurrent requests of a route in this process. Up to 100 more requests wait. Beyond that, the
+ * response is 503; beyond the limit of a tenant, 429. For responses that hold much memory or a connection.
  */
 export function ConcurrencyLimit(limits: Limits): MethodDecorator {
   return UseInterceptors(new ConcurrencyInterceptor(limits));

@@ -5,7 +5,7 @@ const fail = () => Promise.reject(new Error('It failed.'));
 const succeed = () => Promise.resolve('done');
 
 describe('FailureThrottle', () => {
-  it('rejects a caller that has failed as often as it may, until the window ends, and no other caller', async () => {
+  it('rejects a caller that has reached the limit of failures until the window ends, and no other caller', async () => {
     let nowMs = 0;
     const throttle = new FailureThrottle({ requests: 2, windowSeconds: 60 }, () => nowMs);
     await expect(throttle.attempt('one', fail)).rejects.toThrow('It failed.');

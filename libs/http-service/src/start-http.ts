@@ -33,13 +33,13 @@ export const HTTP_OPTIONS = Symbol('HTTP_OPTIONS');
 export interface HttpOptions {
   /** First path segment of the service's routes. */
   readonly prefix?: string;
-  /** Checks in addition to those of the connections. */
+  /** Readiness checks in addition to `READINESS_CHECKS`. */
   readonly readiness?: ReadinessChecks;
   /** Whether browsers of any origin may call, without credentials. Default: true; pages need false. */
   readonly anyOrigin?: boolean;
   /**
-   * Handles requests before Express, and passes on the others. `routes` stands for Nest's routes, whose
-   * requests then skip all middleware of Express, also that of `beforeRoutes`. Default: Express handles all.
+   * Handles requests before Express, or passes them on to it. With `routes`, requests for Nest's routes skip
+   * all Express middleware, including that of `beforeRoutes`. Default: Express handles all requests.
    */
   readonly beforeExpress?: RawHandler | 'routes';
   /** Adds Express middleware before Nest's routes. */

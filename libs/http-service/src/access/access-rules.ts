@@ -11,7 +11,7 @@ const rateLimitMetadata = 'access:rate-limit';
 export const Scopes = (...scopes: readonly [StoreScope, ...StoreScope[]]) =>
   SetMetadata(scopesMetadata, scopes);
 
-/** Declares that any token for this API is enough, whatever its scopes. */
+/** Declares that the route needs a token for this API, but no scope. */
 export const AnyScopes = () => SetMetadata(scopesMetadata, []);
 
 /** Declares that the route needs no token. */

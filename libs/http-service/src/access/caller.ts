@@ -11,7 +11,7 @@ export interface Caller {
   readonly organisationId: string | undefined;
   readonly organisationRole: string | undefined;
   readonly scopes: ReadonlySet<string>;
-  /** The APIs that accept the token: both for a first-party app, else one. */
+  /** The APIs that accept the token: both for a first-party app, one for another app. */
   readonly audiences: readonly string[];
   readonly tokenId: string;
   /** Time of the authorization server's clock, in whole seconds. */

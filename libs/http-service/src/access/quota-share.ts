@@ -101,8 +101,8 @@ export class QuotaShare {
   }
 
   /**
-   * Returns how many permits to reserve: usually as many as were used of the last share. If that share was
-   * exhausted during its lifetime, twice the number that was used and is needed; after a pause, none.
+   * Returns how many permits to reserve: usually as many as were used of the last share; twice the used and
+   * needed ones if the share was exhausted before the end of its lifetime; zero after a pause.
    */
   private reserveFor(needed: number): number {
     const ageMs = this.nowMs() - this.queriedAtMs;

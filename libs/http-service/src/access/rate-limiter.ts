@@ -80,7 +80,7 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
 
   /**
    * Takes one request from the quota of the client's network, and of the wider network that an IPv6 address
-   * is in. Returns the decision of the network that rejects it; if none does, that of the smaller one.
+   * is in. Returns the decision of a network that rejects the request, or otherwise of the smaller one.
    */
   async takeByAddress(name: Name, address: string | undefined): Promise<RateLimitDecision | undefined> {
     const { network, widerNetwork } = clientNetwork(address);

@@ -13,7 +13,7 @@ export interface KeyedRequest {
   readonly scope: KeyScope;
   /** Fingerprints of the body. The first is stored; those under previous keys count as the same body. */
   readonly fingerprints: readonly Buffer[];
-  /** When the request was received. A key that is 24 hours old by then counts as absent. */
+  /** When the request was received. A key that was stored at least 24 hours earlier counts as absent. */
   readonly receivedAt: Date;
 }
 

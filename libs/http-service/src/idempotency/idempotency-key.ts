@@ -16,7 +16,7 @@ export const idempotencyKeyHeader: Parameter = {
   example: '6f1f7c2e-2f3b-4d0a-9c55-6b7d3f0e8a11',
 };
 
-/** Parameter decorator for the `idempotency-key` without the quotes of the IETF draft; undefined if none. */
+/** Parameter decorator for the `idempotency-key`, without enclosing quotes; undefined if it is not sent. */
 export const IdempotencyKey = createParamDecorator(readIdempotencyKey);
 
 export function readIdempotencyKey(_: unknown, context: ExecutionContext): string | undefined {

@@ -19,7 +19,7 @@ export function keyInUse(): Conflict {
   );
 }
 
-/** Headers of a response that replays the one to an earlier request with the same key. */
+/** Headers of a replay, which is the stored response to an earlier request with the same key. */
 export const replayHeaders: Readonly<Record<string, string>> = { 'Idempotent-Replayed': 'true' };
 
 /** Documentation of the conflicts, for operations with an `idempotency-key`. */

@@ -13,7 +13,7 @@ export interface SentinelReply {
   readonly error?: string;
 }
 
-/** Requests the address of the primary from each Sentinel. Returns none without `REDIS_SENTINELS`. */
+/** Requests the address of the primary from each Sentinel. Returns `[]` without `REDIS_SENTINELS`. */
 export async function primariesBySentinel(settings: RedisSettings): Promise<SentinelReply[]> {
   const options = sentinelOptions(settings);
   if (options === undefined) return [];

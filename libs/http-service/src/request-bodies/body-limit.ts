@@ -4,7 +4,7 @@ import type { RouteTargets } from '../route-targets.js';
 
 const bodyLimitKey = 'request:body-limit';
 
-/** The limit of a route without `@BodyLimit()`. Because of the gateway's limit, none can be higher. */
+/** The limit of a route without `@BodyLimit()`. The gateway rejects bodies of more than 320 KiB. */
 export const maxBodyBytes = 256 * 1024;
 
 /** Maximum size of the route's body in bytes. A larger body is 413 and is not parsed. */

@@ -38,7 +38,7 @@ export class DirectRoutes {
     }
   }
 
-  /** Handles a request, by Express if it is for none of the routes. */
+  /** Handles a request for one of the routes. Passes other requests to Express. */
   readonly handle: RawHandler = (request, response, passToExpress) => {
     const { method, url = '' } = request;
     const end = url.indexOf('?');

@@ -1,6 +1,6 @@
 import express from 'express';
 
-/** Creates the Express app with all settings, since Nest's adapter creates the router, which reads them. */
+/** Creates the Express app with all settings: Nest's adapter creates the router, which reads them. */
 export function createExpressApp() {
   const app = express();
   app.disable('x-powered-by');

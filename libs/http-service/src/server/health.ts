@@ -39,8 +39,8 @@ const checksOfServing: readonly string[] = ['postgres'];
 
 /**
  * `/health/live`, `/health/ready` and `/health/serving`: no authentication, no rate limit, no HTTP caching. A
- * load balancer should read `/health/serving`: requests continue without Redis and RabbitMQ, so an outage of
- * these must not take every replica out of service.
+ * load balancer should read `/health/serving`, since an outage of Redis or RabbitMQ must not take every
+ * replica out of service.
  */
 export function healthRoutes(checks: ReadinessChecks, findFailedChecks: FindFailedChecks): Router {
   const router = Router();
