@@ -20,9 +20,9 @@ export function traceOf(message: Message): Trace {
 }
 
 /**
- * Applies messages, each in a span of its own trace. The traceparents of the handled messages are those of
- * these spans, so that what they cause follows them.
- * @param apply gets the span for what the messages share: that of the first message whose trace is recorded
+ * Applies messages, and records a span for each in the trace of the message. `apply` gets the messages with
+ * the traceparents of these spans, so that the effects of a message become children of its span.
+ * @param apply also gets the first recorded span, for the transaction that the messages share
  */
 export async function inMessageSpans(
   queue: MessageQueue,

@@ -9,7 +9,7 @@ const heartbeatSeconds = '10';
  * tries the next one. The caller needs no listener for `error`: calls in progress reject.
  * @param urls value of `RABBITMQ_URL`
  * @param name shown in the management interface of RabbitMQ
- * @throws Error of the only node, or AggregateError if none of several can be used
+ * @throws the error of the only node, or an AggregateError of all nodes if there are several
  */
 export async function connect(urls: string, name?: string): Promise<ChannelModel> {
   const nodes = brokerNodes(urls);

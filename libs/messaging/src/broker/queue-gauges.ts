@@ -49,7 +49,7 @@ export class QueueGauges extends BackgroundLoop {
     }
   }
 
-  /** Returns the number of messages in these queues; undefined if that of any queue is unknown. */
+  /** Returns the number of messages in these queues; undefined if any of the counts is unknown. */
   private async countAll(names: readonly string[]): Promise<number | undefined> {
     let sum = 0;
     for (const name of names) {

@@ -36,7 +36,7 @@ export class RejectedMessage extends Error {
   override readonly name = 'RejectedMessage';
 }
 
-/** Thrown if a message must not share its transaction. Each message of its batch is then handled alone. */
+/** Thrown if a message must not share its transaction. Its batch is then handled message by message. */
 export class NeedsOwnTransaction extends Error {
   override readonly name = 'NeedsOwnTransaction';
 }
@@ -63,8 +63,8 @@ interface ReceivedMessage {
 }
 
 /**
- * Applies messages in batches. Retries the messages of a failed batch in smaller batches or alone. Rejects a
- * message that fails too often alone: it is dead-lettered with a reason.
+ * Applies messages in batches. Retries a failed batch in smaller batches or message by message. A message
+ * that fails too often by itself is dead-lettered with a reason.
  */
 export class ApplyMessages implements MessageHandler {
   /** Start of the first transaction that met the current outage (`performance.now()`). */

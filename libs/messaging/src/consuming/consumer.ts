@@ -37,9 +37,9 @@ export interface ConsumerTimes extends HandlingTimes {
  * Consumes a queue. A message is acknowledged after its handling. It may arrive twice, but has one effect.
  *
  * A message that crashes its consumer affects no other message (ADR 23):
- * - A redelivered message is handled alone.
+ * - A redelivered message is handled in a batch of its own.
  * - On a shared queue one message at a time is prefetched after a connect, until one arrives that was never
- *   delivered before. So a crashing message returns alone, and only its delivery count grows.
+ *   delivered before. So only the crashing message returns, and only its delivery count grows.
  * - On an ordered queue the prefetch count must not change, since RabbitMQ would return messages in another
  *   order. So several messages return, and all their delivery counts grow. The first of them is the one that
  *   was being handled, since all before it were acknowledged. It is dead-lettered at `maxDeliveriesInOrder`.

@@ -7,8 +7,8 @@ import { ConfirmedPublisher, type OutgoingMessage } from '../broker/confirmed-pu
 const retryDelayMs = 200;
 
 /**
- * Publishes the messages that a consumer moves to shards or dead-letter queues, and waits as long as RabbitMQ
- * accepts none. The consumer must publish one batch at a time.
+ * Publishes the messages that a consumer moves to shards or dead-letter queues, and waits while RabbitMQ
+ * accepts no messages. The consumer must publish one batch at a time.
  */
 export class RetryingPublisher {
   readonly topology: Topology;

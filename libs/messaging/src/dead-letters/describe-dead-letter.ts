@@ -6,7 +6,7 @@ import { rejectionReasonHeader, rejectedAtHeader } from './dead-letter-message.j
 /** A rejected message as shown to an operator: with the ids in it, without text that people wrote. */
 export interface DeadLetter {
   readonly queue: MessageQueue;
-  /** The id in the message, else its AMQP message id; for a message without either, a hash of its bytes. */
+  /** The first that exists: the id in the message, its AMQP message id, a hash of its bytes. */
   readonly id: string;
   readonly type: string | null;
   readonly reason: string;

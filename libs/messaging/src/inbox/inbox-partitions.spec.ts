@@ -108,7 +108,7 @@ describe('the partitions of the inbox', () => {
 });
 
 describe('the clean-up of the default partition of the inbox', () => {
-  it('deletes rows of applied messages after 30 days, of others after a year, and none of another partition', async () => {
+  it('deletes rows of applied messages after 30 days, of others after a year, and keeps those of other partitions', async () => {
     await partitions.round();
     const rows = [
       ['applied', '30 days 1 minute'],

@@ -94,8 +94,8 @@ export class InboxPartitions extends BackgroundLoop {
 }
 
 /**
- * Returns the days with a partition, except future ones and the last eight. Counts partitions, not time: a
- * stopped service creates none, and after an outage the queues still have messages of the days before it.
+ * Returns the days with a partition, except future days and the last eight. Counts partitions, not days: a
+ * stopped service creates no partitions, and its queues still contain messages of the days before it stopped.
  */
 function expiredDays(names: ReadonlySet<string>, today: string): string[] {
   const days = [...names].flatMap((name) => dayOfPartition(name) ?? []);
