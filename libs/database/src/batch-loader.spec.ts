@@ -19,7 +19,7 @@ function slowLoader(options: { readonly dedupeKey?: (key: string) => string } = 
 }
 
 describe('the batch loader', () => {
-  it('loads keys that are requested at the same time with one statement, and each gets its own row or none', async () => {
+  it('loads keys that are requested in one tick by one statement, and returns the row of each key, or undefined', async () => {
     const { loader, statements, tick } = slowLoader();
     const rows = Promise.all(['a', 'nothing', 'b'].map((key) => loader.load(key)));
     await tick();

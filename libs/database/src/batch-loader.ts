@@ -82,8 +82,8 @@ export class BatchLoader<Key, Row> {
 }
 
 /**
- * Runs a batch in the context of a key whose span is recorded, else of its first key, if that has one.
- * Without this, it could run in the context of an earlier batch.
+ * Runs a batch in the context of the first key whose span is recorded, or otherwise in that of the first key,
+ * if it has one. Without this, a batch could run in the context of an earlier batch.
  */
 function inContextOf<Result>(
   batch: readonly { readonly context: WorkContext | undefined }[],

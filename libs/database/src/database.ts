@@ -35,13 +35,13 @@ export interface TransactionOptions {
    */
   readonly commitProbe?: CommitProbe;
   /**
-   * All statements see the database as of the first one, and none may write (REPEATABLE READ, READ ONLY). For
-   * a response of several statements. It costs no round trip and never fails to serialise.
+   * All statements read the state that the first one sees; writes are rejected (REPEATABLE READ, READ ONLY).
+   * For a response of several statements. It costs no round trip and never causes a serialisation failure.
    */
   readonly snapshot?: boolean;
-  /** Timeout of each statement, shorter than that of the pool. Sent with BEGIN, it costs no round trip. */
+  /** Timeout of each statement, shorter than the pool's. It is sent with BEGIN, so it costs no round trip. */
   readonly statementTimeoutMs?: number;
-  /** The span of the work, if it is recorded; by default that of the current context. */
+  /** The span of the work, if it is recorded; by default the span of the current context. */
   readonly span?: Span | undefined;
 }
 
@@ -91,7 +91,7 @@ export class Database implements Sql {
   }
 
   /**
-   * Returns rows, with a timeout shorter than that of the pool. Sends the statement together with BEGIN.
+   * Returns rows, with a timeout shorter than the pool's. Sends the statement together with BEGIN.
    * @throws DependencyUnavailable on timeout
    */
   async rowsWithTimeout<Row>(

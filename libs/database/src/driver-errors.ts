@@ -26,12 +26,12 @@ export function isConnectionFailure(error: unknown): boolean {
   );
 }
 
-/** Whether a write failed because the server accepts none, as after a failover. */
+/** Whether a write failed because the server is read-only, as after a failover. */
 export function isReadOnlyServer(error: unknown): boolean {
   return hasSqlState(error, [readOnlyTransaction]);
 }
 
-/** @throws DependencyUnavailable if a retry may succeed, else the error itself */
+/** @throws DependencyUnavailable if a retry may succeed, otherwise the error itself */
 export function translateAndThrow(error: unknown): never {
   if (isConnectionFailure(error) || transientSqlStates.test(responseOf(error)?.code ?? ''))
     throw new DependencyUnavailable('PostgreSQL is unavailable, or ended a statement early.', {

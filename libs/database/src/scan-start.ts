@@ -52,7 +52,7 @@ export class ScanStart {
     this.fullScanAllowedAtMs = performance.now() + durationMs / maxFullScanShare;
   }
 
-  /** @param positions those of a handled batch, ascending */
+  /** @param positions of a handled batch, ascending */
   advance(positions: readonly number[]): void {
     const [first, last] = [positions[0], positions.at(-1)];
     if (first === undefined || last === undefined) return;

@@ -39,7 +39,7 @@ export class TransactionSpan {
   }
 }
 
-/** Starts the span of a transaction if it has a parent. @param parent by default that of the context */
+/** Starts the span of a transaction if it has a parent. @param parent by default the current span */
 export function startTransactionSpan(parent = currentSpan()): TransactionSpan | undefined {
   return parent && new TransactionSpan(parent);
 }

@@ -105,7 +105,7 @@ export async function connectProgram(dataSource: DataSource, options: SessionOpt
     const differences = await differencesFrom(dataSource, options);
     if (differences.length > 0) throw new UnsuitableConnection(`${listOf(differences)}. ${useDirectUrl}`);
   } catch (error) {
-    await dataSource.destroy(); // else its idle connections would keep the program running
+    await dataSource.destroy(); // its idle connections would keep the program running
     throw error;
   }
 }

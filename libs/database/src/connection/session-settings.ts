@@ -12,8 +12,8 @@ const defaultStatementTimeoutMs = 8_000;
 
 export interface SessionOptions {
   /**
-   * Migrations and operator commands (`operator`) read whole tables: they get no statement timeout, and none
-   * of the settings for plans. Default: `service`.
+   * Migrations and operator commands (`operator`) read whole tables, so they get neither a statement timeout
+   * nor the settings for plans. Default: `service`.
    */
   readonly workload?: 'service' | 'operator';
   /** Limit of one statement of a service. */

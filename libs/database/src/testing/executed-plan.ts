@@ -1,6 +1,6 @@
 import { type Database, type Sql, type Statement, statement, type Values } from '../index.js';
 
-/** A node of a plan. The members about rows, loops and blocks are those of its execution. */
+/** A node of a plan. Rows, loops and blocks were counted while the plan was executed. */
 export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
