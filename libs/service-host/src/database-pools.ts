@@ -48,13 +48,13 @@ export class DatabasePools {
     return { database: this.replica.database, maxLagMs, isConnected: () => this.hasConnectedReplica };
   }
 
-  /** Whether `connect` has connected all pools except that of the replica. Stays true after that. */
+  /** Whether `connect` has connected the pools of the primary. Stays true when connections are lost. */
   get hasConnected(): boolean {
     return this.hasConnectedPrimary;
   }
 
   /**
-   * Resolves when all pools are connected, however long that takes, except that of the replica if it is down.
+   * Resolves when the pools are connected, however long that takes. Does not wait for a replica that is down.
    * @throws UnsuitableConnection if a connection pooler drops settings that the service needs, or the URL of
    *   the replica leads to a server that does not replicate the database
    */

@@ -15,7 +15,7 @@ export function findingIf(isProblem: boolean, problem: string, fix: string): Fin
   return isProblem ? [{ problem, fix }] : [];
 }
 
-/** Returns a finding about the names; none if there are no names. */
+/** Returns a finding that lists the names, if there are any. */
 export function findingAbout(
   names: readonly string[],
   problem: (list: string) => string,
