@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { createDataSource, Database, migrate, type Sql, statement } from './index.js';
 import { valuesOf } from './sql.js';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
