@@ -7,7 +7,10 @@ const isoDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2
 export const timeArgument = z.string('is missing').transform((typed, context) => {
   const time = parseTime(typed, new Date());
   if (time !== undefined) return time;
-  context.addIssue({ code: 'custom', message: 'must be an ISO 8601 time, or one ago: 30m, 2h, 7d' });
+  context.addIssue({
+    code: 'custom',
+    message: 'must be an ISO 8601 time, or a duration before now: 30m, 2h, 7d',
+  });
   return z.NEVER;
 });
 
