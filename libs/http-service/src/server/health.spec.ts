@@ -65,21 +65,21 @@ describe('sharedReadiness', () => {
   });
 });
 
-describe('healthRoutes', () => {
+describe('the health routes', () => {
   const checks = { postgres: () => true, redis: () => true, rabbitmq: () => true };
   const get = (path: string, failed: readonly string[]) =>
     request(express().use(healthRoutes(checks, () => Promise.resolve(failed)))).get(path);
 
   it.each([
-    [[], 200],
-    [['redis', 'rabbitmq'], 200],
-    [['postgres'], 503],
-    [['postgres', 'redis', 'rabbitmq'], 503],
+    { failed: [], serving: 200, ready: 200 },
+    { failed: ['redis', 'rabbitmq'], serving: 200, ready: 503 },
+    { failed: ['postgres'], serving: 503, ready: 503 },
+    { failed: ['postgres', 'redis', 'rabbitmq'], serving: 503, ready: 503 },
   ])(
-    'without %j, /serving is %i (requests need only PostgreSQL), /ready is 503 if any check fails, and /live is 200',
-    async (failed, status) => {
-      await get('/serving', failed).expect(status);
-      await get('/ready', failed).expect(failed.length === 0 ? 200 : 503);
+    'respond with $serving at /serving, $ready at /ready and 200 at /live while the checks $failed fail',
+    async ({ failed, serving, ready }) => {
+      await get('/serving', failed).expect(serving);
+      await get('/ready', failed).expect(ready);
       await get('/live', failed).expect(200);
     },
   );
