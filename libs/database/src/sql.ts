@@ -69,8 +69,8 @@ export interface Sql {
 /** One open transaction. */
 export interface Transaction extends Sql {
   /**
-   * Awaits the last statements at the commit, which is then sent in the packet of those that were issued in
-   * this tick. If one fails, nothing is committed.
+   * Adds statements that are awaited with the commit. COMMIT is sent in one packet with the statements that
+   * were issued in the same tick. If one of them fails, nothing is committed.
    */
   awaitAtCommit(...pendingStatements: readonly Promise<unknown>[]): void;
   /** Calls back after the commit has succeeded; never when the transaction rolls back. */

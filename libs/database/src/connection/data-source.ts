@@ -12,7 +12,7 @@ import {
 const clientTimeoutFactor = 1.2;
 /** Short, since a request waits for a connection. */
 const defaultConnectTimeoutMs = 3_000;
-/** Long, since a request that opens a connection waits for it, and prepares its statements again. */
+/** Long, since opening a connection delays a request, and its statements have to be prepared on it. */
 const idleTimeoutMs = 600_000;
 /** Below the time after which load balancers and firewalls silently drop idle connections (some minutes). */
 const keepAliveDelayMs = 30_000;
@@ -29,7 +29,7 @@ export interface DataSourceSettings extends SessionOptions {
   readonly readsStandby?: boolean;
 }
 
-/** TypeORM's data source: pool and migrations, not yet connected. Sets pg's type parsers, process-wide. */
+/** Creates TypeORM's data source, not connected yet. Also sets pg's type parsers for the whole process. */
 export function createDataSource(settings: DataSourceSettings): DataSource {
   const { url, poolSize, applicationName, migrations, readsStandby = false } = settings;
   const { connectTimeoutMs = defaultConnectTimeoutMs } = settings;

@@ -1,7 +1,7 @@
 import { Client, type ClientConfig } from 'pg';
 import { connectionOf } from './pg-internals.js';
 
-/** A client that notices, from what PostgreSQL reports during the start-up, that the server is a standby. */
+/** A client that detects a standby by a parameter that PostgreSQL reports when the connection starts. */
 class ObservingClient extends Client {
   isStandby = false;
 

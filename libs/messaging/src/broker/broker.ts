@@ -46,7 +46,7 @@ export class Broker {
     return this.isReady;
   }
 
-  /** Whether RabbitMQ is short of memory or disk. It reads no messages then, so they would pile up here. */
+  /** Whether RabbitMQ is short of memory or disk. It then reads no messages, so none must be sent. */
   get blocked(): boolean {
     return this.isBlocked;
   }

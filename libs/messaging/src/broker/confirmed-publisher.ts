@@ -40,7 +40,7 @@ export class ConfirmedPublisher {
   }
 
   /**
-   * Resolves when RabbitMQ has confirmed what was published. Returns whether each message is in a queue.
+   * Resolves when RabbitMQ has confirmed all published messages. Returns whether each of them is in a queue.
    * @throws Error when RabbitMQ does not confirm within 10 s
    */
   async confirm(): Promise<boolean> {

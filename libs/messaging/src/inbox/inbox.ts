@@ -2,8 +2,8 @@ import { isUuid, type MessageQueue } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { InternalRoute } from '@fulfilment/runtime';
 
-// A message whose row says that it was rejected or deferred (`held`) is handled once more when a copy
-// arrives, for example because an operator replays it.
+// A message that was rejected or deferred (`held`) is handled when a further copy arrives, such as an
+// operator's replay.
 const claim = statement(
   'inbox.claim',
   `INSERT INTO inbox (message_id, queue, outcome)
@@ -23,7 +23,7 @@ export async function claimMessages(
   return new Set(rows.map((row) => row.message_id));
 }
 
-/** The reason for which a message of a day whose rows were dropped is rejected (docs/adr/0049). */
+/** Why a message is rejected if the inbox rows of its day were dropped (docs/adr/0049). */
 export const olderThanInbox =
   'older than the inbox, which no longer shows whether it was handled; check its effect, then replay or discard it';
 

@@ -24,7 +24,7 @@ export function reportRelaxedSettings(relaxed: readonly RelaxedSetting[], logger
   }
 }
 
-/** Returns which of the settings that every service has are relaxed. */
+/** Returns the relaxed settings among those that all services have. */
 export function relaxedServiceSettings(
   settings: Pick<ServiceSettings, 'BASE_URL' | 'AUTH_URL'>,
 ): RelaxedSetting[] {

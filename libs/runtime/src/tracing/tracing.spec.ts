@@ -17,7 +17,7 @@ afterEach(() => recorded?.stop());
 
 describe('the decision to record a trace', () => {
   it.each([sampled, unsampled, undefined])(
-    'is made here for the traceparent %s of a request, whatever its flag says',
+    'is made by the receiving process for the traceparent %s of a request, whatever its flag says',
     (received) => {
       record(everything);
       expect(startTrace(start, { received, isTrusted: false })).toBeInstanceOf(Span);
@@ -34,7 +34,7 @@ describe('the decision to record a trace', () => {
     expect(new Set(decisions.map((trace) => trace instanceof Span)).size).toBe(2);
   });
 
-  it('is made for a message where its trace began', () => {
+  it('is made for a message by the process that started its trace', () => {
     record(nothing);
     const trace = startTrace(start, { received: sampled, isTrusted: true });
     expect(trace).toMatchObject({ traceId, parentSpanContext: { spanId: '00f067aa0ba902b7' } });
@@ -42,7 +42,7 @@ describe('the decision to record a trace', () => {
     expect(startTrace(start, { received: unsampled, isTrusted: true })).toBe('unsampled');
   });
 
-  it('is made here for a message too if the sampler is not parent-based', () => {
+  it('is made by the receiving process for a message too if the sampler is not parent-based', () => {
     record({ isParentBased: false, ratio: 0 });
     expect(startTrace(start, { received: sampled, isTrusted: true })).toBe('unsampled');
   });

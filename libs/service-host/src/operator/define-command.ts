@@ -17,7 +17,7 @@ export interface Command<Context> {
   prepare(args: Readonly<Record<string, unknown>>): (context: Context) => Promise<object>;
 }
 
-/** Defines a command with typed arguments. Messages of the schema follow their names: `is missing`. */
+/** Defines a command with typed arguments. A schema's message, such as `is missing`, follows the name. */
 export function defineCommand<Context, Arguments extends z.ZodType>(command: {
   readonly summary: string;
   readonly operands?: readonly string[];
