@@ -113,7 +113,7 @@ describe('messaging', () => {
   it('handles a message once when five copies arrive', async () => {
     const message = clientDeleted();
     await broker.publish(message, message, message);
-    // In order, so the last shows that all are handled.
+    // Messages arrive in order, so the effect of the last one shows that all were handled.
     await broker.publish(message, message, clientDeleted());
     await untilEffects(2);
     expect(await effectCounts()).toEqual({ effects: 2, distinct: 2 });

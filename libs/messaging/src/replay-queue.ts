@@ -5,7 +5,7 @@ import { close } from './broker/close.js';
 import { connect } from './broker/connect.js';
 import { ConfirmedPublisher } from './broker/confirmed-publisher.js';
 
-/** `write` waits while this many messages are queued: seconds of work, and little memory for RabbitMQ. */
+/** `write` waits while this many messages are queued: a few seconds of work, and little memory. */
 const maxQueued = 2_000;
 const pollIntervalMs = 20;
 const defaultStallTimeoutMs = 60_000;

@@ -112,7 +112,7 @@ export async function connectProgram(dataSource: DataSource, options: SessionOpt
 
 /**
  * Verifies that each of two connections has one session of its own, which session locks need. Behind a
- * transaction pooler, both may use the same session, or one of them several.
+ * transaction pooler, both may share a session, or one of them may use several.
  * @throws UnsuitableConnection if a connection has no session of its own
  */
 export async function verifyOwnSession(dataSource: DataSource): Promise<void> {

@@ -42,7 +42,7 @@ export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
   return UseInterceptors(BodyCheckInterceptor);
 }
 
-/** The member of an error's field: `events` for `events.0`. */
+/** Returns the member of the body that the path of an error begins with: `events` for `events.0`. */
 function memberOf(field: string): string {
   return field.split('.', 1)[0] ?? field;
 }

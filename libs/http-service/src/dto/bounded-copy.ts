@@ -12,7 +12,7 @@ const reservedNames = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Returns a deep copy of parsed JSON without members that are null or have a reserved name. Null elements of
- * arrays stay: they have a position.
+ * arrays are kept, so that the others keep their positions.
  * @throws ValidationFailed for `body` if it is nested too deeply, has too many members in all, or contains an
  *   object with too many members
  */

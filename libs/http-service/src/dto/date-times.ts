@@ -49,7 +49,7 @@ export function momentInUtc(text: string): string | undefined {
   return moment.toISOString().replace('.000Z', digits === '' ? 'Z' : `.${digits}Z`);
 }
 
-/** Unlike this, `Date.UTC` maps the years 0 to 99 to 1900 to 1999. */
+/** Returns midnight of a day. `Date.UTC` would map the years 0 to 99 to 1900 to 1999. */
 function utc(year: number, month: number, day: number): Date {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);

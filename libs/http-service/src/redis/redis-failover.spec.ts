@@ -25,7 +25,7 @@ describe('a connection to Redis with a replica', () => {
   let folder: string;
   let ports: { readonly primary: number; readonly replica: number; readonly sentinel: number };
   const servers: ChildProcess[] = [];
-  /** Starts redis-server with these lines of configuration; as a Sentinel if a line says so. */
+  /** Starts redis-server with these lines of configuration; as a Sentinel if one begins with `sentinel`. */
   const startServer = (port: number, ...lines: string[]): void => {
     const file = join(folder, `${port}.conf`);
     const all = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, 'save ""', 'loglevel warning', ...lines];

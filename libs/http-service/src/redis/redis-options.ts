@@ -27,7 +27,7 @@ export function redisOptions(settings: RedisSettings) {
   };
 }
 
-/** Returns the delay before this attempt to reconnect, from 1. */
+/** @param attempt number of the attempt to reconnect, from 1 */
 export function reconnectDelayMs(attempt: number): number {
   return Math.min(reconnectDelayStepMs * attempt, maxReconnectDelayMs);
 }

@@ -13,7 +13,7 @@ const failures = new Counter({
   labelNames: ['use'],
 });
 
-/** A Redis connection that fails open: if a command fails, the caller continues, which is counted. */
+/** A Redis connection that fails open: a failed command is counted, and the caller continues. */
 export class RedisConnection {
   readonly client: Redis;
   private readonly logLimit = new WarningLimit();

@@ -8,7 +8,7 @@ const timeoutMs = 2_000;
 export interface SentinelReply {
   /** `host:port` */
   readonly sentinel: string;
-  /** `host:port`; undefined if it does not know the name of the primary, or did not respond (`error`). */
+  /** `host:port`; undefined if the Sentinel does not know the primary, or did not respond (`error`). */
   readonly primary?: string | undefined;
   readonly error?: string;
 }

@@ -13,7 +13,7 @@ describe('sharedReadiness', () => {
     isUp = true;
   });
 
-  /** A check that ends when the test says so. */
+  /** Readiness with a check that ends when the test calls `finish`. */
   const slowCheck = () =>
     sharedReadiness(
       {

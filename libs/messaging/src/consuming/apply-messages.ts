@@ -16,7 +16,7 @@ const defaultRetryDelayMs = { min: 100, max: 5_000 };
 const defaultRequeueAfterMs = 15_000;
 /** A message is rejected when this many attempts to handle it have failed with unexpected errors. */
 const maxUnexpectedErrors = 5;
-/** The same for timeouts: more, since an outage or a lock of another transaction may cause them, too. */
+/** The same for timeouts. It is higher, since an outage or another transaction's lock may also cause them. */
 const maxTimeouts = 12;
 
 const handled = new Counter({

@@ -111,10 +111,10 @@ export class DeadLetterQueues {
   }
 
   /**
-   * Goes once through all current dead letters. Kept ones are republished to the end of the queue before they
-   * are acknowledged at its head, so that the order is the same afterwards. They are not requeued, because
-   * RabbitMQ 4 counts that as a delivery and drops the message at its limit. Duplicates, left by a crash in
-   * between, are merged: they have the same id and content.
+   * Goes once through all current dead letters. Those to keep are republished to the end of the queue before
+   * they are acknowledged at its head, so that their order stays the same. They are not requeued, because
+   * RabbitMQ 4 counts that as a delivery and drops the message at its limit. A crash between these steps
+   * leaves duplicates with the same id and content; the next scan merges them.
    */
   private async scan(
     queue: MessageQueue,

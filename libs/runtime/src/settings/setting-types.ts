@@ -10,7 +10,7 @@ export function publicUrl() {
   return z.url({ protocol: /^https?$/ }).refine((text) => !text.endsWith('/'), 'must not end with a slash');
 }
 
-/** `true` or `false`, as a setting; no other spelling. */
+/** A setting that is `true` or `false`; no other spelling is accepted. */
 export function booleanSetting(defaultValue = false) {
   return z
     .enum(['true', 'false'])

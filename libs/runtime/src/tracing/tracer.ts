@@ -3,7 +3,7 @@ import { newTraceId, nextTraceparent, parseTraceparent } from './traceparent.js'
 
 /** Decides which traces are recorded. */
 export interface Sampler {
-  /** Whether the decision of the process that started the trace counts. */
+  /** Whether a message keeps the decision of the process that started its trace. */
   readonly isParentBased: boolean;
   /** The share of the traces that start here, from 0 to 1. */
   readonly ratio: number;
@@ -31,8 +31,8 @@ export function isTracing(): boolean {
 /**
  * Starts the span of a request or message, if its trace is recorded.
  *
- * The decision of a message's trace was made where the trace began. That of a request is made here, at
- * random: clients choose the flag and the id of their traceparent, so neither of them may decide.
+ * The decision about the trace of a message was made by the process that started it. The decision about a
+ * request is made by this process, at random: clients choose the flag and the id of their traceparent.
  */
 export function startTrace(
   start: SpanStart,
