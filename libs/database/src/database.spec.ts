@@ -29,14 +29,14 @@ describe('the database', () => {
   });
   afterAll(() => scratch.drop());
 
-  it('reads bigints exactly, and throws at values above the safe integers of JavaScript', async () => {
+  it('reads bigints exactly, and throws an error for values above the safe integers of JavaScript', async () => {
     await scratch.database.run(insertNumber, ['9007199254740991']);
     expect(await scratch.database.rows(readNumbers)).toEqual([{ value: 9007199254740991 }]);
     const tooLarge = statement('test.too-large', "SELECT '9007199254740992'::bigint AS value");
     await expect(scratch.database.rows(tooLarge)).rejects.toThrow(RangeError);
   });
 
-  it('ends a read after its own timeout, as an outage, and keeps the timeout of the pool for others', async () => {
+  it('ends a read after its own timeout, as in an outage, and keeps the timeout of the pool for others', async () => {
     const sleep = statement('test.sleep', 'SELECT pg_sleep(5)');
     const readTimeout = statement(
       'test.read-timeout',

@@ -3,7 +3,7 @@ import request from 'supertest';
 import type { TokenMaker } from '@fulfilment/testing';
 import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 
-describe('access to an API', () => {
+describe('an API that requires access tokens', () => {
   let authServer: TokenMaker;
   let api: SmallApi;
   beforeAll(async () => {
@@ -158,8 +158,8 @@ describe('access to an API', () => {
   });
 });
 
-describe('access to an API while Redis is down', () => {
-  it('is not limited by quotas, and its responses have no RateLimit header', async () => {
+describe('an API while Redis is down', () => {
+  it('does not limit requests, and sends no RateLimit header', async () => {
     const api = await smallApi({ redisUrl: 'redis://127.0.0.1:1/0' });
     try {
       const token = await api.authServer.token({ scope: 'shipping:read' });
