@@ -44,6 +44,8 @@ interface BenchEntry {
   readonly load: () => Promise<Bench>;
   /** Default of `--rows`; undefined if the benchmark has no such option. */
   readonly rows?: number;
+  /** Whether it measures several services, of which `--service` selects one. */
+  readonly isPerService?: boolean;
   /** Settings of the services, if the benchmark starts the complete suite. */
   readonly suiteEnvironment?: Readonly<Record<string, string>>;
 }
@@ -56,8 +58,15 @@ const benches: Readonly<Record<string, BenchEntry>> = {
   creator: { load: async () => (await import('./creator/creator-bench.ts')).benchCreator, rows: 1_000_000 },
   webhooks: { load: async () => (await import('./webhooks/webhooks-bench.ts')).benchWebhooks },
   traces: { load: async () => (await import('./traces-bench.ts')).benchTraces },
-  replicas: { load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas },
-  growth: { load: async () => (await import('./growth-bench.ts')).benchGrowth, rows: 10_000_000 },
+  replicas: {
+    load: async () => (await import('./replicas/replicas-bench.ts')).benchReplicas,
+    isPerService: true,
+  },
+  growth: {
+    load: async () => (await import('./growth-bench.ts')).benchGrowth,
+    rows: 10_000_000,
+    isPerService: true,
+  },
   snapshots: { load: async () => (await import('./snapshots-bench.ts')).benchSnapshots, rows: 100_000 },
   suite: {
     load: async () => (await import('./suite/suite-bench.ts')).benchSuite,
@@ -75,6 +84,8 @@ async function main(): Promise<number | void> {
   if (entry === undefined) throw new Failure(help);
   if (values.rows !== undefined && entry.rows === undefined)
     throw new Failure(`The benchmark ${name} has no --rows.`);
+  if (values.service !== undefined && entry.isPerService !== true)
+    throw new Failure(`The benchmark ${name} has no --service.`);
   const sizes = {
     rounds: wholeNumber('rounds', values.rounds, 1),
     eachMs: wholeNumber('each', values.each, 100),
