@@ -53,6 +53,18 @@ describe('the internal server', () => {
     }
   });
 
+  it('responds 503 when the body of a route has no JSON form, and serves the next request', async () => {
+    const port = await freePort();
+    const routes = [(path: string) => Promise.resolve(path === '/big' ? { id: 1n } : undefined)];
+    const server = await startInternalServer({ host: '127.0.0.1', port, routes });
+    try {
+      expect((await fetch(`http://127.0.0.1:${port}/big`)).status).toBe(503);
+      expect(await statusAt('127.0.0.1', port)).toBe(200);
+    } finally {
+      await server.close();
+    }
+  });
+
   it('listens on every IPv4 address when the host is 0.0.0.0', async () => {
     const port = await freePort();
     const server = await startInternalServer({ host: '0.0.0.0', port });

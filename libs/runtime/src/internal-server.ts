@@ -50,7 +50,8 @@ async function serve(
   for (const route of routes) {
     const body = await route(path);
     if (body !== undefined) {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      const json = JSON.stringify(body); // before the status is sent, since it may throw
+      response.writeHead(200, { 'content-type': 'application/json' }).end(json);
       return;
     }
   }
