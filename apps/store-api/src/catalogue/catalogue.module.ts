@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ApplyStockEvents } from './stock/apply-stock-events.js';
 import { ApproveRelease } from './publishing/approve-release.js';
-import { ChangeProducts } from './publishing/change-products.js';
 import { ReadReleases } from './reading/read-releases.js';
 import { ReleasesController } from './releases.controller.js';
+import { SetProductStatus } from './publishing/set-product-status.js';
 import { SellableProducts } from './sellable-products.js';
 import { Stock } from './stock/stock.js';
 
-const forOtherFeatures = [ApplyStockEvents, ApproveRelease, ChangeProducts, SellableProducts, Stock];
+const forOtherFeatures = [ApplyStockEvents, ApproveRelease, SetProductStatus, SellableProducts, Stock];
 
 @Module({
   controllers: [ReleasesController],

@@ -4,7 +4,7 @@ import { forEachMessage, MessageConsumer } from '@fulfilment/messaging';
 import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
 import { ApproveRelease } from '../catalogue/publishing/approve-release.js';
-import { ChangeProducts } from '../catalogue/publishing/change-products.js';
+import { SetProductStatus } from '../catalogue/publishing/set-product-status.js';
 import { ApplyStockEvents, type StockEvent } from '../catalogue/stock/apply-stock-events.js';
 import { HandleFulfilmentEvents } from './handle-fulfilment-events.js';
 
@@ -16,7 +16,7 @@ export class FulfilmentConsumer extends MessageConsumer {
 
   constructor(
     private readonly handleFulfilmentEvents: HandleFulfilmentEvents,
-    private readonly changeProducts: ChangeProducts,
+    private readonly setProductStatus: SetProductStatus,
     private readonly applyStockEvents: ApplyStockEvents,
     private readonly approveRelease: ApproveRelease,
   ) {
@@ -49,9 +49,9 @@ export class FulfilmentConsumer extends MessageConsumer {
   private readonly handleUnbatched = forEachMessage((tx, message) => {
     const occurredAt = message.occurred_at;
     if (messages.fulfilmentProductReleased.is(message))
-      return this.changeProducts.setStatus(tx, message.data.sku, 'available', occurredAt);
+      return this.setProductStatus.run(tx, message.data.sku, 'available', occurredAt);
     if (messages.fulfilmentProductWithdrawn.is(message))
-      return this.changeProducts.setStatus(tx, message.data.sku, 'unavailable', occurredAt);
+      return this.setProductStatus.run(tx, message.data.sku, 'unavailable', occurredAt);
     if (messages.catalogueReleaseApproved.is(message))
       return this.approveRelease.run(tx, message.data, occurredAt);
     return this.handleFulfilmentEvents.run(tx, [message]);

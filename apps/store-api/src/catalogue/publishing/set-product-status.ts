@@ -11,8 +11,9 @@ const lockProduct = statement(
   'product.lock',
   `SELECT ${productColumns}, coalesce(status_set_at > $2, false) AS "statusSetLater" FROM products WHERE id = $1 FOR UPDATE`,
 );
-// An event from a clock that is ahead counts as of now, so that it does not override later events.
-const setStatus = statement(
+// The time of an event may be in the future, by a wrong clock. It is then replaced by the current time, so
+// that the event does not override later ones.
+const updateStatus = statement(
   'product.set-status',
   `UPDATE products SET status = $2, status_set_at = least($3, now()), version = version + 1, updated_at = ${nextUpdateTimeSql}
    WHERE id = $1 AND status <> $2 AND ($2 <> 'available' OR price_gbp IS NOT NULL)
@@ -32,7 +33,7 @@ const messageTypes = { available: messages.productAvailable, unavailable: messag
 
 /** Releases products for sale and withdraws them. */
 @Injectable()
-export class ChangeProducts {
+export class SetProductStatus {
   constructor(
     private readonly outbox: Outbox,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -43,7 +44,7 @@ export class ChangeProducts {
    * status.
    * @throws RejectedMessage
    */
-  async setStatus(
+  async run(
     tx: Transaction,
     sku: string,
     status: 'available' | 'unavailable',
@@ -53,9 +54,8 @@ export class ChangeProducts {
     const before = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
     if (before === undefined) throw new RejectedMessage(`product ${shortenId(sku)} does not exist`);
     if (before.statusSetLater) return;
-    const after = await tx.row<ProductRow>(setStatus, [before.id, status, occurredAt]);
-    const isUnchanged = after === undefined;
-    if (isUnchanged) {
+    const after = await tx.row<ProductRow>(updateStatus, [before.id, status, occurredAt]);
+    if (after === undefined) {
       if (before.status !== status) throw new RejectedMessage(`${sku} has no prices yet`);
       await tx.run(saveStatusTime, [before.id, occurredAt]);
       return;
