@@ -3,7 +3,7 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { createEdition } from '../catalogue/editions/create-edition.js';
-import { setArtistOfEditions } from '../catalogue/editions/creator-names.js';
+import { setArtistOfEditions } from '../catalogue/editions/edition-artist.js';
 import { rewriteTrackListing, storeTrack } from '../catalogue/editions/write-track-listing.js';
 import { ApproveRelease } from '../catalogue/publishing/approve-release.js';
 import { recordCreator } from './record-creator.js';

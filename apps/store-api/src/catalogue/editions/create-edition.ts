@@ -1,6 +1,6 @@
 import { type EditionSnapshot, uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
-import { findCreatorName } from './creator-names.js';
+import { findCreatorName } from './edition-artist.js';
 import { searchText } from '../search.rules.js';
 
 /** Release type of singles in the Creator API. */

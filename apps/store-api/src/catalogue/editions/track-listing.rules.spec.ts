@@ -13,7 +13,7 @@ const newTrack = (
     title,
     position,
     duration_seconds: 200,
-    first_processed_at: new Date(Date.UTC(2026, 0, 1, 0, minute)),
+    first_registered_at: new Date(Date.UTC(2026, 0, 1, 0, minute)),
   };
 };
 const positions = (cataloguePositions: readonly number[], tracks: readonly ProcessedTrack[]) =>
@@ -62,7 +62,7 @@ describe('trackListing', () => {
       title: fc.constant(null),
       position: fc.option(fc.integer({ min: 1, max: 6 })),
       duration_seconds: fc.nat(1000),
-      first_processed_at: fc.integer({ min: 0, max: 3 }).map((second) => new Date(second * 1000)),
+      first_registered_at: fc.integer({ min: 0, max: 3 }).map((second) => new Date(second * 1000)),
     });
     const inTwoOrders = fc
       .uniqueArray(anyTrack, { selector: ({ track_id }) => track_id, maxLength: 12 })

@@ -1,14 +1,14 @@
 export interface ProcessedTrack {
   readonly track_id: string;
   readonly title: string | null;
-  /** The position from the tags of its file. */
+  /** The position in the tags of its file. */
   readonly position: number | null;
   readonly duration_seconds: number;
-  /** When its earliest processed upload was registered; in older messages, the time of the message. */
-  readonly first_processed_at: Date;
+  /** When the earliest of its processed uploads was registered. */
+  readonly first_registered_at: Date;
 }
 
-export interface ListedTrack {
+interface ListedTrack {
   readonly track_id: string;
   readonly position: number;
   readonly title: string;
@@ -16,8 +16,9 @@ export interface ListedTrack {
 }
 
 /**
- * Assigns a position to each track, in the order of first registration: the one of its tags if that is free,
- * else one after all others. The result does not depend on the order in which messages arrive.
+ * Assigns a position to each track, in the order of first registration: the position in its tags if that is
+ * free, else the next position after all others. The result does not depend on the order in which messages
+ * arrive.
  * @param cataloguePositions positions of tracks that were loaded with the catalogue
  */
 export function trackListing(
@@ -49,7 +50,7 @@ export function trackListing(
 
 /** Compares the times of first registration; of equal ones, the ids. */
 function byFirstRegistration(a: ProcessedTrack, b: ProcessedTrack): number {
-  const difference = a.first_processed_at.getTime() - b.first_processed_at.getTime();
+  const difference = a.first_registered_at.getTime() - b.first_registered_at.getTime();
   if (difference !== 0) return difference;
   return a.track_id < b.track_id ? -1 : 1;
 }

@@ -6,8 +6,8 @@ import { type ProcessedTrack, trackListing } from './track-listing.rules.js';
 /** The data of `track.processed`. */
 export type ProcessedTrackData = z.output<(typeof messages.trackProcessed)['schema']>;
 
-// Of two uploads of one track, the one that was registered later applies, however long each was processed. So
-// `processed_at` is the time of registration; for older messages, which lack it, the time of the message.
+// Of two uploads of a track, the one that was registered later applies, whichever was processed first. So the
+// column `processed_at` contains the time of registration, or the time of an older message without it.
 const upsertProcessed = statement(
   'tracks.upsert-processed',
   `INSERT INTO processed_tracks AS known
@@ -23,7 +23,7 @@ const upsertProcessed = statement(
 );
 const readProcessed = statement(
   'tracks.processed-of-release',
-  'SELECT track_id, title, position, duration_seconds, first_processed_at FROM processed_tracks WHERE release_id = $1',
+  'SELECT track_id, title, position, duration_seconds, first_processed_at AS first_registered_at FROM processed_tracks WHERE release_id = $1',
 );
 // Tracks without a `track_id` were loaded with the catalogue. They keep their positions.
 const readProducts = statement(

@@ -20,7 +20,7 @@ export async function findCreatorName(tx: Transaction, creatorId: string): Promi
 
 /**
  * Sets the artist of editions that were created before the creator's name was known. The caller holds the
- * lock of the creator, and has written the creator before.
+ * lock of the creator and has already stored the creator.
  */
 export async function setArtistOfEditions(tx: Transaction, creatorId: string): Promise<void> {
   const artistName = await findCreatorName(tx, creatorId);
