@@ -46,12 +46,12 @@ export class ChargeOrder {
   async run(
     sql: Sql,
     charge: OpenCharge,
-    source: CircuitUser,
+    user: CircuitUser,
     stopping?: AbortSignal,
   ): Promise<ChargeOutcome | undefined> {
     const send = () => this.requestCharge(charge, stopping);
     try {
-      const result = await this.sender.run(charge, source, send, stopping);
+      const result = await this.sender.run(charge, user, send, stopping);
       this.faultPoints.pass('charged');
       if (result.status === 'succeeded' || result.status === 'declined') return result;
       if (result.status === 'under_way') await sql.run(saveReference, [charge.id, result.reference]);

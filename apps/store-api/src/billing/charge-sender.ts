@@ -42,7 +42,7 @@ const failureLogs = {
 for (const outcome of Object.keys(failureLogs)) chargeRequests.inc({ outcome }, 0);
 
 /** The provider's result for a charge, or why there is none yet. */
-export type ChargeResult = ChargeOutcome | UnderWay | { readonly status: 'unknown' | 'suspended' };
+type ChargeResult = ChargeOutcome | UnderWay | { readonly status: 'unknown' | 'suspended' };
 
 /**
  * Sends charges to the payment provider through the circuit breaker; counts the results and logs failures.
@@ -84,12 +84,12 @@ export class ChargeSender {
    */
   async run(
     charge: OpenCharge,
-    source: CircuitUser,
+    user: CircuitUser,
     send: () => Promise<ChargeOutcome | UnderWay>,
     stopping?: AbortSignal,
   ): Promise<ChargeResult> {
     if (charge.isTest) return this.sendToSandbox(charge, send);
-    const permit = this.circuit.enter(source);
+    const permit = this.circuit.enter(user);
     if (permit === undefined) {
       chargeRequests.inc({ outcome: 'suspended' });
       return { status: 'suspended' };

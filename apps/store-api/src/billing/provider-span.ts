@@ -1,11 +1,6 @@
 import { publicId } from '@fulfilment/contracts';
 import { inSpan } from '@fulfilment/runtime';
-
-interface ChargeOfSpan {
-  readonly id: string;
-  readonly orderId?: string;
-  readonly isTest: boolean;
-}
+import type { Charge } from '../payments/payment-gateway.js';
 
 /**
  * Sends a request about a charge to the payment provider, in a span that shows the outcome.
@@ -13,7 +8,7 @@ interface ChargeOfSpan {
  */
 export function inProviderSpan<Result extends { readonly status: string }>(
   operation: 'charge' | 'refund',
-  { id, orderId, isTest }: ChargeOfSpan,
+  { id, orderId, isTest }: Charge & { readonly orderId?: string },
   provider: string,
   send: () => Promise<Result>,
 ): Promise<Result> {
