@@ -1,7 +1,7 @@
-/** More than the longest valid id has: a UUID of 36 characters. */
+/** No valid id is longer: a UUID has 36 characters. */
 const maxLength = 40;
 
-/** Shortens an id of a message for the reason of its rejection: an invalid one may be of any length. */
+/** Shortens an id for the reason of a rejection, since an invalid id may have any length. */
 export function shortenId(id: string): string {
   return id.slice(0, maxLength);
 }

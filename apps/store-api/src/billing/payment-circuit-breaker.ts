@@ -9,7 +9,7 @@ export interface Permit {
   readonly isTrial: boolean;
 }
 
-export interface CircuitSettings {
+interface CircuitSettings {
   /** Number of different sources that fail, without a response in between, before the circuit opens. */
   readonly failures: number;
   /** Time that an open circuit waits before a trial with one charge. */

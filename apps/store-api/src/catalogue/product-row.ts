@@ -25,7 +25,7 @@ export const productColumns =
 export const productPriceSql = (currency: string): string =>
   `CASE ${currency} WHEN 'GBP' THEN p.price_gbp WHEN 'USD' THEN p.price_usd WHEN 'EUR' THEN p.price_eur WHEN 'JPY' THEN p.price_jpy END`;
 
-/** The product as messages contain it. */
+/** Returns the product as messages contain it. */
 export function productSnapshot({ barcode, updated_at, ...row }: ProductRow): ProductSnapshot {
   return { ...row, ean: barcode, updated_at: updated_at.toISOString() };
 }

@@ -4,7 +4,7 @@ import { DateTimeField, StorePageDto, TextField } from '@fulfilment/http-service
 import { IsIn, IsOptional } from 'class-validator';
 
 const releaseFormats = ['summary', 'detailed'] as const;
-export type ReleaseFormat = (typeof releaseFormats)[number];
+type ReleaseFormat = (typeof releaseFormats)[number];
 
 export class CurrencyDto {
   @Description('Currency of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';

@@ -3,7 +3,7 @@ export function searchText(...parts: readonly string[]): string {
   return foldCase(parts.join(' ').normalize('NFC')).normalize('NFC');
 }
 
-/** A search term as a LIKE pattern; `%`, `_` and the backslash stand for themselves. */
+/** Returns a LIKE pattern for a search term, in which `%`, `_` and the backslash are escaped. */
 export function searchPattern(term: string): string {
   return `%${searchText(term).replaceAll(/[\\%_]/g, (character) => `\\${character}`)}%`;
 }
@@ -15,8 +15,8 @@ export function hasTrigram(term: string): boolean {
 
 /**
  * Returns the same text for spellings that differ only in case. The first lower case turns the capital ẞ into
- * ß; upper case then turns ß into SS, and the ligature ﬁ into FI. The final sigma ς is σ at the end of a
- * word. The result may be in no Unicode normal form.
+ * ß; upper case then turns ß into SS, and the ligature ﬁ into FI. ς is the form of σ at the end of a word.
+ * The result may not be in a Unicode normal form.
  */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');

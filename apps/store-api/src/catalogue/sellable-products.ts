@@ -4,7 +4,7 @@ import { type ErrorDetail, Unprocessable } from '@fulfilment/error-envelope';
 import { Injectable } from '@nestjs/common';
 import { productPriceSql } from './product-row.js';
 
-/** What orders and quotes need to know about a product. */
+/** The data of a product that orders and quotes need. */
 export interface SellableProduct {
   readonly id: string;
   readonly releaseId: string;
@@ -45,20 +45,20 @@ export const sellableTables =
 
 interface ProductKey {
   readonly product_id: string;
-  readonly creator_of_caller: string;
+  readonly creator_id: string;
   readonly currency: Currency;
 }
 
 const requested = new JsonRows<ProductKey>('requested', {
   product_id: 'uuid',
-  creator_of_caller: 'uuid',
+  creator_id: 'uuid',
   currency: 'text',
 });
 export const readSellable = statement(
   'catalogue.sellable',
   `SELECT requested.index, product.* FROM ${requested.table()} CROSS JOIN LATERAL (
      SELECT ${sellableColumns('requested.currency')} FROM ${sellableTables}
-     WHERE p.id = requested.product_id AND p.creator_id = requested.creator_of_caller LIMIT 1) AS product`,
+     WHERE p.id = requested.product_id AND p.creator_id = requested.creator_id LIMIT 1) AS product`,
 );
 
 /** Reads products for quotes. Concurrent reads share a round trip. */
@@ -82,7 +82,7 @@ export class SellableProducts {
       [...skus].map(async (sku) => {
         const id = parsePublicId('prod', sku);
         if (id === undefined) return;
-        const key = { product_id: id, creator_of_caller: creatorId, currency };
+        const key = { product_id: id, creator_id: creatorId, currency };
         const product = await this.products.load(key);
         if (product !== undefined) found.set(sku, product);
       }),
@@ -99,8 +99,8 @@ export class SellableProducts {
 
 /**
  * Returns each line with its product.
- * @param checkStock whether lines with too few pieces in stock are rejected, too. An order takes its pieces
- *   later, but that error names only lines without stock; this one names all that cannot be sold
+ * @param checkStock whether to reject lines with too few pieces in stock. Writing the order rejects them too,
+ *   but its error names only those lines; this error names all lines that cannot be sold
  * @throws Unprocessable with one detail per line that cannot be sold
  */
 export function requireSellableLines<Item extends RequestedItem>(

@@ -34,7 +34,7 @@ export interface OrderEvent {
 }
 
 /** The parts of an order that decide what an event changes. */
-export interface OrderState {
+interface OrderState {
   readonly row: Pick<OrderRow, 'id' | 'status' | 'packages'>;
   /** The events of its packages. */
   readonly history: readonly PackageEvent[];

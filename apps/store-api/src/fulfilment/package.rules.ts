@@ -20,7 +20,7 @@ interface Corrected extends Tracking {
 
 interface Delivered {
   readonly kind: 'delivered';
-  /** Null for all packages that were handed over before. */
+  /** Null: the event is about all packages that were handed over before it. */
   readonly tracking_number: string | null;
   readonly delivered_at: string;
   readonly occurred_at: string;
@@ -30,13 +30,13 @@ interface Delivered {
 export type PackageEvent = Shipped | Corrected | Delivered;
 
 /** Why an event is not applied. */
-export type NotAppliedReason =
+type NotAppliedReason =
   /** The package was not reported yet. */
   | 'unknown_package'
   /** Another package has the new number. */
   | 'number_taken';
 
-/** A package while events are applied. */
+/** The state of a package while events are applied. */
 interface Package {
   readonly tracking: Tracking;
   /** Its current and former tracking numbers. */
@@ -47,8 +47,8 @@ interface Package {
 }
 
 /**
- * Returns the events and one more, by time. Of repeated events about one number, the earliest is kept; if
- * that is not the new one, returns `events` itself.
+ * Returns the events with a new one, ordered by time. Of repeated events about one number, the earliest is
+ * kept; if that is not the new one, returns `events` itself.
  */
 export function withEvent(events: readonly PackageEvent[], event: PackageEvent): readonly PackageEvent[] {
   const duplicate = events.find((known) => isRepetition(known, event));

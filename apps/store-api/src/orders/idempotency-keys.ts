@@ -44,8 +44,8 @@ interface ExistingKey {
 }
 
 /**
- * How long a request may take to price and write the order of a claimed key, which takes milliseconds. After
- * that another request may claim the key, and the order of the first one is not written.
+ * How long a request may take to price and write the order of a claimed key; it usually takes milliseconds.
+ * After that another request may claim the key, and the order of the first one is not written.
  */
 const claimLeaseMs = 5_000;
 

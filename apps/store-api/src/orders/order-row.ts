@@ -97,7 +97,7 @@ export async function itemsOf(sql: Sql, orderId: string): Promise<ItemRow[]> {
   return (await itemsOfOrders(sql, [orderId])).get(orderId) ?? [];
 }
 
-/** The order as messages contain it. */
+/** Returns the order as messages contain it. */
 export function orderSnapshot(row: OrderRow, items: readonly ItemRow[]): OrderSnapshot {
   const newest = row.packages.at(-1);
   return {

@@ -41,7 +41,7 @@ export const shippingFile = z.object({
     }),
   ),
 });
-export type ShippingFile = z.input<typeof shippingFile>;
+type ShippingFile = z.input<typeof shippingFile>;
 
 const clearZones = statement('load.clear-zones', 'DELETE FROM shipping_zone_countries');
 const insertZones = statement(

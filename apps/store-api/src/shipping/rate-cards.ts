@@ -3,7 +3,7 @@ import { type Sql, statement } from '@fulfilment/database';
 import { bandPrice, type WeightBand } from './rate.rules.js';
 
 /** Working days from the hand-over to the carrier until the delivery. */
-export interface DeliveryDays {
+interface DeliveryDays {
   readonly min: number;
   readonly max: number;
 }
@@ -22,7 +22,7 @@ interface ServiceRow {
 }
 
 /** A service with the price of one parcel, in minor units. */
-export interface PricedService extends Omit<ServiceRow, 'bands'> {
+interface PricedService extends Omit<ServiceRow, 'bands'> {
   readonly amount: number;
 }
 

@@ -9,7 +9,8 @@ export interface WeightBand {
 const stepGrams = 500;
 
 /**
- * Returns the price of a parcel in minor units. Without a weight, it is that of the lightest band.
+ * Returns the price of a parcel in minor units; without a weight, that of the lightest band. Returns
+ * undefined without bands.
  * @param bands lightest first
  */
 export function bandPrice(bands: readonly WeightBand[], weightGrams: number | undefined): number | undefined {
@@ -22,7 +23,7 @@ export function bandPrice(bands: readonly WeightBand[], weightGrams: number | un
   return heaviest.amount + steps * heaviest.extra500gAmount;
 }
 
-/** The weight of all pieces. */
+/** Returns the weight of all pieces. */
 export function parcelWeightGrams(
   lines: readonly { readonly weightGrams: number; readonly quantity: number }[],
 ): number {

@@ -55,7 +55,7 @@ interface OrderLine {
 }
 
 /** The newest charge of an order, as `order recharge` prints it. */
-export interface NewestCharge {
+interface NewestCharge {
   /** Status of the order. */
   readonly status: OrderStatus;
   /** Status of the charge. */

@@ -36,7 +36,7 @@ export const rechargeOptions = z
   });
 
 /** The result of `rechargeOrders`. */
-export interface RechargedOrders {
+interface RechargedOrders {
   readonly since: string;
   readonly until: string;
   /** Number of recharges that were begun; the completer settles them. */

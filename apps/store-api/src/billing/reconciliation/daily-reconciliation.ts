@@ -8,8 +8,9 @@ const pollIntervalMs = 600_000;
 /** Time after which another replica may take over the day of a replica that died. */
 const leaseMs = 3_600_000;
 
-// Claims the oldest unfinished day without a lease. The last seven days are due, each from an hour after its
-// end, since late outcomes are settled by then. An earlier day is due if it was claimed but not finished.
+// Claims the oldest unfinished day that no replica has leased. The last seven days are due, each from an hour
+// after its end, since late outcomes are settled by then. An earlier day is due if it was claimed but not
+// finished.
 const claimDay = statement(
   'reconciliation.claim-day',
   `INSERT INTO payment_reconciliations AS claimed (day, lease_until)
@@ -28,7 +29,7 @@ const finishDay = statement(
   'reconciliation.finish-day',
   'UPDATE payment_reconciliations SET finished_at = now(), findings = $2 WHERE day = $1',
 );
-// The day that could not be reconciled is due again in 10 minutes, for any replica.
+// A day that could not be reconciled is due again in 10 minutes, for any replica.
 const releaseDay = statement(
   'reconciliation.release-day',
   `UPDATE payment_reconciliations SET lease_until = now() + interval '10 minutes' WHERE day = $1 AND finished_at IS NULL`,

@@ -18,7 +18,7 @@ export interface Finding {
   readonly chargeId: string;
 }
 
-export interface Reconciliation {
+interface Reconciliation {
   /** Number of our payments at the provider in the time range. */
   readonly payments: number;
   /** Number of our charges that were settled as paid in the time range. */

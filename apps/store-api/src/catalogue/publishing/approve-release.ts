@@ -16,8 +16,8 @@ const readType = statement(
   'product-type.read',
   'SELECT product_type FROM product_types WHERE product_type = $1',
 );
-// A product that was withdrawn before its approval arrives is unavailable and has no prices. It gets them,
-// and stays unavailable if the withdrawal is later than the approval.
+// A product that was withdrawn before its approval arrives is unavailable and has no prices. The approval
+// sets its prices, and makes it available unless the withdrawal is later than the approval.
 const publishPending = statement(
   'release.publish-pending',
   `UPDATE products p SET

@@ -107,7 +107,7 @@ export class ReadReleases {
         requestedPages.values(requests),
       ),
     );
-    // A key of this loader is the request for a page, and its `row` is the whole page.
+    // The loader expects one `row` per request; here it is the list of all rows of the page.
     return [...Map.groupBy(rows, ({ index }) => index)].map(([index, page]) => ({ index, row: page }));
   }
 

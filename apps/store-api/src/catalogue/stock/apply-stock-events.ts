@@ -11,9 +11,10 @@ import { balanceAfterCount, maxStock, type StockLevel, stockLevelOf } from './st
 import { Stock } from './stock.js';
 
 const qualifiedColumns = ofTable('products', productColumns);
-// An event from a clock that is ahead counts as of now, so that it does not override later events. now()
-// would not do: it is the same for all events of a transaction. An order locks its unlimited products before
-// the limited ones, so this statement does, too, to avoid deadlocks.
+// The time of an event may be in the future, by a wrong clock. It is then replaced by the current time, so
+// that the event does not override later ones; not by now(), which is the same for all events of a
+// transaction. An order locks its unlimited products before the limited ones, so this statement does, too, to
+// avoid deadlocks.
 const lockProducts = statement(
   'stock.lock-products',
   `SELECT ${qualifiedColumns}, oversold, event.at::text AS "effectiveAt",
@@ -73,7 +74,7 @@ const setStockLevels = statement(
 
 interface LockedProduct extends ProductRow {
   readonly oversold: number;
-  /** Time of the event, or now if that is in the future; in PostgreSQL's text form, with microseconds. */
+  /** Time of the event, at most the current time; in PostgreSQL's text form, with microseconds. */
   readonly effectiveAt: string;
   /** Whether a later count was applied. */
   readonly countedLater: boolean;
@@ -132,7 +133,7 @@ export class ApplyStockEvents {
     }
   }
 
-  /** Locks the products of events, of which each has one. @throws RejectedMessage */
+  /** Locks the products of events about different products. @throws RejectedMessage */
   private async lock(tx: Transaction, events: readonly StockEvent[]): Promise<StockEventOfProduct[]> {
     const ids = events.map(({ sku }) => parsePublicId('prod', sku));
     const rows = await tx.rows<LockedProduct>(lockProducts, [

@@ -7,12 +7,12 @@ import { type ProductRow, productColumns, productSnapshot } from '../product-row
 import { nextUpdateTimeSql } from '../../next-update-time.js';
 
 /** Pieces of a product to take or return. */
-export interface StockLine {
+interface StockLine {
   readonly productId: string;
   readonly quantity: number;
 }
 
-export interface StockChange {
+interface StockChange {
   /** The product after the change. */
   readonly product: ProductSnapshot;
   /**

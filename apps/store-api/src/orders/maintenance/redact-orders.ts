@@ -8,16 +8,16 @@ const redactedText = 'redacted';
 const batchSize = 500;
 
 // Redacts the text of each member that is not empty, except the country, which statistics need.
-const updateRedacted = `
+const redactSql = `
   UPDATE orders o SET metadata = '{}', redacted_at = now(), shipping_address = (
     SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
                                            ELSE to_jsonb('${redactedText}'::text) END)
     FROM jsonb_each(o.shipping_address) AS part)`;
 // A pending or processing order needs its address, and so does one that is being recharged.
-const needsNoAddress = `status NOT IN ('pending', 'processing') AND (status <> 'payment_failed' OR resume_at IS NULL)`;
+const needsNoAddressSql = `status NOT IN ('pending', 'processing') AND (status <> 'payment_failed' OR resume_at IS NULL)`;
 const redactOne = statement(
   'orders.redact',
-  `${updateRedacted} WHERE id = $1 AND redacted_at IS NULL AND ${needsNoAddress}`,
+  `${redactSql} WHERE id = $1 AND redacted_at IS NULL AND ${needsNoAddressSql}`,
 );
 const readState = statement(
   'orders.redaction-state',
@@ -27,9 +27,9 @@ const readState = statement(
 // next round.
 const redactOld = statement(
   'orders.redact-old',
-  `${updateRedacted}
+  `${redactSql}
    FROM (SELECT id FROM orders
-         WHERE redacted_at IS NULL AND ${needsNoAddress}
+         WHERE redacted_at IS NULL AND ${needsNoAddressSql}
            AND coalesce(delivered_at, updated_at) < now() - $1::int * interval '1 day'
          ORDER BY coalesce(delivered_at, updated_at) LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS old
    WHERE o.id = old.id`,

@@ -14,7 +14,7 @@ import type { OrderItemDto, PlaceOrderDto } from '../place-order.dto.js';
 import { ReadPricing } from './read-pricing.js';
 
 /** The cost of an order for the creator. Amounts are in minor units. */
-export interface OrderCost<Item extends RequestedItem> {
+interface OrderCost<Item extends RequestedItem> {
   readonly lines: readonly SellableLine<Item>[];
   readonly currency: Currency;
   readonly shippingAmount: number;
@@ -34,7 +34,7 @@ export interface PricedOrder extends OrderCost<OrderItemDto> {
 }
 
 /** The members of an order that its cost depends on. */
-export interface OrderToPrice<Item extends RequestedItem> {
+interface OrderToPrice<Item extends RequestedItem> {
   readonly items: readonly (Item & { readonly unit_price?: { readonly currency: Currency } })[];
   readonly shipping_address: { readonly country_code: string };
   readonly shipping_rate_id: string;

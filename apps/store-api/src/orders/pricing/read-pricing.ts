@@ -8,7 +8,7 @@ import type { WeightBand } from '../../shipping/rate.rules.js';
 import type { Quote } from '../../shipping/sealed-quotes.js';
 
 /** The data that an order is priced by, all read at one time. */
-export interface PricingData {
+interface PricingData {
   /** Null for an unknown creator. */
   readonly billing: Billing | null;
   /** The requested products of the creator, by sku. */

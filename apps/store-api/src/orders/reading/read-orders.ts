@@ -10,11 +10,11 @@ import { orderSummary, orderView, type OrderViewRow } from './order.view.js';
 
 interface OrderKey {
   readonly order_id: string;
-  readonly creator_of_caller: string | undefined;
+  readonly creator_id: string | undefined;
 }
 
-const requested = new JsonRows<OrderKey>('requested', { order_id: 'uuid', creator_of_caller: 'uuid' });
-// No row for an order of another creator.
+const requested = new JsonRows<OrderKey>('requested', { order_id: 'uuid', creator_id: 'uuid' });
+// Returns no row for an order of another creator.
 export const readOrders = statement(
   'orders.read',
   `SELECT requested.index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,
@@ -24,7 +24,7 @@ export const readOrders = statement(
                                              'unit_amount', i.unit_amount) ORDER BY i.position)
            FROM order_items i WHERE i.order_id = orders.id) AS items
    FROM ${requested.table()} CROSS JOIN LATERAL (SELECT * FROM orders WHERE id = requested.order_id LIMIT 1) AS orders
-   WHERE orders.creator_id = requested.creator_of_caller`,
+   WHERE orders.creator_id = requested.creator_id`,
 );
 
 /** Reads the orders of the connected creator. */
@@ -43,7 +43,7 @@ export class ReadOrders {
 
   async read(caller: Caller, id: string): Promise<OrderView> {
     const uuid = parsePublicId('ord', id) ?? throwNotFound('order');
-    const row = await this.orders.load({ order_id: uuid, creator_of_caller: caller.creatorId });
+    const row = await this.orders.load({ order_id: uuid, creator_id: caller.creatorId });
     return row === undefined ? throwNotFound('order') : orderView(row);
   }
 

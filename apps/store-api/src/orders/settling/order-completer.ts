@@ -25,7 +25,7 @@ interface ClaimStatements {
 }
 
 /**
- * @param condition of a partial index; without parameters, since PostgreSQL could not use the index for them
+ * @param condition that of a partial index, which PostgreSQL would not use for a condition with parameters
  */
 const claimStatement = (name: string, condition: string): Statement =>
   statement(

@@ -95,7 +95,7 @@ export class SettleUnchanged {
 
   /**
    * Returns undefined if the order or its charge has changed or is being changed, or if PostgreSQL rejected
-   * the statement, maybe because of another order.
+   * the statement, possibly because of another order.
    */
   async run(
     { row, items, charge, createdAtMonotonicMs }: NewOrder,
@@ -127,7 +127,7 @@ export class SettleUnchanged {
     return response;
   }
 
-  /** Returns whether the order is settled. @throws when it may be, for example after a lost connection */
+  /** Returns whether the order is settled. @throws if that is unknown, such as after a lost connection */
   private async settle(orderId: string, order: PaidOrder): Promise<boolean> {
     try {
       return (await this.paidOrders.load(order)) === true;
@@ -135,7 +135,7 @@ export class SettleUnchanged {
       if (!isErrorResponse(error)) throw error;
       this.logger.warn(
         { error, order_id: orderId },
-        'PostgreSQL rejected a settlement of several orders; the order is settled alone.',
+        'PostgreSQL rejected a settlement of several orders; the order is settled separately.',
       );
       return false;
     }

@@ -64,7 +64,7 @@ export class StripeChargeLookup {
     };
     const intents: Stripe.PaymentIntent[] = [];
     let last: string | undefined;
-    for (let pages = 0; pages < maxPages; pages += 1) {
+    for (let page = 0; page < maxPages; page += 1) {
       signal.throwIfAborted();
       const start = last === undefined ? {} : { starting_after: last };
       const { data, has_more } = await this.stripe.paymentIntents.list({ ...filter, ...start });

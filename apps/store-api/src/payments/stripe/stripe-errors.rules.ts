@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { PaymentProviderError } from '../payment-gateway.js';
 
 /** Meaning of Stripe's error for a charge. */
-export type StripeErrorClass =
+type StripeErrorClass =
   /** The bank or Stripe rejected this charge for good. Nothing was charged. */
   | 'declined'
   /** Stripe cannot use this payment method under this key: the creator's problem, unless our key is wrong. */
@@ -81,7 +81,7 @@ export function paymentError(error: unknown): unknown {
   switch (classifyStripeError(error)) {
     case 'unavailable':
       return new PaymentProviderError('unavailable', codeOf(error), { cause: error });
-    case 'declined': // by a request other than a charge, whose declines are outcomes
+    case 'declined': // not of a charge: its declines are outcomes (`declineOf`)
     case 'payment_method':
     case 'rejected':
       return new PaymentProviderError('rejected', codeOf(error), { cause: error });

@@ -10,21 +10,19 @@ type StripeHint =
 /** Maximum age of a signature (https://docs.stripe.com/webhooks#replay-attacks). */
 const toleranceSeconds = 300;
 
-const eventOf = (object: z.ZodType<StripeHint>) => z.object({ data: z.object({ object }) });
-const hintShape = eventOf(
-  z.union([
-    z
-      .object({ object: z.literal('payment_intent'), metadata: z.object({ charge_id: z.guid() }) })
-      .transform(({ metadata }): StripeHint => ({ about: 'charge', chargeId: metadata.charge_id })),
-    z
-      .object({ object: z.literal('refund'), id: z.string().max(255), status: z.string().nullish() })
-      .transform(({ id, status }): StripeHint => ({
-        about: 'refund',
-        reference: id,
-        isFailure: status === 'failed' || status === 'canceled',
-      })),
-  ]),
-);
+const hintShape = z.union([
+  z
+    .object({ object: z.literal('payment_intent'), metadata: z.object({ charge_id: z.guid() }) })
+    .transform(({ metadata }): StripeHint => ({ about: 'charge', chargeId: metadata.charge_id })),
+  z
+    .object({ object: z.literal('refund'), id: z.string().max(255), status: z.string().nullish() })
+    .transform(({ id, status }): StripeHint => ({
+      about: 'refund',
+      reference: id,
+      isFailure: status === 'failed' || status === 'canceled',
+    })),
+]);
+const eventShape = z.object({ data: z.object({ object: hintShape }) });
 
 /** Whether Stripe signed the bytes with one of the secrets, within the tolerance. */
 export function isSignedByStripe(
@@ -48,7 +46,7 @@ export function isSignedByStripe(
 
 /** Returns undefined for an event about neither a charge of ours nor a refund. */
 export function hintOf(body: Buffer): StripeHint | undefined {
-  return hintShape.safeParse(jsonOf(body)).data?.data.object;
+  return eventShape.safeParse(jsonOf(body)).data?.data.object;
 }
 
 function jsonOf(body: Buffer): unknown {

@@ -66,7 +66,7 @@ export function isUnusableKeyError(error: unknown): boolean {
   );
 }
 
-/** Returns the outcome by the status (https://docs.stripe.com/api/refunds/object#refund_object-status). */
+/** Returns the outcome of a refund (https://docs.stripe.com/api/refunds/object#refund_object-status). */
 export function refundOutcomeOf({ id, status, failure_reason }: Stripe.Refund): RefundOutcome | UnderWay {
   if (status === 'succeeded') return { status: 'refunded', reference: id };
   if (status === 'failed' || status === 'canceled')

@@ -38,7 +38,7 @@ import {
 } from './stripe-outcome.rules.js';
 import { untilAborted } from './until-aborted.js';
 
-export interface StripeSettings {
+interface StripeSettings {
   readonly secretKey: string;
   readonly apiUrl: URL;
   /** Time without data from Stripe after which its library ends a request. */
@@ -71,9 +71,8 @@ export class StripePaymentGateway extends PaymentGateway {
   private readonly payments: StripePayments;
   private readonly mode: StripeMode;
   /**
-   * Whether Stripe has found a creator's payment method under our key. A key belongs to one account and one
-   * mode for ever, so from then on a missing payment method is its creator's problem, and no sign of a wrong
-   * key.
+   * Whether Stripe has found any creator's payment method under our key. A key belongs to one account and one
+   * mode forever, so after that a missing payment method is the creator's problem, not a sign of a wrong key.
    */
   private hasFoundPaymentMethod = false;
 
@@ -196,8 +195,8 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   /**
-   * Returns the decline of the charge that an error means.
-   * @throws the error if it means none; PaymentProviderError if our key may be the reason
+   * Returns the decline that an error of Stripe means.
+   * @throws the error if it is not a decline; PaymentProviderError if our key may be the reason
    */
   private declinedBy(error: unknown, payment?: { readonly methodHasCustomer: boolean }): ChargeOutcome {
     const kind = classifyStripeError(error, payment);
