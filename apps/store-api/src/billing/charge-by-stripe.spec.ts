@@ -9,6 +9,7 @@ import type { OpenCharge } from '../payments/payment-gateway.js';
 import { openChargeColumns } from './open-charge.js';
 import { SettleOrder } from '../orders/settling/settle-order.js';
 import type { FakeStripeFault } from '../payments/stripe/fake-stripe.fixture.js';
+import { intentsPath } from '../payments/stripe/stripe-gateway.fixture.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
 /** The timers that Jest must not fake when only the date is fake. */
@@ -20,7 +21,6 @@ const timers = [
   'setTimeout',
   'performance',
 ] as const;
-const intentsPath = '/v1/payment_intents';
 const readOpenCharge = statement(
   'test.open-charge',
   `SELECT ${openChargeColumns('c')} FROM charges c JOIN orders o ON o.id = c.order_id
@@ -74,7 +74,7 @@ describe('orders that are charged by Stripe', () => {
     expect(Date.parse(billing.charged_at)).toBeGreaterThanOrEqual(Date.parse(created_at));
   });
 
-  it('are payment_failed when the card is declined', async () => {
+  it('become payment_failed when the card is declined', async () => {
     const { creator, order } = await place('pm_card_insufficientFunds');
     expect(order.status).toBe('payment_failed');
     expect(await helpers.stock(creator)).toEqual([4]); // as before the order
@@ -103,7 +103,7 @@ describe('orders that are charged by Stripe', () => {
     expect(intents()).toHaveLength(1);
   });
 
-  describe('whose request Stripe fails with 500, and repeats the response under the key,', () => {
+  describe('whose charge request gets a 500 that Stripe repeats under the key,', () => {
     /** Places an order that stays pending, and whose key has been unusable for long enough for the lookup. */
     const placeWithUnusableKey = async () => {
       stripe.fail(intentsPath, 'broken-before');

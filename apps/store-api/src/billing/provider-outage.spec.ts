@@ -3,11 +3,11 @@ import { eventually } from '@fulfilment/testing';
 import { jest } from '@jest/globals';
 import { orderBody } from '../test/store-api.fixture.js';
 import type { FakeStripeFault } from '../payments/stripe/fake-stripe.fixture.js';
+import { intentsPath } from '../payments/stripe/stripe-gateway.fixture.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
 type Placed = Awaited<ReturnType<StripeOrders['place']>>;
 
-const intentsPath = '/v1/payment_intents';
 /** Number of failures after which the circuit opens. */
 const failures = 3;
 const circuitOpenMs = 60_000;

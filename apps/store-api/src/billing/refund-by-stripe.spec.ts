@@ -1,4 +1,5 @@
 import { statement } from '@fulfilment/database';
+import { jest } from '@jest/globals';
 import { PaymentGateway, type RefundOutcome, type UnderWay } from '../payments/payment-gateway.js';
 import type { Creator } from '../test/store-api.fixture.js';
 import { RefundCharges } from './refund-charges.js';
@@ -8,7 +9,7 @@ const refundsDueNow = statement(
   'test.refunds-due-now',
   "UPDATE charges SET refund_at = now() WHERE status = 'refund_due'",
 );
-/** So that the next attempt is the fourth, after which the pause is eight minutes. */
+/** Makes the next attempt the fourth; the pause after it is eight minutes. */
 const countThreeAttempts = statement(
   'test.count-three-attempts',
   "UPDATE charges SET refund_tries = 3 WHERE status = 'refund_due'",
@@ -44,7 +45,7 @@ describe('cancelled orders that were charged by Stripe', () => {
     await store.database.run(refundsDueNow);
     await store.resumeOrders();
   };
-  /** Starts a refund whose outcome the provider returns when the test says so. */
+  /** Starts a refund. The provider returns its outcome when the test calls `finish`. */
   const startRefund = async () => {
     const called = new Promise<(outcome: RefundOutcome | UnderWay) => void>((resolve) => {
       const refund = jest.spyOn(store.app.get(PaymentGateway), 'refund');

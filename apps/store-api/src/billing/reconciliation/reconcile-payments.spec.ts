@@ -140,8 +140,8 @@ describe('the reconciliation with Stripe', () => {
   it('finds the charges of failed refunds by an index, whatever the number of charges', async () => {
     const { database } = orders.store;
     await database.run(copyRefunded, [(await placePaid()).id, 20_000]);
-    for (const prepare of [undefined, analyse]) {
-      if (prepare !== undefined) await database.run(prepare);
+    for (const isAnalysed of [false, true]) {
+      if (isAnalysed) await database.run(analyse);
       const nodes = await executedPlan(database, readRefunded, [['re_7', 're_8', 're_of_other_software']]);
       expect(nodes.map((node) => node['Index Name'])).toContain('charges_refund_reference');
       expect(blocksRead(nodes[0])).toBeLessThan(20); // a scan of all charges reads hundreds

@@ -41,7 +41,8 @@ describe('a catalogue of many releases', () => {
     await insert('Walk ', 10_000);
     const before = await store.database.rows<{ id: string }>(readIds, [creator.id]);
     const seen: string[] = [];
-    for (let query = 'limit=100'; ;) {
+    let query = 'limit=100';
+    for (;;) {
       const { body } = await store.get(`/store/v1/releases?${query}`, creator.token);
       seen.push(...body.data.map(({ id }: { id: string }) => id));
       if (seen.length % 2000 === 0) await insert('Newer ', 5, new Date());

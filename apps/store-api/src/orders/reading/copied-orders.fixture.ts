@@ -23,11 +23,10 @@ const insertPending = statement(
 
 /** Copies the only order of a creator; the copies are due, and their charges pending without an outcome. */
 export async function copyAsPending(sql: Sql, creatorId: string, count: number): Promise<void> {
-  const paymentMethod = unresponsivePaymentMethod;
   await sql.run(insertPending, {
     creator_id: creatorId,
     model_id: creatorId,
     count,
-    payment_method: paymentMethod,
+    payment_method: unresponsivePaymentMethod,
   });
 }

@@ -12,7 +12,7 @@ import { copyOrdersSql } from './copied-orders.fixture.js';
 import type { ListOrdersDto } from './list-orders.dto.js';
 import { boundValues, pageQuery } from './order-pages.js';
 
-/** Copies of an order: created minute by minute from 1 January on, changed from 1 February on in reverse. */
+/** Copies an order. The copies were created minute by minute from 1 January, and changed in reverse order. */
 const copyByMinute = statement(
   'test.copy-orders-by-minute',
   copyOrdersSql(`'created_at', '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute',
@@ -76,7 +76,8 @@ describe('GET /v1/orders with times', () => {
     const owner = await store.creator();
     await copyOrders(owner, 10);
     const seen: string[] = [];
-    for (let page = 0, query = 'limit=3'; ; page += 1) {
+    let query = 'limit=3';
+    for (let page = 0; ; page += 1) {
       const { body } = await list(`updated_since=2026-02-01T00:00:00Z&${query}`, owner.token);
       seen.push(
         ...body.data.map(

@@ -12,8 +12,8 @@ const filters: Partial<ListOrdersDto> = {
   updated_since: time,
 };
 
-/** Every selection of the filters. */
-function selections(): ListOrdersDto[] {
+/** Returns a query for every subset of the filters. */
+function queriesOfAllFilters(): ListOrdersDto[] {
   let queries: ListOrdersDto[] = [{ limit: 25 }];
   for (const [name, value] of Object.entries(filters))
     queries = queries.flatMap((query) => [query, { ...query, [name]: value }]);
@@ -23,7 +23,7 @@ function selections(): ListOrdersDto[] {
 describe('the statement of a page of orders', () => {
   it('has a different name for each text, of at most 63 bytes, since PostgreSQL truncates longer names', () => {
     const texts = new Map<string, string>();
-    for (const query of selections())
+    for (const query of queriesOfAllFilters())
       for (const after of [undefined, { micros: 0, id: '' }]) {
         const { name, text } = pageQuery('', query, after).statement;
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(63);

@@ -120,7 +120,8 @@ describe('GET /v1/orders', () => {
     const owner = await store.creator();
     await copyOrders(owner, 10_000, '2026-02-01T00:00:00.123456Z');
     const seen: string[] = [];
-    for (let query = '?limit=100'; ;) {
+    let query = '?limit=100';
+    for (;;) {
       const { body } = await list(query, owner.token);
       seen.push(...body.data.map(({ id }: { id: string }) => id));
       if (seen.length % 2000 === 0) await copyOrders(owner, 5, new Date().toISOString());
