@@ -156,10 +156,10 @@ describe('events of the plant and the warehouse about a product', () => {
     }
   });
 
-  it('change the status after an event from a clock that is ahead', async () => {
+  it('change the status after an event whose time is in the future', async () => {
     const { id, sku } = await store.release(creator.id);
-    const ahead = { occurredAt: new Date('2999-01-01') };
-    await publish(messages.fulfilmentProductWithdrawn.make({ sku }, ahead));
+    const inFuture = { occurredAt: new Date('2999-01-01') };
+    await publish(messages.fulfilmentProductWithdrawn.make({ sku }, inFuture));
     const later = { occurredAt: new Date(Date.now() + 1000) };
     await publish(messages.fulfilmentProductReleased.make({ sku }, later));
     expect((await product(id)).status).toBe('available');

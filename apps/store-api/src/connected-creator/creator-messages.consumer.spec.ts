@@ -45,12 +45,9 @@ describe('messages about creators and their releases', () => {
     ['tracks', trackOf],
     ['creators', changeOf],
     ['editions', editionBy],
-  ])(
-    'about %s do not deadlock two transactions that handle them in opposite orders',
-    async (_, messageAbout) => {
-      await Promise.all([handle(ids.map(messageAbout)), handle(ids.toReversed().map(messageAbout))]);
-    },
-  );
+  ])('(%s) do not deadlock two transactions that handle them in opposite orders', async (_, messageAbout) => {
+    await Promise.all([handle(ids.map(messageAbout)), handle(ids.toReversed().map(messageAbout))]);
+  });
 
   it('are all applied when concurrent transactions handle tracks of the same releases', async () => {
     const releases = Array.from({ length: 20 }, () => uuidv7());
@@ -78,7 +75,7 @@ describe('messages about creators and their releases', () => {
     for (const text of ['Harbour Lights', 'pm_ok']) expect(row).not.toContain(text);
   });
 
-  it('are applied as earlier versions of the suite published them', async () => {
+  it('are applied in the form in which earlier versions of the suite published them', async () => {
     const published = publishedMessages('store-api.creators');
     const subjects = published.map((message) => {
       if (messages.editionCreated.is(message)) return message.data.edition.id;

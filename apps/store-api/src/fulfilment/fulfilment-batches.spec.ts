@@ -115,7 +115,7 @@ describe('fulfilment events in one batch', () => {
     ]);
   });
 
-  it('enable a deferred one of the same batch', async () => {
+  it('include the deferred events that another event of the batch enables', async () => {
     const id = await placeOrder();
     const delivery = delivered(id, atMinute(9));
     await publishPackageEvents(delivery, shipped(id, 'A', atMinute(1)));
@@ -172,7 +172,7 @@ describe('fulfilment events in one batch', () => {
   });
 
   it.each(publishedMessages('store-api.fulfilment').map((message) => [message.type, message] as const))(
-    'accept %s as earlier releases published it',
+    'are accepted in the form in which earlier releases published them: %s',
     async (type, message) => {
       const statusBefore = new Map([
         ['catalogue.release_approved', 'pending' as const],
@@ -184,9 +184,9 @@ describe('fulfilment events in one batch', () => {
       const subjects = { order_id: await placeOrder(), sku: own.sku, release_id: own.id };
       const data = new Map(Object.entries(Object(message.data)));
       for (const [name, id] of Object.entries(subjects)) if (data.has(name)) data.set(name, id);
-      const aboutThem = { ...message, data: Object.fromEntries(data) };
+      const messageAboutSubjects = { ...message, data: Object.fromEntries(data) };
       await setup.store.database.transaction((tx) =>
-        setup.store.app.get(FulfilmentConsumer).handle(tx, [aboutThem]),
+        setup.store.app.get(FulfilmentConsumer).handle(tx, [messageAboutSubjects]),
       );
     },
   );

@@ -1,7 +1,7 @@
 import { messages } from '@fulfilment/contracts';
 import { orderBody, type StoreApiUnderTest, startStoreApi, type Creator } from '../test/store-api.fixture.js';
 
-/** When an event occurred: at a minute of one hour. */
+/** Returns the options of a message about an event that occurred at a minute of one fixed hour. */
 export const atMinute = (minute: number) => ({ occurredAt: new Date(Date.UTC(2026, 0, 1, 9, minute)) });
 
 type Occurred = ReturnType<typeof atMinute>;
@@ -41,7 +41,10 @@ export function permutations(items: readonly number[]): number[][] {
   );
 }
 
-/** Starts the service for the tests of a file, with a creator and a release. Places and reads orders. */
+/**
+ * Starts the service for the tests of a file, with a creator and a release. Returns functions that place and
+ * read orders.
+ */
 export function setUpOrders(products = [{}]) {
   let store: StoreApiUnderTest;
   let creator: Creator;
@@ -56,6 +59,7 @@ export function setUpOrders(products = [{}]) {
   afterAll(() => store.stop());
 
   return {
+    // Getters, because `beforeAll` runs after this function has returned.
     get store() {
       return store;
     },

@@ -81,7 +81,7 @@ describe('an order whose packages are reported with their items', () => {
     expect((await readOrder(id)).status).toBe('delivered');
   });
 
-  it('accepts more pieces in all than were ordered, because a package may replace a lost one', async () => {
+  it('accepts more pieces in total than were ordered, because a package may replace a lost one', async () => {
     const id = await placeOrder();
     const items = [{ sku: lp, quantity: 3 }];
     expect(await publish(shipped(id, 'A', atMinute(1), items))).toBe('applied');

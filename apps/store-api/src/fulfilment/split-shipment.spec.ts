@@ -53,7 +53,7 @@ describe('an order in several packages', () => {
       'order.processing',
       'order.shipped',
       'order.delivered',
-      'order.tracking_updated', // B left
+      'order.tracking_updated', // B was shipped
       'order.tracking_updated', // B arrived
     ];
     expect(
@@ -70,12 +70,12 @@ describe('an order in several packages', () => {
       delivered(id, atMinute(2), 'A'),
       shipped(id, 'B', atMinute(3)),
     );
-    const left = (await readOrder(id)).tracking.updated_at;
+    const afterShipment = (await readOrder(id)).tracking.updated_at;
     await publishInSequence(delivered(id, atMinute(4), 'B'));
-    const arrived = (await readOrder(id)).tracking.updated_at;
-    expect(Date.parse(arrived)).toBeGreaterThan(Date.parse(left));
+    const afterArrival = (await readOrder(id)).tracking.updated_at;
+    expect(Date.parse(afterArrival)).toBeGreaterThan(Date.parse(afterShipment));
     await eventually(() => trackingTimes(id).length === 2);
-    expect(trackingTimes(id).toSorted()).toEqual([left, arrived]);
+    expect(trackingTimes(id).toSorted()).toEqual([afterShipment, afterArrival]);
   });
 
   it('is delivered at the time of the last arrival, in any order of events', async () => {

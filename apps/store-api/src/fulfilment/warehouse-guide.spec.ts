@@ -101,7 +101,7 @@ describe('the program of docs/warehouses.md', () => {
 
   it('ships each paid order once, even after it was killed, and ships no cancelled order', async () => {
     start();
-    await eventually(async () => await isConsuming()); // orders from before are not in its queue
+    await eventually(isConsuming); // its queue does not receive orders that were placed before
     const first = await place();
     expect((await untilShipped(first)).tracking.packages).toMatchObject([{ items: [{ sku, quantity: 2 }] }]);
 
@@ -121,7 +121,7 @@ describe('the program of docs/warehouses.md', () => {
     const second = await place();
     start();
     await untilShipped(second);
-    const last = await place(); // the queue is read in order: all before it is handled when it is shipped
+    const last = await place(); // when it is shipped, all earlier messages of the queue are handled
     await untilShipped(last);
     expect([first, second, cancelled, last].map((id) => shipmentsOf(id).length)).toEqual([1, 1, 0, 1]);
     expect((await read(cancelled)).status).toBe('cancelled');

@@ -56,7 +56,7 @@ const dueNow = statement(
 );
 const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM outbox');
 
-/** What `prepareOrder` prepares. */
+/** Options of `prepareOrder`. */
 export interface OrderOptions {
   /** By default one whose charges succeed. */
   readonly paymentMethod?: string | undefined;
@@ -73,11 +73,12 @@ export function orderHelpers(store: StoreApiUnderTest) {
     await eventually(
       async () => (await store.database.row<{ messages: number }>(outboxSize))?.messages === 0,
     );
+    // About no order and no product. It arrives last, since the test's queue is first in, first out.
     const last = messages.trackProcessed.make(
       { release_id: uuidv7(), track_id: uuidv7(), title: null, position: null, duration_seconds: 0 },
       { occurredAt: new Date() },
-    ); // about no order and no product of the creator
-    await store.broker.publish(last); // arrives last, since the test's queue is first in, first out
+    );
+    await store.broker.publish(last);
     await eventually(() => store.broker.published.some(({ id }) => id === last.id));
   };
   const charges = (creator: Creator) => store.database.rows<StoredCharge>(readCharges, [creator.id]);

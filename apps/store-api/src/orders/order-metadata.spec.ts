@@ -14,27 +14,27 @@ const metadataWithKeys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`key ${n}`, 'x']));
 
 describe('the metadata of an order', () => {
-  let storeApi: StoreApiUnderTest;
+  let store: StoreApiUnderTest;
   let helpers: OrderHelpers;
   let creator: Creator;
   let body: ReturnType<typeof orderBody>;
 
   beforeAll(async () => {
-    storeApi = await startStoreApi();
-    helpers = orderHelpers(storeApi);
+    store = await startStoreApi();
+    helpers = orderHelpers(store);
     ({ creator, body } = await helpers.prepareOrder());
   });
-  afterAll(() => storeApi.stop());
+  afterAll(() => store.stop());
 
   const place = async (metadata?: object | null) =>
-    storeApi.post('/store/v1/orders', creator.token, { ...body, metadata });
-  const metadataOf = async (id: string) => (await storeApi.readOrder(creator, id)).metadata;
+    store.post('/store/v1/orders', creator.token, { ...body, metadata });
+  const metadataOf = async (id: string) => (await store.readOrder(creator, id)).metadata;
   /** `metadata` in the first two messages of an order. */
   const published = (id: string) =>
     eventually(() => {
       const uuid = parsePublicId('ord', id);
       const [created, processing] = ['order.created', 'order.processing'].map((type) =>
-        storeApi
+        store
           .published(type)
           .map(({ data }) => messages.orderCreated.schema.parse(data).order)
           .find((order) => order.id === uuid),
@@ -97,7 +97,7 @@ describe('the metadata of an order', () => {
   });
 
   it.each(['text', 7, ['a']])('may not be %p', async (sent) => {
-    const { status, body: envelope } = await storeApi.post('/store/v1/orders', creator.token, {
+    const { status, body: envelope } = await store.post('/store/v1/orders', creator.token, {
       ...body,
       metadata: sent,
     });
@@ -122,7 +122,7 @@ describe('the metadata of an order', () => {
     const prepared = await helpers.prepareOrder({ paymentMethod: 'pm_declined' });
     const order = { ...prepared.body, metadata: { gift: 'for Ana' } };
     const { body: placed } = await helpers.place(prepared.creator, order);
-    await redactOrder(storeApi.database, placed.id);
-    expect((await storeApi.readOrder(prepared.creator, placed.id)).metadata).toEqual({});
+    await redactOrder(store.database, placed.id);
+    expect((await store.readOrder(prepared.creator, placed.id)).metadata).toEqual({});
   });
 });

@@ -88,7 +88,7 @@ describe.each([
     provider.gateway.charge(openCharge, signal);
   const refund = (charge: Charge) =>
     provider.gateway.refund({ ...charge, refundReference: null }, AbortSignal.timeout(timeoutMs));
-  /** Sends a charge, whatever its outcome. Returns what refunds and lookups need of it. */
+  /** Sends a charge, whatever its outcome. Returns it as refunds and lookups need it. */
   const sentCharge = async (openCharge = newCharge()): Promise<Charge> => ({
     id: openCharge.id,
     reference: (await charge(openCharge)).reference,

@@ -1,15 +1,15 @@
 import { expectNoLongBlock } from '@fulfilment/testing';
 import { orderBody, startStoreApi, type StoreApiUnderTest, type Creator } from './store-api.fixture.js';
 
-let api: StoreApiUnderTest;
+let store: StoreApiUnderTest;
 let creator: Creator;
 let url: string;
 beforeAll(async () => {
-  api = await startStoreApi();
-  creator = await api.creator();
-  url = await api.app.getUrl();
+  store = await startStoreApi();
+  creator = await store.creator();
+  url = await store.app.getUrl();
 });
-afterAll(() => api.stop());
+afterAll(() => store.stop());
 
 /** Twice the default number of hostile bodies, since an order has the most members. */
 const runsForOrders = 120;

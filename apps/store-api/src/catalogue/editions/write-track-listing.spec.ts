@@ -37,7 +37,7 @@ describe('processed tracks of the Creator API', () => {
   };
   const listing = async (releaseId: string) => (await products(releaseId))[0].track_listing;
 
-  it('are listed by position; one without a position is last, and without a title it is named by its place in the listing', async () => {
+  it('are listed by position; a track without a position is last, and one without a title is named by its position', async () => {
     const id = uuidv7();
     await store.publishAndWait(
       created(id),

@@ -16,7 +16,7 @@ describe('stock events of the warehouse', () => {
     return sale.orderId;
   };
 
-  it('add the returns between a count and its arrival', async () => {
+  it('add the returns that occurred between a count and its arrival', async () => {
     const product = await newStock(10);
     const before = await soldOrder(product, 3);
     const countedAt = await product.now();
@@ -70,7 +70,7 @@ describe('stock events of the warehouse', () => {
     expect(await product.read()).toMatchObject({ quantity: 25 });
   });
 
-  it('treat a count and an adjustment with a future time as of now', async () => {
+  it('treat a count and an adjustment with a future time as if they occurred now', async () => {
     const product = await newStock(10);
     await product.count(5, '2999-01-01T00:00:00Z');
     await product.sell(2);
@@ -123,7 +123,7 @@ describe('stock events of the warehouse', () => {
     expect(await product.read()).toMatchObject({ quantity: 10, oversold: 0 });
   });
 
-  it('count every order that is placed while the first count of a product arrives', async () => {
+  it('subtract every order that is placed while the first count of a product arrives', async () => {
     const product = await newStock(null);
     const countedAt = await product.now();
     let counted = false;

@@ -8,7 +8,10 @@ export interface OrderOfCreator {
   readonly id: string;
 }
 
-/** Starts the service for the tests of a file. Places, cancels and ships orders, and reads their state. */
+/**
+ * Starts the service for the tests of a file. Returns functions that place, cancel and ship orders, and read
+ * their state.
+ */
 export function setUpCancellations() {
   let store: StoreApiUnderTest;
   let helpers: OrderHelpers;

@@ -8,8 +8,8 @@ const readBusyConnections = statement(
   "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'proxied' AND state <> 'idle'",
 );
 
-/** More packets than placing an order sends. */
-const packets = Array.from({ length: 12 }, (_, index) => index + 1);
+/** The connection is lost after these numbers of packets. Placing an order sends fewer than the last. */
+const packetCounts = Array.from({ length: 12 }, (_, index) => index + 1);
 
 describe('POST /v1/orders whose connection to PostgreSQL is lost', () => {
   let store: StoreApiUnderTest;
@@ -32,7 +32,7 @@ describe('POST /v1/orders whose connection to PostgreSQL is lost', () => {
     ['an unlimited product without a key', null, undefined, 0],
     ['an unlimited product, while PostgreSQL rejects the next connections', null, undefined, 3],
   ])('for %s', (_, stock, idempotencyKey, rejected) => {
-    it.each(packets)(
+    it.each(packetCounts)(
       'after %i packets: returns 201 exactly when there is an order, which is charged once',
       async (count) => {
         const { creator, body } = await helpers.prepareOrder({ stock });

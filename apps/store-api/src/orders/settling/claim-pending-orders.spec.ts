@@ -8,7 +8,7 @@ import { claimRetries, claimUnattempted } from './order-completer.js';
 const waitingOrders = 20_000;
 const setRetried = statement('test.set-retried', 'UPDATE orders SET resume_tries = 1');
 const analyse = statement('test.analyse', 'ANALYZE orders');
-/** For the index scan and one row; a scan of all waiting orders reads hundreds of blocks. */
+/** Enough for the index scan and one row; a scan of all waiting orders reads hundreds of blocks. */
 const maxBlocksPerRow = 10;
 const leaseMs = 15_000;
 const limit = 20;

@@ -34,7 +34,7 @@ let store: StoreApiUnderTest;
 beforeAll(async () => {
   stripe = await fakeStripe();
   const environment = { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '15000' };
-  // No proxy: `connectTo` is only for the pool that requests then have.
+  // `connectTo` gives requests a pool of their own. It opens no proxy.
   store = await startStoreApi(environment, (url) => Promise.resolve({ url, stop: () => Promise.resolve() }));
 });
 afterAll(async () => {

@@ -67,7 +67,7 @@ describe('the completer while the provider does not respond', () => {
     });
     helpers = orderHelpers(store);
   };
-  /** The number of such requests to the provider. */
+  /** Number of requests to the provider with a method and path, such as `POST /v1/refunds`. */
   const requestCount = (request: string): number =>
     stripe.requests.filter(({ method, path }) => `${method} ${path}` === request).length;
   const unansweredRequest = `GET /v1/payment_methods/${unresponsivePaymentMethod}`;
@@ -152,7 +152,7 @@ describe('the completer while the provider does not respond', () => {
       running = undefined;
     });
 
-    /** Returns a function that counts the further such requests to the provider. */
+    /** Returns a function that counts the requests with this method and path from now on. */
     const countFurther = (request: string): (() => number) => {
       const before = requestCount(request);
       return () => requestCount(request) - before;

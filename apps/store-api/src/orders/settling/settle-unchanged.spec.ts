@@ -33,7 +33,7 @@ describe('SettleUnchanged, for orders of concurrent requests,', () => {
   beforeAll(async () => (store = await startStoreApi()));
   afterAll(() => store.stop());
 
-  /** A pending order, as the request that wrote it knows it. */
+  /** Places an order that stays pending. Returns it as the request that wrote it knows it. */
   const pendingOrder = async (): Promise<NewOrder> => {
     const helpers = orderHelpers(store);
     const { creator, body } = await helpers.prepareOrder({ paymentMethod: 'pm_timeout' });
@@ -57,7 +57,7 @@ describe('SettleUnchanged, for orders of concurrent requests,', () => {
     );
   const processing = { id: expect.any(String), status: 'processing' };
 
-  it('writes the changes, the event and the response of each', async () => {
+  it('writes the changes, the event and the response of each order', async () => {
     const orders = [await pendingOrder(), await pendingOrder(), await pendingOrder()];
     const ids = orders.map(({ row }) => publicId('ord', row.id));
     expect(await settle(orders, ['first', 'second', 'third'])).toEqual(
@@ -85,16 +85,16 @@ describe('SettleUnchanged, for orders of concurrent requests,', () => {
     }
   });
 
-  it('leaves all out if PostgreSQL rejects the statement', async () => {
+  it('leaves out all orders if PostgreSQL rejects the statement', async () => {
     const orders = [await pendingOrder(), await pendingOrder()];
     expect(await settle(orders, ['no text in PostgreSQL: \0'])).toEqual([undefined, undefined]);
     expect(await settle(orders)).toEqual([processing, processing]);
   });
 
   it.each([
-    ['the order', lockOrder],
-    ['the charge', lockCharge],
-  ])('leaves one out while a transaction has locked %s, without waiting for it', async (_, lock) => {
+    ['it', lockOrder],
+    ['its charge', lockCharge],
+  ])('leaves out an order while a transaction has locked %s, without waiting for it', async (_, lock) => {
     const [locked, other] = [await pendingOrder(), await pendingOrder()];
     await store.database.transaction(async (tx) => {
       await tx.run(lock, [locked.row.id]);
@@ -103,7 +103,7 @@ describe('SettleUnchanged, for orders of concurrent requests,', () => {
     expect(await settle([locked])).toEqual([processing]);
   });
 
-  it('leaves out one that has changed, and one that is settled', async () => {
+  it('leaves out an order that has changed, and one that is settled', async () => {
     const [changed, other] = [await pendingOrder(), await pendingOrder()];
     await store.database.run(change, [changed.row.id]);
     expect(await settle([changed, other])).toEqual([undefined, processing]);

@@ -251,7 +251,7 @@ export async function fakeStripe() {
     refundWith: (...statuses: readonly string[]) => void nextRefundStatuses.push(...statuses),
     /** Sets the statuses of the next charges whose card is not declined; further ones succeed. */
     confirmWith: (...statuses: readonly string[]) => void nextIntentStatuses.push(...statuses),
-    /** New PaymentIntents are not found by searching, as in Stripe's outages. */
+    /** Makes the search miss new PaymentIntents, as in Stripe's outages. */
     delaySearch: () => {
       searchIsBehind = true;
     },

@@ -27,7 +27,7 @@ export interface FakeResponse {
   readonly body: object;
 }
 
-/** The PaymentIntent. `latest_charge` is an id if `query` does not expand it (docs.stripe.com/expand). */
+/** Returns a PaymentIntent. `latest_charge` is an id unless `query` expands it (docs.stripe.com/expand). */
 export function intentResponse(intent: FakeIntent, query?: URLSearchParams): object {
   const expand = query?.get('expand[0]');
   const expanded = expand === 'latest_charge' || expand === 'data.latest_charge';
