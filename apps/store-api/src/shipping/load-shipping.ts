@@ -1,3 +1,4 @@
+import { currencies } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { z } from 'zod';
 
@@ -25,7 +26,7 @@ export const shippingFile = z.object({
       rate_cards: z.array(
         z.object({
           zone: z.string(),
-          currency: z.string(),
+          currency: z.enum(currencies),
           bands: z
             .array(
               z.object({
@@ -41,7 +42,7 @@ export const shippingFile = z.object({
     }),
   ),
 });
-type ShippingFile = z.input<typeof shippingFile>;
+export type ShippingFile = z.output<typeof shippingFile>;
 
 const clearZones = statement('load.clear-zones', 'DELETE FROM shipping_zone_countries');
 const insertZones = statement(
@@ -98,7 +99,7 @@ export async function loadShipping(
       );
       await tx.run(insertCards, [id, JSON.stringify(rows)]);
       await tx.run(clearDeliveryTimes, [id]);
-      const deliveryTimes = Object.entries(service.delivery_days ?? {}).map(([zone, days]) => ({
+      const deliveryTimes = Object.entries(service.delivery_days).map(([zone, days]) => ({
         zone,
         ...days,
       }));

@@ -177,4 +177,12 @@ describe("the operator's file of shipping services", () => {
     const services = shipping.services.map((service) => ({ ...service, delivery_days: { uk } }));
     expect(shippingFile.safeParse({ ...shipping, services }).success).toBe(false);
   });
+
+  it('is rejected with an unsupported currency, which the error names', () => {
+    const bands = [{ max_weight_grams: 500, amount: 1, extra_500g_amount: 1 }];
+    const cards = [{ zone: 'uk', currency: 'CHF', bands }];
+    const services = shipping.services.map((service) => ({ ...service, rate_cards: cards }));
+    const { error } = shippingFile.safeParse({ ...shipping, services });
+    expect(error?.issues[0]?.path).toEqual(['services', 0, 'rate_cards', 0, 'currency']);
+  });
 });

@@ -1,5 +1,6 @@
 import {
   currencies,
+  type Currency,
   type CreatorSnapshot,
   type Message,
   messages,
@@ -27,7 +28,7 @@ import { creatorSnapshot } from '../connected-creator/snapshots.fixture.js';
 import { migrations } from '../migrations/index.js';
 import { RefundCharges } from '../billing/refund-charges.js';
 import { OrderCompleter } from '../orders/settling/order-completer.js';
-import { loadShipping } from '../shipping/load-shipping.js';
+import { loadShipping, type ShippingFile } from '../shipping/load-shipping.js';
 import { StoreApiModule } from '../store-api.module.js';
 
 const outcomeSchema = z.looseObject({ outcome: z.string(), reason: z.string().nullish() });
@@ -35,7 +36,7 @@ const outcomeSchema = z.looseObject({ outcome: z.string(), reason: z.string().nu
 /** Prices of parcels of up to 500 g (`light`) and up to 2 kg (`heavy`). */
 const rateCard = (
   zone: string,
-  currency: string,
+  currency: Currency,
   { light, heavy }: { readonly light: number; readonly heavy: number },
 ) => ({
   zone,
@@ -51,7 +52,7 @@ export const unitPrice = 2999;
 export const shippingPrice = 400;
 
 /** Two services. Their prices are the same numbers in each currency. */
-export const shipping = {
+export const shipping: ShippingFile = {
   zones: { uk: ['GB'], world: ['US', 'JP', 'DE'] },
   services: [
     {
@@ -71,6 +72,7 @@ export const shipping = {
       carriers: ['Evri'],
       regions: [],
       position: 2,
+      delivery_days: {},
       rate_cards: currencies.flatMap((currency) => [
         rateCard('uk', currency, { light: 250, heavy: shippingPrice }),
         rateCard('world', currency, { light: 900, heavy: 1900 }),
