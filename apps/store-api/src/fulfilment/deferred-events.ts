@@ -20,6 +20,7 @@ export class EventOutOfOrderError extends Error {
   }
 }
 
+// The inbox stores the outcome of a deferred event as `held`, and that of a rejected one as `refused`.
 const queue = 'store-api.fulfilment';
 /** Maximum number of deferred events of one order; further ones are rejected. */
 const maxPerOrder = 100;

@@ -166,7 +166,7 @@ async function report({ database, settings }: Context, message: Message): Promis
     throw new Error(
       `The message is published, but store-api has not handled it within ${outcomeTimeoutMs / 1000} s. It is stopped or has a backlog, and will handle the message later.`,
     );
-  const { outcome, reason } = handled;
+  const { outcome, reason } = handled; // `refused`: rejected; `held`: deferred
   if (outcome === 'refused') throw new Error(`Rejected: ${reason ?? 'no reason given'}.`);
   return { message_id: message.id, type: message.type, outcome, ...(outcome === 'held' && { reason }) };
 }

@@ -13,7 +13,7 @@ import {
 import { type OrderHelpers, orderHelpers } from './order-helpers.fixture.js';
 
 /**
- * The key $2 of a request of the creator $1 that died 23 hours ago, before it placed an order. The
+ * Inserts the key $2 of a request of the creator $1 that died 23 hours ago, before it placed an order. Its
  * client is that of another key of the creator.
  */
 const insertAbandonedKey = statement(

@@ -238,13 +238,13 @@ describe('the simulated warehouse', () => {
       return (await read()).status === 'delivered';
     });
 
-  it('ships and delivers test orders after their time, and leaves live ones alone', async () => {
+  it('ships and delivers test orders after TEST_ORDER_STEP_MS, and no live orders', async () => {
     const [live, test] = [await place(false), await place(true)];
     await untilDelivered(test);
     expect((await live.read()).status).toBe('processing');
   });
 
-  it('leaves alone an order that can store no further event, and one that was shipped with items, and handles others', async () => {
+  it('skips an order that can store no further event, and one that was shipped with items, but handles others', async () => {
     const full = await place(true);
     await eventually(async () => {
       await store.app.get(SimulatedWarehouse).round();

@@ -67,7 +67,7 @@ describe('a recharge', () => {
     ]);
     const [sku = ''] = (await read()).line_items.map((line: { sku: string }) => line.sku);
     const replay = await helpers.place(creator, orderBody(sku, (await read()).shipping.rate_id, 2), 'first');
-    // The first response, not the current status.
+    // The replay returns the first response, not the current status.
     expect(replay.body).toEqual({ id: order, status: 'payment_failed' });
   });
 
@@ -187,7 +187,7 @@ describe('a recharge', () => {
       .get(SettleOrder)
       .run(store.database, charge, { status: 'declined', reason: 'card_declined', reference: null });
     await untilLockWaits(store.database);
-    // A deadlock if the settlement had locked the stock first.
+    // This would deadlock if the settlement had locked the stock first.
     await transition.tx.run(setStock, [creator.id, 100]);
     await transition.commit();
     expect(await settled).toEqual({ id: order, status: 'payment_failed' });

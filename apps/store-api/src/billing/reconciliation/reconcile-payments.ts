@@ -13,7 +13,7 @@ export type FindingKind =
 
 export interface Finding {
   readonly kind: FindingKind;
-  /** The provider's id of the payment or refund, or null. */
+  /** The provider's id of the payment or refund; null if it has none, or it is not known. */
   readonly reference: string | null;
   readonly chargeId: string;
 }

@@ -127,8 +127,8 @@ class History {
   }
 
   /**
-   * An order of a product that was unlimited takes pieces when the first count arrives that is older than the
-   * order.
+   * Whether an order that was placed while the product was unlimited takes its pieces later: it does so when
+   * the first count arrives, if the order is newer than that count.
    */
   private wasTakenLater(soldAt: string): boolean {
     const first = this.arrived.find(({ kind }) => kind === 'count');

@@ -122,8 +122,8 @@ export async function stockOfOneProduct(database: Database, quantity: number | n
         await stock.returnStock(tx, orderId);
       }),
     /**
-     * Declines an order whose charge was pending, as SettleOrder does. The result commits as soon as another
-     * transaction waits for a lock.
+     * Declines an order whose charge was pending, as SettleOrder does. Returns a function that commits when
+     * another transaction waits for a lock.
      */
     declineUncommitted: async (orderId: string): Promise<() => Promise<void>> => {
       await database.run(setChargePending, [orderId]);

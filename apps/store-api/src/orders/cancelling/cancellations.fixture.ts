@@ -3,7 +3,7 @@ import { atMinute, shipped } from '../../fulfilment/fulfilment.fixture.js';
 import { newKey, type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 
-export interface OrderOfCreator {
+interface OrderOfCreator {
   readonly creator: Creator;
   readonly id: string;
 }

@@ -13,8 +13,8 @@ import { type OrderHelpers, orderHelpers } from '../order-helpers.fixture.js';
 import { RechargeOrder } from '../../billing/recharging/recharge-order.js';
 import { redactOldAddresses, redactOrder } from './redact-orders.js';
 
-const age = statement(
-  'test.age',
+const setAgeDays = statement(
+  'test.set-age',
   `UPDATE orders SET updated_at = now() - $2::int * interval '1 day',
                      delivered_at = CASE WHEN status = 'delivered' THEN now() - $2::int * interval '1 day' END
    WHERE creator_id = $1`,
@@ -91,7 +91,7 @@ describe('redacting orders', () => {
     await expect(redactOrder(store.database, order)).rejects.toThrow(
       'The order is being charged again and needs its address. Cancel the order first.',
     );
-    await store.database.run(age, [creator.id, 31]);
+    await store.database.run(setAgeDays, [creator.id, 31]);
     await redactOldAddresses(store.database, 30);
     expect((await view(creator, order)).shipping_address.full_name).toBe(address.full_name);
     await helpers.runCompleter(creator);
@@ -109,7 +109,7 @@ describe('redacting orders', () => {
   it('starts after the retention, and leaves out orders in progress; a retention of 0 days redacts none', async () => {
     const placeDaysAgo = async (paymentMethod: string, days: number) => {
       const placed = await place(paymentMethod);
-      await store.database.run(age, [placed.creator.id, days]);
+      await store.database.run(setAgeDays, [placed.creator.id, days]);
       return placed;
     };
     const old = await placeDaysAgo('pm_declined', 31);

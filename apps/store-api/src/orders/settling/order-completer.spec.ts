@@ -44,7 +44,7 @@ const chargesByState = statement(
    FROM charges c JOIN orders o ON o.id = c.order_id WHERE o.creator_id = ANY ($1) GROUP BY 1, 2, 3 ORDER BY 1`,
 );
 
-/** So long that a thousand orders without a response of the provider occupy the 20 slots for 12 minutes. */
+/** With it, a thousand orders without a response of the provider occupy the 20 slots for 12 minutes. */
 const providerTimeoutMs = 15_000;
 
 describe('the completer while the provider does not respond', () => {

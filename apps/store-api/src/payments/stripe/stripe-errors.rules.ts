@@ -81,7 +81,7 @@ export function paymentError(error: unknown): unknown {
   switch (classifyStripeError(error)) {
     case 'unavailable':
       return new PaymentProviderError('unavailable', codeOf(error), { cause: error });
-    case 'declined': // not of a charge: its declines are outcomes (`declineOf`)
+    case 'declined': // only by other requests: a declined charge is an outcome (`declineOf`)
     case 'payment_method':
     case 'rejected':
       return new PaymentProviderError('rejected', codeOf(error), { cause: error });
