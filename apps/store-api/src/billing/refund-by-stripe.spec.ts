@@ -62,7 +62,7 @@ describe('cancelled orders that were charged by Stripe', () => {
     };
   };
 
-  it('are refunded once, also when the response is lost', async () => {
+  it('are refunded once, even when the response is lost', async () => {
     const { creator, refunds } = await placeAndCancel();
     stripe.fail('/v1/refunds', 'lost-response', 'lost-response');
     await store.resumeOrders();

@@ -12,7 +12,7 @@ const slots = 10;
 /** Time for writing the result after the provider's timeout. Then another replica may claim the refund. */
 const leaseMarginMs = 5_000;
 
-// A refund without `refund_at` is due at once. The attempt is counted when it is claimed, so that no two
+// A refund without `refund_at` is due immediately. The attempt is counted when it is claimed, so that no two
 // attempts have the same number.
 const claimRefunds = statement(
   'charges.claim-refunds',

@@ -59,7 +59,7 @@ describe('messages about creators and their releases', () => {
     expect(await store.database.row(countTracks, [releases])).toEqual({ tracks: 60 });
   });
 
-  it('redact the name and payment method of a creator, also when an older message arrives later', async () => {
+  it('redact the name and payment method of a creator, even when an older message arrives later', async () => {
     const id = uuidv7();
     const token = await store.tokens.token({ creator_id: id, client_id: 'c', scope: 'creator:read' });
     const redacted = { version: 2, name: null, payment_method: null };

@@ -58,7 +58,7 @@ describe('fulfilment events of an order', () => {
       JSON.stringify(data).includes(uuidOf(id)),
     ).length;
 
-  it('have the same result in any order of arrival, also with repetitions', async () => {
+  it('have the same result in any order of arrival, even with repetitions', async () => {
     for (const order of permutations([0, 1, 2, 3])) {
       const id = await placeOrder();
       const events = [

@@ -189,9 +189,9 @@ export class DeferredEvents extends BackgroundLoop {
   }
 
   /**
-   * Publishes an event once more. An event that the catalogue of messages no longer accepts is rejected, and
-   * its row is deleted; it is published, too, if its envelope is valid, so that it reaches the dead-letter
-   * queue.
+   * Publishes a deferred event to its queue. If the catalogue of messages no longer accepts the event, it is
+   * rejected and its row is deleted; it is still published if its envelope is valid, so that it reaches the
+   * dead-letter queue.
    */
   private async republish(tx: Transaction, { message_id: id, body }: DeferredRow): Promise<void> {
     const message = tryParse(() => parseMessage(body));

@@ -140,7 +140,7 @@ describe('fulfilment events in one batch', () => {
     await setup.store.broker.takeDeadLetters('store-api.fulfilment');
   });
 
-  it('set the stock of several products, also of one that was not counted before', async () => {
+  it('set the stock of several products, including one that was not counted before', async () => {
     const products = [{ quantity: 5 }, { quantity: 5 }, {}, { quantity: 5 }];
     const { id, skus } = await setup.store.release(setup.creator.id, products);
     const [blocked = '', one = '', uncounted = '', two = ''] = skus;

@@ -19,7 +19,7 @@ describe('a fulfilment event of an operator', () => {
 
   const recordsOf = (operator: string) => store.database.rows(recordsOfOperator, [operator]);
 
-  it("is recorded with the operator's name when it is applied, unlike one of the warehouse", async () => {
+  it("is recorded with the operator's name when it is applied, unlike an event of the warehouse", async () => {
     const creator = await store.creator();
     const { sku } = await store.release(creator.id, [{ quantity: 10 }]);
     const count = (quantity: number) =>

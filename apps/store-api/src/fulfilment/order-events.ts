@@ -54,7 +54,7 @@ export interface PackagesChange {
   readonly history: readonly PackageEvent[];
   readonly packages: readonly PackageRow[];
   readonly status: OrderStatus;
-  /** Time of the latest arrival of a delivered order, else null. */
+  /** Time of the latest arrival if the order is delivered, else null. */
   readonly deliveredAt: string | null;
   /** Whether `tracking.updated_at` changes. */
   readonly updatesTrackingTime: boolean;

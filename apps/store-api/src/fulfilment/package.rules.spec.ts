@@ -59,14 +59,14 @@ describe('the packages of an order', () => {
     expect(numbers(shipped('A', 0), corrected('B2', 3), shipped('B', 2))).toEqual(['A', 'B2']);
   });
 
-  it("are corrected by number, also when the event's clock is before the handover", () => {
+  it('are corrected by number, even if the time of the correction is before the handover', () => {
     expect(numbers(shipped('A', 5), corrected('A2', 4, 'A'))).toEqual(['A2']);
   });
 
   it.each([
     ['before', 4],
     ['after', 6],
-  ])('have the number of the latest correction, whose clock is %s the handover', (_, minute) => {
+  ])('have the number of the latest correction, whose time is %s the handover', (_, minute) => {
     const [latest, earlier] = [corrected('LATEST', minute, 'A'), corrected('EARLIER', 3, 'A')];
     expect(numbers(shipped('A', 5), latest, earlier)).toEqual(['LATEST']);
   });

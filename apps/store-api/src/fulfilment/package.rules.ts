@@ -138,8 +138,8 @@ function withCorrections(
 }
 
 /**
- * Corrects the package with the number `replaces`, else the one with the new number. If the event names no
- * former number, and no package has the new one, it corrects the last package.
+ * Corrects the package with the number `replaces`, else the package with the new number. If the event names
+ * no former number and no package has the new number, corrects the last package.
  */
 function withCorrection(
   packages: readonly Package[],

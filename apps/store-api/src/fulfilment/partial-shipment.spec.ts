@@ -22,7 +22,7 @@ describe('an order whose packages are reported with their items', () => {
     ]);
   const publish = async (event: Message) => (await setup.store.publishAndWait(event))[0];
 
-  it('shows the items of each package, and publishes those of the newest one', async () => {
+  it('shows the items of each package, and publishes the items of the newest one', async () => {
     const id = await placeOrder();
     const items = [
       { sku: single, quantity: 1 },

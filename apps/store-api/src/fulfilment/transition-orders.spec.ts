@@ -71,7 +71,7 @@ describe('a fulfilment event', () => {
     expect(tracking.tracking_number).toBe('TEST3');
   });
 
-  it('is applied once when it is repeated with the same id and with another one', async () => {
+  it('is applied once when it is repeated with the same id and with another id', async () => {
     const id = await placeOrder();
     const shipment = shipped(id, 'TEST1', atMinute(1));
     await store.publishAndWait(shipment, shipment, shipped(id, 'TEST1', atMinute(1)));

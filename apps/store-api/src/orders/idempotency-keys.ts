@@ -87,7 +87,7 @@ const claimIfAllowed = statement(
    WHERE ${claimableSql('existing', 'excluded.fingerprint')}
    RETURNING order_id`,
 );
-// The key gets its response at once, so no request may attach an order to it: `claimed_by` is a random id.
+// The key gets its response immediately, and a random `claimed_by`, so no request can attach an order to it.
 const storeWithResponse = statement(
   'idempotency.store',
   `INSERT INTO idempotency_keys AS existing (creator_id, client_id, key, fingerprint, claimed_by, lease_until, response)

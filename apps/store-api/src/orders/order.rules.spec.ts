@@ -46,7 +46,7 @@ describe('the table of transitions', () => {
       ? [[status]]
       : transitions[status].flatMap((next) => pathsFrom(next).map((path) => [status, ...path]));
 
-  it('never returns to an earlier status, and skips no required one', () => {
+  it('never returns to an earlier status, and skips no required status', () => {
     expect(pathsFrom('pending')).toEqual([
       ['pending', 'processing', 'shipped', 'delivered'],
       ['pending', 'processing', 'cancelled'],

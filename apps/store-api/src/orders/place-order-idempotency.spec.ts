@@ -132,7 +132,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     expect((await helpers.place(creator, orderBody(sku, rate), idempotencyKey)).status).toBe(201);
   });
 
-  it('stores the response for 24 hours after the request that placed the order, not after one that died', async () => {
+  it('stores the response for 24 hours after the request that placed the order, not after an earlier request that died', async () => {
     const idempotencyKey = newKey();
     const place = () => helpers.place(creator, orderBody(sku, rate), idempotencyKey);
     await helpers.place(creator, orderBody(sku, rate)); // stores a key with the client's id

@@ -112,7 +112,7 @@ describe('POST /v1/orders', () => {
     ]);
   });
 
-  it('names the lines when the quoted service no longer goes to the country', async () => {
+  it('names the lines when the quoted service no longer ships to the country', async () => {
     const quoted = await store.quote(creator.token, 'US');
     await store.database.run(deleteWorldRates); // no later test ships outside GB
     const usa = { ...address, country_code: 'US', province_code: 'NY' };
@@ -133,7 +133,7 @@ describe('POST /v1/orders', () => {
     expect((await store.get('/store/v1/creator', token)).status).toBe(404);
   });
 
-  it('returns 404 for an unknown rate and for one of another creator', async () => {
+  it('returns 404 for an unknown rate and for a rate of another creator', async () => {
     const other = await store.creator();
     for (const foreign of ['rate_00000000000000000000000000', 'nonsense', await store.quote(other.token)]) {
       expect((await helpers.place(creator, orderBody(sku, foreign))).status).toBe(404);

@@ -69,7 +69,7 @@ export class PlaceOrder {
       // A product became a limited edition after the order was priced. That happens at most once per product,
       // so the recursion ends.
       if (error instanceof BecameLimited) return this.priceAndWrite(placement);
-      // A repeated request may then claim the key at once. Has no effect if the order was written after all.
+      // Lets a repeated request claim the key immediately. Does nothing if the order was written after all.
       await this.keys.release(placement.keyScope, placement.orderId);
       throw error;
     }

@@ -40,7 +40,7 @@ export interface RefundRequest extends Charge {
 
 export type RefundOutcome =
   | { readonly status: 'refunded'; readonly reference: string | null }
-  /** The refund failed for good. The next request makes another one. */
+  /** The refund failed permanently. The next request makes another one. */
   | { readonly status: 'failed'; readonly reason: string };
 
 /** A time range; the end is exclusive. */
@@ -59,7 +59,7 @@ export interface ProviderPayment {
   readonly refunded: boolean;
 }
 
-/** A refund that failed for good. */
+/** A refund that failed permanently. */
 export interface FailedRefund {
   /** The provider's id of the refund. */
   readonly reference: string;

@@ -29,7 +29,7 @@ export class ReportSimulatedEvent {
   ) {}
 
   /**
-   * Returns the order as it is now, also to a repeated request.
+   * Returns the order as it is now, even if the request is a repetition.
    * @throws NotFound; Conflict for a live order, when its status or the number of its events does not allow
    *   the event, or when the key was used with another body or by a request in progress
    */

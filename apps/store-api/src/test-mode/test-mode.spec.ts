@@ -69,7 +69,7 @@ describe('test mode', () => {
     expect((await read(order)).status).toBe(status === 'pending' ? 'processing' : status);
   });
 
-  it('marks test orders and test creators with livemode false, and live ones not at all', async () => {
+  it('marks test orders and test creators with livemode false, and does not mark live ones', async () => {
     for (const test of [true, false]) {
       const order = await place({ test });
       const [creator, list] = await Promise.all(
@@ -140,7 +140,7 @@ describe('test mode', () => {
     expect([response.status, response.body.details[0].field]).toEqual([400, 'event']);
   });
 
-  it('rejects an event of a live order, and returns 404 for an order of another creator or an unknown one', async () => {
+  it('rejects an event of a live order, and returns 404 for an order of another creator and for an unknown order', async () => {
     const live = await place({ test: false });
     const { status, body } = await report(live, { event: 'shipped' });
     expect([status, body.details]).toEqual([409, [{ field: 'id', reason: 'not_a_test_order' }]]);

@@ -135,7 +135,7 @@ describe('a recharge', () => {
     expect(await helpers.stock(creator)).toEqual(stock);
   });
 
-  it('is rejected for a malformed and for an unknown id of an order', async () => {
+  it('is rejected for a malformed or unknown order id', async () => {
     await expect(recharge.run('nonsense')).rejects.toThrow(/order/);
     await expect(recharge.run(`ord_${'0'.repeat(26)}`)).rejects.toThrow(/order/);
   });

@@ -148,7 +148,7 @@ describe('the reconciliation with Stripe', () => {
     }
   });
 
-  it('runs once for each of the last seven days, also in concurrent rounds', async () => {
+  it('runs once for each of the last seven days, even in concurrent rounds', async () => {
     const reconciliation = orders.store.app.get(DailyReconciliation);
     const rounds = await Promise.all(Array.from({ length: 3 }, () => reconciliation.round()));
     expect(rounds).toContain(true);
@@ -159,7 +159,7 @@ describe('the reconciliation with Stripe', () => {
     expect(orders.stripe.requests.filter(({ path }) => path === '/v1/payment_intents')).toHaveLength(7);
   });
 
-  it('of a day is retried later when Stripe responds with 500, also when the day is two weeks ago', async () => {
+  it('of a day is retried later when Stripe responds with 500, even if the day is two weeks ago', async () => {
     const reconciliation = orders.store.app.get(DailyReconciliation);
     failNextList();
     expect(await reconciliation.round()).toBe(true);
@@ -197,7 +197,7 @@ describe('the reconciliation with Stripe', () => {
     expect(days.map(({ findings }) => findings).filter((findings) => findings > 0)).toEqual([1]);
   });
 
-  it('logs why a day could not be reconciled, also when the database fails after that', async () => {
+  it('logs why a day could not be reconciled, even when the database fails after that', async () => {
     const { database, app } = orders.store;
     const lines: string[] = [];
     const logger = createLogger('test', 'error', { write: (line) => lines.push(line) });

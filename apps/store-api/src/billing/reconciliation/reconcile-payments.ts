@@ -99,7 +99,7 @@ async function findUnknownPayments(
 }
 
 /**
- * Whether the payment is that of the charge. A second payment of the charge is not: its id differs from the
+ * Whether the payment belongs to the charge. A second payment of the charge does not: its id differs from the
  * one in the charge row. A pending charge matches, since the completer will settle it.
  */
 function matchesPayment(charge: ChargeWithStatus | undefined, { reference }: ProviderPayment): boolean {

@@ -103,7 +103,7 @@ describe('processed tracks of the Creator API', () => {
     expect(await listing(id)).toMatchObject([{ title: 'Second take' }]);
   });
 
-  it('have the same listing in four orders of arrival, also with repetitions', async () => {
+  it('have the same listing in four orders of arrival, even with repetitions', async () => {
     const listings = [];
     const arrivals: ((sentMessages: Message[]) => Message[])[] = [
       (sentMessages) => sentMessages,

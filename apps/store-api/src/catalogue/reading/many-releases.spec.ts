@@ -117,7 +117,7 @@ describe('a catalogue of many releases', () => {
       expect(await names(`${search}&cursor=${body.pagination.next_cursor}`)).toHaveLength(rest);
     });
 
-    it('ignores case, and finds nothing for a term without a match, also one too short for the index', async () => {
+    it('ignores case, and finds nothing for a term without a match, even if the term is too short for the index', async () => {
       expect(await names('search=RARE%20bird&limit=100')).toHaveLength(30);
       expect(await names('search=nobody')).toEqual([]);
       expect(await names('search=zz')).toEqual([]);

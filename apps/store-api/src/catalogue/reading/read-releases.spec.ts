@@ -62,7 +62,7 @@ describe('GET /v1/releases', () => {
     });
   });
 
-  it('lists every release once, also while another one is added', async () => {
+  it('lists every release once, even while another one is added', async () => {
     const owner = await store.creator();
     for (let index = 0; index < 7; index += 1) await store.release(owner.id, [{}], `Walk ${index}`);
     const seen: string[] = [];

@@ -27,7 +27,7 @@ import { hasTrigram, searchPattern } from '../search.rules.js';
 
 /**
  * Reads the releases of the connected creator, newest first. Concurrent pages share a round trip, except
- * those of a search.
+ * pages of a search.
  */
 @Injectable()
 export class ReadReleases {

@@ -13,7 +13,7 @@ import { Stock } from './stock.js';
 const qualifiedColumns = ofTable('products', productColumns);
 // The time of an event may be in the future, by a wrong clock. It is then replaced by the current time, so
 // that the event does not override later ones; not by now(), which is the same for all events of a
-// transaction. An order locks its unlimited products before the limited ones, so this statement does, too, to
+// transaction. An order locks its unlimited products before the limited ones, and so does this statement, to
 // avoid deadlocks.
 const lockProducts = statement(
   'stock.lock-products',
@@ -193,9 +193,8 @@ export class ApplyStockEvents {
   }
 
   /**
-   * Returns the stock after the adjustments, and stores the adjustments. Three kinds of adjustments change no
-   * stock: a repeated one, one of a product that is not counted yet, and one that a count with the same or a
-   * later time includes.
+   * Returns the stock after the adjustments, and stores the adjustments. An adjustment changes no stock if it
+   * is repeated, if its product is not counted yet, or if a count with the same or a later time includes it.
    */
   private async applyAdjustments(
     tx: Transaction,

@@ -20,7 +20,7 @@ interface StockChange {
    * publish `in_stock`, since the product was not sold out.
    */
   readonly previous: number | null;
-  /** By default that of the current work context. */
+  /** By default, the traceparent of the current work context. */
   readonly traceparent?: string;
 }
 
@@ -82,7 +82,7 @@ export class Stock {
     const insufficient: string[] = [];
     const changes: StockChange[] = [];
     const requested = sumByProduct(lines);
-    // One connection runs the statements in the order in which they are sent, which is that of the ids.
+    // One connection runs the statements in the order in which they are sent: that of the ids.
     const rows = await pipelined(
       requested.map(({ productId, quantity }) => tx.row<ProductRow>(take, [productId, quantity])),
     );

@@ -38,7 +38,7 @@ export class CancelOrder {
   ) {}
 
   /**
-   * Returns the cancelled order, also to a repeated request.
+   * Returns the cancelled order, even if the request is a repetition.
    * @throws NotFound; Conflict when the order has shipped, or the key was used with another body or by a
    *   request in progress
    */

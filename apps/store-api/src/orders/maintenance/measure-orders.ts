@@ -25,13 +25,13 @@ const gauges = {
   }),
 };
 
-/** SQL of pending orders. @param condition that of one of the partial indexes `orders_to_resume_…` */
+/** SQL of pending orders. @param condition the condition of a partial index `orders_to_resume_…` */
 const pendingSql = (condition: string) =>
   `(SELECT created_at FROM orders WHERE resume_at IS NOT NULL AND ${condition} AND status = 'pending' LIMIT 10000)`;
 const ageSeconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
 // Each subquery reads at most 10000 entries of a partial index or a small table. With more entries, an age
-// is that of the oldest one that was read. A refund is due from the cancellation (`refunded_at`), or, if the
-// order was not paid then, from the settlement of its charge.
+// is the age of the oldest entry that was read. A refund is due from the cancellation (`refunded_at`), or, if
+// the order was not paid then, from the settlement of its charge.
 export const measure = statement(
   'orders.measure',
   `SELECT ${ageSeconds('pending.oldest')} AS pending_oldest,

@@ -13,7 +13,7 @@ const redactSql = `
     SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
                                            ELSE to_jsonb('${redactedText}'::text) END)
     FROM jsonb_each(o.shipping_address) AS part)`;
-// A pending or processing order needs its address, and so does one that is being recharged.
+// A pending or processing order needs its address, and so does an order that is being recharged.
 const needsNoAddressSql = `status NOT IN ('pending', 'processing') AND (status <> 'payment_failed' OR resume_at IS NULL)`;
 const redactOne = statement(
   'orders.redact',

@@ -25,7 +25,8 @@ interface ClaimStatements {
 }
 
 /**
- * @param condition that of a partial index, which PostgreSQL would not use for a condition with parameters
+ * @param condition the condition of a partial index, with constants. With parameters, PostgreSQL could not
+ *   use the index
  */
 const claimStatement = (name: string, condition: string): Statement =>
   statement(

@@ -71,8 +71,8 @@ export class SettleOrder {
   ) {}
 
   /**
-   * Never throws: the order exists, so the client gets its id. Without an outcome the order stays as it is,
-   * and the result is `pending`; it is `pending` after an error, too, although the commit may have succeeded.
+   * Never throws: the order exists, so the client gets its id. Returns `pending` without an outcome, which
+   * leaves the order as it is, and after an error, although the commit may have succeeded.
    * @param database the pool of requests, or the background pool of the completer (docs/adr/0022)
    * @param newOrder the order as this request has written it, with the pool of requests; saves reading it
    */

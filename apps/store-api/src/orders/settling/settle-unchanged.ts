@@ -38,9 +38,8 @@ const paid = new JsonRows<PaidOrder>('paid', {
   routing_key: 'text',
   message_body: 'text',
 });
-// Locks in the order of orders.settle, the charge and then the order. An order that another transaction has
-// locked is left out, so that the others do not wait for it, and so is one that has changed since its request
-// wrote it.
+// Locks the charge and then the order, like orders.settle. Leaves out an order that another transaction has
+// locked, so that the others do not wait for it, and an order that has changed since its request wrote it.
 export const settlePaidOrders = statement(
   'orders.settle-unchanged',
   `WITH unchanged AS MATERIALIZED (

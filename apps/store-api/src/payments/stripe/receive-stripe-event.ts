@@ -13,8 +13,8 @@ const chargeDueNow = statement(
   `UPDATE orders SET resume_at = now()
    WHERE id = (SELECT order_id FROM charges WHERE id = $1 AND status = 'pending') AND resume_tries > 0 AND resume_at > now()`,
 );
-// Makes a refund due that waits for its retry, and, if Stripe reports a failure ($2), one that is marked as
-// refunded. `RefundCharges` reads the refund from Stripe first, and restores `refunded` if it did not fail.
+// Makes a refund due if it waits for its retry, or if it is marked as refunded and Stripe reports a failure
+// ($2). `RefundCharges` reads the refund from Stripe first, and restores `refunded` if it did not fail.
 const refundDueNow = statement(
   'charges.refund-due-now',
   `UPDATE charges SET status = 'refund_due', refund_at = now()

@@ -5,7 +5,7 @@ import { pickMostAdvanced } from './stripe-outcome.rules.js';
 
 /**
  * Stripe's search finds a charge after a minute, during outages after up to an hour
- * (https://docs.stripe.com/api/payment_intents/search); its list contains the charge at once.
+ * (https://docs.stripe.com/api/payment_intents/search); its list contains the charge immediately.
  */
 const searchDelayMs = 3_600_000;
 

@@ -3,7 +3,7 @@ import { PaymentProviderError } from '../payment-gateway.js';
 
 /** Meaning of Stripe's error for a charge. */
 type StripeErrorClass =
-  /** The bank or Stripe rejected this charge for good. Nothing was charged. */
+  /** The bank or Stripe rejected this charge permanently. Nothing was charged. */
   | 'declined'
   /** Stripe cannot use this payment method under this key: the creator's problem, unless our key is wrong. */
   | 'payment_method'

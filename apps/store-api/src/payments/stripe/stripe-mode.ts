@@ -3,7 +3,7 @@ import { PaymentProviderError } from '../payment-gateway.js';
 import { isTestKey } from './stripe-key.rules.js';
 
 /**
- * Checks that Stripe's mode (test or live) is that of the key's prefix. A successful check is not repeated.
+ * Checks that Stripe's mode (test or live) matches the prefix of the key. A successful check is not repeated.
  */
 export class StripeMode {
   /** The check that is running or has succeeded. */

@@ -18,12 +18,12 @@ export function outcomeOf({ amount }: OpenCharge, intent: Stripe.PaymentIntent):
   }
 }
 
-/** Returns the time of the charge, else of the PaymentIntent, which may be older; both in whole seconds. */
+/** Returns the time of the charge if it is known, else that of its PaymentIntent; both in whole seconds. */
 function chargeTime({ latest_charge: charge, created }: Stripe.PaymentIntent): Date {
   return new Date((charge !== null && typeof charge === 'object' ? charge.created : created) * 1000);
 }
 
-/** Whether a PaymentIntent was created but never sent to the bank, because Stripe failed in between. */
+/** Whether a PaymentIntent was created but never sent to the bank, because Stripe failed before that. */
 export function awaitsConfirmation({ status, last_payment_error }: Stripe.PaymentIntent): boolean {
   return (
     status === 'requires_confirmation' ||
@@ -31,7 +31,7 @@ export function awaitsConfirmation({ status, last_payment_error }: Stripe.Paymen
   );
 }
 
-/** Picks the PaymentIntent of one charge that succeeded, else one that may still succeed, else any. */
+/** Of the PaymentIntents of a charge, picks one that succeeded, else one that may still succeed, else any. */
 export function pickMostAdvanced(intents: readonly Stripe.PaymentIntent[]): Stripe.PaymentIntent | undefined {
   return (
     intents.find(({ status }) => status === 'succeeded') ??
@@ -79,7 +79,7 @@ export function isAlreadyRefunded(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'charge_already_refunded';
 }
 
-/** Returns the bank's code, else Stripe's. `||`, since Stripe's library may set a missing code to ''. */
+/** Returns the bank's code, or Stripe's. Uses `||`, since Stripe's library may set a missing code to ''. */
 function reasonOf(
   error: { readonly decline_code?: string; readonly code?: string } | null,
 ): string | undefined {

@@ -123,7 +123,7 @@ export class StripePaymentGateway extends PaymentGateway {
       await this.mode.check();
       const keyNumber = await this.keys.refundKeyNumber(request);
       const outcome = await this.refundUnderKey(request, keyNumber);
-      // The next key may be used at once: Stripe refunds no more than was charged.
+      // The next key may be used immediately: Stripe refunds no more than was charged.
       if (outcome.status === 'failed') await this.keys.useNextForRefund(request, keyNumber);
       return outcome;
     });

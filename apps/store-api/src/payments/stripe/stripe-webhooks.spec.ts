@@ -138,7 +138,7 @@ describe("Stripe's webhooks", () => {
     await send(body, signatureOf(body)).expect(200, { received: true });
   });
 
-  it('are accepted with a signature under any configured secret, also after one under an unknown secret', async () => {
+  it('are accepted with a signature under any configured secret, even after a signature under an unknown secret', async () => {
     await send('{}', signatureOf('{}', previousSecret)).expect(200);
     await send('{}', `${signatureOf('{}', 'whsec_unknown')},v1=${signatureOf('{}').split('v1=')[1]}`).expect(
       200,
