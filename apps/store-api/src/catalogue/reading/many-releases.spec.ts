@@ -2,7 +2,7 @@ import { publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { executedGenericPlan, type PlanNode } from '@fulfilment/database/testing';
 import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
-import { searchByIndex } from './release-pages.js';
+import { searchByIndex } from './release-statements.js';
 import { searchPattern } from '../search.rules.js';
 
 const insertMany = statement(

@@ -13,7 +13,7 @@ import {
   readReleases,
   searchByIndex,
   searchByScan,
-} from './release-pages.js';
+} from './release-statements.js';
 import {
   type ProductOfReleaseRow,
   releaseDetails,
