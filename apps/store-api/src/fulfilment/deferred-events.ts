@@ -106,14 +106,9 @@ export class DeferredEvents extends BackgroundLoop {
 
   /** Returns the ids of the deferred events by their order's UUID. The caller has locked the orders. */
   async idsByOrder(tx: Transaction, orderIds: readonly string[]): Promise<Map<string, Set<string>>> {
-    const ids = new Map<string, Set<string>>();
     const rows = await tx.rows<{ order_id: string; message_id: string }>(readIds, [orderIds]);
-    for (const { order_id: orderId, message_id: id } of rows) {
-      const idsOfOrder = ids.get(orderId) ?? new Set();
-      idsOfOrder.add(id);
-      ids.set(orderId, idsOfOrder);
-    }
-    return ids;
+    const rowsByOrder = [...Map.groupBy(rows, (row) => row.order_id)];
+    return new Map(rowsByOrder.map(([id, events]) => [id, new Set(events.map((row) => row.message_id))]));
   }
 
   /**

@@ -38,8 +38,9 @@ export class HandleFulfilmentEvents {
   }
 
   /**
-   * Returns the transitions by events, at most one of each order, and defers out-of-order events.
+   * Returns the transitions that the events cause, and defers out-of-order events.
    * @param deferredIds ids of the deferred events by order; the newly deferred ones are added
+   * @param events each about another order
    * @throws RejectedMessage
    */
   private async planTransitions(

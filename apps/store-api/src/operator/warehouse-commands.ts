@@ -17,11 +17,11 @@ const pollIntervalMs = 50;
 /** The largest number of nine digits, which the expressions below accept. It is below `maxStock`. */
 const maxPieces = 999_999_999;
 
-const pieces = z
+const piecesArgument = z
   .string('is missing')
   .regex(/^\d{1,9}$/, `must be a whole number from 0 to ${maxPieces}`)
   .transform(Number);
-const changeOfPieces = z
+const deltaArgument = z
   .string('is missing')
   .regex(/^(?=.*[1-9])[+-]?\d{1,9}$/, `must be a whole number from -${maxPieces} to ${maxPieces}, and not 0`)
   .transform(Number);
@@ -44,7 +44,7 @@ const releaseArgument = textArgument().refine(
   'must be the id of a release (prod_…) or its UUID',
 );
 
-const tracking = {
+const trackingArguments = {
   ORDER: orderArgument,
   carrier: textArgument(),
   'tracking-number': textArgument(),
@@ -60,7 +60,7 @@ export const warehouseCommands = {
     summary: 'reports that a package was handed to the carrier',
     operands: ['ORDER'],
     options: trackingOptions,
-    arguments: z.object(tracking),
+    arguments: z.object(trackingArguments),
     run: (context: Context, args) =>
       report(context, messages.fulfilmentShipped.make(packageOf(args), occurredNow())),
   }),
@@ -68,7 +68,7 @@ export const warehouseCommands = {
     summary: 'corrects the tracking of the newest package, or of the package with the number --replaces',
     operands: ['ORDER'],
     options: [...trackingOptions, '--replaces <NUMBER>'],
-    arguments: z.object({ ...tracking, replaces: textArgument().optional() }),
+    arguments: z.object({ ...trackingArguments, replaces: textArgument().optional() }),
     run: (context: Context, args) =>
       report(
         context,
@@ -97,14 +97,14 @@ export const warehouseCommands = {
   'stock set': defineCommand({
     summary: 'sets the number of pieces left; the product becomes a limited edition',
     operands: ['SKU', 'N'],
-    arguments: z.object({ SKU: skuArgument, N: pieces }),
+    arguments: z.object({ SKU: skuArgument, N: piecesArgument }),
     run: (context: Context, { SKU: sku, N: quantity }) =>
       report(context, messages.fulfilmentStockSet.make({ sku, quantity }, occurredNow())),
   }),
   'stock adjust': defineCommand({
     summary: 'adds pieces to a limited edition, or removes them (`-3`); prefer it to `stock set`',
     operands: ['SKU', 'DELTA'],
-    arguments: z.object({ SKU: skuArgument, DELTA: changeOfPieces }),
+    arguments: z.object({ SKU: skuArgument, DELTA: deltaArgument }),
     run: (context: Context, { SKU: sku, DELTA: delta }) =>
       report(context, messages.fulfilmentStockAdjusted.make({ sku, delta }, occurredNow())),
   }),
@@ -137,7 +137,7 @@ function occurredNow() {
   return { occurredAt: new Date() };
 }
 
-function packageOf(args: z.output<z.ZodObject<typeof tracking>>) {
+function packageOf(args: z.output<z.ZodObject<typeof trackingArguments>>) {
   return {
     order_id: args.ORDER,
     carrier: args.carrier,
