@@ -11,8 +11,8 @@ const lockProduct = statement(
   'product.lock',
   `SELECT ${productColumns}, coalesce(status_set_at > $2, false) AS "statusSetLater" FROM products WHERE id = $1 FOR UPDATE`,
 );
-// The time of an event may be in the future, by a wrong clock. It is then replaced by the current time, so
-// that the event does not override later ones.
+// The time of an event may be in the future, because of a wrong clock. It is then replaced by the current
+// time, so that the event does not override later ones.
 const updateStatus = statement(
   'product.set-status',
   `UPDATE products SET status = $2, status_set_at = least($3, now()), version = version + 1, updated_at = ${nextUpdateTimeSql}

@@ -11,8 +11,8 @@ import { balanceAfterCount, maxStock, type StockLevel, stockLevelOf } from './st
 import { Stock } from './stock.js';
 
 const qualifiedColumns = ofTable('products', productColumns);
-// The time of an event may be in the future, by a wrong clock. It is then replaced by the current time, so
-// that the event does not override later ones; not by now(), which is the same for all events of a
+// The time of an event may be in the future, because of a wrong clock. It is then replaced by the current
+// time, so that the event does not override later ones; not by now(), which is the same for all events of a
 // transaction. An order locks its unlimited products before the limited ones, and so does this statement, to
 // avoid deadlocks.
 const lockProducts = statement(

@@ -39,11 +39,12 @@ export function boundValues(
 }
 
 /**
- * Returns the statement of a page with its values. It reads one row more than the page has, which shows
- * whether there is a next page. There is one prepared statement per combination of filters. In the order of
- * creation, an index serves each filter by value, each pair of status, platform and store, and the bounds of
- * `created_at`; further filters are applied to its rows. In the order of updates, one index serves every
- * list, and all filters are applied to its rows.
+ * Returns the statement of a page with its values: one prepared statement per combination of filters. It
+ * reads one row more than the page has, which shows whether there is a next page.
+ *
+ * Sorted by creation, a list has an index for each filter by value, for each pair of status, platform and
+ * store, and for the bounds of `created_at`. Sorted by update, all lists use one index. The filters that the
+ * index does not contain are applied to its rows.
  */
 export function pageQuery(
   creatorId: string | undefined,
