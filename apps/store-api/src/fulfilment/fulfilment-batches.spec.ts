@@ -178,10 +178,10 @@ describe('fulfilment events in one batch', () => {
         ['catalogue.release_approved', 'pending' as const],
         ['fulfilment.product_released', 'unavailable' as const],
       ]);
-      const own = await setup.store.release(setup.creator.id, [
+      const release = await setup.store.release(setup.creator.id, [
         { status: statusBefore.get(type) ?? 'available', quantity: type.includes('stock') ? 10 : null },
       ]);
-      const subjects = { order_id: await placeOrder(), sku: own.sku, release_id: own.id };
+      const subjects = { order_id: await placeOrder(), sku: release.sku, release_id: release.id };
       const data = new Map(Object.entries(Object(message.data)));
       for (const [name, id] of Object.entries(subjects)) if (data.has(name)) data.set(name, id);
       const messageAboutSubjects = { ...message, data: Object.fromEntries(data) };

@@ -163,12 +163,12 @@ describe('POST /v1/orders with an idempotency key', () => {
 
   it('scopes the key to one client of one creator', async () => {
     const idempotencyKey = newKey();
-    const other = await store.creator();
-    const { sku: item } = await store.release(other.id);
+    const otherCreator = await store.creator();
+    const { sku: item } = await store.release(otherCreator.id);
     const first = await helpers.place(creator, orderBody(sku, rate), idempotencyKey);
     const ofOtherCreator = await helpers.place(
-      other,
-      orderBody(item, await store.quote(other.token)),
+      otherCreator,
+      orderBody(item, await store.quote(otherCreator.token)),
       idempotencyKey,
     );
     const scope = 'orders:create';

@@ -134,15 +134,19 @@ describe('POST /v1/orders', () => {
   });
 
   it('returns 404 for an unknown rate and for a rate of another creator', async () => {
-    const other = await store.creator();
-    for (const foreign of ['rate_00000000000000000000000000', 'nonsense', await store.quote(other.token)]) {
+    const otherCreator = await store.creator();
+    for (const foreign of [
+      'rate_00000000000000000000000000',
+      'nonsense',
+      await store.quote(otherCreator.token),
+    ]) {
       expect((await helpers.place(creator, orderBody(sku, foreign))).status).toBe(404);
     }
   });
 
   it('does not reveal a sku to another creator', async () => {
-    const other = await store.creator();
-    const response = await helpers.place(other, orderBody(sku, await store.quote(other.token)));
+    const otherCreator = await store.creator();
+    const response = await helpers.place(otherCreator, orderBody(sku, await store.quote(otherCreator.token)));
     expect(response.body.details).toEqual([{ field: 'items.0.sku', reason: 'unknown_sku' }]);
   });
 });

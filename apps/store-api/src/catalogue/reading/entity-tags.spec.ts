@@ -52,7 +52,7 @@ describe('the ETag of release reads', () => {
   );
 
   it('differs by currency, format, page size and creator, and after a change of the stock', async () => {
-    const other = await store.creator();
+    const otherCreator = await store.creator();
     await store.release(creator.id);
     const tags = await Promise.all([
       tagOf(`/${id}`),
@@ -61,7 +61,7 @@ describe('the ETag of release reads', () => {
       tagOf('?currency=USD'),
       tagOf('?format=detailed'),
       tagOf('?limit=1'),
-      tagOf('', other.token),
+      tagOf('', otherCreator.token),
     ]);
     expect(new Set(tags).size).toBe(7);
     await store.broker.publish(
@@ -72,9 +72,9 @@ describe('the ETag of release reads', () => {
   });
 
   it('does not lead to 304 for another creator, an invalid token or an invalid query', async () => {
-    const other = await store.creator();
+    const otherCreator = await store.creator();
     const tag = await tagOf(`/${id}`);
-    expect((await read(`/${id}`, tag, other.token)).status).toBe(404);
+    expect((await read(`/${id}`, tag, otherCreator.token)).status).toBe(404);
     expect((await read(`/${id}`, '*', 'nonsense')).status).toBe(401);
     expect((await read('?limit=0', '*')).status).toBe(400);
   });

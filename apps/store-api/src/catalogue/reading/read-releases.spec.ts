@@ -137,8 +137,8 @@ describe('GET /v1/releases', () => {
   });
 
   it("returns 404 for another creator's release and for an invalid id", async () => {
-    const other = await store.creator();
-    const { id } = await store.release(other.id);
+    const otherCreator = await store.creator();
+    const { id } = await store.release(otherCreator.id);
     for (const unknown of [id, 'prod_x', 'nonsense', '%00']) {
       expect((await store.get(`/store/v1/releases/${unknown}`, creator.token)).status).toBe(404);
     }

@@ -125,10 +125,10 @@ describe('POST /v1/orders/{id}/cancel', () => {
 
   it('returns 404 for an order of another creator, an unknown or malformed id, and a token without a creator', async () => {
     const order = await place();
-    const other = await setup.store.creator();
+    const otherCreator = await setup.store.creator();
     const noCreator = await setup.store.tokens.token({ scope: 'orders:cancel', client_id: 'c' });
     for (const missing of [
-      { ...order, creator: other },
+      { ...order, creator: otherCreator },
       { ...order, id: 'ord_00000000000000000000000000' },
       { ...order, id: '%00' },
       { ...order, creator: { ...order.creator, token: noCreator } },
@@ -162,10 +162,10 @@ describe('POST /v1/orders/{id}/cancel', () => {
   it.each([
     ['warehouse', {}],
     ['operator', { operator: 'ana' }],
-  ])('publishes that the %s cancelled an order', async (who, by) => {
+  ])('publishes that the %s cancelled an order', async (canceller, operator) => {
     const order = await place();
-    expect(await setup.store.publishAndWait({ ...cancelled(order.id), ...by })).toEqual(['applied']);
-    expect((await cancelledMessage(order))?.cancelled_by).toBe(who);
+    expect(await setup.store.publishAndWait({ ...cancelled(order.id), ...operator })).toEqual(['applied']);
+    expect((await cancelledMessage(order))?.cancelled_by).toBe(canceller);
   });
 
   it('rejects a delivery that is deferred until the shipment, after the order was cancelled', async () => {

@@ -18,8 +18,8 @@ const copyByMinute = statement(
   copyOrdersSql(`'created_at', '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute',
                  'updated_at', '2026-02-01T00:00:00Z'::timestamptz + (:count::int - n) * interval '1 minute'`),
 );
-const change = statement(
-  'test.change',
+const markShipped = statement(
+  'test.mark-shipped',
   `UPDATE orders SET status = 'shipped', updated_at = '2026-03-01T00:00:00Z' WHERE creator_id = $1 AND external_order_id = $2`,
 );
 const analyse = statement('test.analyse-orders', 'ANALYZE orders');
@@ -85,7 +85,8 @@ describe('GET /v1/orders with times', () => {
         ),
       );
       // The first order was read already, the last one was not.
-      if (page === 0) for (const source of ['10', '1']) await store.database.run(change, [owner.id, source]);
+      if (page === 0)
+        for (const source of ['10', '1']) await store.database.run(markShipped, [owner.id, source]);
       if (!body.pagination.has_more) break;
       query = `limit=3&cursor=${body.pagination.next_cursor}`;
     }
@@ -97,9 +98,9 @@ describe('GET /v1/orders with times', () => {
   });
 
   it('returns no orders of another creator', async () => {
-    const other = await store.creator();
+    const otherCreator = await store.creator();
     for (const query of ['updated_since=2020-01-01T00:00:00Z', 'created_after=2020-01-01T00:00:00Z'])
-      expect((await list(query, other.token)).body.data).toEqual([]);
+      expect((await list(query, otherCreator.token)).body.data).toEqual([]);
   });
 
   it('accepts a cursor only with the times of its list', async () => {

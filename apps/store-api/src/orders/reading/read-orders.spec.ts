@@ -135,13 +135,13 @@ describe('GET /v1/orders', () => {
   it('accepts a cursor only for the list, filters and creator that it was created for', async () => {
     const { body } = await list('?limit=1&platform=shopify');
     const cursor = `cursor=${body.pagination.next_cursor}`;
-    const other = await store.creator();
+    const otherCreator = await store.creator();
     expect((await list(`?platform=shopify&limit=50&${cursor}`)).status).toBe(200);
     const responses = await Promise.all([
       list(`?${cursor}`),
       list(`?platform=bandcamp&${cursor}`),
       list(`?platform=shopify&status=processing&${cursor}`),
-      list(`?platform=shopify&${cursor}`, other.token),
+      list(`?platform=shopify&${cursor}`, otherCreator.token),
       list('?cursor=eyJ9.AAAAAAAAAAAAAAAAAAAAAA'),
       store.get(`/store/v1/releases?${cursor}`, creator.token),
     ]);
@@ -165,8 +165,8 @@ describe('GET /v1/orders', () => {
   );
 
   it('does not return orders of another creator', async () => {
-    const other = await store.creator();
-    expect((await list('', other.token)).body.data).toEqual([]);
-    expect((await store.get(`/store/v1/orders/${placed[0]}`, other.token)).status).toBe(404);
+    const otherCreator = await store.creator();
+    expect((await list('', otherCreator.token)).body.data).toEqual([]);
+    expect((await store.get(`/store/v1/orders/${placed[0]}`, otherCreator.token)).status).toBe(404);
   });
 });

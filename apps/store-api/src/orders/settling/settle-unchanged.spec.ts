@@ -23,7 +23,10 @@ const readSettled = statement(
 );
 const lockOrder = statement('test.lock-order', 'SELECT FROM orders WHERE id = $1 FOR UPDATE');
 const lockCharge = statement('test.lock-charge', 'SELECT FROM charges WHERE order_id = $1 FOR UPDATE');
-const change = statement('test.change', 'UPDATE orders SET version = version + 1 WHERE id = $1');
+const incrementVersion = statement(
+  'test.increment-version',
+  'UPDATE orders SET version = version + 1 WHERE id = $1',
+);
 
 /** A time after the order was placed; no two orders of a test have the same. */
 const chargedAtOf = ({ row }: NewOrder): Date => new Date(row.created_at.getTime() + 1_000);
@@ -105,7 +108,7 @@ describe('SettleUnchanged, for orders of concurrent requests,', () => {
 
   it('leaves out an order that has changed, and one that is settled', async () => {
     const [changed, other] = [await pendingOrder(), await pendingOrder()];
-    await store.database.run(change, [changed.row.id]);
+    await store.database.run(incrementVersion, [changed.row.id]);
     expect(await settle([changed, other])).toEqual([undefined, processing]);
     expect(await settle([changed, other])).toEqual([undefined, undefined]);
   });
