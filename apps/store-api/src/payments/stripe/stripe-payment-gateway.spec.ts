@@ -237,7 +237,7 @@ describe('the Stripe payment gateway', () => {
       expect(stripe.api.intents()).toHaveLength(1);
     });
 
-    it('charges when there is none', async () => {
+    it('charges when there is no existing charge', async () => {
       const openCharge = newCharge({ createdAt: new Date(Date.now() - 24 * hourMs) });
       expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded' });
       expect(stripe.api.intents()).toHaveLength(1);
