@@ -1,6 +1,6 @@
 import { PaymentCircuitBreaker } from './payment-circuit-breaker.js';
 
-/** A circuit that opens after three failed sources, and allows a trial after a second. */
+/** A circuit that opens after three failed sources, and allows a trial after 1 s. */
 function circuitUnderTest() {
   let nowMs = 0;
   const changes: boolean[] = [];

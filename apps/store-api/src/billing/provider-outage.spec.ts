@@ -87,7 +87,10 @@ describe('with a circuit that opens after three failures of the payment provider
     },
   );
 
-  /** Places a test order that the sandbox charges at the second request, and makes it due. */
+  /**
+   * Places a test order that the sandbox charges at the second request, and makes it due. Returns a function
+   * that reads its status.
+   */
   const placeDueTestOrder = async (): Promise<() => Promise<string>> => {
     const { store, helpers } = orders;
     const creator = await store.creator('pm_timeout', { test: true });
@@ -100,18 +103,18 @@ describe('with a circuit that opens after three failures of the payment provider
 
   it('a due test order is charged while the circuit is open, since the sandbox has no outage', async () => {
     await openCircuit();
-    const readTestOrder = await placeDueTestOrder();
+    const readTestOrderStatus = await placeDueTestOrder();
     await orders.store.resumeOrders();
-    expect(await readTestOrder()).toBe('processing');
+    expect(await readTestOrderStatus()).toBe('processing');
   });
 
   it('a due test order does not use up the trial of a live order', async () => {
     const [live] = await openCircuit();
     if (live === undefined) throw new Error('No order was placed.');
-    const readTestOrder = await placeDueTestOrder();
+    const readTestOrderStatus = await placeDueTestOrder();
     advanceClockToTrial();
     await orders.helpers.runCompleter(live.creator);
-    expect([await statusOf(live), await readTestOrder()]).toEqual(['processing', 'processing']);
+    expect([await statusOf(live), await readTestOrderStatus()]).toEqual(['processing', 'processing']);
   });
 
   it('no attempt is counted for an order whose charge was suspended, so that its pause stays short', async () => {

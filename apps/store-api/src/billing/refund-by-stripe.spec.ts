@@ -84,7 +84,7 @@ describe('cancelled orders that were charged by Stripe', () => {
     expect(refunds()).toHaveLength(1);
   });
 
-  it('get another refund when the first one fails, at once or later', async () => {
+  it('get another refund when the first one fails, immediately or later', async () => {
     const { creator, refunds } = await placeAndCancel();
     stripe.refundWith('failed', 'pending');
     await store.resumeOrders();

@@ -81,7 +81,7 @@ describe('messages about creators and their releases', () => {
       if (messages.editionCreated.is(message)) return message.data.edition.id;
       if (messages.trackProcessed.is(message)) return message.data.release_id;
       const isCreator = messages.creatorRegistered.is(message) || messages.creatorChanged.is(message);
-      return isCreator ? message.data.creator.id : message.type;
+      return isCreator ? message.data.creator.id : message.type; // a new type is not found below
     });
     await handle(published);
     const found = await store.database.rows<{ id: string }>(existing, [subjects]);

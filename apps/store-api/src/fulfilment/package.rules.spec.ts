@@ -28,14 +28,14 @@ const delivered = (number: string | null, minute: number): PackageEvent => ({
   occurred_at: timeAt(minute),
 });
 
-/** The events that an order stores after these events. */
+/** Returns the events that an order stores after the given events have arrived. */
 const knownAfter = (...events: PackageEvent[]) =>
   events.reduce<readonly PackageEvent[]>((known, event) => withEvent(known, event), []);
 const numbers = (...events: PackageEvent[]) =>
   packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.tracking_number);
 const arrivals = (...events: PackageEvent[]) =>
   packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.delivered_at);
-/** Why an event is not applied, if it arrives after the earlier ones. */
+/** Returns why an event that arrives after the earlier ones is not applied. */
 const problemOf = (event: PackageEvent, earlier: readonly PackageEvent[] = []) =>
   packagesOf(knownAfter(...earlier, event)).notApplied.get(event);
 

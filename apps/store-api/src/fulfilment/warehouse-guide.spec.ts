@@ -41,7 +41,7 @@ describe('the program of docs/warehouses.md', () => {
     connection.on('error', () => undefined);
     try {
       const channel = await connection.createChannel();
-      channel.on('error', () => undefined); // without the queue, the use is rejected
+      channel.on('error', () => undefined); // `use` is rejected as well, for example if the queue is missing
       return await use(channel);
     } finally {
       await connection.close();

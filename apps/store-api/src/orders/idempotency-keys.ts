@@ -23,7 +23,7 @@ interface NewKey {
   readonly key: string;
   /** In PostgreSQL's hex format. */
   readonly fingerprint: string;
-  /** The id of that order. */
+  /** The id of the order. */
   readonly claimed_by: string;
 }
 
@@ -37,9 +37,9 @@ const requested = new JsonRows<NewKey>('requested', {
 
 interface ExistingKey {
   readonly hasSameBody: boolean;
-  /** Null while its request is in progress, or after it died. */
+  /** Null while the earlier request is in progress, or after it died. */
   readonly response: StoredResponse | null;
-  /** Whether the current request may claim the key: the earlier one died, or its 24 hours are over. */
+  /** Whether the current request may claim the key: the earlier request died, or the 24 hours are over. */
   readonly isClaimable: boolean;
 }
 

@@ -58,7 +58,7 @@ const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM ou
 
 /** Options of `prepareOrder`. */
 export interface OrderOptions {
-  /** By default one whose charges succeed. */
+  /** By default, a payment method whose charges succeed. */
   readonly paymentMethod?: string | undefined;
   /** Pieces of a limited edition; by default null, for an unlimited product. */
   readonly stock?: number | null;

@@ -15,7 +15,7 @@ export function canTransition(from: OrderStatus, to: OrderStatus): boolean {
   return transitions[from].some((status) => status === to);
 }
 
-/** The statuses from which an order may get the given one. */
+/** Returns the statuses from which an order may change to the given status. */
 export function statusesBefore(to: OrderStatus): OrderStatus[] {
   return orderStatuses.filter((from) => canTransition(from, to));
 }
@@ -33,7 +33,7 @@ export const statusesByAction: Readonly<
   ship: { applied: [...statusesBefore('shipped'), 'shipped', 'delivered'], deferred: ['pending'] },
   correct_tracking: { applied: ['shipped', 'delivered'], deferred: ['pending', 'processing'] },
   deliver: { applied: [...statusesBefore('delivered'), 'delivered'], deferred: ['pending', 'processing'] },
-  // Unlike a merchant's cancellation, one of the warehouse waits for the payment.
+  // Unlike a merchant's cancellation, a warehouse's cancellation waits for the payment.
   cancel: { applied: ['processing', 'payment_failed', 'cancelled'], deferred: ['pending'] },
 };
 

@@ -191,6 +191,6 @@ describe('a recharge', () => {
     await transition.tx.run(setStock, [creator.id, 100]);
     await transition.commit();
     expect(await settled).toEqual({ id: order, status: 'payment_failed' });
-    expect(await helpers.stock(creator)).toEqual([100 + 2]); // the declined recharge has returned its two
+    expect(await helpers.stock(creator)).toEqual([100 + 2]); // the declined recharge has returned two
   });
 });

@@ -9,12 +9,12 @@ describe('the balance of a limited edition', () => {
     expect(stockLevelOf(balance)).toEqual(stock);
   });
 
-  it('becomes that of a later stock count, higher or lower', () => {
+  it('becomes the balance of a later stock count, higher or lower', () => {
     const before = { quantity: 5, oversold: 0, countedAtSameTime: false };
     expect([balanceAfterCount(9, before), balanceAfterCount(-1, before)]).toEqual([9, -1]);
   });
 
-  it('becomes the lower one of two stock counts with the same time', () => {
+  it('becomes the lower balance of two stock counts with the same time', () => {
     expect(balanceAfterCount(9, { quantity: 5, oversold: 0, countedAtSameTime: true })).toBe(5);
     expect(balanceAfterCount(-1, { quantity: 5, oversold: 0, countedAtSameTime: true })).toBe(-1);
     expect(balanceAfterCount(9, { quantity: 0, oversold: 2, countedAtSameTime: true })).toBe(-2);

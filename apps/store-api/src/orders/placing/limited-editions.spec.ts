@@ -82,7 +82,7 @@ describe('orders of limited editions', () => {
     };
     await Promise.all(Array.from({ length: 16 }, placePairs));
     const count = (wanted: number) => statuses.filter((status) => status === wanted).length;
-    expect([count(201), count(422), statuses.length]).toEqual([700, 300, 1000]); // stock for 700 of them
+    expect([count(201), count(422), statuses.length]).toEqual([700, 300, 1000]);
     expect(await helpers.stock(creator)).toEqual([0, 2000 - 700]);
     expect(await helpers.providerCharges(creator)).toHaveLength(700);
   }, 300_000); // milliseconds for 1000 orders

@@ -89,7 +89,7 @@ describe('the completer', () => {
     completer.start();
     try {
       await eventually(() => stripe.requests.length >= before + slots);
-      await store.creator(); // resolves when a consumer has stored it
+      await store.creator(); // resolves when a consumer has stored the creator
     } finally {
       await completer.stop();
     }

@@ -87,7 +87,7 @@ describe('the completer while the provider does not respond', () => {
   const chargeStatus = async (creator: Creator) => (await helpers.charges(creator))[0]?.status;
 
   it('completes an order that a crash has just left, and a refund, while a thousand orders wait', async () => {
-    // The circuit stays closed, however many of the thousand fail.
+    // The limit of the circuit is so high that the failures of this test do not open it.
     await start({ RESUME_AFTER_MS: '500', PAYMENT_CIRCUIT_FAILURES: '1000' });
     const waiting = await place(unresponsivePaymentMethod);
     const crashed = await place(unresponsivePaymentMethod);
@@ -164,7 +164,7 @@ describe('the completer while the provider does not respond', () => {
       const cancelled = await place('pm_card_visa');
       await copyAsPending(store.database, waiting.id, 50);
       await store.database.run(markRefundDue, [cancelled.id]);
-      stripe.fail('/v1/refunds', 'silent', 'silent'); // the reconciliation reads there, too
+      stripe.fail('/v1/refunds', 'silent', 'silent'); // the reconciliation sends requests to this path, too
       const resumed = countFurther(unansweredRequest);
       const refunded = countFurther('POST /v1/refunds');
       running = await startStoreProcess(store, stripeSettings(stripe));
@@ -172,7 +172,7 @@ describe('the completer while the provider does not respond', () => {
       const terminatedAt = performance.now();
       running.terminate();
       expect(await running.ended).toBe(0);
-      // The provider is silent for 15 s, and for as long again with the orders that are due.
+      // Waiting for the provider would take 15 s, and another 15 s for the orders that are due.
       expect(performance.now() - terminatedAt).toBeLessThan(14_000);
       expect(await store.database.rows(chargesByState, [[waiting.id, cancelled.id]])).toEqual([
         { status: 'pending', resumeTries: 1, refundTries: 0, due: true, charges: 51 },

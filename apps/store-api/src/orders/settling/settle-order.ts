@@ -49,7 +49,7 @@ const markContradictedRefundDue = statement(
 );
 const readStatus = statement('orders.status', 'SELECT status FROM orders WHERE id = $1');
 
-/** What `settleCharge` did to the order. No row if the charge was settled before. */
+/** The effect of `settleCharge` on the order. There is no row if the charge was settled before. */
 type SettledRow = (OrderRow & { readonly effect: 'order_changed' }) | { readonly effect: 'order_kept' };
 type ChargeToSettle = Pick<OpenCharge, 'id' | 'orderId'>;
 
@@ -144,7 +144,7 @@ export class SettleOrder {
     return response;
   }
 
-  /** The message that reports the new status. */
+  /** Returns the message that reports the new status. */
   private messageOf(row: OrderRow, items: readonly ItemRow[]): Message {
     const order = orderSnapshot(row, items);
     const occurredAt = this.clock();

@@ -28,7 +28,7 @@ const incrementVersion = statement(
   'UPDATE orders SET version = version + 1 WHERE id = $1',
 );
 
-/** A time after the order was placed; no two orders of a test have the same. */
+/** Returns a time after the order was placed, which differs between the orders of a test. */
 const chargedAtOf = ({ row }: NewOrder): Date => new Date(row.created_at.getTime() + 1_000);
 
 describe('SettleUnchanged, for orders of concurrent requests,', () => {
