@@ -40,7 +40,7 @@ export class HandleFulfilmentEvents {
   /**
    * Returns the transitions that the events cause, and defers out-of-order events.
    * @param deferredIds ids of the deferred events by order; the newly deferred ones are added
-   * @param events each about another order
+   * @param events events of different orders
    * @throws RejectedMessage
    */
   private async planTransitions(

@@ -51,7 +51,7 @@ describe('the packages of an order', () => {
     expect(numbers(...corrections, shipped('Z', 2))).toEqual(['Y', 'Z']);
   });
 
-  it('are corrected by number, else the newest one at the time of the event', () => {
+  it('are corrected by number; without a match, the newest one at the time of the event is corrected', () => {
     const two = [shipped('A', 0), corrected('A2', 1), shipped('B', 2)];
     expect(numbers(...two, corrected('A2', 3))).toEqual(['A2', 'B']); // a repetition corrects no other
     expect(numbers(...two, corrected('B2', 3))).toEqual(['A2', 'B2']);
@@ -89,7 +89,7 @@ describe('the packages of an order', () => {
     expect(arrivals(shipped('A', 0), shipped('B', 5), ...deliveries)).toEqual([timeAt(2), null]);
   });
 
-  it('arrive with a delivery event without a number: all that were handed over by then, else the first', () => {
+  it('arrive with a delivery event without a number if they were handed over by then; if none was, the first arrives', () => {
     const two = [shipped('A', 0), shipped('B', 5)];
     expect(arrivals(...two, delivered(null, 3))).toEqual([timeAt(3), null]);
     expect(arrivals(...two, delivered(null, 3), delivered(null, 6))).toEqual([timeAt(3), timeAt(6)]);
