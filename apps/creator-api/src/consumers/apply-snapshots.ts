@@ -11,13 +11,13 @@ import { projectOrders } from '../orders/project-orders.js';
 export async function applySnapshots(
   tx: Transaction,
   { creators, orders }: { creators: readonly CreatorSnapshot[]; orders: readonly OrderSnapshot[] },
-  posting: Pick<LedgerPosting, 'creatorsChanged'>,
+  posting: Pick<LedgerPosting, 'scheduleCreators'>,
   options: { readonly replay?: boolean } = {},
 ): Promise<void> {
   await recordCreators(tx, latestVersions(creators), options);
   await projectOrders(tx, latestVersions(orders), options);
   // Paid orders may be waiting for these creators.
-  if (creators.length > 0) tx.afterCommit(() => posting.creatorsChanged(creators.map(({ id }) => id)));
+  if (creators.length > 0) tx.afterCommit(() => posting.scheduleCreators(creators.map(({ id }) => id)));
 }
 
 function latestVersions<Snapshot extends { readonly id: string; readonly version: number }>(

@@ -23,7 +23,7 @@ export class CreatorAndOrderConsumer extends MessageConsumer {
   readonly queue = 'creator-api.facts';
   readonly batchSize = 200;
 
-  constructor(@Inject(LedgerPosting) private readonly posting: Pick<LedgerPosting, 'creatorsChanged'>) {
+  constructor(@Inject(LedgerPosting) private readonly posting: Pick<LedgerPosting, 'scheduleCreators'>) {
     super();
   }
 

@@ -14,7 +14,7 @@ export class ReplayConsumer extends MessageConsumer {
   readonly queue = 'creator-api.replay';
   readonly batchSize = 200;
 
-  constructor(@Inject(LedgerPosting) private readonly posting: Pick<LedgerPosting, 'creatorsChanged'>) {
+  constructor(@Inject(LedgerPosting) private readonly posting: Pick<LedgerPosting, 'scheduleCreators'>) {
     super();
   }
 

@@ -60,7 +60,7 @@ describe('exchange rates from a URL', () => {
   });
   const fetchNow = ({ logger = silent, guardedClient = client, config = settings(source.url) } = {}) =>
     new ExchangeRatesJob(database, config, guardedClient, logger, {
-      ratesLoaded: () => undefined,
+      scheduleAll: () => undefined,
     }).fetchDueRates();
   const secondsUntilDue = async () => (await database.row<{ seconds: number }>(readDelay))?.seconds ?? NaN;
 
@@ -131,11 +131,11 @@ describe('exchange rates from a URL', () => {
 
   it('are reported to the posting of waiting orders when they were loaded', async () => {
     const loaded = new Promise<void>((resolve) => {
-      const ratesLoaded = (): void => {
+      const scheduleAll = (): void => {
         void job.stop();
         resolve();
       };
-      const job = new ExchangeRatesJob(database, settings(source.url), client, silent, { ratesLoaded });
+      const job = new ExchangeRatesJob(database, settings(source.url), client, silent, { scheduleAll });
       job.start();
     });
     await loaded;

@@ -23,9 +23,9 @@ const readNewestAge = statement(
   `SELECT extract(epoch FROM now() - rate_date::timestamp AT TIME ZONE 'UTC')::float8 AS seconds
    FROM exchange_rates WHERE currency = 'EUR' ORDER BY rate_date DESC LIMIT 1`,
 );
-// Only the replica whose UPDATE changes the row fetches. If it fails or dies, the next fetch is due $1 ms
-// later.
-const claim = statement(
+// The replica whose UPDATE changes the row fetches the rates. If that fails, or the process dies, the next
+// fetch is due after $1 ms.
+const claimFetch = statement(
   'rates.claim',
   `UPDATE exchange_rate_source SET next_fetch_at = now() + make_interval(secs => $1::float8 / 1000)
    WHERE next_fetch_at <= now()`,
@@ -48,13 +48,13 @@ export class ExchangeRatesJob extends BackgroundLoop {
     @Inject(CONFIG) private readonly config: RateSettings,
     private readonly client: GuardedClient,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(LedgerPosting) private readonly posting: Pick<LedgerPosting, 'ratesLoaded'>,
+    @Inject(LedgerPosting) private readonly posting: Pick<LedgerPosting, 'scheduleAll'>,
   ) {
     super({ name: 'exchange-rates', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
 
   private async round(): Promise<void> {
-    if (await this.fetchDueRates()) this.posting.ratesLoaded();
+    if (await this.fetchDueRates()) this.posting.scheduleAll();
     const newest = await this.database.row<{ seconds: number }>(readNewestAge);
     if (newest !== undefined) newestAge.set(newest.seconds);
   }
@@ -62,7 +62,7 @@ export class ExchangeRatesJob extends BackgroundLoop {
   /** Fetches the rates if they are due, in one replica at a time. Returns whether rates were stored. */
   async fetchDueRates(): Promise<boolean> {
     const { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: intervalMs } = this.config;
-    if (url === undefined || (await this.database.run(claim, [retryDelayMs])) === 0) return false;
+    if (url === undefined || (await this.database.run(claimFetch, [retryDelayMs])) === 0) return false;
     const fetched = await download(this.client, url);
     if ('problem' in fetched) {
       this.logger.warn(fetched, 'Exchange rates could not be fetched; will retry.');
@@ -97,7 +97,8 @@ async function download(client: GuardedClient, url: string): Promise<Fetched> {
     maxKeptBytes: maxBytes,
   });
   const { outcome, statusCode: status } = exchange;
-  if (status !== 200) return { problem: outcome === 'succeeded' ? 'unexpected_status' : outcome, status };
+  if (outcome !== 'succeeded') return { problem: outcome, status };
+  if (status !== 200) return { problem: 'unexpected_status', status };
   if (exchange.truncated) return { problem: exchange.abortReason ?? 'incomplete', status };
   return { text: exchange.body.toString('utf8') };
 }

@@ -59,8 +59,8 @@ const waitingForAdvisoryLock = statement(
 describe('closed months of statistics', () => {
   let scratch: ScratchDatabase;
   let database: Database;
-  const consumer = new CreatorAndOrderConsumer({ creatorsChanged: () => undefined });
-  const replayConsumer = new ReplayConsumer({ creatorsChanged: () => undefined });
+  const consumer = new CreatorAndOrderConsumer({ scheduleCreators: () => undefined });
+  const replayConsumer = new ReplayConsumer({ scheduleCreators: () => undefined });
   const creator = aCreator('org_a');
 
   beforeAll(async () => {

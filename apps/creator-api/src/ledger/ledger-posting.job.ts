@@ -58,14 +58,14 @@ export class LedgerPosting extends BackgroundTask {
     return this.loop.stop();
   }
 
-  /** Consumers call it after the commit of new versions of creators. */
-  creatorsChanged(ids: readonly string[]): void {
+  /** Posts the waiting orders of creators whose new versions were committed. */
+  scheduleCreators(ids: readonly string[]): void {
     this.waitingOrders.scheduleCreators(ids);
     this.loop.wake();
   }
 
-  /** The fetch of exchange rates calls it after the commit of new rates. */
-  ratesLoaded(): void {
+  /** Posts all waiting orders whose rate is known, after new exchange rates were committed. */
+  scheduleAll(): void {
     this.waitingOrders.scheduleAll();
     this.loop.wake();
   }

@@ -22,7 +22,7 @@ import { rebuildStatistics } from '../statistics/rebuild-statistics.js';
 describe('messages that arrive twice, late and in any order', () => {
   let scratch: ScratchDatabase;
   let database: Database;
-  const consumer = new CreatorAndOrderConsumer({ creatorsChanged: () => undefined });
+  const consumer = new CreatorAndOrderConsumer({ scheduleCreators: () => undefined });
 
   beforeAll(async () => {
     scratch = await scratchDatabase(migrations);

@@ -77,7 +77,7 @@ export async function creatorApi(
     .useValue(clock)
     // Posts at once, since the loop of LedgerPosting does not run here.
     .overrideProvider(LedgerPosting)
-    .useValue({ creatorsChanged: () => void postings.push(postWaitingOrders(database)) })
+    .useValue({ scheduleCreators: () => void postings.push(postWaitingOrders(database)) })
     .compile();
   const app = await startHttp((...args) => testing.createNestApplication(...args));
   // On a busy machine, Redis may respond so late that a request would continue without it.

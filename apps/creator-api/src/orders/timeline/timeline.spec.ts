@@ -10,7 +10,7 @@ const at = (second: number) => `2026-03-10T12:00:0${second}.000Z`;
 describe('the timeline of an order', () => {
   let api: CreatorApi;
   const creator = aCreator('org_harbour');
-  const consumer = new CreatorAndOrderConsumer({ creatorsChanged: () => undefined });
+  const consumer = new CreatorAndOrderConsumer({ scheduleCreators: () => undefined });
   beforeAll(async () => {
     api = await creatorApi();
     await api.record({ creators: [creator] });
