@@ -9,18 +9,18 @@ import { Visibility } from '../visibility/visibility.js';
 import type { ConnectedAppsQuery } from './connected-apps.dto.js';
 import type { ConnectedAppsView } from './connected-apps.shapes.js';
 
-// Conditions on sums of months and on counts of days: of the creator $1, in the settlement currency $2, in
-// the months from $3 to $4. Counts have no currency: they include the orders of all currencies.
-const inMonths = `creator_id = $1 AND currency = $2 AND period BETWEEN $3 AND $4`;
-const inDays = `creator_id = $1 AND placed_on >= ($3 || '-01')::date AND placed_on < ($4 || '-01')::date + interval '1 month'`;
+// Parameters of each statement: the creator $1, its settlement currency $2, the first month $3, the last
+// month $4. Orders of all currencies are counted, since the counts have no currency.
+const matchesMonths = `creator_id = $1 AND currency = $2 AND period BETWEEN $3 AND $4`;
+const matchesDays = `creator_id = $1 AND placed_on >= ($3 || '-01')::date AND placed_on < ($4 || '-01')::date + interval '1 month'`;
 const sumColumns = 'sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties';
 
 const readApps = statement(
   'connected-apps.page',
   `WITH placed AS (
-     SELECT client_id, sum(orders) AS orders FROM order_counts_by_app WHERE ${inDays} GROUP BY client_id HAVING sum(orders) <> 0
+     SELECT client_id, sum(orders) AS orders FROM order_counts_by_app WHERE ${matchesDays} GROUP BY client_id HAVING sum(orders) <> 0
    ), earned AS (
-     SELECT client_id, ${sumColumns} FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> '' GROUP BY client_id
+     SELECT client_id, ${sumColumns} FROM monthly_app_breakdown WHERE ${matchesMonths} AND client_id <> '' GROUP BY client_id
    ), connected AS (
      SELECT client_id, name, connected_at FROM creator_apps WHERE creator_id = $1
    )
@@ -34,23 +34,23 @@ const readApps = statement(
 const countApps = statement(
   'connected-apps.count',
   `SELECT count(*) AS total FROM (
-     SELECT client_id FROM order_counts_by_app WHERE ${inDays} GROUP BY client_id HAVING sum(orders) <> 0
-     UNION SELECT client_id FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> ''
+     SELECT client_id FROM order_counts_by_app WHERE ${matchesDays} GROUP BY client_id HAVING sum(orders) <> 0
+     UNION SELECT client_id FROM monthly_app_breakdown WHERE ${matchesMonths} AND client_id <> ''
      UNION SELECT client_id FROM creator_apps WHERE creator_id = $1 AND connected_at IS NOT NULL
    ) AS app`,
 );
 
 /**
- * SQL: what orders without a known app earned. A difference, because sums from before the upgrade that added
- * apps are in `monthly_statistics` only.
+ * SQL: the sum of orders whose app is not known, as the sum of all orders minus that of known apps: sums from
+ * before the upgrade that added apps are in `monthly_statistics` only.
  */
 const unknownSum = (column: string): string =>
-  `(SELECT COALESCE(sum(${column}), 0) FROM monthly_statistics WHERE ${inMonths})
-     - (SELECT COALESCE(sum(${column}), 0) FROM monthly_app_breakdown WHERE ${inMonths} AND client_id <> '')`;
+  `(SELECT COALESCE(sum(${column}), 0) FROM monthly_statistics WHERE ${matchesMonths})
+     - (SELECT COALESCE(sum(${column}), 0) FROM monthly_app_breakdown WHERE ${matchesMonths} AND client_id <> '')`;
 const readUnknown = statement(
   'connected-apps.unknown',
-  `SELECT ((SELECT COALESCE(sum(orders), 0) FROM order_counts WHERE ${inDays})
-     - (SELECT COALESCE(sum(orders), 0) FROM order_counts_by_app WHERE ${inDays}))::bigint AS orders,
+  `SELECT ((SELECT COALESCE(sum(orders), 0) FROM order_counts WHERE ${matchesDays})
+     - (SELECT COALESCE(sum(orders), 0) FROM order_counts_by_app WHERE ${matchesDays}))::bigint AS orders,
      (${unknownSum('units')})::text AS units, (${unknownSum('revenue')})::text AS revenue, (${unknownSum('royalties')})::text AS royalties`,
 );
 
@@ -64,7 +64,7 @@ interface AppRow extends FiguresRow {
   readonly connected_at: Date | null;
 }
 
-/** Returns the apps that are connected to a creator, or have orders or payments in the range. */
+/** Returns the apps that are connected to a creator, or have orders or payments in the range of months. */
 @Injectable()
 export class ReadConnectedApps {
   constructor(
@@ -79,7 +79,7 @@ export class ReadConnectedApps {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       const { currency } = await selectCreator(tx, creatorId);
       const values = [creatorId, currency, range.from, range.to];
-      const [apps, count, unknownApp] = await Promise.all([
+      const [apps, count, unknown] = await Promise.all([
         tx.rows<AppRow>(readApps, [...values, per_page, (page - 1) * per_page]),
         tx.row<{ total: number }>(countApps, values),
         tx.row<FiguresRow>(readUnknown, values),
@@ -87,7 +87,7 @@ export class ReadConnectedApps {
       return {
         ...range,
         currency,
-        unknown: figures(unknownApp),
+        unknown: figures(unknown),
         data: apps.map((row) => ({
           client_id: row.client_id,
           name: row.name,
