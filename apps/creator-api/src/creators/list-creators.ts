@@ -5,8 +5,8 @@ import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
 import type { CreatorView } from './creator.shapes.js';
 
-// Row-level security shows only the counts of the caller's organisation, and to a global admin only those of
-// all creators.
+// Has no condition, since row-level security selects the counts: those of the caller's organisation, or for a
+// global admin those of the organisation '', which counts all creators.
 export const countCreators = statement(
   'creators.count',
   'SELECT COALESCE(sum(creators), 0)::bigint AS total FROM creator_counts',

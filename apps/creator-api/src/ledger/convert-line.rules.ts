@@ -1,20 +1,19 @@
 import type { Currency } from '@fulfilment/contracts';
 import { convert } from '../money/convert-currency.rules.js';
 
-/**
- * A line of a paid order. The settlement currency is null while the creator is unknown. The rates are what
- * one euro is in the order's currency and in the settlement currency; null while they are unknown, or if the
- * two currencies are the same.
- */
+/** A line of a paid order. The rates are null while they are unknown, or if both currencies are the same. */
 export interface PaidLine {
   readonly item_id: string;
   readonly currency: Currency;
   readonly total_amount: number;
   readonly vat_amount: number;
   readonly royalty_amount: number;
+  /** Null while the creator is unknown. */
   readonly settlement_currency: Currency | null;
   readonly rate_date: string | null;
+  /** Value of one euro in the currency of the order, as decimal text. */
   readonly rate_from: string | null;
+  /** Value of one euro in the settlement currency, as decimal text. */
   readonly rate_to: string | null;
 }
 

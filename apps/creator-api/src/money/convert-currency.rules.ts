@@ -1,7 +1,7 @@
 import { type Currency, currencyExponents } from '@fulfilment/contracts';
 import { divideHalfEven } from './round-half-even.rules.js';
 
-/** What one euro was worth on a day, in the currencies to convert from and to, as decimal text. */
+/** Value of one euro on a day in the currencies to convert from and to, as decimal text. */
 interface ExchangeRate {
   readonly from: string;
   readonly to: string;

@@ -13,7 +13,7 @@ const retryAfterSeconds = 5;
 export interface ActiveStream {
   readonly creatorId: string;
   readonly tenant: string;
-  /** Set while the stream waits: the position up to which it has read, and what ends the wait. */
+  /** Set while the stream waits: the position up to which it has read, and a function to end the wait. */
   waiting?: { readonly position: number; readonly end: (newPosition?: number) => void };
 }
 

@@ -4,15 +4,15 @@ import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
 const ordersPerPage = 100;
-/** SQL: the current time in microseconds. A new position is at least this, so a position shows its age. */
+/** SQL: the UNIX time in microseconds. A new position is at least this, so a position shows its age. */
 const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const hourMicros = 3_600 * 1_000_000;
 /** A stream continues after an event that is at most this old. */
 const resumableHours = 24;
-/** Entries are kept longer than that, so that a stream that continues has time to read them. */
+/** Entries are kept an hour longer, so that a stream that continues has time to read them. */
 const keptHours = resumableHours + 1;
 
-// Waits for a transaction that is assigning positions, so that the returned one is not below them.
+// Waits for a transaction that is assigning positions, so the returned position is not below any of them.
 const begin = statement(
   'order-feed.begin',
   `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${nowMicros})
@@ -54,7 +54,7 @@ const readLastPositions = statement(
   'order-feed.last',
   'SELECT creator_id AS "creatorId", last_position AS position FROM order_feeds WHERE creator_id = ANY($1::uuid[])',
 );
-// Excludes the entries without a position, which have 0.
+// `greatest` excludes the entries without a position, which have 0.
 const readPage = statement(
   'order-feed.page',
   `SELECT entry.position, ${orderColumns} FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
@@ -62,7 +62,7 @@ const readPage = statement(
 );
 
 export interface FeedPosition {
-  /** Id of the feed. A feed that was deleted and started again has another one. */
+  /** Id of the feed. A feed that was deleted and started again has another id. */
   readonly id: string;
   /** Orders that arrive from now on have higher positions. */
   readonly position: number;
@@ -70,17 +70,16 @@ export interface FeedPosition {
   readonly oldestPosition: number;
 }
 
-/** Writes the feeds of creators. The role of requests may not, so this uses the background database. */
+/** Writes the feeds of creators, by the background database: the role of requests may not write them. */
 export class OrderFeeds {
   constructor(private readonly database: Database) {}
 
   /**
    * Begins or continues the feed of a creator: new orders are added to it from now on. Orders that were added
-   * while no stream was open get lower positions than the returned one.
+   * while no stream was open first get their positions, a batch at a time, so the returned position is above
+   * theirs.
    */
   async begin(creatorId: string): Promise<FeedPosition> {
-    // Entries that were added while no stream was open get their positions first, a batch at a time. The
-    // position that is read after the last batch is above theirs.
     for (;;) {
       const feed = await this.database.row<FeedPosition>(begin, [creatorId]);
       if (feed === undefined) throw new Error('The feed was not stored.');
@@ -98,8 +97,8 @@ export class OrderFeeds {
   async assignAndReadPositions(creatorIds: readonly string[]): Promise<Map<string, number>> {
     for (const { id } of await this.database.rows<{ id: string }>(findWithoutPosition, [creatorIds]))
       await this.database.transaction(async (tx) => {
-        // The second statement starts when the first has the lock. Its snapshot has the positions that the
-        // last holder assigned.
+        // The second statement starts when the first has the lock, so it sees the positions that the previous
+        // holder of the lock assigned.
         await pipelined([tx.run(lockFeed, [id]), tx.run(assignNextPositions, [id])]);
       });
     const rows = await this.database.rows<{ creatorId: string; position: number }>(readLastPositions, [
@@ -118,8 +117,8 @@ export function readNewOrders(sql: Sql, creatorId: string, after: number): Promi
   return sql.rows<PositionedOrder>(readPage, [creatorId, after]);
 }
 
-// The age of an entry with a position is that of its position: an entry may wait for a reader before it gets
-// one. Locks the entries, so that none is deleted that gets its position concurrently.
+// An entry without a position is as old as its row. One with a position is as old as that, since it may have
+// waited for a reader for a long time. Row locks protect an entry that gets its position concurrently.
 const deleteEntries = statement(
   'order-feed.delete-entries',
   `DELETE FROM order_feed_entries WHERE order_id = ANY(ARRAY(
@@ -127,7 +126,7 @@ const deleteEntries = statement(
      WHERE added_at < now() - interval '${keptHours} hours' AND position < ${nowMicros} - ${keptHours * hourMicros}
      LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
 );
-// Locks the feeds, so that none is deleted that a client begins to read during the clean-up.
+// Row locks protect a feed that a client begins to read during the clean-up.
 const deleteFeeds = statement(
   'order-feed.delete-feeds',
   `DELETE FROM order_feeds WHERE creator_id = ANY(ARRAY(

@@ -62,10 +62,11 @@ export class StreamOrders {
     const feed = await this.feeds.begin(creatorId);
     const resumed = this.resumedPosition(creatorId, feed, lastEventId);
     let position = resumed ?? feed.position;
-    // The feed's position before the last read. If that read found no order, the client has all up to here.
+    // The feed's position before the last read. If that read found no order, the client has all orders up to
+    // it, although `position` may be lower: each stream that begins raises the position of the feed.
     let readUpTo = feed.position;
     const firstEvent = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
-    // A cursor with the position in place of a time: both are in microseconds (order-feed.ts).
+    // A cursor whose time is the position: both are in microseconds (order-feed.ts).
     const eventId = (orderPosition: number): string =>
       this.cursors.seal(['order-stream', creatorId], { micros: orderPosition, id: feed.id });
     await write(`retry: ${reconnectDelayMs}\n${formatEvent(firstEvent, eventId(position), {})}`);
@@ -108,7 +109,7 @@ export class StreamOrders {
     });
   }
 
-  /** Returns undefined without an id, and for an id after which entries of the feed may have been deleted. */
+  /** Returns the position of an event, or undefined if entries after it may have been deleted. */
   private resumedPosition(
     creatorId: string,
     feed: FeedPosition,

@@ -31,7 +31,7 @@ const insertItems = statement(
      total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`,
 );
 
-// Records the creator of each ordered release: the only source for releases that this service did not create.
+// For releases of the catalogue, their orders are the only source of their creator.
 const recordReleases = statement(
   'orders.record-releases',
   `INSERT INTO ordered_releases (release_id, creator_id) SELECT DISTINCT release_id, creator_id
@@ -153,10 +153,10 @@ async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Prom
 
 async function returnedIds(
   tx: Transaction,
-  statement: Statement,
+  returningIds: Statement,
   values: readonly unknown[],
 ): Promise<Set<string>> {
-  const rows = await tx.rows<{ id: string }>(statement, values);
+  const rows = await tx.rows<{ id: string }>(returningIds, values);
   return new Set(rows.map((row) => row.id));
 }
 
@@ -186,7 +186,7 @@ async function updateKnown(
     const after = snapshots.get(before.id);
     if (after === undefined) return [];
     const isApplied = replay ? after.version >= before.version : after.version > before.version;
-    // A store-api of an earlier version publishes no client_id.
+    // A store-api of an earlier release publishes no client_id.
     const client_id = after.client_id ?? before.client_id;
     return isApplied ? [{ before, after: { ...after, client_id } }] : [];
   });

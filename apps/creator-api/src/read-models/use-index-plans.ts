@@ -7,9 +7,9 @@ const setIndexPlans = statement(
 );
 
 /**
- * Makes PostgreSQL plan each statement of this transaction once, with its joins in their written order and by
- * index. Such a plan is good for tables of any size. Without these settings, a plan from when the tables are
- * nearly empty reads whole tables for each batch, and planning each execution costs as much as executing it.
+ * Makes PostgreSQL plan each statement of this transaction once, with joins in their written order and by
+ * index. Such a plan is good for tables of any size. Without these settings, a plan that was made for nearly
+ * empty tables reads whole tables later, and planning each execution costs as much as executing it.
  */
 export async function useIndexPlans(tx: Transaction): Promise<void> {
   await tx.run(setIndexPlans);

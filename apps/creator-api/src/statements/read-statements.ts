@@ -94,6 +94,7 @@ export class ReadStatements {
         }),
       maxDownloadMs,
     );
+    // The statement was found before the first write, for which `textStream` waited.
     const { number, period, csv_sha256: sha256 } = await found.promise;
     return { name: `statement-${number}-${period}.csv`, sha256, content };
   }

@@ -9,10 +9,7 @@ import { map, type Observable } from 'rxjs';
 
 declare global {
   interface JSON {
-    /**
-     * Writes text into JSON unchanged. In ECMAScript 2026 and Node 22; TypeScript's library does not have it
-     * yet.
-     */
+    /** Writes text into JSON unchanged (ECMAScript 2026). TypeScript's library does not declare it yet. */
     rawJSON(text: string): object;
   }
 }

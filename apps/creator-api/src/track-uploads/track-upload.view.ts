@@ -9,7 +9,7 @@ export interface TrackUploadRow extends Omit<TrackUploadView, 'status_url' | 'cr
   readonly updated_at: Date;
 }
 
-/** @param baseUrl of the gateway */
+/** @param baseUrl URL of the gateway */
 export function registrationView(
   { id, status, workflow_id }: Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>,
   baseUrl: string,

@@ -36,10 +36,7 @@ interface EventRow {
   readonly tracking: TimelineEntry['tracking'];
 }
 
-/**
- * Returns the events of an order, from the messages about it, and the URL of the deliveries of webhooks about
- * it, which webhook-worker has (ADR 71).
- */
+/** Returns the events of an order, and the URL of its webhook deliveries at webhook-worker (ADR 71). */
 @Injectable()
 export class ReadTimeline {
   constructor(
@@ -52,16 +49,16 @@ export class ReadTimeline {
     return this.visibility.snapshot(caller, async (tx) => {
       const dates = (await tx.row<OrderDates>(readDates, [orderId])) ?? throwNotFound('order');
       const events = await tx.rows<EventRow>(readEvents, [orderId]);
-      const deliveries = `${audiences(this.config.BASE_URL).store}/v1/webhook-deliveries`;
+      const storeApi = audiences(this.config.BASE_URL).store;
       return {
         data: timeline(dates, events),
-        webhook_deliveries_url: `${deliveries}?order_id=${publicId('ord', orderId)}`,
+        webhook_deliveries_url: `${storeApi}/v1/webhook-deliveries?order_id=${publicId('ord', orderId)}`,
       };
     });
   }
 }
 
-/** Returns the events sorted by time. Those with the same time are in the order of `timelineEvents`. */
+/** Sorts the events by time, and those with the same time in the order of `timelineEvents`. */
 function timeline(dates: OrderDates, events: readonly EventRow[]): TimelineEntry[] {
   const entries = [
     ...entryOf('placed', dates.placed_at),

@@ -12,7 +12,7 @@ const insert = statement(
    ON CONFLICT (order_id, message_id) DO NOTHING`,
 );
 
-/** The messages of a timeline. When an order was placed, paid and refunded is in the order itself. */
+/** The messages that are recorded. The row of the order has the times of its placing, payment and refund. */
 const recordedMessages = [
   { type: messages.orderPaymentFailed, event: 'charge_failed', withTracking: false },
   { type: messages.orderShipped, event: 'shipped', withTracking: true },

@@ -5,7 +5,8 @@ import { z } from 'zod';
 export const audioProperties = z.object({
   container: z.string().describe('Container format: WAV, AIFF, FLAC, MP3, AAC (ADTS) or M4A'),
   codec: z.string().describe('Codec, such as `PCM` or `MPEG 1 Layer 3`'),
-  // From telephony to the fastest converters: a rate outside this range is false, as would be the duration.
+  // The rates of telephony and of the fastest converters. Outside this range, the rate must be wrong, and so
+  // would be the duration that is calculated from it.
   sample_rate: z.int().min(8_000).max(768_000).describe('Samples per second'),
   bit_depth: z
     .int()

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 
-/** What a format's measuring function returns about a file. */
+/** The result of measuring a file. */
 export interface Measurement {
   /** Number of audible samples of each channel. */
   readonly samples: number;

@@ -14,7 +14,7 @@ const rateBytesByCode = new Map([
   [13, 2],
   [14, 2],
 ]);
-/** Sound looks like a frame header only about once in 8 million bytes. */
+/** The bytes of sound look like a frame header only about once in 8 million bytes. */
 const maxCandidates = 4;
 const id3v1Bytes = 128;
 const crc8 = crcTable(8, 0x07);
@@ -33,7 +33,8 @@ export function measureFlac(file: ByteSource, start: number): Measurement {
   const end = file.size - (hasId3v1 ? id3v1Bytes : 0);
   const tailStart = Math.max(start + 8 + info.length, end - tailBytes);
   const tail = file.bytes(tailStart, end - tailStart);
-  // Searches backwards, except offset 0: from 6.6 kHz on, a file of one frame is shorter than 10 s.
+  // Searches backwards, but not at offset 0: there the last frame would be the only one, and a frame has at
+  // most 65535 samples, which is less than 10 s from 6.6 kHz on.
   let candidates = 0;
   for (
     let offset = tail.lastIndexOf(0xff);

@@ -25,7 +25,7 @@ export function measureMp4(file: ByteSource, start: number): Measurement {
   if (count(/hdlr[^]{8}soun/g) === 0) throw new InvalidAudio('not_audio', 'The file contains no audio.');
   const description = text.search(/stsd[^]{12}mp4a/);
   if (description < 0 || text.includes('mvex')) return unsupportedCodec();
-  const rate = movie.readUInt16BE(description + 44); // of the sample entry (§12.2.3)
+  const rate = movie.readUInt16BE(description + 44); // the sample rate of the sample entry (§12.2.3)
   const samples = movieSeconds(movie.subarray(text.indexOf('mvhd') + 4)) * rate;
   return {
     samples: text.includes('elst') ? samples : samples - gapSamples(text),
@@ -51,7 +51,7 @@ function movieSeconds(header: Buffer): number {
 const decoderDescriptor =
   /^(?:..){8}03(?:[89a-f].)*(?:..){4}04(?:[89a-f].)*..(..)(?:..){12}05(?:[89a-f].)*..(....)/;
 
-/** @param description of the decoder, beginning with its `esds` box */
+/** @param description bytes from the `esds` box on, which describes the decoder */
 function channelsOf(description: Buffer): number | undefined {
   const fields = decoderDescriptor.exec(description.toString('hex', 0, 100));
   if (fields === null) throwBroken('The file has no audio format description.');

@@ -1,6 +1,6 @@
 import { permanentProblem, type UploadFailure, type UploadProblem } from '../upload-failure.rules.js';
 
-/** Limits the runs of a file that crashes its processes. Other kills of a process during a run count, too. */
+/** Limits the runs of a file that crashes processes. Processes killed for other reasons also count. */
 const maxLostRuns = 10;
 
 type NextRun = { readonly failure: UploadFailure } | { readonly delayMs: number };
