@@ -16,8 +16,8 @@ import { writeSecrets } from './secrets.ts';
 import { InvalidInput } from './settings.ts';
 
 const stores = { postgres: 'postgres:5432', redis: 'redis:6379', rabbitmq: 'rabbitmq:5672' };
-/** Files that every run derives from the secrets, some with new salts. */
-const derived =
+/** Paths of the files that every run derives from the secrets, some with new salts. */
+const derivedFiles =
   /^(postgres\/password|redis\/users\.acl|rabbitmq\/definitions\.json|bootstrap\/.*-database-url)$/;
 const definitionsSchema = z.object({
   users: z.array(z.object({ name: z.string(), password_hash: z.string() })),
@@ -25,32 +25,32 @@ const definitionsSchema = z.object({
 });
 
 describe('writeSecrets', () => {
-  const suite = { directory: '' };
+  let directory: string;
   beforeEach(() => {
-    suite.directory = mkdtempSync(join(tmpdir(), 'secrets-'));
-    writeSecrets(suite.directory, stores, 'localhost');
+    directory = mkdtempSync(join(tmpdir(), 'secrets-'));
+    writeSecrets(directory, stores, 'localhost');
   });
-  afterEach(() => rmSync(suite.directory, { recursive: true }));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   /** An upgrade, or any other `docker compose up`. */
-  const repeat = () => writeSecrets(suite.directory, stores, 'localhost');
-  const read = (path: string): string => readFileSync(join(suite.directory, path), 'utf8');
-  const remove = (path: string): void => rmSync(join(suite.directory, path));
+  const repeat = () => writeSecrets(directory, stores, 'localhost');
+  const read = (path: string): string => readFileSync(join(directory, path), 'utf8');
+  const remove = (path: string): void => rmSync(join(directory, path));
   function replace(path: string, text: string): void {
-    const file = join(suite.directory, path);
+    const file = join(directory, path);
     mkdirSync(dirname(file), { recursive: true });
     rmSync(file, { force: true });
     writeFileSync(file, text);
   }
   function allFiles(): Record<string, string> {
-    const folders = readdirSync(suite.directory);
+    const folders = readdirSync(directory);
     const paths = folders.flatMap((name) =>
-      readdirSync(join(suite.directory, name)).map((file) => `${name}/${file}`),
+      readdirSync(join(directory, name)).map((file) => `${name}/${file}`),
     );
     return Object.fromEntries(paths.map((path) => [path, read(path)]));
   }
   const secretFiles = (): Record<string, string> =>
-    Object.fromEntries(Object.entries(allFiles()).filter(([path]) => !derived.test(path)));
+    Object.fromEntries(Object.entries(allFiles()).filter(([path]) => !derivedFiles.test(path)));
   const passwordAt = (path: string): string => new URL(read(path)).password;
 
   function expectRedisAccepts(user: string, password: string): void {
@@ -95,7 +95,7 @@ describe('writeSecrets', () => {
 
     it('writes files that the user of any container can read', () => {
       for (const path of Object.keys(allFiles()))
-        expect(statSync(join(suite.directory, path)).mode & 0o777).toBe(0o444);
+        expect(statSync(join(directory, path)).mode & 0o777).toBe(0o444);
     });
 
     it('continues after it was interrupted while it wrote a file', () => {
@@ -103,9 +103,9 @@ describe('writeSecrets', () => {
       remove('store-api/database-url');
       // The file is read-only, so it must be deleted, not overwritten. Root could overwrite it; then it would
       // keep the mode 0o400.
-      writeFileSync(join(suite.directory, 'store-api', 'database-url.new'), 'postg', { mode: 0o400 });
+      writeFileSync(join(directory, 'store-api', 'database-url.new'), 'postg', { mode: 0o400 });
       expect(repeat().generated).toEqual(['store-api/database-url']);
-      expect(statSync(join(suite.directory, 'store-api', 'database-url')).mode & 0o777).toBe(0o444);
+      expect(statSync(join(directory, 'store-api', 'database-url')).mode & 0o777).toBe(0o444);
       expect(read('store-api/database-url')).toMatch(/\/store$/);
       expect(read('auth-server/cookie-keys')).toBe(cookies);
     });
@@ -157,7 +157,7 @@ describe('writeSecrets', () => {
     });
 
     it('generates the secrets of a service that a later release adds, and keeps the others', () => {
-      rmSync(join(suite.directory, 'webhook-worker'), { recursive: true });
+      rmSync(join(directory, 'webhook-worker'), { recursive: true });
       const others = secretFiles();
       const { generated } = repeat();
       expect(generated.toSorted()).toEqual([
@@ -213,11 +213,11 @@ describe('writeSecrets', () => {
     });
 
     it.each(['gateway/tls.crt', 'gateway/tls.key'])(
-      'rejects a certificate of which only %s is missing, and does not generate it',
+      'rejects a certificate when only %s is missing, and does not generate it',
       (path) => {
         remove(path);
         expect(repeat).toThrow('One of gateway/tls.crt and gateway/tls.key is missing');
-        expect(existsSync(join(suite.directory, path))).toBe(false);
+        expect(existsSync(join(directory, path))).toBe(false);
       },
     );
   });
@@ -246,8 +246,7 @@ describe('writeSecrets', () => {
     });
 
     it('restores missing files from secrets.json', () => {
-      for (const folder of readdirSync(suite.directory))
-        rmSync(join(suite.directory, folder), { recursive: true });
+      for (const folder of readdirSync(directory)) rmSync(join(directory, folder), { recursive: true });
       replace('bootstrap/secrets.json', JSON.stringify(earlier));
       repeat();
       expect(read('auth-server/key-encryption-key')).toBe('first key');

@@ -27,7 +27,8 @@ const databaseNames = {
   'webhook-worker': 'webhooks',
 } as const;
 
-const administratorUrls = {
+/** Paths of the files with the URLs of the stores' administrators. */
+const administratorUrlFiles = {
   postgres: 'bootstrap/postgres-admin-url',
   redis: 'bootstrap/redis-admin-url',
   rabbitmq: 'bootstrap/rabbitmq-admin-url',
@@ -57,8 +58,8 @@ type EarlierSecrets = z.infer<typeof earlierSecrets>;
 /**
  * Writes the secrets of a suite that are missing: one folder for each container that receives some. The
  * files are the only copy, and an operator may replace them: an existing secret is never changed (ADR 72).
- * What the stores load is derived from the secrets each time, with the permissions of this release.
- * @param host of the public URL, for the certificate
+ * The files that the stores load are derived from the secrets each time, with this release's permissions.
+ * @param host host name of the public URL, for the certificate
  * @returns the paths of the secrets that were generated, and of those that existed
  * @throws InvalidInput if a secret is empty, a URL is invalid, one of the two files of the certificate is
  * missing, or `secrets.json` is damaged; nothing is then written
@@ -107,7 +108,7 @@ function readEarlierSecrets(directory: string): EarlierSecrets {
   }
 }
 
-/** Returns a value for every secret: that in `secrets.json` of an earlier release, else a new one. */
+/** Returns a value for every secret: the one in `secrets.json` of an earlier release, else a new one. */
 function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSecrets): Files {
   const password = (): string => randomBytes(passwordBytes).toString('hex');
   const key = (): string => randomBytes(keyBytes).toString('base64');
@@ -115,9 +116,9 @@ function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSe
     `amqp://${user}:${earlier.users?.[user] ?? password()}@${stores.rabbitmq}/%2F`;
   const { certificate, key: certificateKey } = earlier.certificate ?? selfSignedCertificate(host, new Date());
   const secrets: Record<string, string> = {
-    [administratorUrls.postgres]: `postgres://suite:${earlier.postgres ?? password()}@${stores.postgres}/postgres`,
-    [administratorUrls.redis]: `redis://default:${earlier.redis ?? password()}@${stores.redis}/0`,
-    [administratorUrls.rabbitmq]: `amqp://suite:${earlier.rabbitmq ?? password()}@${stores.rabbitmq}/%2F`,
+    [administratorUrlFiles.postgres]: `postgres://suite:${earlier.postgres ?? password()}@${stores.postgres}/postgres`,
+    [administratorUrlFiles.redis]: `redis://default:${earlier.redis ?? password()}@${stores.redis}/0`,
+    [administratorUrlFiles.rabbitmq]: `amqp://suite:${earlier.rabbitmq ?? password()}@${stores.rabbitmq}/%2F`,
     'operator/rabbitmq-url': brokerUrl('operator'),
     'gateway/tls.crt': certificate,
     'gateway/tls.key': certificateKey,
@@ -145,24 +146,24 @@ function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSe
  * in PostgreSQL. So each store accepts the user and password in the URL of a service.
  */
 function deriveStoreFiles(secrets: Files): Files {
-  const urls = Object.keys(secrets).filter(isUrlFile);
-  const logins = new Map(urls.map((path) => [path, loginOf(path, secrets[path] ?? '')]));
+  const urlFiles = Object.keys(secrets).filter(isUrlFile);
+  const logins = new Map(urlFiles.map((path) => [path, loginOf(path, secrets[path] ?? '')]));
   const password = (path: string): string => logins.get(path)?.password ?? '';
   const name = (path: string): string | undefined => logins.get(path)?.user;
   const redis = {
-    administrator: password(administratorUrls.redis),
+    administrator: password(administratorUrlFiles.redis),
     users: byService((service) => password(`${service}/redis-url`)),
     names: byService((service) => name(`${service}/redis-url`)),
   };
   const operator = 'operator/rabbitmq-url';
   const rabbitmq = {
-    administrator: password(administratorUrls.rabbitmq),
+    administrator: password(administratorUrlFiles.rabbitmq),
     users: { ...byService((service) => password(`${service}/rabbitmq-url`)), operator: password(operator) },
     names: { ...byService((service) => name(`${service}/rabbitmq-url`)), operator: name(operator) },
   };
-  const administratorName = name(administratorUrls.rabbitmq) ?? '';
+  const administratorName = name(administratorUrlFiles.rabbitmq) ?? '';
   const files: Record<string, string> = {
-    'postgres/password': password(administratorUrls.postgres),
+    'postgres/password': password(administratorUrlFiles.postgres),
     'redis/users.acl': redisUsers(redis),
     'rabbitmq/definitions.json': brokerDefinitions(rabbitmq, { namespace: 'suite', administratorName }),
   };
@@ -193,7 +194,7 @@ function byService<Value>(valueOf: (service: ServiceName) => Value): Record<Serv
   };
 }
 
-/** Readable by every user: which container may read a file is decided by the folder that it mounts. */
+/** Every user can read the file: the folder that a container mounts decides which files it may read. */
 function writeAtomically(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   rmSync(`${path}.new`, { force: true }); // an interrupted run left it, and it is read-only

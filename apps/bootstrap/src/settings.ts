@@ -4,25 +4,21 @@ import { parseStoreUrl } from './store-url.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A command, a setting or the file of a secret cannot be used. The message names it and has no secret. */
+/** A command, a setting or the file of a secret is invalid. The message names it and contains no secret. */
 export class InvalidInput extends Error {}
 
 /** Returns the trimmed content of the file that `NAME_FILE` names, else the value of `NAME` if it has one. */
 export function readSetting(environment: Environment, name: string): string | undefined {
   const file = environment[`${name}_FILE`];
   if (!file) return environment[name] || undefined;
-  const value = readText(`The setting ${name}_FILE`, file).trim();
-  if (value === '') throw new InvalidInput(`The setting ${name}_FILE is invalid: the file ${file} is empty.`);
-  return value;
-}
-
-function readText(setting: string, file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    const value = readFileSync(file, 'utf8').trim();
+    if (value !== '') return value;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new InvalidInput(`${setting} is invalid: the file ${file} cannot be read (${code}).`);
+    throw new InvalidInput(`The setting ${name}_FILE is invalid: the file ${file} cannot be read (${code}).`);
   }
+  throw new InvalidInput(`The setting ${name}_FILE is invalid: the file ${file} is empty.`);
 }
 
 export function requireSetting(environment: Environment, name: string): string {
