@@ -5,7 +5,7 @@ import { apiDocument } from './api-document.js';
 import { Description } from './field.js';
 import type { OperationDoc } from './operation.js';
 import type { Route } from './route.js';
-import { responseOf } from './share.js';
+import { responseOf } from './components.js';
 
 const note = z
   .object({ text: z.string().describe('What it says') })

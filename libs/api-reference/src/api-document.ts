@@ -6,7 +6,7 @@ import { localAddresses } from './headers.js';
 import type { Api, ServiceReference } from './route.js';
 import type { Schema, Schemas } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
-import { shareResponses, sorted } from './share.js';
+import { extractComponents, sorted } from './components.js';
 
 export interface DocumentOptions {
   readonly api: Api;
@@ -43,7 +43,7 @@ export function apiDocument({ api, info, scopes, services }: DocumentOptions): O
       addSchemas(described.schemas);
     }
   }
-  const shared = shareResponses(paths);
+  const components = extractComponents(paths);
   return {
     openapi: '3.1.1',
     info,
@@ -54,7 +54,7 @@ export function apiDocument({ api, info, scopes, services }: DocumentOptions): O
     ...(Object.keys(webhooks).length > 0 && { webhooks }),
     components: {
       schemas: sorted(schemas),
-      ...shared,
+      ...components,
       securitySchemes: { [accessTokenScheme]: accessTokens(scopes) },
     },
   };

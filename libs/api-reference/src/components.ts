@@ -1,17 +1,16 @@
 import { STATUS_CODES } from 'node:http';
 import type { Header, OpenApiDocument, Reference, Response } from './document.js';
 
-type Shared = Pick<OpenApiDocument['components'], 'headers' | 'responses'>;
+type Components = Pick<OpenApiDocument['components'], 'headers' | 'responses'>;
 
 const headersPrefix = '#/components/headers/';
 const responsesPrefix = '#/components/responses/';
 
 /**
  * Replaces headers, and responses that occur more than once, by references: changes `paths`, and returns the
- * referenced components. Of different headers with one name, only the first becomes a component; the same
- * holds for responses.
+ * referenced components. If headers or responses of one name differ, only the first becomes a component.
  */
-export function shareResponses(paths: OpenApiDocument['paths']): Shared {
+export function extractComponents(paths: OpenApiDocument['paths']): Components {
   const headers: Record<string, Header> = {};
   const responses: Record<string, Response> = {};
   const occurrences = Object.values(paths)

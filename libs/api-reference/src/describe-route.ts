@@ -4,7 +4,7 @@ import { dtoComponents, dtoName, dtoSchema } from './dto-schema.js';
 import { errorResponses } from './errors.js';
 import { ifNoneMatch, responseHeaders, standardHeaders } from './headers.js';
 import type { Api, Route } from './route.js';
-import { componentRef, referredName, type Schema, type Schemas } from './schema.js';
+import { schemaRef, referredName, type Schema, type Schemas } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
 
 /** Name of the security scheme of access tokens. */
@@ -70,7 +70,7 @@ function requestBody(dto: NonNullable<Route['body']>, { operation }: Route) {
   if (examples === undefined) throw new Error(`${id} has a body without an example.`);
   return {
     required: (dtoSchema(dto).schema.required ?? []).length > 0,
-    content: { 'application/json': { schema: componentRef(dtoName(dto)), examples } },
+    content: { 'application/json': { schema: schemaRef(dtoName(dto)), examples } },
   };
 }
 

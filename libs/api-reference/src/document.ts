@@ -103,7 +103,7 @@ export interface OperationAtPath {
   readonly operation: DocumentedOperation;
 }
 
-/** The operations of an API, without the events that it sends. */
+/** Returns the operations of an API, without its webhooks. */
 export function operationsOf({ paths }: OpenApiDocument): OperationAtPath[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {

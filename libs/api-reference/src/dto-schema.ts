@@ -1,12 +1,12 @@
 import { getMetadataStorage } from 'class-validator';
 import { z } from 'zod';
 import { type Class, documentationOf } from './field.js';
-import { componentRef, type NamedSchemas, type Schema, schemaShape } from './schema.js';
+import { schemaRef, type NamedSchemas, type Schema, schemaShape } from './schema.js';
 
 type Check = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 
 /**
- * The JSON Schema of a DTO, from the decorators that validate it, and the schemas of the DTOs in it.
+ * Returns the JSON Schema of a DTO, from the decorators that validate it, and the schemas of its nested DTOs.
  * @throws Error for a member without a description or with an unknown check
  */
 export function dtoSchema(dto: Class): NamedSchemas {
@@ -37,7 +37,7 @@ export function dtoSchema(dto: Class): NamedSchemas {
   return { schema: { type: 'object', properties, ...(required.length > 0 && { required }) }, schemas };
 }
 
-/** The schemas of a DTO and of the DTOs in it, by their component names. */
+/** Returns the schemas of a DTO and of its nested DTOs, by their component names. */
 export function dtoComponents(dto: Class): Record<string, Schema> {
   const { schema, schemas } = dtoSchema(dto);
   return { [dtoName(dto)]: schema, ...schemas };
@@ -53,7 +53,7 @@ function isOptional({ name, type }: Check): boolean {
 }
 
 function memberSchema(checks: readonly Check[], nestedDto: Class | undefined, member: string): Schema {
-  const nested = nestedDto === undefined ? undefined : componentRef(dtoName(nestedDto));
+  const nested = nestedDto === undefined ? undefined : schemaRef(dtoName(nestedDto));
   const checksOfItems = checks.filter(({ each }) => each);
   const checksOfField = checks.filter(({ each }) => !each);
   const field = mergedSchema(checksOfField, member);

@@ -17,7 +17,7 @@ import { dtoSchema } from './dto-schema.js';
 import { localAddresses, optional, standardHeaders } from './headers.js';
 import type { ErrorDoc } from './operation.js';
 import type { Api, Route } from './route.js';
-import { componentRef, type Schema } from './schema.js';
+import { schemaRef, type Schema } from './schema.js';
 
 /** The envelope of all errors. */
 export const errorShape = z
@@ -117,9 +117,9 @@ function invalidInput(route: Route): ErrorDoc {
 }
 
 /**
- * Returns the error for malformed JSON if the route reads a body. Else for the first integer or UUID among
- * the parameters; without one, for the first enumeration.
- * @throws Error when the input has no such parameter
+ * Returns the error for malformed JSON if the route reads a body; otherwise an error about its first
+ * parameter that is an integer or a UUID, or else an enumeration.
+ * @throws Error when the route has no such parameter
  */
 function invalidInputExample({ bodyLimitBytes, query, params, operation }: Route): ValidationFailed {
   if (bodyLimitBytes !== undefined) {
@@ -151,7 +151,7 @@ export function errorCodeOf({ allOf = [] }: Schema): string | undefined {
 }
 
 /**
- * All error responses of an operation by status.
+ * Returns all error responses of an operation, by status.
  * @throws Error when the path has parameters and no 404 is documented
  */
 export function errorResponses(route: Route, api: Api): Record<string, Response> {
@@ -167,7 +167,7 @@ export function errorResponses(route: Route, api: Api): Record<string, Response>
     const [exampleChallenge] = examples.flatMap(({ headers }) => headers['WWW-Authenticate'] ?? []);
     const members = { properties: { statusCode: { const: status }, code: { const: code } } };
     const content = {
-      schema: { allOf: [componentRef('Error'), members] },
+      schema: { allOf: [schemaRef('Error'), members] },
       examples: namedExamples(envelopes),
     };
     const response = {

@@ -43,7 +43,7 @@ export function NestedDto(type: () => Class): PropertyDecorator {
   return Reflect.metadata(nestedDtoKey, type);
 }
 
-/** The description of a field, and the DTO of its nested objects. */
+/** Returns the description of a field, and the DTO of its nested objects. */
 export function documentationOf(dto: object, field: string) {
   return {
     description: descriptionSchema.parse(Reflect.getMetadata(descriptionKey, dto, field)),

@@ -54,13 +54,13 @@ export interface NamedSchemas {
   readonly schemas: Schemas;
 }
 
-export const componentPrefix = '#/components/schemas/';
+export const schemasPrefix = '#/components/schemas/';
 
-export function componentRef(name: string): Schema {
-  return { $ref: `${componentPrefix}${name}` };
+export function schemaRef(name: string): Schema {
+  return { $ref: `${schemasPrefix}${name}` };
 }
 
 /** Name of the referenced component, if a schema is a reference. */
 export function referredName({ $ref }: Schema): string | undefined {
-  return $ref?.startsWith(componentPrefix) === true ? $ref.slice(componentPrefix.length) : undefined;
+  return $ref?.startsWith(schemasPrefix) === true ? $ref.slice(schemasPrefix.length) : undefined;
 }

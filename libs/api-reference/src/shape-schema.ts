@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { componentPrefix, type NamedSchemas, schemaShape } from './schema.js';
+import { schemasPrefix, type NamedSchemas, schemaShape } from './schema.js';
 
 const notInJson = new Set([
   'symbol',
@@ -18,7 +18,7 @@ const withDefinitions = schemaShape.extend({
   $defs: z.record(z.string(), schemaShape).default({}),
 });
 
-/** The JSON Schema of a response shape; shapes with an `id` become components. */
+/** Returns the JSON Schema of a response shape. Shapes with an `id` become components. */
 export function shapeSchema(shape: z.ZodType): NamedSchemas {
   const generated = z.toJSONSchema(shape, {
     io: 'output',
@@ -27,13 +27,13 @@ export function shapeSchema(shape: z.ZodType): NamedSchemas {
       const { type } = zodSchema._zod.def;
       if (notInJson.has(type)) throw new Error(`JSON has no ${type}.`);
       if (type === 'bigint') jsonSchema.type = 'integer'; // JSON's integers have no bounds
-      // Open, since members may be added later.
+      // Objects allow further members, since later releases may add some.
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern; // only repeats the format
       delete jsonSchema.propertyNames; // names are strings anyway
     },
   });
-  const text = JSON.stringify(generated).replaceAll('#/$defs/', componentPrefix);
+  const text = JSON.stringify(generated).replaceAll('#/$defs/', schemasPrefix);
   const { $schema: _, $defs, ...schema } = withDefinitions.parse(JSON.parse(text));
   return { schema, schemas: $defs };
 }
