@@ -116,7 +116,7 @@ function isInstalled(program: string, args: readonly string[] = ['--version']): 
 // `npm test` installs missing interpreters where it can. Without one, the tests of its examples are skipped.
 describe.each(Object.entries(programs))('the example for %s', (program, { file, code, codeOption }) => {
   (isInstalled(program) ? it : it.skip)(
-    'agrees with every vector, and handles only genuine events that are no tests',
+    'returns the outcome of every vector, and handles only genuine events that are no tests',
     () => {
       const output = execFileSync(program, [codeOption, code, example(file), fileURLToPath(vectorsFile)], {
         env,
@@ -134,7 +134,7 @@ describe.each(Object.entries(asymmetricPrograms))(
   'the example %s',
   (_file, { candidates, checkLibrary, args }) => {
     const program = candidates.find((candidate) => isInstalled(candidate, checkLibrary));
-    (program === undefined ? it.skip : it)('agrees with every vector of v1a', () => {
+    (program === undefined ? it.skip : it)('returns the outcome of every vector of v1a', () => {
       const output = execFileSync(program ?? '', [...args, example('.'), fileURLToPath(vectorsFile)], {
         env,
       });
