@@ -16,30 +16,34 @@ type Claims = Readonly<Record<string, unknown>>;
 describe('POST /api/v1/releases with an idempotency key', () => {
   let api: CreatorApi;
   let now: Date;
-  let mine: ReturnType<typeof aCreator>;
-  let connected: Claims;
+  let connectedCreator: ReturnType<typeof aCreator>;
+  let connectedClaims: Claims;
   beforeAll(async () => {
     api = await creatorApi({}, () => now);
   });
   beforeEach(async () => {
     now = new Date();
-    mine = aCreator('org_harbour');
-    connected = { ...ownerClaims('org_harbour'), creator_id: mine.id, client_id: 'one-client' };
-    await api.record({ creators: [mine] });
+    connectedCreator = aCreator('org_harbour');
+    connectedClaims = {
+      ...ownerClaims('org_harbour'),
+      creator_id: connectedCreator.id,
+      client_id: 'one-client',
+    };
+    await api.record({ creators: [connectedCreator] });
   });
   afterAll(() => api.stop());
 
-  const create = (body: object = release, claims: Claims = connected, sentKey = key) =>
+  const create = (body: object = release, claims: Claims = connectedClaims, sentKey = key) =>
     api.post(path, claims, body, { 'idempotency-key': sentKey });
-  const editions = async (id = mine.id) =>
+  const editions = async (id = connectedCreator.id) =>
     (await api.database.row<{ editions: number }>(countEditions, [id]))?.editions;
 
-  it('returns the first response to a repeated request, also if its body is written differently', async () => {
+  it('returns the first response to a repeated request, even if its body is formatted differently', async () => {
     const first = await create();
     const { ean, title } = release;
     const repeated = await create(
       { ean, unknown: 1, release_type_id: 1, title: ` ${title} ` },
-      connected,
+      connectedClaims,
       `"${key}"`,
     );
     expect([first.status, repeated.status]).toEqual([201, 201]);
@@ -69,31 +73,31 @@ describe('POST /api/v1/releases with an idempotency key', () => {
   });
 
   it('distinguishes keys by client, creator and text', async () => {
-    const sister = aCreator('org_harbour');
-    await api.record({ creators: [sister] });
+    const siblingCreator = aCreator('org_harbour');
+    await api.record({ creators: [siblingCreator] });
     const responses = await Promise.all([
       create(),
-      create(release, { ...connected, client_id: 'another-client' }),
-      create({ ...release, creator: sister.id }),
-      create(release, connected, 'another-key'),
+      create(release, { ...connectedClaims, client_id: 'another-client' }),
+      create({ ...release, creator: siblingCreator.id }),
+      create(release, connectedClaims, 'another-key'),
     ]);
     expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     expect(new Set(responses.map(({ body }) => body.id)).size).toBe(4);
-    expect([await editions(), await editions(sister.id)]).toEqual([3, 1]);
+    expect([await editions(), await editions(siblingCreator.id)]).toEqual([3, 1]);
   });
 
   it('does not return a stored response about a creator that the caller may not see', async () => {
-    await create({ ...release, creator: mine.id });
-    const foreign = { ...ownerClaims('org_meridian'), client_id: 'one-client' };
-    expect((await create({ ...release, creator: mine.id }, foreign)).status).toBe(404);
+    await create({ ...release, creator: connectedCreator.id });
+    const foreignClaims = { ...ownerClaims('org_meridian'), client_id: 'one-client' };
+    expect((await create({ ...release, creator: connectedCreator.id }, foreignClaims)).status).toBe(404);
     const repeated = await create(
-      { ...release, creator: mine.id },
+      { ...release, creator: connectedCreator.id },
       { ...globalAdminClaims, client_id: 'one-client' },
     );
     expect([repeated.status, repeated.headers['idempotent-replayed']]).toEqual([201, 'true']);
   });
 
-  it('keeps a key for 24 hours; then it may be used for a new request', async () => {
+  it('keeps a key for 24 hours, and then accepts it for a new request', async () => {
     const first = await create();
     now = new Date(now.getTime() + 24 * hourMs - 1);
     expect((await create()).text).toBe(first.text);

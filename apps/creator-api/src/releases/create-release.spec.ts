@@ -9,15 +9,15 @@ const path = '/api/v1/releases';
 
 describe('POST /api/v1/releases', () => {
   let api: CreatorApi;
-  const mine = aCreator('org_harbour');
-  const sister = aCreator('org_harbour');
-  const foreign = aCreator('org_meridian');
-  const connected = { ...ownerClaims('org_harbour'), creator_id: mine.id };
+  const connectedCreator = aCreator('org_harbour');
+  const siblingCreator = aCreator('org_harbour');
+  const foreignCreator = aCreator('org_meridian');
+  const connectedClaims = { ...ownerClaims('org_harbour'), creator_id: connectedCreator.id };
   const valid = { title: 'Tidal Maps', release_type_id: 1, ean: '2000000000015' };
 
   beforeAll(async () => {
     api = await creatorApi();
-    await api.record({ creators: [mine, sister, foreign] });
+    await api.record({ creators: [connectedCreator, siblingCreator, foreignCreator] });
   });
   afterAll(() => api.stop());
 
@@ -31,20 +31,24 @@ describe('POST /api/v1/releases', () => {
     );
 
   it('creates a release of the connected creator and publishes edition.created', async () => {
-    const { status, body } = await api.post(path, connected, { ...valid, colour: 'ignored' });
+    const { status, body } = await api.post(path, connectedClaims, { ...valid, colour: 'ignored' });
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       ...valid,
       created_at: expect.stringMatching(/Z$/),
     });
-    expect(await publishedEdition(body.id)).toEqual({ ...body, creator_id: mine.id });
+    expect(await publishedEdition(body.id)).toEqual({ ...body, creator_id: connectedCreator.id });
   });
 
   it.each([
-    ['the creator that the caller names instead of the connected one', connected, sister.id],
-    ['the creator that a global admin names', globalAdminClaims, foreign.id],
-    ['the creator that a caller without a connected creator names', ownerClaims('org_harbour'), mine.id],
+    ['the creator that the caller names instead of the connected one', connectedClaims, siblingCreator.id],
+    ['the creator that a global admin names', globalAdminClaims, foreignCreator.id],
+    [
+      'the creator that a caller without a connected creator names',
+      ownerClaims('org_harbour'),
+      connectedCreator.id,
+    ],
   ])('creates a release of %s', async (_what, claims, creator) => {
     const { status, body } = await api.post(path, claims, { ...valid, creator });
     expect(status).toBe(201);
@@ -53,9 +57,13 @@ describe('POST /api/v1/releases', () => {
 
   it('trims and normalises the title, counts code points, and accepts null as no EAN', async () => {
     const decomposed = 'e\u0301'.repeat(60);
-    const { body } = await api.post(path, connected, { ...valid, title: `  ${decomposed} `, ean: null });
+    const { body } = await api.post(path, connectedClaims, {
+      ...valid,
+      title: `  ${decomposed} `,
+      ean: null,
+    });
     expect(body).toMatchObject({ title: 'é'.repeat(60), ean: null });
-    const emoji = await api.post(path, connected, { ...valid, title: '🎶'.repeat(60), ean: undefined });
+    const emoji = await api.post(path, connectedClaims, { ...valid, title: '🎶'.repeat(60), ean: undefined });
     expect(emoji.status).toBe(201);
     expect(emoji.body.ean).toBeNull();
   });
@@ -69,7 +77,7 @@ describe('POST /api/v1/releases', () => {
     ['type "1"', { release_type_id: '1' }, 'release_type_id'],
     ['a creator that is no UUID', { creator: 'me' }, 'creator'],
   ])('rejects %s', async (_what, changes, field) => {
-    const { status, body } = await api.post(path, connected, { ...valid, ...changes });
+    const { status, body } = await api.post(path, connectedClaims, { ...valid, ...changes });
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
   });
@@ -83,9 +91,13 @@ describe('POST /api/v1/releases', () => {
   });
 
   it.each([
-    ['belongs to another organisation', connected, foreign.id],
+    ['belongs to another organisation', connectedClaims, foreignCreator.id],
     ['does not exist', globalAdminClaims, uuidv7()],
-    ['belongs to an organisation, if the token names no organisation', { org_role: 'owner' }, mine.id],
+    [
+      'belongs to an organisation, if the token names no organisation',
+      { org_role: 'owner' },
+      connectedCreator.id,
+    ],
   ])('responds with 404 to a creator that %s', async (_what, claims, creator) => {
     const before = await editions();
     const { status, body } = await api.post(path, claims, { ...valid, creator });

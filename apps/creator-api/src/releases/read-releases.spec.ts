@@ -24,11 +24,11 @@ const failure = { code: 'too_short', message: 'The audio is shorter than 10 seco
 describe('the releases of a creator', () => {
   let api: CreatorApi;
   const creator = aCreator('org_harbour');
-  const sister = aCreator('org_harbour');
+  const siblingCreator = aCreator('org_harbour');
 
   beforeAll(async () => {
     api = await creatorApi();
-    await api.record({ creators: [creator, sister] });
+    await api.record({ creators: [creator, siblingCreator] });
   });
   afterAll(() => api.stop());
 
@@ -48,7 +48,7 @@ describe('the releases of a creator', () => {
     const titles = ['One', 'Two', 'Three'];
     const ids: string[] = [];
     for (const title of titles) ids.unshift(await create(title));
-    await create('Other', sister);
+    await create('Other', siblingCreator);
     const pages = await Promise.all(
       [1, 2, 3].map((page) =>
         api.get(`/api/v1/releases?creator=${creator.id}&per_page=2&page=${page}`, owner),
@@ -82,7 +82,7 @@ describe('the releases of a creator', () => {
     expect(page.body.data).toContainEqual(listed);
   });
 
-  it('are returned with the members of their creation', async () => {
+  it('are returned with the members of the response to their creation', async () => {
     const body = { title: 'Slow Signal', release_type_id: 2, ean: '2000000000015', creator: creator.id };
     const created = (await api.post('/api/v1/releases', owner, body)).body;
     expect(await read(created.id)).toMatchObject({ ...created, creator: creator.id });

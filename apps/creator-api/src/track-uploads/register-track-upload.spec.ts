@@ -11,15 +11,15 @@ const orderedRelease = (order: OrderSnapshot) => String(order.items[0]?.release_
 
 describe('POST /api/v1/releases/{id}/track-upload', () => {
   let api: CreatorApi;
-  const mine = aCreator('org_harbour');
-  const foreign = aCreator('org_meridian');
-  const owner = { ...ownerClaims('org_harbour'), creator_id: mine.id };
-  const theirOrder = anOrder(foreign.id);
-  const myOrder = anOrder(mine.id);
+  const ownCreator = aCreator('org_harbour');
+  const foreignCreator = aCreator('org_meridian');
+  const owner = { ...ownerClaims('org_harbour'), creator_id: ownCreator.id };
+  const foreignOrder = anOrder(foreignCreator.id);
+  const ownOrder = anOrder(ownCreator.id);
   let release: string;
   beforeAll(async () => {
     api = await creatorApi(); // without a worker
-    await api.record({ creators: [mine, foreign], orders: [myOrder, theirOrder] });
+    await api.record({ creators: [ownCreator, foreignCreator], orders: [ownOrder, foreignOrder] });
     const { body } = await api.post('/api/v1/releases', owner, { title: 'Tidal Maps', release_type_id: 1 });
     release = body.id;
   });
@@ -69,13 +69,13 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     expect(repeated.body).toEqual(responses[0]?.body);
   });
 
-  it('creates another registration for another track, URL or release, and after the first has ended', async () => {
+  it('creates another registration for another track, URL or release, and after the first upload has ended', async () => {
     const track = aTrack();
     const ids = [
       await register(track),
       await register({ ...track, upload_url: `${track.upload_url}2` }),
       await register({ ...track, track_uuid: uuidv7() }),
-      await register(track, orderedRelease(myOrder)),
+      await register(track, orderedRelease(ownOrder)),
     ].map(({ body }) => body.id);
     await api.database.run(endUploads);
     ids.push((await register(track)).body.id);
@@ -83,13 +83,13 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   });
 
   it('accepts a catalogue release in an order that is visible to the caller', async () => {
-    expect((await register(aTrack(), orderedRelease(myOrder))).status).toBe(202);
-    expect((await register(aTrack(), orderedRelease(theirOrder), globalAdminClaims)).status).toBe(202);
+    expect((await register(aTrack(), orderedRelease(ownOrder))).status).toBe(202);
+    expect((await register(aTrack(), orderedRelease(foreignOrder), globalAdminClaims)).status).toBe(202);
   });
 
   it('responds with 404 to a release that is not visible to the caller', async () => {
     const before = await uploads();
-    for (const id of [uuidv7(), orderedRelease(theirOrder)]) {
+    for (const id of [uuidv7(), orderedRelease(foreignOrder)]) {
       const { status, body } = await register(aTrack(), id);
       expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
     }
@@ -164,13 +164,13 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     });
 
     it('does not resolve the name for a creator at the limit of open uploads', async () => {
-      await api.database.run(insertOpenUploads, [mine.id, release, 1_000]);
+      await api.database.run(insertOpenUploads, [ownCreator.id, release, 1_000]);
       expect((await register(privateName())).status).toBe(409);
       expect(resolvedUrls).toEqual([]);
       await api.database.run(endUploads);
     });
 
-    it('resolves no more names of a caller that sent twenty private ones, but those of other callers', async () => {
+    it('resolves no more names for a caller that sent twenty private ones, but still for other callers', async () => {
       const prober = { ...owner, client_id: 'a-prober' };
       // The time window of the limit must not end during the test.
       const time = jest.spyOn(performance, 'now').mockReturnValue(performance.now());

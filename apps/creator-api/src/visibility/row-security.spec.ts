@@ -3,7 +3,7 @@ import { NotFound } from '@fulfilment/error-envelope';
 import { creatorApi, type CreatorApi, globalAdminClaims } from '../test/creator-api.fixture.js';
 import { aMember, globalAdmin } from './caller.fixture.js';
 import { selectCreator } from './select-creator.js';
-import { foreign, mine, recordTwoOrganisations } from './two-organisations.fixture.js';
+import { harbourCreator, meridianCreator, recordTwoOrganisations } from './two-organisations.fixture.js';
 import { Visibility } from './visibility.js';
 
 describe('row-level security', () => {
@@ -20,7 +20,7 @@ describe('row-level security', () => {
     await api.post('/api/v1/releases', globalAdminClaims, {
       title: 'Theirs',
       release_type_id: 1,
-      creator: foreign.id,
+      creator: meridianCreator.id,
     });
     for (const table of [
       'orders',
@@ -41,7 +41,7 @@ describe('row-level security', () => {
     ]) {
       const owners = statement(`test.${table}`, `SELECT DISTINCT creator_id FROM ${table}`);
       const seen = await visibility.transaction(aMember, (tx) => tx.rows(owners));
-      expect(seen).toEqual([{ creator_id: mine.id }]);
+      expect(seen).toEqual([{ creator_id: harbourCreator.id }]);
       expect((await api.database.rows(owners)).length).toBeGreaterThan(1);
     }
   });
@@ -66,10 +66,10 @@ describe('row-level security', () => {
   it('does not let a caller select a foreign creator', async () => {
     const creatorsOfOrders = statement('test.creators-of-orders', 'SELECT DISTINCT creator_id FROM orders');
     const seen = await visibility.transaction(aMember, async (tx) => {
-      await expect(selectCreator(tx, foreign.id)).rejects.toThrow(NotFound);
+      await expect(selectCreator(tx, meridianCreator.id)).rejects.toThrow(NotFound);
       return tx.rows(creatorsOfOrders);
     });
-    expect(seen).toEqual([{ creator_id: mine.id }]);
+    expect(seen).toEqual([{ creator_id: harbourCreator.id }]);
   });
 
   it('leaves no role, organisation or creator on a pooled connection', async () => {

@@ -8,11 +8,11 @@ import { recordOrderEvents } from '../orders/timeline/record-order-events.js';
 import { type CreatorApi, globalAdminClaims } from '../test/creator-api.fixture.js';
 
 const app = { client_id: 'app', name: 'App', first_party: false, connected_at: '2026-01-02T03:04:05.678Z' };
-export const mine = aCreator('org_harbour', { apps: [app] });
-export const foreign = aCreator('org_meridian', { apps: [app] });
+export const harbourCreator = aCreator('org_harbour', { apps: [app] });
+export const meridianCreator = aCreator('org_meridian', { apps: [app] });
 const unregistered = aCreator('org_unregistered'); // its registration never arrives
-export const myOrder = paid(anOrder(mine.id, { client_id: 'app' }));
-const foreignOrder = paid(anOrder(foreign.id, { client_id: 'app' }));
+export const harbourOrder = paid(anOrder(harbourCreator.id, { client_id: 'app' }));
+const meridianOrder = paid(anOrder(meridianCreator.id, { client_id: 'app' }));
 export const orderOfUnregistered = paid(anOrder(unregistered.id));
 
 /** Resources of one organisation; tests pass those of another, or ids that do not exist. */
@@ -33,25 +33,30 @@ export const upload = { track_uuid: uuidv7(), upload_url: 'https://files.example
 /** Records two organisations with rows in each table that requests read. Returns the resources of each. */
 export async function recordTwoOrganisations(
   api: CreatorApi,
-): Promise<{ readonly ours: Resources; readonly theirs: Resources }> {
-  await api.record({ creators: [mine, foreign], orders: [myOrder, foreignOrder, orderOfUnregistered] });
+): Promise<{ readonly harbour: Resources; readonly meridian: Resources }> {
+  await api.record({
+    creators: [harbourCreator, meridianCreator],
+    orders: [harbourOrder, meridianOrder, orderOfUnregistered],
+  });
   await closeMonths(api.database, { closeDay: 5, now: new Date('2026-04-05T00:00:00.000Z') });
-  for (const { id } of [mine, foreign]) await issueStatements(api.database, id);
+  for (const { id } of [harbourCreator, meridianCreator]) await issueStatements(api.database, id);
   await api.database.run(addFeedEntries);
-  const shipments = [myOrder, foreignOrder].map((order) => orderMessage(transitioned(order, 'shipped')));
+  const shipments = [harbourOrder, meridianOrder].map((order) =>
+    orderMessage(transitioned(order, 'shipped')),
+  );
   await api.database.transaction((tx) => recordOrderEvents(tx, shipments));
-  const [ours, theirs] = await Promise.all([
-    createResources(api, mine.id, myOrder),
-    createResources(api, foreign.id, foreignOrder),
+  const [harbour, meridian] = await Promise.all([
+    createResources(api, harbourCreator.id, harbourOrder),
+    createResources(api, meridianCreator.id, meridianOrder),
   ]);
-  return { ours, theirs };
+  return { harbour, meridian };
 }
 
 /** Creates a release and a track upload. */
 async function createResources(
   api: CreatorApi,
   creator: string,
-  { id: order, items: [item] }: typeof myOrder,
+  { id: order, items: [item] }: typeof harbourOrder,
 ): Promise<Resources> {
   const orderedRelease = item?.release_id ?? '';
   const release = { title: 'Tidal Maps', release_type_id: 1, creator };

@@ -4,8 +4,8 @@ import type { Statement } from '@fulfilment/database';
 import { registeredRoutes } from '@fulfilment/testing/reference';
 import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
 import {
-  mine,
-  myOrder,
+  harbourCreator,
+  harbourOrder,
   orderOfUnregistered,
   recordTwoOrganisations,
   type Resources,
@@ -122,28 +122,28 @@ async function recordStatements(api: CreatorApi, send: SendRequest) {
 
 describe('the visibility of resources to callers', () => {
   let api: CreatorApi;
-  let ours: Resources;
-  let theirs: Resources;
+  let harbour: Resources;
+  let meridian: Resources;
   beforeAll(async () => {
     api = await creatorApi();
-    ({ ours, theirs } = await recordTwoOrganisations(api));
+    ({ harbour, meridian } = await recordTwoOrganisations(api));
   });
   afterAll(() => api.stop());
 
   describe.each(Object.entries(operations))('%s', (route, requestFor) => {
     it.each(insiders)('responds with success to %s', async (_who, claims) => {
-      expect((await requestFor(ours)(api, claims)).status).toBeLessThan(300);
+      expect((await requestFor(harbour)(api, claims)).status).toBeLessThan(300);
     });
 
     it.each(outsiders)('responds with 404 to %s', async (_who, claims) => {
-      const { status, body } = await requestFor(ours)(api, claims);
+      const { status, body } = await requestFor(harbour)(api, claims);
       expect(status).toBe(404);
-      expect(JSON.stringify(body)).not.toContain(mine.id);
-      expect(JSON.stringify(body)).not.toContain(myOrder.id);
+      expect(JSON.stringify(body)).not.toContain(harbourCreator.id);
+      expect(JSON.stringify(body)).not.toContain(harbourOrder.id);
     });
 
     it('rejects a token of another API', async () => {
-      const { status, body } = await requestFor(ours)(api, {
+      const { status, body } = await requestFor(harbour)(api, {
         ...globalAdminClaims,
         aud: 'https://suite.localhost/store',
       });
@@ -161,7 +161,7 @@ describe('the visibility of resources to callers', () => {
         upload: uuidv7(),
       };
       const [foreignResponse, missing] = [
-        await recordStatements(api, requestFor(theirs)),
+        await recordStatements(api, requestFor(meridian)),
         await recordStatements(api, requestFor(missingResources)),
       ];
       expect(foreignResponse).toEqual(missing);
@@ -173,7 +173,7 @@ describe('the visibility of resources to callers', () => {
   it('lists only the creators of the caller, with their exact number', async () => {
     const { body } = await api.get('/api/v1/creators', ownerClaims('org_harbour'));
     expect(body).toEqual({
-      data: [{ uuid: mine.id, org_id: 'org_harbour' }],
+      data: [{ uuid: harbourCreator.id, org_id: 'org_harbour' }],
       meta: { page: 1, per_page: 25, total: 1 },
     });
     expect((await api.get('/api/v1/creators', globalAdminClaims)).body.meta.total).toBe(2);
