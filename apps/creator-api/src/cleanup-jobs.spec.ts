@@ -15,7 +15,7 @@ const insertKeys = statement(
 const keptKeys = statement('test.kept-keys', 'SELECT key FROM idempotency_keys');
 
 describe('the clean-up of creator-api', () => {
-  it('deletes all idempotency keys that are 24 hours old, also more than one batch, and no others', async () => {
+  it('deletes all idempotency keys that are 24 hours old, in several batches, and no others', async () => {
     const scratch = await scratchDatabase(migrations);
     const { database } = scratch;
     const now = new Date();

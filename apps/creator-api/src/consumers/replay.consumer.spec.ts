@@ -112,7 +112,7 @@ describe('the read models of creators and orders', () => {
     },
   );
 
-  it('are equal to the lost ones after an interrupted and repeated replay, and after a needless one', async () => {
+  it('are equal to the lost ones after an interrupted replay that is repeated, and after an unnecessary replay', async () => {
     const rows = await expectedRows(earlierOrders);
     await writeReplay(replayMessages().slice(0, 20));
     await writeReplay(replayMessages());
@@ -140,7 +140,7 @@ describe('the read models of creators and orders', () => {
     expect(await postAndReadRows()).toEqual(rows);
   });
 
-  it('never return to an older version by a replay', async () => {
+  it('are never overwritten by a replay of an older version', async () => {
     const creator = aCreator('org_a');
     const order = paid(anOrder(creator.id));
     await publish([

@@ -43,7 +43,7 @@ describe('GET /api/v1/creators', () => {
     expect((await list('', ownerClaims('org_harbour'))).meta.total).toBe(4);
   });
 
-  it('marks a test creator with livemode false, and a live one not at all', async () => {
+  it('returns livemode false for a test creator, and no livemode for a live one', async () => {
     const [test, live] = await Promise.all(
       ['org_meridian', 'org_harbour'].map((org) => api.get('/api/v1/creators', ownerClaims(org))),
     );
@@ -51,7 +51,7 @@ describe('GET /api/v1/creators', () => {
     expect(live?.body.data[0]).not.toHaveProperty('livemode');
   });
 
-  it('lists a creator in the organisation of its newest version, also if an older one arrives later', async () => {
+  it('lists a creator in the organisation of its newest version, even if an older version arrives later', async () => {
     const creator = aCreator('org_seller');
     await api.record({ creators: [creator] });
     await api.record({ creators: [{ ...creator, version: 3, organisation_id: 'org_buyer' }] });

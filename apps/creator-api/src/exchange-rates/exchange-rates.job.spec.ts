@@ -129,8 +129,8 @@ describe('exchange rates from a URL', () => {
     expect(await fetchNow()).toBe(true);
   });
 
-  it('are reported to the posting of waiting orders when they were loaded', async () => {
-    const loaded = new Promise<void>((resolve) => {
+  it('cause all waiting orders to be scheduled when they are stored', async () => {
+    const scheduled = new Promise<void>((resolve) => {
       const scheduleAll = (): void => {
         void job.stop();
         resolve();
@@ -138,7 +138,7 @@ describe('exchange rates from a URL', () => {
       const job = new ExchangeRatesJob(database, settings(source.url), client, silent, { scheduleAll });
       job.start();
     });
-    await loaded;
+    await scheduled;
     expect(await database.rows(readRates)).toHaveLength(3);
   });
 });

@@ -37,7 +37,8 @@ const closedSums = statement(
   'test.closed-sums',
   `SELECT * FROM monthly_statistics WHERE period < $1 ORDER BY creator_id, period, currency, release_id, ean`,
 );
-// Postings in a month before their time or before their sale, or late ones outside the first open month $1.
+// Postings in a month before their time, refunds in a month before their sale, and postings in a month after
+// their time other than the first open month $1.
 const misplacedPostings = statement(
   'test.misplaced',
   `SELECT l.item_id, l.kind FROM ledger l LEFT JOIN ledger s ON s.item_id = l.item_id AND s.kind = 'sale'
@@ -93,19 +94,19 @@ describe('closed months of statistics', () => {
     (await database.row<{ first_open_month: string }>(firstOpen))?.first_open_month ?? '';
 
   it.each([
-    [5, '2026-11-04T23:59:59.999Z', '2026-10'],
-    [5, '2026-11-05T00:00:00.000Z', '2026-11'],
-    [1, '2026-10-31T23:59:59.999Z', '2026-10'],
-    [1, '2026-11-01T00:00:00.000Z', '2026-11'],
-    [28, '2027-02-27T23:59:59.999Z', '2027-01'],
-    [28, '2027-02-28T00:00:00.000Z', '2027-02'],
-    [10, '2027-01-01T00:00:00.000Z', '2026-12'],
-  ])('on close day %i, at %s, the first open month is %s', async (day, at, month) => {
-    expect(await closeMonths(database, { closeDay: day, now: new Date(at) })).toBe(month);
-    expect(await openMonth()).toBe(month);
+    ['2026-10', 5, '2026-11-04T23:59:59.999Z'],
+    ['2026-11', 5, '2026-11-05T00:00:00.000Z'],
+    ['2026-10', 1, '2026-10-31T23:59:59.999Z'],
+    ['2026-11', 1, '2026-11-01T00:00:00.000Z'],
+    ['2027-01', 28, '2027-02-27T23:59:59.999Z'],
+    ['2027-02', 28, '2027-02-28T00:00:00.000Z'],
+    ['2026-12', 10, '2027-01-01T00:00:00.000Z'],
+  ])('are those before %s with close day %i at %s', async (firstOpenMonth, closeDay, now) => {
+    expect(await closeMonths(database, { closeDay, now: new Date(now) })).toBe(firstOpenMonth);
+    expect(await openMonth()).toBe(firstOpenMonth);
   });
 
-  it('close by the clock of the database, and never with close day 0', async () => {
+  it('are closed by the clock of the database, and never with close day 0', async () => {
     expect(await closeMonths(database, { closeDay: 0 })).toBeUndefined();
     expect(await openMonth()).toBe('0001-01');
     const readThisMonth = statement(
@@ -118,7 +119,7 @@ describe('closed months of statistics', () => {
     expect([before, await thisMonth()]).toContain(closed);
   });
 
-  it('are logged when they close at the start of the service', async () => {
+  it('are logged when they are closed at the start of the service', async () => {
     const lines: string[] = [];
     const logger = createLogger('test', 'info', { write: (line) => void lines.push(line) });
     const posting = new LedgerPosting(database, { STATISTICS_CLOSE_DAY: 1 }, { owned: [] }, logger);
@@ -163,7 +164,7 @@ describe('closed months of statistics', () => {
     ]);
   });
 
-  it('exclude a sale whose exchange rate was loaded after they closed', async () => {
+  it('exclude a sale whose exchange rate is loaded later', async () => {
     await sell(january, { currency: 'JPY', country_code: 'JP' });
     await closeMonths(database, { closeDay: 5, now: closeOfJanuary });
     await loadRates(database, 'Date,USD,JPY,GBP\n2026-01-20,1,150,0.8\n');
@@ -185,7 +186,7 @@ describe('closed months of statistics', () => {
     expect(await months()).toEqual(before);
   });
 
-  it('close only after the running postings have committed', async () => {
+  it('are closed only after concurrent postings have committed', async () => {
     let closing: Promise<unknown> = Promise.resolve();
     await database.transaction(async (tx) => {
       await consumer.handle(tx, [orderMessage(paid(anOrder(creator.id), january))]);

@@ -162,20 +162,20 @@ describe('orders that wait for their creator or an exchange rate', () => {
     };
     const idsIn = (shards: readonly number[]) =>
       creators.flatMap(({ id }) => (shards.includes(shardOf.get(id) ?? NaN) ? [id] : [])).toSorted();
-    let own: readonly number[] = allShards.slice(0, 6);
-    let others: readonly number[] = allShards.slice(6, 12);
-    const replica = new WaitingOrders(database, () => own);
-    const other = new WaitingOrders(database, () => others);
-    await replica.round();
-    expect(await posted()).toEqual(idsIn(own));
-    // The shards change their owner in the middle, and for a moment both replicas count them as their own.
-    own = allShards;
-    others = allShards;
-    await Promise.all([replica.round(), other.round()]);
+    let firstShards: readonly number[] = allShards.slice(0, 6);
+    let secondShards: readonly number[] = allShards.slice(6, 12);
+    const firstReplica = new WaitingOrders(database, () => firstShards);
+    const secondReplica = new WaitingOrders(database, () => secondShards);
+    await firstReplica.round();
+    expect(await posted()).toEqual(idsIn(firstShards));
+    // While shards change their owner, both replicas may consider them their own.
+    firstShards = allShards;
+    secondShards = allShards;
+    await Promise.all([firstReplica.round(), secondReplica.round()]);
     expect(await posted()).toEqual(idsIn(allShards));
   });
 
-  it('need about as many page reads when forty times as many wait for a rate, and delay no other order', async () => {
+  it('are found with about as few page reads when forty times as many wait for a rate, and delay no other order', async () => {
     const creatorWithoutRate = aCreator('org_a');
     await register(creatorWithoutRate);
     const everyGroup = [nilUuid, '', '-infinity', maxUuid, allShards];

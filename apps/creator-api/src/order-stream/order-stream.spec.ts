@@ -89,7 +89,7 @@ describe('the stream of new orders', () => {
   };
   const orderIds = (events: readonly SentEvent[]) => events.map(({ data }) => data.uuid);
 
-  it('has each new order as the list has it, and no earlier one', async () => {
+  it('sends each new order as the list shows it, and no earlier one', async () => {
     const creator = await newCreator();
     await place(creator);
     const stream = await open(creator);
@@ -115,7 +115,7 @@ describe('the stream of new orders', () => {
     await eventually(() => api.app.get(ActiveStreams).count === 0);
   });
 
-  it('begins without orders that were placed while no stream was open, and has them when it is resumed', async () => {
+  it('begins without orders that were placed while no stream was open, and sends them when it is resumed', async () => {
     const creator = await newCreator();
     const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);
     const missed = await place(creator);
@@ -159,7 +159,7 @@ describe('the stream of new orders', () => {
     const creator = await newCreator();
     const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);
     const placed = [await place(creator), await place(creator)];
-    const stream = await open(creator, { lastEventId }); // gives the orders their positions
+    const stream = await open(creator, { lastEventId }); // assigns positions to the orders
     const [, event] = await stream.first(2);
     stream.leave();
     await api.database.run(backdateEntries, [creator.id]);
@@ -233,9 +233,9 @@ describe('the stream of new orders', () => {
 
   it('begins with a reset after an id that it cannot continue', async () => {
     const [creator, other] = [await newCreator(), await newCreator()];
-    const [ofCreator, ofOther] = [await open(creator), await open(other)];
-    const [[first], [foreign]] = [await ofCreator.first(1), await ofOther.first(1)];
-    ofCreator.leave();
+    const [stream, otherStream] = [await open(creator), await open(other)];
+    const [[first], [foreign]] = [await stream.first(1), await otherStream.first(1)];
+    stream.leave();
     await eventually(() => api.app.get(ActiveStreams).count === 1);
     await place(creator);
     let deleted = 0;
@@ -292,7 +292,7 @@ describe('the stream of new orders', () => {
     expect(stream.events).toHaveLength(1);
   });
 
-  it('breaks off before the next order when the creator leaves the organisation', async () => {
+  it('is aborted before the next order when the creator leaves the organisation', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
     await stream.first(1);
@@ -310,7 +310,7 @@ describe('the stream of new orders', () => {
     expect(template).toMatch(/location = \/creator\/api\/v1\/order-stream \{\s+proxy_buffering off;/);
   });
 
-  it('is rejected with 429 while the organisation has 20 streams, and opens for another organisation', async () => {
+  it('is rejected with 429 while the organisation has 20 streams, but not for another organisation', async () => {
     const [creator, other] = [await newCreator(), await newCreator()];
     const streams = await Promise.all(Array.from({ length: maxStreamsPerTenant }, () => open(creator)));
     expect(streams.map(({ status }) => status)).toEqual(Array(maxStreamsPerTenant).fill(200));

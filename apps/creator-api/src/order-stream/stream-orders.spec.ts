@@ -73,7 +73,7 @@ describe('the stream of new orders, with a controlled clock', () => {
     };
   }
 
-  it('sends a heartbeat every 15 s, also if a wait for an order ends a second before', async () => {
+  it('sends a heartbeat every 15 s, even if a wait for an order ends a second before it is due', async () => {
     const { streams, passTime, leave, open } = await controlledStream();
     const timeoutsMs: number[] = [];
     streams.waitFor = (timeoutMs) => {

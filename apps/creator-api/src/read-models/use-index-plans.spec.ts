@@ -29,7 +29,7 @@ const countRowsRead = statement(
    WHERE relname = ANY($1::text[])`,
 );
 
-describe('the projection of orders, by useIndexPlans', () => {
+describe('the projection of orders with useIndexPlans', () => {
   let scratch: ScratchDatabase;
   let creators: CreatorSnapshot[];
   beforeEach(async () => {

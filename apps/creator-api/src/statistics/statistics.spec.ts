@@ -159,7 +159,7 @@ describe('monthly statistics', () => {
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('wait for the exchange rate of the day of the payment, and keep it when it is corrected later', async () => {
+  it('include a sale once the rate of its day is known, and keep that rate when it is corrected later', async () => {
     const creator = await api.newCreator();
     const at = '2026-06-06T12:00:00.000Z'; // a Saturday: Friday's rates apply
     const item = anItem({ quantity: 1, unit_amount: 4800, royalty_rate: 1500 });
@@ -207,7 +207,7 @@ describe('monthly statistics', () => {
     ]);
   });
 
-  it('are exact above 64 bits', async () => {
+  it('are exact above the largest bigint of PostgreSQL', async () => {
     const creator = await api.newCreator();
     const item = { release_id: uuidv7(), quantity: 1, unit_amount: 1 };
     await sell(creator, '2026-08-01T00:00:00.000Z', item);
@@ -250,7 +250,7 @@ describe('monthly statistics', () => {
       await expect(api.database.run(statement(`test.${change}`, change))).rejects.toThrow('append-only');
   });
 
-  it('have a rate limit of their own, of 600 requests a minute', async () => {
+  it('have a separate rate limit of 600 requests a minute', async () => {
     const creator = await api.newCreator();
     const { headers } = await api.get(`/api/v1/creators/${creator.id}/stats/sales?period=2026-01`, owner);
     expect(headers['ratelimit-policy']).toBe('"stats";q=600;w=60');

@@ -18,7 +18,7 @@ const kept = statement(
    FROM track_uploads GROUP BY 1, 2 ORDER BY 1, 2`,
 );
 
-describe('track uploads that ended before the retention period', () => {
+describe('track uploads that ended longer ago than the retention period', () => {
   let scratch: ScratchDatabase;
   let database: Database;
   beforeAll(async () => {

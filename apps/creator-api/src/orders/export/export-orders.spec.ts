@@ -104,14 +104,14 @@ describe('the export of orders', () => {
 
   it('has only the orders of the app in the filter, with the app of each', async () => {
     const creator = await api.newCreator();
-    const ofApp = (client_id: string) => paid(anOrder(creator.id, { client_id }));
-    const mine = ofApp('app_one');
-    await api.record({ orders: [mine, ofApp('app_two')] });
+    const orderOfApp = paid(anOrder(creator.id, { client_id: 'app_one' }));
+    const otherOrder = paid(anOrder(creator.id, { client_id: 'app_two' }));
+    await api.record({ orders: [orderOfApp, otherOrder] });
     const cells = lines((await download(creator, '&app=app_one')).text).map((line) => line.split(','));
-    expect(cells.map((row) => [row[0], row.at(-1)])).toEqual([[mine.id, 'app_one']]);
+    expect(cells.map((row) => [row[0], row.at(-1)])).toEqual([[orderOfApp.id, 'app_one']]);
   });
 
-  it('has the orders of one snapshot, also if orders are placed and changed while it is read', async () => {
+  it('has the orders of one snapshot, even if orders are placed and changed while it is read', async () => {
     const creator = await api.newCreator();
     // Three pages of at most 200 orders.
     const orders = Array.from({ length: 450 }, (_, index) =>

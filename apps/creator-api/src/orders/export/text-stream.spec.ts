@@ -43,7 +43,7 @@ describe('a stream of text', () => {
     await expect(producing).rejects.toThrow('The reader has left.');
   });
 
-  it('breaks off, and ends its producer, when it has not been read to its end in time', async () => {
+  it('fails, and ends its producer, when it has not been read to its end in time', async () => {
     let producing: Promise<void> = Promise.resolve();
     const produce = (write: WriteText) => {
       producing = (async () => {
@@ -56,7 +56,7 @@ describe('a stream of text', () => {
     await expect(producing).rejects.toThrow('The reader has left.');
   });
 
-  it('rejects if its producer fails before the first write, and breaks off if it fails later', async () => {
+  it('is not returned if its producer fails before the first write, and fails if the producer fails later', async () => {
     const failure = new Error('lost');
     await expect(textStream(() => Promise.reject(failure))).rejects.toBe(failure);
     const stream = await textStream(async (write) => {

@@ -53,7 +53,7 @@ describe('the timeline of an order', () => {
     { at: at(5), event: 'delivered', reason: null, tracking: null },
   ];
 
-  it('has each event once and in order, also if messages come twice and in reverse', async () => {
+  it('has each event once and in order, even if messages arrive twice and in reverse order', async () => {
     const { id, sentMessages } = deliveredOrder();
     for (const message of sentMessages) await handle(message);
     expect(await timeline(id)).toEqual(expected);
@@ -74,7 +74,7 @@ describe('the timeline of an order', () => {
     ]);
   });
 
-  it('names the URL of the deliveries of webhooks about the order', async () => {
+  it('has the URL of the webhook deliveries about the order', async () => {
     const placed = anOrder(creator.id);
     await handle(orderMessage(placed));
     const { body } = await api.get(`/api/v1/orders/${placed.id}/timeline`, owner);

@@ -80,7 +80,7 @@ describe('the ledger lines of a month', () => {
     );
   });
 
-  it('contain what each amount was calculated from', async () => {
+  it('contain the rates and amounts from which each amount was calculated', async () => {
     const creator = await api.newCreator();
     const items = [
       anItem({ quantity: 3, unit_amount: 1999, royalty_rate: 1250 }),
@@ -106,14 +106,14 @@ describe('the ledger lines of a month', () => {
     expect(sumLines(lines)).toEqual({ units: 0, revenue: 0, royalties: 0 });
   });
 
-  it('are those of the orders of one app, if the request names it', async () => {
+  it('are limited to the orders of the app that the request names', async () => {
     const creator = await api.newCreator();
     const sale = (client_id: string) => paid(anOrder(creator.id, { client_id }), '2026-01-15T08:00:00.000Z');
-    const mine = sale('app_one');
-    await api.record({ orders: [mine, sale('app_two')] });
+    const orderOfApp = sale('app_one');
+    await api.record({ orders: [orderOfApp, sale('app_two')] });
     expect(await page(creator, 'period=2026-01&app=app_one')).toMatchObject({
       totals: { units: 2 },
-      data: [{ order: mine.id, app: 'app_one' }],
+      data: [{ order: orderOfApp.id, app: 'app_one' }],
     });
     expect((await page(creator, 'period=2026-01&app=app_three')).data).toEqual([]);
   });

@@ -116,7 +116,7 @@ describe('the series of statistics', () => {
     expect(one).toMatchObject({ groups: null, other: null });
   });
 
-  it('names 100 groups, and adds up the others', async () => {
+  it('shows the 100 groups with the highest revenue, and the sum of the others', async () => {
     const creator = await api.newCreator();
     const items = Array.from({ length: 103 }, (_, index) =>
       anItem({ release_id: uuidv7(), quantity: 1, unit_amount: index < 3 ? 1 : 100 }),
@@ -128,7 +128,7 @@ describe('the series of statistics', () => {
     expect(totals).toMatchObject({ units: 103, revenue: 10_003 });
   });
 
-  it('counts payments that the breakdown lacks as other, except by release, until it is rebuilt', async () => {
+  it('adds payments that the breakdown lacks to `other`, except by release, until it is rebuilt', async () => {
     const creator = await api.newCreator();
     await sell(creator, { quantity: 2, unit_amount: 500 });
     const deleteBreakdown = statement(

@@ -50,7 +50,7 @@ describe('the audio worker thread', () => {
     await expect(reading).rejects.toThrow('Stopping.');
   });
 
-  it('does not crash the service when it fails at the moment of the abort', async () => {
+  it('does not crash the service when it fails at the same time as the signal aborts', async () => {
     const service = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', aborting]);
     expect(await service).toEqual({ stdout: 'Stopping.\n'.repeat(5), stderr: '' });
   });

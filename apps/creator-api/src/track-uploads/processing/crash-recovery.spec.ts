@@ -206,7 +206,7 @@ describe('a track upload', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('gets no outcome from a worker that lost its lease', async () => {
+  it('is not completed by a worker that lost its lease', async () => {
     const openResponses = blockResponses();
     const worker = startWorker({ TRACK_UPLOAD_LEASE_MS: 1_000 }); // so that a renewal soon detects the loss
     const { id } = await uploads.register(server.url());
@@ -262,8 +262,8 @@ describe('a track upload', () => {
   it('fails after too many lost processes', async () => {
     server.send(file);
     const { id } = await uploads.register(server.url());
-    const died = statement('test.died', 'UPDATE track_uploads SET runs = $2 WHERE id = $1');
-    await api.database.run(died, [id, 11]); // one more than the maximum
+    const setRuns = statement('test.set-runs', 'UPDATE track_uploads SET runs = $2 WHERE id = $1');
+    await api.database.run(setRuns, [id, 11]); // lost runs: one more than the maximum
     startWorker();
     expect(await uploads.untilFinished(id)).toMatchObject({
       status: 'failed',

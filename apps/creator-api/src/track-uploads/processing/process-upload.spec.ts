@@ -67,7 +67,7 @@ describe('a registered track upload', () => {
     ]);
   });
 
-  it('completes with an id of the track that is a UUID of no known version', async () => {
+  it('is completed for a track whose id is a UUID of no known version', async () => {
     server.send(wave());
     const before = server.requests();
     const trackId = '11111111-1111-1111-1111-111111111111';
@@ -85,7 +85,7 @@ describe('a registered track upload', () => {
     expect(await api.database.row(urlOf, [id])).toEqual({ upload_url: null });
   });
 
-  it('is published with null for missing tags', async () => {
+  it('is published with a title and position of null if the file has no tags', async () => {
     server.send(wave());
     await uploads.untilFinished((await uploads.register(server.url())).id);
     await eventually(() => uploads.publishedTracks().length > 0);
