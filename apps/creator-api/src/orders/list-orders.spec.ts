@@ -36,7 +36,7 @@ describe('GET /api/v1/orders', () => {
   };
   const newestFirst = sortNewestFirst(all);
 
-  it('lists the newest order first, with the exact total, also past the last page', async () => {
+  it('lists the newest order first, and returns the exact total even past the last page', async () => {
     const { uuids, meta } = await list('');
     expect(uuids).toEqual(newestFirst.map((order) => order.id));
     expect(meta).toEqual({ page: 1, per_page: 25, total: 6 });
@@ -107,7 +107,7 @@ describe('GET /api/v1/orders', () => {
     ['delivered', [delivered]],
     ['cancelled', [refunded]],
     ['pending', [pending, failed]], // the dispatch status of `failed` is pending, its payment status is not
-  ])('filters by the status %s, of payment or of dispatch', async (status, expected) => {
+  ])('filters by the payment or dispatch status %s', async (status, expected) => {
     const { uuids, meta } = await list(`&status=${status}`);
     expect(new Set(uuids)).toEqual(new Set(expected.map((order) => order.id)));
     expect(meta.total).toBe(expected.length);
@@ -143,7 +143,7 @@ describe('GET /api/v1/orders', () => {
     ['creator=ID&to=yesterday', 'to'],
     ['creator=ID&to=2026-13-01', 'to'],
     ['creator=ID&from=2026-03-02&to=2026-03-01', 'from'],
-  ])('rejects ?%s', async (query, field) => {
+  ])('rejects the query ?%s', async (query, field) => {
     const { status, body } = await api.get(`/api/v1/orders?${query.replaceAll('ID', creator.id)}`, owner);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });

@@ -33,7 +33,7 @@ const correctSql = ({ table, key, condition }: Counts): string => `
    )
    SELECT count(true_orders) AS rows, count(*) FILTER (WHERE difference <> 0) AS differed FROM compared`;
 
-const planOf = (counts: Counts): RebuildPlan => ({
+const rebuildPlan = (counts: Counts): RebuildPlan => ({
   name: `order-${counts.name}-rebuild`,
   creators: creatorsIn(`${counts.name}.creators`, ['orders', counts.table]),
   correct: statement(`${counts.name}.correct`, correctSql(counts)),
@@ -42,13 +42,13 @@ const planOf = (counts: Counts): RebuildPlan => ({
     `DELETE FROM ${counts.table} WHERE creator_id = ANY($1::uuid[]) AND orders = 0`,
   ),
 });
-const countsPlan = planOf({
+const countsPlan = rebuildPlan({
   name: 'counts',
   table: 'order_counts',
   key: countKey,
   condition: 'true',
 });
-const countsByAppPlan = planOf({
+const countsByAppPlan = rebuildPlan({
   name: 'app-counts',
   table: 'order_counts_by_app',
   key: appCountKey,

@@ -79,7 +79,7 @@ export async function* statementCsv(
   );
   for await (const rows of pages)
     yield {
-      text: rows.map((row) => line(row, currency)).join(''),
+      text: rows.map((row) => formatLine(row, currency)).join(''),
       lines: rows.length,
       units: sum(rows.map(({ units }) => BigInt(units))),
       revenue: sum(rows.map((row) => BigInt(row.settled_revenue))),
@@ -87,7 +87,7 @@ export async function* statementCsv(
     };
 }
 
-function line(row: LineRow, settlementCurrency: string): string {
+function formatLine(row: LineRow, settlementCurrency: string): string {
   return csvLine(Object.values(columns).map((cell) => cell(row, settlementCurrency)));
 }
 

@@ -29,15 +29,15 @@ const deleteEmptySql = (table: string, key: string): string => `
      AND NOT EXISTS (SELECT FROM (${ledgerLines('l.creator_id = ANY($1::uuid[])')}) line
        WHERE (${ofTable('line', key)}) = (${ofTable('m', key)}))`;
 
-const planOf = (name: string, table: string, key: string): RebuildPlan => ({
+const rebuildPlan = (name: string, table: string, key: string): RebuildPlan => ({
   name: `${name}-rebuild`,
   creators: creatorsIn(`${name}.creators`, ['ledger', table]),
   correct: statement(`${name}.correct`, correctSql(table, key)),
   deleteEmpty: statement(`${name}.delete-empty`, deleteEmptySql(table, key)),
 });
-const statisticsPlan = planOf('statistics', 'monthly_statistics', monthKey);
-const breakdownPlan = planOf('breakdown', 'monthly_breakdown', breakdownKey);
-const appBreakdownPlan = planOf('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
+const statisticsPlan = rebuildPlan('statistics', 'monthly_statistics', monthKey);
+const breakdownPlan = rebuildPlan('breakdown', 'monthly_breakdown', breakdownKey);
+const appBreakdownPlan = rebuildPlan('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
 
 /** Recalculates the monthly sums from the ledger, and corrects those that differ. Safe during postings. */
 export function rebuildStatistics(database: Database): Promise<Rebuilt> {

@@ -8,7 +8,7 @@ describe('a line of a CSV file', () => {
   });
 
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'])(
-    'begins the formula %j with an apostrophe',
+    'puts an apostrophe before the formula %j',
     (cell) => {
       expect(csvLine([cell]).replaceAll('"', '').startsWith(`'${cell}`)).toBe(true);
     },

@@ -66,7 +66,7 @@ describe('the export of orders', () => {
   });
 
   it.each(['', '&status=paid', '&from=2026-03-02', '&to=2026-03-02', '&from=2026-03-02&to=2026-03-02'])(
-    'has the orders that the list has with the same filters: "%s"',
+    'has the same orders as the list with the filters "%s"',
     async (query) => {
       const creator = await api.newCreator();
       const at = (day: string) => ({ placed_at: `2026-03-${day}T23:59:59.999Z` });

@@ -102,13 +102,14 @@ async function writePages(tx: Transaction, filters: OrdersFilter, write: WriteTe
   );
   for await (const orders of pages) {
     const items = await tx.rows<ExportedItem>(readItems, [orders.map(({ id }) => id)]);
-    const byOrder = Map.groupBy(items, ({ order_id }) => order_id);
-    await write(
-      orders.flatMap((order) => (byOrder.get(order.id) ?? []).map((item) => line(order, item))).join(''),
+    const itemsByOrder = Map.groupBy(items, ({ order_id }) => order_id);
+    const lines = orders.flatMap((order) =>
+      (itemsByOrder.get(order.id) ?? []).map((item) => formatLine(order, item)),
     );
+    await write(lines.join(''));
   }
 }
 
-function line(order: ExportedOrder, item: ExportedItem): string {
+function formatLine(order: ExportedOrder, item: ExportedItem): string {
   return csvLine(Object.values(columns).map((cell) => cell(order, item)));
 }

@@ -61,9 +61,9 @@ export class ReadTimeline {
 /** Sorts the events by time, and those with the same time in the order of `timelineEvents`. */
 function timeline(dates: OrderDates, events: readonly EventRow[]): TimelineEntry[] {
   const entries = [
-    ...entryOf('placed', dates.placed_at),
-    ...entryOf('paid', dates.charged_at),
-    ...entryOf('refunded', dates.refunded_at),
+    ...dateEntry('placed', dates.placed_at),
+    ...dateEntry('paid', dates.charged_at),
+    ...dateEntry('refunded', dates.refunded_at),
     ...events.map(({ occurred_at, type, reason, tracking }) => ({
       at: occurred_at.toISOString(),
       event: type,
@@ -82,6 +82,7 @@ function timeline(dates: OrderDates, events: readonly EventRow[]): TimelineEntry
   );
 }
 
-function entryOf(event: 'placed' | 'paid' | 'refunded', at: Date | null): TimelineEntry[] {
+/** Returns no entry for a time that is not known. */
+function dateEntry(event: 'placed' | 'paid' | 'refunded', at: Date | null): TimelineEntry[] {
   return at === null ? [] : [{ at: at.toISOString(), event, reason: null, tracking: null }];
 }

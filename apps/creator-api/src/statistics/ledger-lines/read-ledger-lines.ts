@@ -11,19 +11,19 @@ import type { LedgerLinesView } from './ledger-lines.shapes.js';
 import type { BreakdownFilters, LedgerLinesQuery } from '../statistics.dto.js';
 
 const sums = `COALESCE(sum(units), 0)::text AS units, COALESCE(sum(revenue), 0)::text AS revenue, COALESCE(sum(royalties), 0)::text AS royalties`;
-const ofMonth = 'creator_id = :creator AND currency = :currency AND period = :period';
-// Reads the stored sums instead of adding up the lines, so that clients can compare both.
+const matchesMonth = 'creator_id = :creator AND currency = :currency AND period = :period';
+// Reads the stored sums and does not add up the lines, so that a client can compare the lines with them.
 const readTotals = statement(
   'ledger-lines.totals',
-  `SELECT ${sums} FROM monthly_statistics WHERE ${ofMonth} AND (:release::uuid IS NULL OR release_id = :release)`,
+  `SELECT ${sums} FROM monthly_statistics WHERE ${matchesMonth} AND (:release::uuid IS NULL OR release_id = :release)`,
 );
 const readFilteredTotals = statement(
   'ledger-lines.filtered-totals',
-  `SELECT ${sums} FROM monthly_breakdown WHERE ${ofMonth} AND ${matchesFilters}`,
+  `SELECT ${sums} FROM monthly_breakdown WHERE ${matchesMonth} AND ${matchesFilters}`,
 );
 const readTotalsOfApp = statement(
   'ledger-lines.totals-of-app',
-  `SELECT ${sums} FROM monthly_app_breakdown WHERE ${ofMonth} AND ${matchesFilters} AND client_id = :app`,
+  `SELECT ${sums} FROM monthly_app_breakdown WHERE ${matchesMonth} AND ${matchesFilters} AND client_id = :app`,
 );
 const readLines = statement(
   'ledger-lines.page',
@@ -91,9 +91,10 @@ export class ReadLedgerLines {
 }
 
 /** `monthly_statistics` can be filtered by release only; the other filters need a breakdown. */
-function totalsStatement({ release: _, ...others }: BreakdownFilters): Statement {
-  if (others.app !== undefined) return readTotalsOfApp;
-  return Object.values(others).some((value) => value !== undefined) ? readFilteredTotals : readTotals;
+function totalsStatement({ release: _, ...otherFilters }: BreakdownFilters): Statement {
+  if (otherFilters.app !== undefined) return readTotalsOfApp;
+  const isFiltered = Object.values(otherFilters).some((value) => value !== undefined);
+  return isFiltered ? readFilteredTotals : readTotals;
 }
 
 function lineView(row: LineRow): LedgerLinesView['data'][number] {

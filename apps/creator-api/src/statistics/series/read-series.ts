@@ -11,22 +11,20 @@ import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
 import type { BreakdownFilters, SeriesQuery } from '../statistics.dto.js';
 
 const sums = 'sum(units)::text AS units, sum(revenue)::text AS revenue, sum(royalties)::text AS royalties';
-const ofCreatorInRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
+const matchesRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
 
-// Reads the same sums as the statistics of a month.
-const readMonths = statement(
-  'series.months',
-  `SELECT period, ${sums} FROM monthly_statistics WHERE ${ofCreatorInRange} GROUP BY period`,
-);
-const fromBreakdown = `FROM monthly_breakdown WHERE ${ofCreatorInRange} AND ${matchesFilters}`;
-// Used only for requests about apps, since it lacks the postings from before the upgrade that added it.
-const fromAppBreakdown = `FROM monthly_app_breakdown WHERE ${ofCreatorInRange} AND ${matchesFilters}
+// FROM and WHERE clauses. Only requests about apps read `monthly_app_breakdown`, since it lacks the postings
+// from before the upgrade that added it.
+const fromStatistics = `FROM monthly_statistics WHERE ${matchesRange}`;
+const fromBreakdown = `FROM monthly_breakdown WHERE ${matchesRange} AND ${matchesFilters}`;
+const fromAppBreakdown = `FROM monthly_app_breakdown WHERE ${matchesRange} AND ${matchesFilters}
      AND (:app::text IS NULL OR client_id = :app)`;
-/** @param from FROM and WHERE clause */
-const filteredMonths = (name: string, from: string): Statement =>
+
+const monthStatement = (name: string, from: string): Statement =>
   statement(name, `SELECT period, ${sums} ${from} GROUP BY period`);
-const readFilteredMonths = filteredMonths('series.filtered-months', fromBreakdown);
-const readMonthsOfApp = filteredMonths('series.months-of-app', fromAppBreakdown);
+const readMonths = monthStatement('series.months', fromStatistics);
+const readFilteredMonths = monthStatement('series.filtered-months', fromBreakdown);
+const readMonthsOfApp = monthStatement('series.months-of-app', fromAppBreakdown);
 
 const columns = {
   release: 'release_id::text',
@@ -35,7 +33,6 @@ const columns = {
   platform: 'platform',
   app: 'client_id',
 } as const satisfies Record<Dimension, string>;
-/** @param from FROM and WHERE clause */
 const groupStatement = (name: string, dimension: Dimension, from: string): Statement => {
   const key = columns[dimension];
   // Rows without this dimension are in no group.
@@ -52,11 +49,7 @@ const groupStatement = (name: string, dimension: Dimension, from: string): State
   );
 };
 // Unfiltered groups by release read `monthly_statistics`, which has far fewer rows than the breakdown.
-const readReleases = groupStatement(
-  'series.releases',
-  'release',
-  `FROM monthly_statistics WHERE ${ofCreatorInRange}`,
-);
+const readReleases = groupStatement('series.releases', 'release', fromStatistics);
 const byDimension = (statementOf: (dimension: Dimension) => Statement) => ({
   release: statementOf('release'),
   product_type: statementOf('product_type'),
