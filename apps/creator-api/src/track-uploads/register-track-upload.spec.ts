@@ -99,12 +99,12 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   it.each([
     ['a track that is no UUID', { track_uuid: 'one' }, 'track_uuid'],
     ['a URL without a scheme', { upload_url: 'track.wav' }, 'upload_url'],
-    ['http', { upload_url: 'http://files.example.com/track.wav' }, 'upload_url'],
-    ['ftp', { upload_url: 'ftp://files.example.com/track.wav' }, 'upload_url'],
-    ['a file on the server', { upload_url: 'file:///etc/passwd' }, 'upload_url'],
-    ['credentials', { upload_url: 'https://me:secret@files.example.com/' }, 'upload_url'],
-    ['a private address', { upload_url: 'https://10.0.0.8/track.wav' }, 'upload_url'],
-    ['the metadata service of clouds', { upload_url: 'https://169.254.169.254/' }, 'upload_url'],
+    ['an http URL', { upload_url: 'http://files.example.com/track.wav' }, 'upload_url'],
+    ['an ftp URL', { upload_url: 'ftp://files.example.com/track.wav' }, 'upload_url'],
+    ['the URL of a file on the server', { upload_url: 'file:///etc/passwd' }, 'upload_url'],
+    ['a URL with credentials', { upload_url: 'https://me:secret@files.example.com/' }, 'upload_url'],
+    ['a URL with a private address', { upload_url: 'https://10.0.0.8/track.wav' }, 'upload_url'],
+    ['the URL of the metadata service of clouds', { upload_url: 'https://169.254.169.254/' }, 'upload_url'],
   ])('rejects %s', async (_what, changes, field) => {
     const { status, body } = await register(aTrack(changes));
     expect(status).toBe(400);
@@ -112,14 +112,14 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   });
 
   it.each([
-    ['left out', undefined, 'must be a string'],
-    ['null', null, 'must be a string'],
-    ['a number', 7, 'must be a string'],
-    ['empty', '', 'must not be empty'],
-    ['with U+0000 in it', 'https://a.example/\u0000', 'must not contain control characters'],
-    ['on two lines', 'https://a.example/\na', 'must not contain control characters'],
-    ['too long', `https://a.example/${'a'.repeat(2031)}`, 'must be at most 2048 characters'],
-  ])('returns the reason for a URL that is %s', async (_what, url, reason) => {
+    ['a missing URL', undefined, 'must be a string'],
+    ['the URL null', null, 'must be a string'],
+    ['a URL that is a number', 7, 'must be a string'],
+    ['an empty URL', '', 'must not be empty'],
+    ['a URL with U+0000', 'https://a.example/\u0000', 'must not contain control characters'],
+    ['a URL with a line break', 'https://a.example/\na', 'must not contain control characters'],
+    ['a URL of 2049 characters', `https://a.example/${'a'.repeat(2031)}`, 'must be at most 2048 characters'],
+  ])('rejects %s with the reason', async (_what, url, reason) => {
     const { body } = await register({ ...aTrack(), upload_url: url });
     expect(body.details).toEqual([{ field: 'upload_url', reason }]);
   });

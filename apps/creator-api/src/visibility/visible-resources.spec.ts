@@ -22,7 +22,7 @@ const insiders: [string, Claims][] = [
 const outsiders: [string, Claims][] = [
   ['an owner of another organisation', ownerClaims('org_meridian')],
   ['an owner of no organisation', { org_role: 'owner' }],
-  ['an unknown role', { org_id: 'org_harbour', org_role: 'auditor' }],
+  ['a caller with an unknown role', { org_id: 'org_harbour', org_role: 'auditor' }],
   ['a caller without a role in the organisation', { org_id: 'org_harbour' }],
   ['a caller without an organisation', {}],
   ['an owner of the organisation with an empty id', { org_id: '', org_role: 'owner' }],

@@ -113,7 +113,7 @@ async function parseMetadata(fd: number, format: AudioFormat): Promise<IAudioMet
   }
 }
 
-/** Tags may contain `-inf`. */
+/** Returns null for a missing value, and for `-inf`, which tags may contain. */
 function finite(value: number | undefined): number | null {
   return value !== undefined && Number.isFinite(value) ? value : null;
 }

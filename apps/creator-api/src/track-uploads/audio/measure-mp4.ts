@@ -23,9 +23,9 @@ export function measureMp4(file: ByteSource, start: number): Measurement {
   if (count(/hdlr[^]{8}vide/g) > count(/stsd[^]{12}(?:jpeg|png |mjpg)/g))
     throw new InvalidAudio('not_audio', 'The file is a video.');
   if (count(/hdlr[^]{8}soun/g) === 0) throw new InvalidAudio('not_audio', 'The file contains no audio.');
-  const description = text.search(/stsd[^]{12}mp4a/);
-  if (description < 0 || text.includes('mvex')) return unsupportedCodec();
-  const rate = movie.readUInt16BE(description + 44); // the sample rate of the sample entry (§12.2.3)
+  const descriptionOffset = text.search(/stsd[^]{12}mp4a/);
+  if (descriptionOffset < 0 || text.includes('mvex')) return unsupportedCodec();
+  const rate = movie.readUInt16BE(descriptionOffset + 44); // the sample rate of the sample entry (§12.2.3)
   const samples = movieSeconds(movie.subarray(text.indexOf('mvhd') + 4)) * rate;
   return {
     samples: text.includes('elst') ? samples : samples - gapSamples(text),

@@ -11,7 +11,7 @@ describe('nextRun', () => {
     [1, { delayMs: 60 }],
     [2, { failure: { code: 'timeout' } }],
     [9, { failure: { code: 'timeout' } }],
-  ])('returns, after a transient problem and %i failed runs, %j', (failedRuns, next) => {
+  ])('after a transient problem and %i failed runs, returns %j', (failedRuns, next) => {
     expect(nextRun(transient, failedRuns, scheduleMs)).toMatchObject(next);
   });
 

@@ -41,7 +41,7 @@ describe('the lease of a track upload', () => {
     [32, 8, 4], // half of the slots
     [4, 1, 1], // at least one
   ])(
-    'is granted, with a limit of %i uploads per organisation and %i slots, for %i of an organisation with three creators',
+    'is granted, with a limit of %i uploads per organisation and %i slots, for %i uploads of an organisation with three creators',
     async (limit, replicaConcurrency, expected) => {
       const organisation = `org_${uuidv7()}`;
       const creators = [aCreator(organisation), aCreator(organisation), aCreator(organisation)];
@@ -51,7 +51,7 @@ describe('the lease of a track upload', () => {
     },
   );
 
-  it('is granted to each of two unregistered creators, which count as organisations of their own', async () => {
+  it('is granted to each of two unregistered creators, which count as separate organisations', async () => {
     const ids = [...(await insertDue(uuidv7(), 4)), ...(await insertDue(uuidv7(), 4))];
     expect(await claimAll(1, ids)).toHaveLength(2);
   });

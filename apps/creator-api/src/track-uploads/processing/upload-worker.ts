@@ -33,7 +33,7 @@ export class UploadWorker {
       retryStrategy: (attempt) => (this.stopping ? null : reconnectDelayMs(attempt)),
       lazyConnect: true,
     });
-    this.connection.on('error', (error) => this.warn(error));
+    this.connection.on('error', (error) => this.warnAboutRedis(error));
     this.worker = new Worker<UploadJob>(uploadQueueName, (job, token) => this.run(job, token), {
       connection: this.connection,
       prefix: config.TRACK_UPLOAD_QUEUE_PREFIX,
@@ -44,12 +44,12 @@ export class UploadWorker {
       maxStalledCount,
       runRetryDelay: redisRetryDelayMs,
     });
-    this.worker.on('error', (error) => this.warn(error));
-    this.worker.on('failed', (job, error) => this.warnOfRun(error, job?.data.uploadId));
+    this.worker.on('error', (error) => this.warnAboutRedis(error));
+    this.worker.on('failed', (job, error) => this.warnAboutRun(error, job?.data.uploadId));
   }
 
   start(): void {
-    this.worker.run().catch((error: unknown) => this.warn(error));
+    this.worker.run().catch((error: unknown) => this.warnAboutRedis(error));
   }
 
   /** Resolves when the running uploads have been released; without Redis, it does not wait for them. */
@@ -57,7 +57,7 @@ export class UploadWorker {
     this.stopping = true;
     this.processUpload.stop();
     const isForced = this.connection.status !== 'ready'; // otherwise `close` would wait for Redis
-    await this.worker.close(isForced).catch((error: unknown) => this.warn(error));
+    await this.worker.close(isForced).catch((error: unknown) => this.warnAboutRedis(error));
     this.connection.disconnect();
   }
 
@@ -68,7 +68,7 @@ export class UploadWorker {
     throw new DelayedError(); // for BullMQ: the job is not complete
   }
 
-  private warn(error: unknown): void {
+  private warnAboutRedis(error: unknown): void {
     if (this.redisWarnings.allows())
       this.logger.warn(
         { error },
@@ -77,7 +77,7 @@ export class UploadWorker {
   }
 
   /** `uploadRequeueLoop` adds the upload again when its lease has ended. */
-  private warnOfRun(error: unknown, uploadId: string | undefined): void {
+  private warnAboutRun(error: unknown, uploadId: string | undefined): void {
     if (this.runWarnings.allows())
       this.logger.warn(
         { error, upload_id: uploadId },
