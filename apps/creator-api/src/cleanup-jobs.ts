@@ -3,7 +3,7 @@ import { deleteExpiredIdempotencyKeys } from '@fulfilment/http-service';
 import type { Clock } from '@fulfilment/runtime';
 import type { CleanupJob } from '@fulfilment/service-host';
 import type { CreatorApiSettings } from './config.js';
-import { deleteOldFeeds } from './order-stream/order-feed.js';
+import { deleteOldFeeds } from './order-stream/order-feeds.js';
 import { deleteOldUploads } from './track-uploads/delete-old-uploads.js';
 
 const intervalMs = 10 * 60_000;

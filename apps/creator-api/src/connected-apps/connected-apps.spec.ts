@@ -14,7 +14,7 @@ const connector = {
   connected_at: '2026-01-02T03:04:05.678Z',
 };
 const dashboard = { client_id: 'dashboard', name: 'Dashboard', first_party: true, connected_at: null };
-const nothing = { orders: 0, totals: { units: 0, revenue: 0, royalties: 0 } };
+const noFigures = { orders: 0, totals: { units: 0, revenue: 0, royalties: 0 } };
 
 interface Figures {
   readonly orders: number;
@@ -52,14 +52,14 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     expect(data).toMatchObject([
       { ...connector, connected_at: null, orders: 1, totals: { units: 2, revenue: 4998 } },
       { client_id: 'app_nobody_knows', name: null, first_party: false, connected_at: null, orders: 1 },
-      { ...dashboard, orders: 1, totals: nothing.totals },
-      { client_id: 'app_unused', connected_at: connector.connected_at, ...nothing },
+      { ...dashboard, orders: 1, totals: noFigures.totals },
+      { client_id: 'app_unused', connected_at: connector.connected_at, ...noFigures },
     ]);
     expect(meta).toEqual({ page: 1, per_page: 25, total: 4 });
     const paged = await apps(creator, 'from=2026-01&per_page=3&page=2');
     expect(paged.data.map(({ client_id }: { client_id: string }) => client_id)).toEqual(['app_unused']);
     expect((await apps(creator, 'from=2026-04')).data).toMatchObject([
-      { client_id: 'app_unused', ...nothing },
+      { client_id: 'app_unused', ...noFigures },
     ]);
   });
 
@@ -80,7 +80,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     await api.record({ orders: [charged] });
     await api.record({ orders: [transitioned(charged, 'cancelled', '2026-02-10T12:00:00.000Z')] });
     expect((await apps(creator, 'from=2026-02&to=2026-02')).data).toMatchObject([
-      { client_id: connector.client_id, ...nothing },
+      { client_id: connector.client_id, ...noFigures },
       { client_id: 'app_refunded', orders: 0, totals: { units: -2, revenue: -4998 } },
     ]);
   });
@@ -131,7 +131,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     await api.record({ orders: [transitioned(paid(order), 'shipped')] });
     const { data, unknown } = await apps(creator);
     expect(data).toMatchObject([{ client_id: 'app_late', orders: 1, totals: { units: 2 } }]);
-    expect(unknown).toEqual(nothing);
+    expect(unknown).toEqual(noFigures);
   });
 
   it('shows the apps of the newest version of a creator that names its apps', async () => {

@@ -1,7 +1,7 @@
 import { RateLimited } from '@fulfilment/error-envelope';
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
-import { OrderFeeds } from './order-feed.js';
+import { OrderFeeds } from './order-feeds.js';
 
 const pollIntervalMs = 250;
 /** Maximum number of streams of this process, and of one tenant in it. More are rejected with 429. */

@@ -2,7 +2,7 @@ import { BACKGROUND_DATABASE, type Database } from '@fulfilment/database';
 import { Module } from '@nestjs/common';
 import { OrderStreamController } from './order-stream.controller.js';
 import { ActiveStreams } from './active-streams.job.js';
-import { OrderFeeds } from './order-feed.js';
+import { OrderFeeds } from './order-feeds.js';
 import { StreamOrders } from './stream-orders.js';
 
 @Module({

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
-import { deleteOldFeeds } from './order-feed.js';
+import { deleteOldFeeds } from './order-feeds.js';
 import { maxStreamsPerTenant, ActiveStreams } from './active-streams.job.js';
 import { heartbeatMs } from './stream-orders.js';
 

@@ -8,7 +8,7 @@ import { creatorApi, type CreatorApi } from '../test/creator-api.fixture.js';
 import { aMember } from '../visibility/caller.fixture.js';
 import { Visibility } from '../visibility/visibility.js';
 import { ActiveStreams } from './active-streams.job.js';
-import { OrderFeeds } from './order-feed.js';
+import { OrderFeeds } from './order-feeds.js';
 import { heartbeatMs, StreamOrders } from './stream-orders.js';
 
 /** Returns the new position of the feed, or undefined after the timeout. */

@@ -6,7 +6,7 @@ import { textStream, type WriteText } from '../orders/export/text-stream.js';
 import { orderSummary } from '../orders/order.view.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
-import { type FeedPosition, OrderFeeds, type PositionedOrder, readNewOrders } from './order-feed.js';
+import { type FeedPosition, OrderFeeds, type PositionedOrder, readNewOrders } from './order-feeds.js';
 import { type ActiveStream, ActiveStreams } from './active-streams.job.js';
 
 /** Below the read timeout of the gateway (30 s). */
@@ -66,7 +66,7 @@ export class StreamOrders {
     // it, although `position` may be lower: each stream that begins raises the position of the feed.
     let readUpTo = feed.position;
     const firstEvent = lastEventId !== undefined && resumed === undefined ? 'reset' : 'open';
-    // A cursor whose time is the position: both are in microseconds (order-feed.ts).
+    // A cursor whose time is the position: both are in microseconds (order-feeds.ts).
     const eventId = (orderPosition: number): string =>
       this.cursors.seal(['order-stream', creatorId], { micros: orderPosition, id: feed.id });
     await write(`retry: ${reconnectDelayMs}\n${formatEvent(firstEvent, eventId(position), {})}`);

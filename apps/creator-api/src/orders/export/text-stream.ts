@@ -3,7 +3,7 @@ import { PassThrough, type Readable } from 'node:stream';
 export type WriteText = (text: string) => Promise<void>;
 
 /**
- * Runs `produce`, and resolves with a stream of what it writes when it has begun to write. A write waits
+ * Runs `produce`, and resolves at its first write with a stream of the text that it writes. A write waits
  * until the reader has taken the text before it, so memory is bounded by the reader's buffers and one text.
  * Because `produce` may hold a connection, the stream ends with an error if it has not been read to its end
  * within `maxDurationMs`.
@@ -21,7 +21,7 @@ export function textStream(
     const write: WriteText = (text) => {
       resolve(stream);
       return new Promise((resolveWrite, rejectWrite) => {
-        // A transform that is destroyed never calls back for the text that it holds.
+        // A destroyed stream never calls back for the text that it holds.
         const rejectAtClose = () => rejectWrite(new Error('The reader has left.'));
         stream.once('close', rejectAtClose);
         stream.write(text, (error) => {

@@ -12,7 +12,7 @@ export const maxGroups = 100;
 
 const totals = { units: 6, revenue: 17994, royalties: 2250 };
 const november = { period: '2026-11', ...totals };
-const nothing = { units: 0, revenue: 0, royalties: 0 };
+const zeros = { units: 0, revenue: 0, royalties: 0 };
 
 const monthSums = z
   .object({ period: z.string().regex(monthPattern).describe('The month, in UTC'), ...sums })
@@ -65,7 +65,7 @@ export const seriesShape = z
         totals,
         months: [november],
         groups: [{ key: 'GB', totals, months: [november] }],
-        other: { totals: nothing, months: [{ period: '2026-11', ...nothing }] },
+        other: { totals: zeros, months: [{ period: '2026-11', ...zeros }] },
       },
     ],
   });

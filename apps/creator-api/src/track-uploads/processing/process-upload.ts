@@ -8,7 +8,7 @@ import { findLostRunsProblem, nextRun } from './next-run.rules.js';
 import type { RecordOutcome } from './record-outcome.js';
 import type { Spool } from '../fetching/spool.js';
 import { transientProblem, type UploadProblem } from '../upload-failure.rules.js';
-import { LeaseLost, type LeasedUpload, type UploadLeases } from './upload-lease.js';
+import { LeaseLost, type LeasedUpload, type UploadLeases } from './upload-leases.js';
 import { uploadMetrics } from './upload-metrics.js';
 
 interface ProcessUploadDependencies {

@@ -4,7 +4,7 @@ import type { Outbox } from '@fulfilment/messaging';
 import type { Clock } from '@fulfilment/runtime';
 import type { DescribedAudio } from '../audio/describe-audio.js';
 import type { UploadFailure } from '../upload-failure.rules.js';
-import { type LeasedUpload, LeaseLost } from './upload-lease.js';
+import { type LeasedUpload, LeaseLost } from './upload-leases.js';
 
 // Only the holder of the lease records the outcome, and only once.
 const whereLeased = "WHERE id = $1 AND lease_token = $2 AND status = 'processing'";

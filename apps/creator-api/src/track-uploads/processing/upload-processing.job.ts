@@ -18,7 +18,7 @@ import { UploadWorker } from './upload-worker.js';
 import { ProcessUpload } from './process-upload.js';
 import { RecordOutcome } from './record-outcome.js';
 import { Spool } from '../fetching/spool.js';
-import { UploadLeases } from './upload-lease.js';
+import { UploadLeases } from './upload-leases.js';
 import { UploadQueue } from './upload-queue.js';
 
 /** Runs the worker and the requeuing of lost jobs, for the uploads of all creators. */

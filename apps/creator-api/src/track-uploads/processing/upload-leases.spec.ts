@@ -3,7 +3,7 @@ import { createLogger } from '@fulfilment/runtime';
 import { creatorApi, type CreatorApi } from '../../test/creator-api.fixture.js';
 import { aCreator } from '../../creators/creator-snapshot.fixture.js';
 import { insertOpenUploads } from '../track-uploads.fixture.js';
-import { UploadLeases } from './upload-lease.js';
+import { UploadLeases } from './upload-leases.js';
 
 describe('the lease of a track upload', () => {
   let api: CreatorApi;

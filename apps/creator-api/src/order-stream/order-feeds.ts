@@ -2,6 +2,9 @@ import { type Database, type Sql, statement, pipelined } from '@fulfilment/datab
 import { orderColumns } from '../orders/order-columns.sql.js';
 import type { OrderColumns } from '../orders/order.view.js';
 
+// A trigger of `orders` (migration 0007) adds an entry for each new order of a creator with a feed.
+// An entry has the position 0 until one is assigned (ADR 57).
+
 const entriesPerBatch = 500;
 const ordersPerPage = 100;
 /** SQL: the UNIX time in microseconds. A new position is at least this, so a position shows its age. */
@@ -24,7 +27,6 @@ const keepAlive = statement(
   'order-feed.keep-alive',
   `UPDATE order_feeds SET read_at = now() WHERE creator_id = $1 AND read_at < now() - interval '1 hour'`,
 );
-// An entry has the position 0 until one is assigned.
 const findWithoutPosition = statement(
   'order-feed.without-position',
   `SELECT creator.id FROM unnest($1::uuid[]) AS creator(id)
@@ -54,7 +56,7 @@ const readLastPositions = statement(
   'order-feed.last',
   'SELECT creator_id AS "creatorId", last_position AS position FROM order_feeds WHERE creator_id = ANY($1::uuid[])',
 );
-// `greatest` excludes the entries without a position, which have 0.
+// `greatest` excludes the entries without a position.
 const readPage = statement(
   'order-feed.page',
   `SELECT entry.position, ${orderColumns} FROM order_feed_entries entry JOIN orders o ON o.id = entry.order_id
