@@ -7,8 +7,8 @@ export const appBreakdownKey =
   'creator_id, currency, client_id, period, release_id, product_type, country_code, platform';
 
 /**
- * SQL: rows of the ledger with the columns of all keys. Columns that the ledger itself does not have are ''
- * if the order, its line, or their value is not known.
+ * SQL: rows of the ledger with the columns of all keys. Those of the order and its line are '' if their value
+ * is not known.
  * @param condition on the row `l` of the ledger
  */
 export function ledgerLines(condition: string): string {
@@ -19,7 +19,7 @@ export function ledgerLines(condition: string): string {
      WHERE ${condition}`;
 }
 
-/** SQL: the columns of a key, and the sums of its rows of `ledgerLines`. Needs GROUP BY the key. */
+/** SQL: selects the columns of a key and the sums of `ledgerLines`. Needs GROUP BY with that key. */
 export function sumsBy(key: string): string {
   return `${key}, sum(units) AS units, sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties`;
 }

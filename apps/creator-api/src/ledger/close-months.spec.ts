@@ -200,7 +200,7 @@ describe('closed months of statistics', () => {
     expect(await months()).toMatchObject([{ period: '2026-01' }, { period: '2026-02' }]);
   });
 
-  it('never change, whatever arrives later and in whatever order', async () => {
+  it('never change, regardless of what arrives later and in which order', async () => {
     await loadRates(database, rates);
     await fc.assert(
       fc.asyncProperty(

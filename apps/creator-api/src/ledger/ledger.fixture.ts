@@ -11,18 +11,18 @@ import { postWaitingOrders } from './post-waiting-orders.js';
 export const rates =
   'Date,USD,JPY,GBP\n2026-01-14,1.0423,162.43,0.8345\n2026-01-30,1.1,170.01,0.81\n2026-02-02,1.07,165,0.79\n';
 
-const ofCreators = 'creator_id = ANY($1::uuid[])';
+const matchesCreators = 'creator_id = ANY($1::uuid[])';
 const rowsOf = (table: string, key: string, condition = 'true') =>
   statement(
     `test.rows-of-${table}`,
-    `SELECT * FROM ${table} WHERE ${ofCreators} AND ${condition} ORDER BY ${key}`,
+    `SELECT * FROM ${table} WHERE ${matchesCreators} AND ${condition} ORDER BY ${key}`,
   );
 const notZero = '(units, revenue, royalties) <> (0, 0, 0)';
 const storedRows = {
   creatorRows: statement('test.creators', 'SELECT * FROM creators WHERE id = ANY($1::uuid[]) ORDER BY id'),
   ledgerRows: statement(
     'test.ledger',
-    `SELECT to_jsonb(ledger) - 'posted_at' AS posting FROM ledger WHERE ${ofCreators} ORDER BY item_id, kind`,
+    `SELECT to_jsonb(ledger) - 'posted_at' AS posting FROM ledger WHERE ${matchesCreators} ORDER BY item_id, kind`,
   ),
   monthRows: rowsOf('monthly_statistics', monthKey),
   breakdownRows: rowsOf('monthly_breakdown', breakdownKey, notZero),
@@ -39,13 +39,13 @@ const ledgerSums = statement(
   'test.ledger-sums',
   `SELECT creator_id, period, settlement_currency AS currency, release_id, ean, sum(units) AS units,
      sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties
-   FROM ledger WHERE ${ofCreators} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
+   FROM ledger WHERE ${matchesCreators} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
 );
 const sumsOf = (table: string) =>
   statement(
     `test.sums-of-${table}`,
     `SELECT creator_id, period, currency, release_id, sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties
-     FROM ${table} WHERE ${ofCreators} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+     FROM ${table} WHERE ${matchesCreators} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
   );
 const monthSums = sumsOf('monthly_statistics');
 const breakdownSums = ['monthly_breakdown', 'monthly_app_breakdown'].map(sumsOf);
@@ -53,13 +53,13 @@ const countedOrders = (name: string, key: string, condition = 'true') =>
   statement(
     `test.${name}`,
     `SELECT ${key}, count(*) AS orders FROM (SELECT *, (placed_at AT TIME ZONE 'UTC')::date AS placed_on FROM orders) o
-     WHERE ${ofCreators} AND ${condition} GROUP BY ${key} ORDER BY ${key}`,
+     WHERE ${matchesCreators} AND ${condition} GROUP BY ${key} ORDER BY ${key}`,
   );
 const counted = countedOrders('counted', countKey);
 const countedByApp = countedOrders('counted-by-app', appCountKey, 'client_id IS NOT NULL');
 const wrongTotals = statement(
   'test.wrong-totals',
-  `SELECT o.id FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.${ofCreators} GROUP BY o.id
+  `SELECT o.id FROM orders o JOIN order_items i ON i.order_id = o.id WHERE o.${matchesCreators} GROUP BY o.id
    HAVING (o.gross_amount, o.royalty_amount, o.item_count) IS DISTINCT FROM
      (sum(i.total_amount)::bigint, sum(i.royalty_amount)::bigint, sum(i.quantity))`,
 );
@@ -69,7 +69,7 @@ const wrongPostings = statement(
   `SELECT i.id FROM order_items i JOIN orders o ON o.id = i.order_id
    LEFT JOIN (SELECT item_id, sum(units) AS units, sum(revenue) AS revenue, sum(settled_royalty) AS settled, count(*) AS rows
      FROM ledger GROUP BY item_id) l ON l.item_id = i.id
-   WHERE i.${ofCreators} AND CASE
+   WHERE i.${matchesCreators} AND CASE
      WHEN o.charged_at IS NULL THEN l.rows IS NOT NULL
      WHEN o.refunded_at IS NULL THEN (l.rows, l.units, l.revenue) IS DISTINCT FROM (1, i.quantity, i.total_amount)
      ELSE (l.rows, l.units, l.revenue, l.settled) IS DISTINCT FROM (2, 0, 0, 0) END`,

@@ -51,9 +51,9 @@ describe('the stream of new orders', () => {
 
   /** Each creator has an organisation of its own, since streams are limited per organisation. */
   const newCreator = () => api.newCreator({ organisation_id: `org_${uuidv7().slice(-12)}` });
-  const order = ({ id }: CreatorSnapshot) => anOrder(id, { placed_at: new Date().toISOString() });
+  const newOrder = ({ id }: CreatorSnapshot) => anOrder(id, { placed_at: new Date().toISOString() });
   const place = async (creator: CreatorSnapshot) => {
-    const placed = order(creator);
+    const placed = newOrder(creator);
     await api.record({ orders: [placed] });
     return placed.id;
   };
@@ -173,7 +173,7 @@ describe('the stream of new orders', () => {
     const creator = await newCreator();
     const stream = await open(creator);
     await stream.first(1);
-    const first = order(creator);
+    const first = newOrder(creator);
     await api.record({ orders: [first] });
     await api.record({ orders: [paid(first)] });
     const second = await place(creator);
@@ -186,7 +186,7 @@ describe('the stream of new orders', () => {
     await stream.first(1);
     // Transactions that add orders of one status update the same row of order_counts. `late` has another
     // status, since `early` would wait for it otherwise.
-    const late = paid(order(creator));
+    const late = paid(newOrder(creator));
     const transaction = await api.database.begin();
     await projectOrders(transaction.tx, [late]);
     const early = await place(creator);

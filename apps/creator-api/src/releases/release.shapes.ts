@@ -9,7 +9,8 @@ export const releaseExample = {
   created_at: '2026-11-20T10:15:30.000Z',
 };
 
-const release = {
+/** The members that all views of a release share. */
+const sharedMembers = {
   id: z.uuid().describe('The release'),
   title: z.string().describe('The title, trimmed and in Unicode normalisation form C'),
   release_type_id: z.int().min(1).max(8).nullable().describe('Release type, as in the request'),
@@ -17,7 +18,7 @@ const release = {
   created_at: z.iso.datetime().nullable().describe('When the release was created'),
 };
 
-export const releaseShape = z.object(release).meta({
+export const releaseShape = z.object(sharedMembers).meta({
   id: 'Release',
   description: 'A release (edition) that was created.',
   examples: [releaseExample],
@@ -26,8 +27,8 @@ export type ReleaseView = z.infer<typeof releaseShape>;
 
 const count = (state: string) => z.int().min(0).describe(`Number of tracks whose newest upload ${state}`);
 
-const listed = {
-  ...release,
+const listedMembers = {
+  ...sharedMembers,
   creator: z.uuid().describe('The creator of the release'),
   tracks: z
     .object({
@@ -47,7 +48,7 @@ export const listedReleaseExample = {
   tracks: { pending: 0, processing: 0, completed: 1, failed: 0 },
 };
 
-export const listedReleaseShape = z.object(listed).meta({
+export const listedReleaseShape = z.object(listedMembers).meta({
   id: 'ReleaseSummary',
   description: 'A release as returned in lists, with the processing state of its tracks.',
   examples: [listedReleaseExample],
@@ -59,7 +60,7 @@ export const maxShownTracks = 500;
 
 export const releaseDetailShape = z
   .object({
-    ...listed,
+    ...listedMembers,
     track_uploads: z
       .array(trackUploadShape)
       .max(maxShownTracks)

@@ -26,9 +26,9 @@ const sendTo = (path: string) => async (body: string) => {
   await response.arrayBuffer();
 };
 
-describe('a request body of up to 256 KiB blocks the event loop of the Creator API for at most 50 ms', () => {
+describe('a request body of up to 256 KiB', () => {
   it(
-    'when a release is created',
+    'blocks the event loop for at most 50 ms when a release is created',
     () =>
       expectNoLongBlock(
         { title: 'Tidal Maps', release_type_id: 1, ean: '5012345678900', creator: randomUUID() },
@@ -38,7 +38,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the Creator A
   );
 
   it(
-    'when a track upload is registered',
+    'blocks the event loop for at most 50 ms when a track upload is registered',
     () =>
       expectNoLongBlock(
         { track_uuid: randomUUID(), upload_url: 'https://files.example.com/a.wav' },

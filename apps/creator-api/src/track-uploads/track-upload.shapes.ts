@@ -11,7 +11,7 @@ export const registrationExample = {
   status_url: 'https://localhost:8443/creator/api/v1/track-uploads/019a7f30-1122-7334-8556-778899aabbcc',
 };
 
-const registration = {
+const registrationMembers = {
   id: z.uuid().describe('The id of the track upload'),
   status: z
     .enum(trackUploadStatuses)
@@ -20,7 +20,7 @@ const registration = {
   status_url: z.url().describe('URL that returns the status of the upload'),
 };
 
-export const registrationShape = z.object(registration).meta({
+export const registrationShape = z.object(registrationMembers).meta({
   id: 'TrackUploadRegistration',
   description: 'A registered track upload.',
   examples: [registrationExample],
@@ -59,7 +59,7 @@ const failure = z
 
 export const trackUploadShape = z
   .object({
-    ...registration,
+    ...registrationMembers,
     release_id: z.uuid().describe('The release of the track'),
     track_uuid: z.guid().describe('Your own id of the track'),
     audio: audioProperties

@@ -64,16 +64,17 @@ describe('downloads from slow servers', () => {
   it('of several organisations occupy all slots until their speed is measured; then an organisation with fewer uploads is next', async () => {
     await Promise.all([slowUploads('org_atoll'), slowUploads('org_shoal')]);
     const uploads = await uploadClient(api, 'org_lagoon');
-    let slowUntilServed = 0;
+    let slowRequestsAtDownload = 0;
     good.respondWith((_request, response) => {
-      slowUntilServed = slow.requests();
+      slowRequestsAtDownload = slow.requests();
       response.end(wave());
     });
     startWorker(3_000);
     await eventually(() => running === slots);
     const { id } = await uploads.register(good.url());
-    const slowUntilRegistered = slow.requests();
+    const slowRequestsAtRegistration = slow.requests();
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
-    expect(slowUntilServed - slowUntilRegistered).toBeLessThanOrEqual(2 * slots);
+    // Most of the 24 slow uploads are started after it.
+    expect(slowRequestsAtDownload - slowRequestsAtRegistration).toBeLessThanOrEqual(2 * slots);
   });
 });
