@@ -36,7 +36,7 @@ describe('createDatabases', () => {
   beforeAll(() => createDatabases(adminUrl, [store, creator]));
   afterAll(() => dropDatabases(adminUrl, [store, creator]));
 
-  it('lets a role create tables in its own database, but not connect to that of another service', async () => {
+  it('lets a role create tables in its own database, but not connect to another database', async () => {
     await queryAs(store, 'CREATE TABLE things (id int)');
     await expect(queryAs(store, 'SELECT 1', creator.database)).rejects.toThrow(
       'permission denied for database',
@@ -61,7 +61,7 @@ describe('createDatabases', () => {
     await expect(queryAs(store, 'SET ROLE creator_api_member')).rejects.toThrow('permission denied');
   });
 
-  it('lets a second role work as the first one, while the password of the first is replaced', async () => {
+  it('lets a second role act as the first role while the password of the first is replaced', async () => {
     const second = { ...creator, role: `${creator.role}_rotation`, password: `second ${tag}` };
     const rotated = { ...creator, password: `rotated ${tag}` };
     const admin = new pg.Client({ connectionString: adminUrl });

@@ -73,7 +73,7 @@ describe('writeSecrets', () => {
       );
     });
 
-    it('puts the passwords of store-api into no folder but its own and that of bootstrap', () => {
+    it('puts the passwords of store-api only into its own folder and the folder of bootstrap', () => {
       const urls = ['store-api/database-url', 'store-api/redis-url', 'store-api/rabbitmq-url'];
       const others = Object.entries(allFiles()).filter(([path]) => !/^(store-api|bootstrap)\//.test(path));
       for (const password of urls.map(passwordAt))

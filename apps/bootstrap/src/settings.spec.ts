@@ -25,7 +25,7 @@ describe('the settings of bootstrap', () => {
     ['is empty', () => fileWith('\n'), 'is empty'],
     ['is missing', () => join(directory, 'missing'), 'cannot be read (ENOENT)'],
     ['is a directory', () => directory, 'cannot be read (EISDIR)'],
-  ])('are rejected by name when their file %s', (_case, file, problem) => {
+  ])('are named in the error when their file %s', (_case, file, problem) => {
     const path = file();
     expect(() => requireUrl({ POSTGRES_ADMIN_URL_FILE: path }, 'POSTGRES_ADMIN_URL')).toThrow(
       new InvalidInput(`The setting POSTGRES_ADMIN_URL_FILE is invalid: the file ${path} ${problem}.`),
@@ -44,7 +44,7 @@ describe('the settings of bootstrap', () => {
     ['no password', 'postgres://store@postgres/store'],
     ['no database', 'postgres://store:word@postgres'],
     ['a "%" that encodes nothing', 'postgres://store:100%@postgres/store'],
-  ])('are rejected by name, without their value, when a database URL has %s', (_case, url) => {
+  ])('are named in the error, without their value, when a database URL has %s', (_case, url) => {
     const read = (): unknown => readDatabases({ AUTH_SERVER_DATABASE_URL: url });
     expect(read).toThrow(InvalidInput);
     expect(read).toThrow(

@@ -47,7 +47,7 @@ const documentOf = (...changed: Partial<Route>[]) =>
   });
 
 describe('the document of an API', () => {
-  it('lists the errors of access and quota of an operation, and those of its body if it has one', () => {
+  it('lists the errors of access and quota of an operation, and the errors of its body if it has one', () => {
     const { responses = {} } = documentOf({}).paths['/notes/{id}']?.get ?? {};
     expect(Object.keys(responses)).toEqual(['200', '401', '403', '404', '429', '500', '503']);
     const withBody =

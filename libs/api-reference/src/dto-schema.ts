@@ -11,7 +11,7 @@ type Check = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidati
  */
 export function dtoSchema(dto: Class): NamedSchemas {
   const checksOfDto = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
-  // Inherited members last, so that a list's own parameters come before those of the page.
+  // Inherited members come last, so that the filters of a list come before `page` and `per_page`.
   const ownFirst = [
     ...checksOfDto.filter(({ target }) => target === dto),
     ...checksOfDto.filter(({ target }) => target !== dto),

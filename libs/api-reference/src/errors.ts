@@ -50,7 +50,7 @@ export const errorShape = z
     ],
   });
 
-/** Returns the errors that follow from the access, input and body of a route, and those of its operation. */
+/** Returns the errors that follow from the access, input and body of a route, and its documented errors. */
 function errorsOf(route: Route, challenge: string): readonly ErrorDoc[] {
   const { access, bodyLimitBytes, operation } = route;
   const retryHint =

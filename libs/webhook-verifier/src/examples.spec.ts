@@ -116,7 +116,7 @@ function isInstalled(program: string, args: readonly string[] = ['--version']): 
 // `npm test` installs missing interpreters where it can. Without one, the tests of its examples are skipped.
 describe.each(Object.entries(programs))('the example for %s', (program, { file, code, codeOption }) => {
   (isInstalled(program) ? it : it.skip)(
-    'returns the outcome of every vector, and handles only genuine events that are no tests',
+    'returns the outcome of every vector, and handles only genuine events that are not test events',
     () => {
       const output = execFileSync(program, [codeOption, code, example(file), fileURLToPath(vectorsFile)], {
         env,

@@ -49,7 +49,7 @@ describe('verifyWebhook', () => {
     expect(verifyWebhook({ headers, body: raw }, { secrets, now })).toEqual(JSON.parse(raw.toString()));
   });
 
-  it('accepts headers of fetch and of node:http in any case, and a Uint8Array that is no Buffer', () => {
+  it('accepts headers of fetch and node:http in upper or lower case, and a Uint8Array that is not a Buffer', () => {
     const header = signatureHeader();
     for (const headers of [
       new Headers({ 'X-Service-Signature': header }),
@@ -109,7 +109,7 @@ describe('verifyWebhook', () => {
     ['no secret', { secrets: [] }],
     ['an empty secret, with which any sender could sign', { secrets: [''] }],
     ['an empty secret next to a good one', { secrets: [secret, ''] }],
-    ['a tolerance that is no number', { secrets: [secret], toleranceSeconds: Number.NaN }],
+    ['a tolerance that is not a number', { secrets: [secret], toleranceSeconds: Number.NaN }],
     ['a negative tolerance', { secrets: [secret], toleranceSeconds: -1 }],
   ])('throws a TypeError for %s', (_what, options) => {
     const request = { headers: { 'x-service-signature': signatureHeader('') }, body };

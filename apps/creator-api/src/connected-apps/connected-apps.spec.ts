@@ -63,7 +63,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     ]);
   });
 
-  it('accepts months from 0001-01 on, and rejects those of the year 0000', async () => {
+  it('accepts months from 0001-01 on, and rejects months of the year 0000', async () => {
     const creator = await api.newCreator({ apps: [connector] });
     expect(await apps(creator, 'to=0001-05')).toMatchObject({
       from: '0001-01',

@@ -41,7 +41,7 @@ const countApps = statement(
 );
 
 /**
- * SQL: the sum of orders whose app is not known, as the sum of all orders minus that of known apps: sums from
+ * SQL: the sum of orders whose app is not known: the sum of all orders minus the sum of known apps. Sums from
  * before the upgrade that added apps are in `monthly_statistics` only.
  */
 const unknownSum = (column: string): string =>

@@ -5,8 +5,8 @@ import { Injectable } from '@nestjs/common';
 import { Visibility } from '../visibility/visibility.js';
 import type { CreatorView } from './creator.shapes.js';
 
-// Has no condition, since row-level security selects the counts: those of the caller's organisation, or for a
-// global admin those of the organisation '', which counts all creators.
+// Row-level security selects the counts: a member sees only the counts of its organisation, and a global
+// admin only the counts of the organisation '', which include all creators.
 export const countCreators = statement(
   'creators.count',
   'SELECT COALESCE(sum(creators), 0)::bigint AS total FROM creator_counts',

@@ -36,7 +36,7 @@ describe('parseEcbRates', () => {
     ['XML without rates', '<rss></rss>', /no reference rates/],
     ['an impossible day', daily.replace('2026-03-10', '2026-02-30'), /is not a valid date/],
     ['a rate of zero', daily.replace('1.0423', '0.0'), /USD on 2026-03-10/],
-    ['a rate that is no number', daily.replace('1.0423', '1,04'), /USD on 2026-03-10/],
+    ['a rate that is not a number', daily.replace('1.0423', '1,04'), /USD on 2026-03-10/],
   ])('rejects %s', (_what, text, message) => {
     expect(() => parseEcbRates(text)).toThrow(message);
   });

@@ -20,7 +20,7 @@ interface StoredRates {
 }
 
 interface LoadedRates extends StoredRates {
-  /** Paid orders that still wait for their creator or an exchange rate. */
+  /** Number of waiting postings: paid orders whose creator or exchange rate is still unknown. */
   readonly bookings_waiting: number;
 }
 

@@ -63,7 +63,8 @@ const wrongTotals = statement(
    HAVING (o.gross_amount, o.royalty_amount, o.item_count) IS DISTINCT FROM
      (sum(i.total_amount)::bigint, sum(i.royalty_amount)::bigint, sum(i.quantity))`,
 );
-// An unpaid line has no posting, a paid one has one of its amount, and those of a refunded one add up to 0.
+// An unpaid line has no posting, a paid line has one posting of its amount, and a refunded line has two
+// postings that add up to 0.
 const wrongPostings = statement(
   'test.wrong-postings',
   `SELECT i.id FROM order_items i JOIN orders o ON o.id = i.order_id
@@ -180,7 +181,7 @@ export async function postAllWaiting(database: Database): Promise<void> {
 }
 
 /**
- * Expects that totals, sums and counts are those of the rows that they summarise. Returns the rows of these
+ * Expects that totals, sums and counts agree with the rows that they summarise. Returns the rows of these
  * creators, and the ids of all ordered releases.
  */
 export async function expectConsistentRows(database: Database, creators: readonly CreatorSnapshot[]) {

@@ -8,7 +8,7 @@ const paidOn = `(o.charged_at AT TIME ZONE 'UTC')::date`;
 const ledgerColumns = `item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
      vat, royalty, settlement_currency, settled_revenue, settled_vat, settled_royalty`;
 
-// Lines in the settlement currency need no conversion, so they are posted without being read first.
+// Lines in the settlement currency need no conversion, so one statement reads and posts them.
 const postSameCurrency = statement(
   'ledger.post-same-currency',
   `INSERT INTO ledger (${ledgerColumns})
@@ -144,8 +144,8 @@ export async function postOrders(
 }
 
 /**
- * Posts the sales that the ledger does not have yet, whatever their currency: a creator may be added or
- * changed between two statements. Also returns the orders whose creator or exchange rate is unknown.
+ * Posts the sales that the ledger does not have yet, in any currency: a creator may be added or changed
+ * between two statements. Also returns the orders whose creator or exchange rate is unknown.
  */
 async function postWithConversion(
   tx: Transaction,

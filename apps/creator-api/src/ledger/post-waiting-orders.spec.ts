@@ -55,7 +55,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
   };
   const isPosted = async (creatorId: string) => (await database.rows(postedItems, [creatorId])).length > 0;
 
-  it('record what they wait for, and are posted in the next round after it is known', async () => {
+  it('are stored with their currency and day, and are posted once their creator and rate are known', async () => {
     const [unregistered, known] = [aCreator('org_a'), aCreator('org_a')];
     await register(known);
     await sell(unregistered.id, 'GBP');
@@ -147,7 +147,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     expect(await ownsNoShard.round()).toBe(false);
   });
 
-  it('are posted by the replica that owns the shard of their creator, each once when the owner changes', async () => {
+  it('are posted by the replica that owns the shard of their creator, and only once when the owner changes', async () => {
     const creators = Array.from({ length: 40 }, () => aCreator('org_a'));
     for (const { id } of creators) await sell(id, 'GBP');
     for (const creator of creators) await register(creator);

@@ -17,7 +17,7 @@ interface Group {
   readonly paid_on: string;
 }
 
-/** The groups after `after`, in index order, up to those of `lastCreator`. */
+/** The groups after `after`, in index order, up to the last group of `lastCreator`. */
 interface GroupRange {
   readonly after: Group;
   readonly lastCreator: string;
@@ -107,8 +107,8 @@ export class WaitingOrders {
   }
 
   /**
-   * Schedules all waiting orders, since rates of any day may have been loaded: first those of this replica's
-   * shards, then what other replicas have not posted yet.
+   * Schedules all waiting orders, since rates of any day may have been loaded: first the orders of this
+   * replica's shards, then the orders that other replicas have not posted yet.
    */
   scheduleAll(): void {
     this.ranges = [everyGroup({ ofAllShards: false }), everyGroup({ ofAllShards: true })];

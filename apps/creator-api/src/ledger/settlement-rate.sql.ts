@@ -3,7 +3,7 @@ const rateValidDays = 7;
 
 /**
  * SQL: a LATERAL subquery `r` with the latest rates that are valid on the day of a payment, of the payment's
- * currency and of the settlement currency of the creator `c`. It has no row if there are no such rates or the
+ * currency and of the settlement currency of the creator `c`. It has no row without valid rates, or if the
  * currencies are the same. EUR is stored with `per_euro` 1.
  * @param options SQL expressions of the payment's currency and of its day in UTC
  */

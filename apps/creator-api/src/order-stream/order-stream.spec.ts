@@ -211,7 +211,7 @@ describe('the stream of new orders', () => {
     expect(orderIds(events.slice(1))).toEqual(placed.filter((id) => id !== first?.data.uuid));
   });
 
-  it('keeps waiting while there is no new order, also after it was resumed', async () => {
+  it('keeps waiting while there is no new order, even after it was resumed', async () => {
     const creator = await newCreator();
     const stream = await open(creator);
     const [first] = await stream.first(1);
@@ -254,7 +254,7 @@ describe('the stream of new orders', () => {
     }
   });
 
-  it('stores no entries for a creator without a stream, nor for orders that were placed months ago', async () => {
+  it('stores no entries for a creator without a stream, or for orders that were placed months ago', async () => {
     const [withoutStream, withStream] = [await newCreator(), await newCreator()];
     await place(withoutStream);
     const stream = await open(withStream);

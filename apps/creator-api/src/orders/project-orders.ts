@@ -139,7 +139,7 @@ export async function projectOrders(
 }
 
 async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
-  // An order of version 1 is normally unknown, so only those of later versions are looked up.
+  // An order of version 1 is normally unknown, so only orders of later versions are looked up.
   const laterIds = orders.filter((order) => order.version > 1).map((order) => order.id);
   const known = laterIds.length === 0 ? new Set<string>() : await returnedIds(tx, findKnown, [laterIds]);
   const unknown = orders.filter((order) => !known.has(order.id));

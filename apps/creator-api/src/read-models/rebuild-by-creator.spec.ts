@@ -92,8 +92,8 @@ describe('sums that are rebuilt', () => {
       await tx.rows(lockMonths, [first?.id]);
       rebuilding = rebuildStatistics(database);
       await untilLockWaits(database); // the rebuild waits within its slice
-      // In another month: this transaction has locked the sums of March of `first`, and the rebuild may have
-      // locked those of `second`.
+      // In another month: this transaction has locked the sums of `first` in March, and the rebuild may have
+      // locked the sums of `second` in March.
       await sell(second, '2026-08-08T00:00:00.000Z');
       await sell(first, '2026-08-08T00:00:00.000Z');
       await sell(creators.at(-1));

@@ -75,7 +75,7 @@ describe('POST /api/v1/releases', () => {
     ['null as type', { release_type_id: null }, 'release_type_id'],
     ['type 1.5', { release_type_id: 1.5 }, 'release_type_id'],
     ['type "1"', { release_type_id: '1' }, 'release_type_id'],
-    ['a creator that is no UUID', { creator: 'me' }, 'creator'],
+    ['a creator that is not a UUID', { creator: 'me' }, 'creator'],
   ])('rejects %s', async (_what, changes, field) => {
     const { status, body } = await api.post(path, connectedClaims, { ...valid, ...changes });
     expect(status).toBe(400);

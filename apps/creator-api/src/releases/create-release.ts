@@ -32,7 +32,7 @@ export class CreateRelease {
 
   /**
    * @param key makes a repeated request return the first response
-   * @throws ValidationFailed when neither body nor token names a creator
+   * @throws ValidationFailed when neither the body nor the token names a creator
    * @throws NotFound when the creator is not visible to the caller
    * @throws Conflict when the key was used with another body
    */

@@ -44,7 +44,7 @@ describe('the releases of a creator', () => {
   const fail = (id: string) => api.database.run(endUpload, [id, 'failed', JSON.stringify(failure)]);
   const read = async (id: string) => (await api.get(`/api/v1/releases/${id}`, owner)).body;
 
-  it('are listed newest first, each on one page, without those of other creators', async () => {
+  it('are listed newest first, each on one page, without releases of other creators', async () => {
     const titles = ['One', 'Two', 'Three'];
     const ids: string[] = [];
     for (const title of titles) ids.unshift(await create(title));

@@ -2,8 +2,8 @@ import { type Database, type Sql, statement, type Transaction } from '@fulfilmen
 import { createHash } from 'node:crypto';
 import { statementCsv } from './statement-csv.js';
 
-// The next statement of each creator: the first closed month and currency with postings after those of the
-// last statement.
+// The next statement of each creator: for the first closed month and currency that have postings and come
+// after the month and currency of the last statement.
 const findNext = statement(
   'statements.next',
   `SELECT creator.id AS "creatorId", COALESCE(last.number, 0) + 1 AS number, next.period, next.currency
@@ -35,7 +35,7 @@ interface NextStatement {
   readonly currency: string;
 }
 
-/** Returns the creators with postings in a closed month and currency after those of their last statement. */
+/** Returns the creators with postings in closed months that have no statement yet. */
 export async function creatorsWithMissingStatements(
   sql: Sql,
   creatorIds: readonly string[],

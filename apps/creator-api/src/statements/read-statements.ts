@@ -72,8 +72,8 @@ export class ReadStatements {
   }
 
   /**
-   * The stream holds a connection until it has been read. It ends with an error if its bytes differ from
-   * those that were issued.
+   * The stream holds a connection until it has been read. It ends with an error if its bytes differ from the
+   * file that was issued.
    * @throws NotFound like `read`
    */
   async download(caller: Caller, path: StatementPath): Promise<StatementFile> {
@@ -90,7 +90,7 @@ export class ReadStatements {
             await write(text);
           }
           if (!digest.digest().equals(row.csv_sha256))
-            throw new Error('The ledger lines are not those of the statement.');
+            throw new Error('The ledger lines differ from the issued statement.');
         }),
       maxDownloadMs,
     );

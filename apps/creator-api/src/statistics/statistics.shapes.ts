@@ -12,7 +12,7 @@ const units = z
   .int()
   .describe('Pieces sold minus pieces refunded; negative if more pieces were refunded than sold');
 
-/** Sums are exact whatever their size (exact-integers.interceptor.ts), so they have no bounds. */
+/** Sums of any size are exact (exact-integers.interceptor.ts), so they have no bounds. */
 const sum = (meaning: string) =>
   z.bigint().describe(`${meaning}, in minor units; negative if the refunds of the month exceed its sales`);
 const revenue = sum('Sales including VAT and excluding shipping, minus refunds');

@@ -58,7 +58,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     });
   });
 
-  it('returns the same registration for the same release, track and URL, also to concurrent requests', async () => {
+  it('returns the same registration for the same release, track and URL, even to concurrent requests', async () => {
     const track = aTrack();
     const before = (await uploads()) ?? 0;
     const responses = await Promise.all(Array.from({ length: 12 }, () => register(track)));
@@ -97,7 +97,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
   });
 
   it.each([
-    ['a track that is no UUID', { track_uuid: 'one' }, 'track_uuid'],
+    ['a track that is not a UUID', { track_uuid: 'one' }, 'track_uuid'],
     ['a URL without a scheme', { upload_url: 'track.wav' }, 'upload_url'],
     ['an http URL', { upload_url: 'http://files.example.com/track.wav' }, 'upload_url'],
     ['an ftp URL', { upload_url: 'ftp://files.example.com/track.wav' }, 'upload_url'],
@@ -141,7 +141,7 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     const response = await register(aTrack(), full, claims);
     expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     expect((await register(aTrack(), next, claims)).status).toBe(202);
-    await api.database.run(insertOpenUploads, [other.id, null, 499]); // 1000 with those of the two releases
+    await api.database.run(insertOpenUploads, [other.id, null, 499]); // 1000 with the 501 uploads above
     expect((await register(aTrack(), next, claims)).status).toBe(409);
   });
 

@@ -98,8 +98,9 @@ export class RegisterTrackUpload {
     assertNoUrlProblem(this.client.findUrlProblem(rawUrl));
     const url = targetUri(rawUrl);
     if (url === undefined) throw new Error('An allowed URL has no normalised form.');
-    // First the release and the limits are checked: only then may the caller learn what a host resolves to.
-    // No transaction is open while the host is resolved, so `register` repeats both checks under its lock.
+    // Checks the release and the limits before the host, so that only callers who may upload learn whether a
+    // host has a private address. No transaction is open while the host is resolved, so `register` repeats
+    // both checks under its lock.
     const track = { releaseId, trackId, url };
     let upload = await this.visibility.transaction(caller, async (tx) => {
       const creatorId = await readReleaseCreator(tx, releaseId);

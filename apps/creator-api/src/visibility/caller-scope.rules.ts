@@ -1,6 +1,6 @@
 import type { Caller } from '@fulfilment/http-service';
 
-/** The rows that a caller may see: those of one organisation's creators, or all. */
+/** The rows that a caller may see: the rows of one organisation's creators, or all. */
 interface CallerScope {
   readonly role: 'creator_api_member' | 'creator_api_operator';
   /** Empty for an operator, who sees the rows of all, and for a member who sees none. */

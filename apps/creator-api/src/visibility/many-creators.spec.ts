@@ -93,8 +93,8 @@ describe('a database with many creators', () => {
   });
 
   it('needs few page reads for the last page of a global admin', async () => {
-    // With those of the test above, 30301 creators registered on 301 days. A scan up to the page would touch
-    // more than 30000 index entries and rows.
+    // The test above has added 30300 creators, so there are 30301, registered on 301 days. A scan up to the
+    // page would touch more than 30000 index entries and rows.
     expect(await countPagesReadBy(globalAdmin, readCreators, pageAfter(30_000))).toBeLessThan(700);
   });
 

@@ -15,7 +15,7 @@ export const harbourOrder = paid(anOrder(harbourCreator.id, { client_id: 'app' }
 const meridianOrder = paid(anOrder(meridianCreator.id, { client_id: 'app' }));
 export const orderOfUnregistered = paid(anOrder(unregistered.id));
 
-/** Resources of one organisation; tests pass those of another, or ids that do not exist. */
+/** Ids of resources of an organisation; tests also pass ids that do not exist. */
 export interface Resources {
   readonly creator: string;
   readonly order: string;

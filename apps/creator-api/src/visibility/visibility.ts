@@ -17,7 +17,7 @@ const setCallerRole = statement(
 /**
  * The access of requests to the database; only order feeds are written without it (`OrderFeeds`).
  * Transactions run as a PostgreSQL role that owns no table, so row-level security hides every row that the
- * caller may not see, whatever the query. A lint rule prevents use cases of requests from injecting the pool.
+ * caller may not see from any query. A lint rule prevents use cases of requests from injecting the pool.
  */
 @Injectable()
 export class Visibility {

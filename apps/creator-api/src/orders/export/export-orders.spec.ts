@@ -82,7 +82,7 @@ describe('the export of orders', () => {
     },
   );
 
-  it('has the orders of days in UTC, whatever the time zone of PostgreSQL', async () => {
+  it('has the orders of days in UTC, regardless of the time zone of PostgreSQL', async () => {
     class VisibilityInBerlinTime extends Visibility {
       override snapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
         return super.snapshot(caller, async (tx) => {

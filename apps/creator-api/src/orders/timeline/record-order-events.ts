@@ -1,7 +1,7 @@
 import { type Message, messages } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 
-// A repeated message has the same id, so its event is recorded once, in whatever order messages arrive.
+// A repeated message has the same id, so its event is recorded once. The order of messages does not matter.
 // Concurrent batches lock their rows in the same order, so they never deadlock.
 const insert = statement(
   'order-events.insert',

@@ -54,7 +54,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
   const { format: metadata, common } = await parseMetadata(fd, format);
   const { sampleRate = 0 } = metadata;
   if (sampleRate === 0) throwBroken('The file does not state its sample rate.');
-  // The samples of M4A are those of the whole movie, which may be longer than its sound track.
+  // The samples of M4A are measured for the whole movie, which may be longer than its sound track.
   const soundTrackSeconds = format === 'M4A' ? metadata.duration : undefined;
   const milliseconds = validMilliseconds(Math.min(soundTrackSeconds ?? Infinity, samples / sampleRate));
   const gain = finite(common.replaygain_track_gain?.dB ?? metadata.trackGain);

@@ -25,8 +25,8 @@ export function detectAudioFormat(file: ByteSource): { format: AudioFormat; star
 }
 
 /**
- * Returns the offset after the ID3v2 tags (ID3v2.4 §3.1). A header has ten bytes, of which the last four are
- * the length of the rest, 7 bits each. The length does not include an optional footer of ten bytes.
+ * Returns the offset after the ID3v2 tags (ID3v2.4 §3.1). The last four of the ten bytes of a header have the
+ * length of the rest, 7 bits each. The length does not include an optional footer of ten bytes.
  */
 function skipId3v2(file: ByteSource): number {
   let offset = 0;

@@ -20,7 +20,7 @@ describe('describeAudio with an invalid file', () => {
     ['AIFF of 5 s', aiff({ seconds: 5 }), 'too_short'],
     ['WAV without sound', wave({ seconds: 0 }), 'too_short'],
     ['WAV whose header states more sound', wave({ statedBytes: 10_000_000 }), 'broken'],
-    ['WAV whose header states 4 GiB, as that of a stream does', wave({ statedBytes: 0xffffffff }), 'broken'],
+    ['WAV whose header states 4 GiB, like a stream', wave({ statedBytes: 0xffffffff }), 'broken'],
     ['WAV with 0 channels', changed(wave(), (copy) => copy.writeUInt16LE(0, 22)), 'broken'],
     ['WAV with a rate of 0', changed(wave(), (copy) => copy.writeUInt32LE(0, 24)), 'broken'],
     ['WAV at 1 Hz', wave({ rate: 1, seconds: 3600 }), 'broken'],

@@ -6,7 +6,7 @@ const maxMovieBytes = 32 * 1024 * 1024;
 const aacStreams: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68]);
 /** ISO/IEC 14496-3 table 1.17: Main, LC, SSR, LTP, and with bandwidth extension SBR and PS. */
 const aacTypes: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 29]);
-/** ISO/IEC 14496-3 table 1.19; 0 means that a list of channels follows. */
+/** ISO/IEC 14496-3 table 1.19; after 0, a list of channels follows. */
 const channelsByConfiguration = [undefined, 1, 2, 3, 4, 5, 6, 8];
 
 /**
@@ -44,8 +44,8 @@ function movieSeconds(header: Buffer): number {
 
 /**
  * `esds` box in hexadecimal (ISO/IEC 14496-1 §7.2.6): type and version of the box, then nested descriptors
- * with a tag and a length, of which all bytes but the last are from 80 to ff. Descriptor 03 has an id and
- * flags, 04 the type of the stream (captured) and 12 more bytes, 05 begins with the decoder configuration
+ * with a tag and a length; all bytes of a length except the last are from 80 to ff. Descriptor 03 has an id
+ * and flags, 04 the type of the stream (captured) and 12 more bytes; 05 begins with the decoder configuration
  * (captured).
  */
 const decoderDescriptor =

@@ -225,7 +225,7 @@ describe('the download of audio from a hostile server', () => {
     await expect(fetchFrom(server.url(), { signal: stopping.signal })).rejects.toThrow('Stopping.');
   });
 
-  it('leaves no named file on the disk', async () => {
+  it('leaves no file in the directory', async () => {
     expect(await readdir(directory)).toEqual([]);
   });
 });

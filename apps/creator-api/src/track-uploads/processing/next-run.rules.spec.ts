@@ -3,7 +3,7 @@ import { permanentProblem, transientProblem } from '../upload-failure.rules.js';
 
 const scheduleMs = [10, 60];
 const transient = transientProblem('timeout', 'The server took too long.');
-const permanent = permanentProblem('not_audio', 'The file is no audio.');
+const permanent = permanentProblem('not_audio', 'The file is not audio.');
 
 describe('nextRun', () => {
   it.each([

@@ -29,7 +29,7 @@ describe('the lease of a track upload', () => {
   };
 
   it.each([1, 3])(
-    'is granted for at most %i uploads of an unregistered creator, also to concurrent requests',
+    'is granted for at most %i uploads of an unregistered creator, even to concurrent requests',
     async (limit) => {
       const ids = await insertDue(uuidv7(), 8);
       expect(await claimAll(limit, ids)).toHaveLength(limit);
