@@ -11,7 +11,7 @@ const oids = {
   serverAuthentication: [1, 3, 6, 1, 5, 5, 7, 3, 1],
 } as const;
 
-/** Tags of DER (X.690 §8.1.2). RFC 5280 gives those from 0x80 on their meaning. */
+/** Tags of DER (X.690 §8.1.2). Those from 0x80 on are context-specific: RFC 5280 defines their meaning. */
 const tags = {
   integer: 0x02,
   bitString: 0x03,
@@ -89,7 +89,7 @@ function integer(bigEndian: Buffer): Buffer {
   return element(tags.integer, bigEndian);
 }
 
-/** The first two parts share a byte; each further part is split into groups of 7 bits (X.690 §8.19). */
+/** Encodes the first two parts in one byte, and each further part in groups of 7 bits (X.690 §8.19). */
 function objectId([first = 0, second = 0, ...rest]: readonly number[]): Buffer {
   const bytes = rest.flatMap((part) => {
     const groups = [part & 0x7f];

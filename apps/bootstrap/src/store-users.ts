@@ -15,8 +15,8 @@ export interface StorePasswords {
   readonly administrator: string;
   readonly users: Readonly<Record<StoreUser, string>>;
   /**
-   * Names of the users, if they differ from the keys of `users`: a rotation of a password may replace a user
-   * by a second one with another name (docs/runbook.md).
+   * Names of the users that differ from the keys of `users`: the rotation of a password may replace a user by
+   * another one (docs/runbook.md).
    */
   readonly names?: Readonly<Partial<Record<BrokerUser, string | undefined>>>;
   /** Password of the warehouse's user at RabbitMQ, if it has one. */
@@ -30,7 +30,7 @@ type RedisPasswords = Omit<StorePasswords, 'users'> & {
 
 /**
  * Returns the ACL file that Redis loads at its start, with hashes of the passwords.
- * @param settings settings of the services that change the names of their Redis keys; by default none
+ * @param settings settings of the services that change the prefixes of their Redis keys; by default none
  */
 export function redisUsers(
   { administrator, users, names = {} }: RedisPasswords,

@@ -86,7 +86,7 @@ function checkSchema(check: Check, member: string): Schema {
   const constraint: unknown = check.constraints?.[0];
   const schemaOf = schemasOfChecks[name];
   if (schemaOf !== undefined) return schemaOf(constraint);
-  const ofField = schemaShape.safeParse(constraint); // `Field` stores its schema as the constraint
-  if (ofField.success) return ofField.data;
+  const fieldSchema = schemaShape.safeParse(constraint); // `Field` stores its schema as the constraint
+  if (fieldSchema.success) return fieldSchema.data;
   throw new Error(`${member} is checked by ${name}, which has no schema.`);
 }

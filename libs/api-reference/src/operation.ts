@@ -10,7 +10,7 @@ export interface ErrorDoc {
 
 export type ResponseHeader = 'Location' | 'Idempotent-Replayed' | 'Repr-Digest' | 'ETag';
 
-/** What cannot be read from the code of an operation: its texts, examples, response shape and own errors. */
+/** Documentation that an operation's code does not contain: texts, examples, response shape and errors. */
 export interface OperationDoc<Shape extends z.ZodType = z.ZodType> {
   /** Unique in the document; becomes the method's name in generated clients. */
   readonly id: string;
@@ -48,7 +48,7 @@ type HandlerResult<Body> = Promise<
   Body | { readonly body: Body; readonly headers: Readonly<Record<string, string>> }
 >;
 
-/** Shape of a body that the handler writes as text instead of returning it; so its type is not checked. */
+/** Shape of a body that the handler writes as text. It does not return the body, so no type is checked. */
 export const textBody: z.ZodType = z.string();
 
 const operations = new WeakMap<object, OperationDoc>();

@@ -6,7 +6,7 @@ import type { Schemas } from './schema.js';
 /** The two APIs, by the first segment of their paths. */
 export type Api = 'store' | 'creator';
 
-/** A route of the code: read from a controller, or declared for a route without one. */
+/** A route, which is read from a controller, or declared if it has no controller. */
 export interface Route {
   readonly method: Method;
   /** Below the API's prefix, with `{name}` for parameters. */

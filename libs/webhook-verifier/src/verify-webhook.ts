@@ -7,7 +7,7 @@ import { WebhookVerificationError } from './webhook-verification-error.js';
 
 export interface WebhookRequest {
   readonly headers: RequestHeaders;
-  /** The raw bytes, e.g. a Buffer. Parsed and re-serialised JSON has another signature. */
+  /** The raw bytes, such as a Buffer. Parsed and re-serialised JSON does not match the signature. */
   readonly body: Uint8Array;
 }
 

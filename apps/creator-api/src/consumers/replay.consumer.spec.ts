@@ -135,7 +135,7 @@ describe('the read models of creators and orders', () => {
     ].entries())
       await api.database.run(statement(`test.damage-${index}`, damage));
     await writeReplay(replayMessages());
-    // Of the sums, only the counts were damaged.
+    // The damage included the counts, but no other sums.
     expect(await rebuildSums()).toMatchObject({ breakdown: 0, months: 0 });
     expect(await postAndReadRows()).toEqual(rows);
   });

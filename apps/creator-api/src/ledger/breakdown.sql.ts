@@ -7,8 +7,8 @@ export const appBreakdownKey =
   'creator_id, currency, client_id, period, release_id, product_type, country_code, platform';
 
 /**
- * SQL: rows of the ledger with the columns of all keys. Those of the order and its line are '' if their value
- * is not known.
+ * SQL: rows of the ledger with the columns of all keys. The columns of the order and its line are '' if their
+ * value is not known.
  * @param condition on the row `l` of the ledger
  */
 export function ledgerLines(condition: string): string {

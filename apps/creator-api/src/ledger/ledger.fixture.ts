@@ -162,7 +162,7 @@ export function orderMessages(creators: readonly CreatorSnapshot[], history: Ord
   return orderStates(creators, history).map(orderMessage);
 }
 
-/** Returns the items in an order that `chance` decides. */
+/** Returns the items in a random order, which `chance` determines. */
 export function shuffle<Item>(items: readonly Item[], chance: Iterator<number>): Item[] {
   const ranked = items.map((item) => ({ item, rank: nextNumber(chance) }));
   return ranked.sort((one, other) => one.rank - other.rank).map(({ item }) => item);

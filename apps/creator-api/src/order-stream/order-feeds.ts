@@ -119,8 +119,8 @@ export function readNewOrders(sql: Sql, creatorId: string, after: number): Promi
   return sql.rows<PositionedOrder>(readPage, [creatorId, after]);
 }
 
-// An entry without a position is as old as its row. One with a position is as old as that, since it may have
-// waited for a reader for a long time. Row locks protect an entry that gets its position concurrently.
+// An entry with a position is as old as its position, since it may have waited for a reader for a long time
+// before. Row locks protect an entry that gets its position concurrently.
 const deleteEntries = statement(
   'order-feed.delete-entries',
   `DELETE FROM order_feed_entries WHERE order_id = ANY(ARRAY(

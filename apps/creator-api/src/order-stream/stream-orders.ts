@@ -11,7 +11,7 @@ import { type ActiveStream, ActiveStreams } from './active-streams.job.js';
 
 /** Below the read timeout of the gateway (30 s). */
 export const heartbeatMs = 15_000;
-/** Pause of a client before it connects again after a broken connection. */
+/** Delay after which a client reconnects, sent in the field `retry`. */
 const reconnectDelayMs = 1_000;
 /** Time that a client has to read the rest of the stream after its token has expired. */
 const graceMs = 60_000;

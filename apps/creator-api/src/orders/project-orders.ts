@@ -31,7 +31,7 @@ const insertItems = statement(
      total_amount bigint, vat_amount bigint, royalty_amount bigint, royalty_rate int)`,
 );
 
-// For releases of the catalogue, their orders are the only source of their creator.
+// The orders of a release of the catalogue are the only source of its creator.
 const recordReleases = statement(
   'orders.record-releases',
   `INSERT INTO ordered_releases (release_id, creator_id) SELECT DISTINCT release_id, creator_id

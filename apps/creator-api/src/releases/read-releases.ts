@@ -19,7 +19,7 @@ const countReleases = statement(
   'SELECT count(*) AS total FROM editions WHERE creator_id = $1',
 );
 
-// The upload that was registered last decides about a track, as it does in the Store.
+// The state of a track is the state of its upload that was registered last, as in the Store.
 const newestUploads = (releaseId: string): string =>
   `SELECT DISTINCT ON (track_id) * FROM track_uploads WHERE release_id = ${releaseId} ORDER BY track_id, created_at DESC, id DESC`;
 const withTracks = (editions: string): string => `

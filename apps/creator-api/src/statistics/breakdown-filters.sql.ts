@@ -1,6 +1,6 @@
 /**
  * SQL: all filters except `app`, as a condition on rows of a breakdown. A filter that is null is ignored.
- * Only `monthly_app_breakdown` has apps, so its queries add that filter themselves.
+ * Statements on `monthly_app_breakdown`, the only table with apps, add the filter `app`.
  */
 export const matchesFilters = `(:release::uuid IS NULL OR release_id = :release)
      AND (:product_type::text IS NULL OR product_type = :product_type)

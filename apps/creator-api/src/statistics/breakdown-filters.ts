@@ -3,7 +3,7 @@ import { TextField, UuidField } from '@fulfilment/http-service';
 import { applyDecorators } from '@nestjs/common';
 import { IsOptional, Matches } from 'class-validator';
 
-// Optional query parameters of the series, the ledger lines and, for apps, the orders.
+// Optional query parameters of series and ledger lines. Lists and exports of orders have only `AppFilter`.
 
 export function ReleaseFilter(): PropertyDecorator {
   return applyDecorators(

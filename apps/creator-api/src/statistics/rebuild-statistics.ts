@@ -7,7 +7,7 @@ import {
   type Rebuilt,
 } from '../read-models/rebuild-by-creator.js';
 
-// The deltas are ledger minus table.
+// A delta is the sum of the ledger minus the stored sum.
 const correctSql = (table: string, key: string): string => `
    WITH compared AS MATERIALIZED (
      SELECT ${key}, l.units AS ledger_units, (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties) AS differs,
@@ -39,12 +39,12 @@ const statisticsPlan = rebuildPlan('statistics', 'monthly_statistics', monthKey)
 const breakdownPlan = rebuildPlan('breakdown', 'monthly_breakdown', breakdownKey);
 const appBreakdownPlan = rebuildPlan('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
 
-/** Recalculates the monthly sums from the ledger, and corrects those that differ. Safe during postings. */
+/** Recalculates the monthly sums from the ledger, and corrects wrong ones. Safe during postings. */
 export function rebuildStatistics(database: Database): Promise<Rebuilt> {
   return rebuildByCreator(database, statisticsPlan);
 }
 
-/** Recalculates the breakdowns from ledger and orders, and corrects them. Safe during postings. */
+/** Recalculates the breakdowns from ledger and orders, and corrects wrong sums. Safe during postings. */
 export function rebuildBreakdown(database: Database): Promise<Rebuilt> {
   return rebuildByCreator(database, breakdownPlan, appBreakdownPlan);
 }

@@ -1,4 +1,4 @@
-/** Units and amounts of a figure, as responses have them. */
+/** Sums as in responses. */
 export interface Sums {
   readonly units: number;
   readonly revenue: number;

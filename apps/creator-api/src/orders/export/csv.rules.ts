@@ -2,8 +2,8 @@
 const formula = /^[=+\-@\t\r]/;
 
 /**
- * Returns a line of a CSV file (RFC 4180). Text that a spreadsheet would run as a formula gets an apostrophe
- * in front, by which spreadsheets show it as text.
+ * Returns a line of a CSV file (RFC 4180). Text that a spreadsheet would run as a formula is prefixed with an
+ * apostrophe, so that the spreadsheet shows it as text.
  */
 export function csvLine(cells: readonly (string | number | bigint)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

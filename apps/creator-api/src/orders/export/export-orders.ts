@@ -15,7 +15,7 @@ import { textStream, type WriteText } from './text-stream.js';
 const ordersPerPage = 200;
 const maxDurationMs = 10 * 60_000;
 
-// `micros` and `id` are of the last order of the previous page.
+// `:micros` (its time in microseconds) and `:id` identify the last order of the previous page.
 const readPage = statement(
   'export.page',
   `SELECT id, placed_at, (extract(epoch FROM placed_at) * 1000000)::bigint AS micros, currency, payment_status, dispatch_status,

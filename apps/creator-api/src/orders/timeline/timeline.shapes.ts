@@ -14,7 +14,7 @@ export const timelineEvents = [
 
 /** A timeline shows at most this many of the events that messages reported, the newest ones. */
 export const maxReportedEvents = 200;
-/** `placed`, `paid` and `refunded`, whose times the row of the order has. */
+/** `placed`, `paid` and `refunded`, whose times are in the row of the order. */
 const maxOrderDates = 3;
 
 const tracking = z

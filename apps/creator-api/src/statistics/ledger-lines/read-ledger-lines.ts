@@ -53,7 +53,7 @@ interface LineRow extends LedgerRow {
   readonly rate_to: string | null;
 }
 
-/** Returns the postings behind the figures of a month, and the figures, from one snapshot. */
+/** Returns the postings of a month and their totals, from one snapshot. */
 @Injectable()
 export class ReadLedgerLines {
   constructor(

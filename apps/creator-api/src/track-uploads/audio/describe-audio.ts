@@ -14,7 +14,7 @@ import { type TrackTags, trackTags } from './track-tags.rules.js';
 import { measureAiff, measureWave } from './measure-pcm.js';
 
 const minSeconds = 10;
-/** Limits the memory for tags with pictures, which are read as a whole. It is not part of the heap. */
+/** Limits the memory for tags with pictures, which are read as a whole, outside the heap of the thread. */
 const maxTagBytes = 64 * 1024 * 1024;
 
 /** Functions that count the audible samples. They throw InvalidAudio if the file is incomplete. */

@@ -63,7 +63,7 @@ function countFrames(soundBytes: number, { channels, bits, frameBytes }: SampleF
 
 /**
  * Reads an IFF file (RIFF: "Multimedia Programming Interface and Data Specifications" 1.0; AIFF: "EA IFF
- * 85"). The form and each chunk must be complete. Of chunks with one name, the first applies.
+ * 85"). The form and each chunk must be complete. If chunks have the same name, the first one applies.
  */
 function readChunks(
   file: ByteSource,
@@ -84,7 +84,7 @@ function readChunks(
   for (let offset = start + 12, count = 0; offset + 8 <= end && count < maxChunks; count += 1) {
     const name = file.bytes(offset, 4).toString('latin1');
     const length = readLength(offset + 4);
-    // Copied, so that the window is not kept.
+    // Copied, so that the window of the file can be freed.
     if (name === names.format)
       format ??= Buffer.from(file.bytes(offset + 8, Math.min(length, maxFormatBytes)));
     if (name === names.sound) soundBytes ??= length;

@@ -13,7 +13,7 @@ import { Spool } from './spool.js';
 import { type AudioServer, audioServer } from '../track-uploads.fixture.js';
 
 const maxBytes = 300_000; // more than the 192 kB of `file`
-/** With these limits of time, only a server that drips or hangs fails. */
+/** With these time limits, only a server that sends too slowly or not at all fails. */
 const defaultLimits = {
   TRACK_UPLOAD_MAX_BYTES: maxBytes,
   TRACK_UPLOAD_TIMEOUT_MS: 60_000,
