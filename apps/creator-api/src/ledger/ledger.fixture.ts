@@ -4,7 +4,7 @@ import { eventually } from '@fulfilment/testing';
 import fc from 'fast-check';
 import { appCountKey, countKey } from '../orders/order-columns.sql.js';
 import { anItem, anOrder, orderMessage, transitioned } from '../orders/order-snapshot.fixture.js';
-import { appBreakdownKey, breakdownKey, monthKey } from './breakdown.sql.js';
+import { appBreakdownKey, breakdownKey, monthKey } from './ledger-sums.sql.js';
 import { postWaitingOrders } from './post-waiting-orders.js';
 
 /** Exchange rates for the dates of `orderHistory`. */

@@ -1,5 +1,5 @@
 import { pipelined, statement, type Transaction } from '@fulfilment/database';
-import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from './breakdown.sql.js';
+import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from './ledger-sums.sql.js';
 import { convertLine, type PaidLine } from './convert-line.rules.js';
 import { lockMonthsShared, postingMonth } from './close-months.js';
 import { settlementRate } from './settlement-rate.sql.js';

@@ -1,5 +1,5 @@
 import { type Database, ofTable, statement } from '@fulfilment/database';
-import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from '../ledger/breakdown.sql.js';
+import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from '../ledger/ledger-sums.sql.js';
 import {
   creatorsIn,
   rebuildByCreator,
