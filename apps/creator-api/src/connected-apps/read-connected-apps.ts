@@ -101,6 +101,6 @@ export class ReadConnectedApps {
   }
 }
 
-function figures({ orders = 0, ...sums }: Partial<FiguresRow> = {}): ConnectedAppsView['unknown'] {
-  return { orders, totals: exactSums(sums) };
+function figures(row: FiguresRow | undefined): ConnectedAppsView['unknown'] {
+  return { orders: row?.orders ?? 0, totals: exactSums(row) };
 }

@@ -17,28 +17,22 @@ const minSeconds = 10;
 /** Limits the memory for tags with pictures, which are read as a whole, outside the heap of the thread. */
 const maxTagBytes = 64 * 1024 * 1024;
 
-/** Functions that count the audible samples. They throw InvalidAudio if the file is incomplete. */
-const measurers: Readonly<Record<AudioFormat, (file: ByteSource, start: number) => Measurement>> = {
-  WAV: measureWave,
-  AIFF: measureAiff,
-  FLAC: measureFlac,
-  MP3: measureMp3,
-  AAC: measureAdts,
-  M4A: measureMp4,
+interface FormatProperties {
+  /** Counts the audible samples. @throws InvalidAudio if the file is incomplete */
+  readonly measure: (file: ByteSource, start: number) => Measurement;
+  /** music-metadata selects its parser by the media type. */
+  readonly mediaType: string;
+  /** A file may state a bit depth although its codec has none. */
+  readonly hasBitDepth: boolean;
+}
+const formats: Readonly<Record<AudioFormat, FormatProperties>> = {
+  WAV: { measure: measureWave, mediaType: 'audio/wav', hasBitDepth: true },
+  AIFF: { measure: measureAiff, mediaType: 'audio/aiff', hasBitDepth: true },
+  FLAC: { measure: measureFlac, mediaType: 'audio/flac', hasBitDepth: true },
+  MP3: { measure: measureMp3, mediaType: 'audio/mpeg', hasBitDepth: false },
+  AAC: { measure: measureAdts, mediaType: 'audio/aac', hasBitDepth: false },
+  M4A: { measure: measureMp4, mediaType: 'audio/mp4', hasBitDepth: false },
 };
-
-/** music-metadata selects its parser by the media type. */
-const mediaTypes: Readonly<Record<AudioFormat, string>> = {
-  WAV: 'audio/wav',
-  AIFF: 'audio/aiff',
-  FLAC: 'audio/flac',
-  MP3: 'audio/mpeg',
-  AAC: 'audio/aac',
-  M4A: 'audio/mp4',
-};
-
-/** Files of the other formats may state a bit depth, although their codecs have none. */
-const formatsWithBitDepth: ReadonlySet<AudioFormat> = new Set(['WAV', 'AIFF', 'FLAC']);
 
 export interface DescribedAudio extends TrackTags {
   readonly audio: AudioProperties;
@@ -63,7 +57,7 @@ export async function describeAudio(fd: number, size: number): Promise<Described
     container: format,
     codec: codec ?? metadata.codec,
     sample_rate: Math.round(sampleRate),
-    bit_depth: formatsWithBitDepth.has(format) ? (metadata.bitsPerSample ?? null) : null,
+    bit_depth: formats[format].hasBitDepth ? (metadata.bitsPerSample ?? null) : null,
     channels: channels ?? metadata.numberOfChannels ?? null,
     duration_seconds: milliseconds / 1000,
     loudness: gain === null ? null : { track_gain_db: gain, track_peak: peak },
@@ -91,7 +85,7 @@ function measure(file: ByteSource): Measurement & { readonly format: AudioFormat
   if (detected === undefined)
     throw new InvalidAudio('not_audio', 'The file is not WAV, AIFF, FLAC, MP3, AAC or M4A audio.');
   try {
-    return { format: detected.format, ...measurers[detected.format](file, detected.start) };
+    return { format: detected.format, ...formats[detected.format].measure(file, detected.start) };
   } catch (error) {
     // A truncated header. Compared by name, since in Jest `instanceof RangeError` is false for Node's errors.
     if (isNativeError(error) && error.name === 'RangeError')
@@ -103,7 +97,7 @@ function measure(file: ByteSource): Measurement & { readonly format: AudioFormat
 /** The spooled file is unlinked, so it is opened by its descriptor. */
 async function parseMetadata(fd: number, format: AudioFormat): Promise<IAudioMetadata> {
   const tokenizer = await fromFile(`/dev/fd/${fd}`, { maxBufferSize: maxTagBytes });
-  tokenizer.fileInfo.mimeType = mediaTypes[format];
+  tokenizer.fileInfo.mimeType = formats[format].mediaType;
   try {
     return await parseFromTokenizer(tokenizer, { duration: false, skipCovers: true });
   } catch {
