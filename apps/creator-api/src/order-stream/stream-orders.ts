@@ -2,7 +2,7 @@ import { type Caller, RevokedTokens, SignedCursors, tenantKey } from '@fulfilmen
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
-import { textStream, type WriteText } from '../orders/export/text-stream.js';
+import { textStream, type WriteText } from '../text-output/text-stream.js';
 import { orderSummary } from '../orders/order.view.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';

@@ -5,7 +5,7 @@ import type { Caller, NumberedPageDto } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { textStream } from '../orders/export/text-stream.js';
+import { textStream } from '../text-output/text-stream.js';
 import { exactSums, type SumsRow } from '../statistics/exact-sums.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';

@@ -1,7 +1,7 @@
 import { nilUuid, publicId } from '@fulfilment/contracts';
 import { keysetPages, type Sql, statement } from '@fulfilment/database';
 import type { LedgerRow } from '../ledger/ledger-row.js';
-import { csvLine } from '../orders/export/csv.rules.js';
+import { csvLine } from '../text-output/csv.rules.js';
 
 const linesPerPage = 1000;
 

@@ -9,8 +9,8 @@ import { dayRange } from '../day-range.rules.js';
 import { itemColumns } from '../order-columns.sql.js';
 import type { ItemColumns, OrderColumns } from '../order.view.js';
 import type { OrdersFilter } from '../orders.dto.js';
-import { csvLine } from './csv.rules.js';
-import { textStream, type WriteText } from './text-stream.js';
+import { csvLine } from '../../text-output/csv.rules.js';
+import { textStream, type WriteText } from '../../text-output/text-stream.js';
 
 const ordersPerPage = 200;
 const maxDurationMs = 10 * 60_000;
