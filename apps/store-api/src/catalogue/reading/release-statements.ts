@@ -1,5 +1,5 @@
 import { type Currency, maxUuid } from '@fulfilment/contracts';
-import { RowParameters, statement } from '@fulfilment/database';
+import { JsonRows, statement } from '@fulfilment/database';
 import { productPriceSql } from '../product-row.js';
 
 const summaryColumns = `r.id, r.name, r.artist_name, r.additional_artists, r.release_date, r.cover_image_url,
@@ -37,20 +37,20 @@ export interface PageRequest {
 }
 
 /** The parameters of `listPages`: a row for each requested page. */
-export const requestedPages = new RowParameters<PageRequest>('requested', {
-  creator_id: ['uuid', (page) => page.creator_id],
-  currency: ['text', (page) => page.currency],
-  max_rows: ['int', (page) => page.max_rows],
-  after_micros: ['bigint', (page) => page.after_micros],
-  after_id: ['uuid', (page) => page.after_id],
-  created_after: ['timestamptz', (page) => page.created_after],
-  created_before: ['timestamptz', (page) => page.created_before],
+export const requestedPages = new JsonRows<PageRequest>('requested', {
+  creator_id: 'uuid',
+  currency: 'text',
+  max_rows: 'int',
+  after_micros: 'bigint',
+  after_id: 'uuid',
+  created_after: 'timestamptz',
+  created_before: 'timestamptz',
 });
 /** Reads several pages. */
 export const listPages = statement(
   'releases.list-pages',
-  `SELECT (requested.index - 1)::int AS index, ${summaryColumns}
-   FROM ${requestedPages.tableWithIndex()}
+  `SELECT requested.index, ${summaryColumns}
+   FROM ${requestedPages.table()}
    CROSS JOIN LATERAL (
      SELECT * FROM releases WHERE creator_id = requested.creator_id AND ${afterCursorSql('requested.after_micros', 'requested.after_id')}
        AND ${createdBetweenSql('requested.created_after', 'requested.created_before')}

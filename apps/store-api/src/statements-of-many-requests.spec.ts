@@ -1,11 +1,12 @@
 import { statement } from '@fulfilment/database';
 import { executedGenericPlan, scratchDatabase } from '@fulfilment/database/testing';
-import { readSellable } from '../catalogue/sellable-products.js';
-import { migrations } from '../migrations/index.js';
-import { claimNew } from './idempotency-keys.js';
-import { readPricing } from './pricing/read-pricing.js';
-import { readOrders } from './reading/read-orders.js';
-import { settlePaidOrders } from './settling/settle-unchanged.js';
+import { listPages } from './catalogue/reading/release-statements.js';
+import { readSellable } from './catalogue/sellable-products.js';
+import { migrations } from './migrations/index.js';
+import { claimNew } from './orders/idempotency-keys.js';
+import { readPricing } from './orders/pricing/read-pricing.js';
+import { readOrders } from './orders/reading/read-orders.js';
+import { settlePaidOrders } from './orders/settling/settle-unchanged.js';
 
 const countCustomPlans = statement(
   'test.count-custom-plans',
@@ -17,7 +18,7 @@ describe('the statements that concurrent requests share', () => {
   beforeAll(async () => (scratch = await scratchDatabase(migrations)));
   afterAll(() => scratch.drop());
 
-  const statements = [claimNew, readPricing, readOrders, readSellable, settlePaidOrders];
+  const statements = [claimNew, listPages, readPricing, readOrders, readSellable, settlePaidOrders];
 
   // PostgreSQL plans the first five executions anyway.
   it.each(statements)('are not planned at each execution: $name', async (shared) => {
