@@ -22,7 +22,7 @@ export interface Exchange {
   readonly durationMs: number;
   /** Whether this machine or its name server caused the failure, not the remote server. */
   readonly isLocalFailure: boolean;
-  /** Whether this process must have stalled, since the exchange ended so late. Then ignore `durationMs`. */
+  /** Whether the exchange ended so late that this process must have stalled. Then ignore `durationMs`. */
   readonly processStalled: boolean;
 }
 
@@ -74,7 +74,7 @@ const stallThresholdMs = 1_000;
  */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly startedAtMs = performance.now();
-  /** Ends at `deadlineMs`; once the status has arrived, at `bodyTimeoutMs` if that is earlier. */
+  /** Fires at `deadlineMs`; once the status has arrived, after `bodyTimeoutMs` if that is earlier. */
   private deadlineTimer: NodeJS.Timeout;
   private readonly throughputTimer: NodeJS.Timeout | undefined;
   /** Bytes of the body that arrived in the current interval of `minThroughput`. */
@@ -182,7 +182,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.controller?.abort(new Error(`The exchange was aborted: ${reason}.`));
   }
 
-  /** Returns the outcome by the status, which alone decides once it has arrived; before, the other one. */
+  /** Returns the outcome of the status, if it has arrived; otherwise the other outcome. */
   private statusOutcomeOr(outcomeWithoutStatus: Outcome): Outcome {
     return this.statusCode === undefined ? outcomeWithoutStatus : outcomeOfStatus(this.statusCode);
   }

@@ -31,7 +31,7 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${port}/`;
 }
 
-/** Starts a TCP server, which can respond with anything. Returns its URL and the number of connections. */
+/** Starts a TCP server, which can respond with any bytes. Returns its URL, and its number of connections. */
 export async function serveRaw(onConnection: (socket: Socket) => void) {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
@@ -74,7 +74,7 @@ async function trustedCertificate(): Promise<TlsOptions> {
   return { cert: readFileSync(files.certificateFile), key: readFileSync(files.keyFile) };
 }
 
-/** Returns a POST request with long timeouts, of whose response 16 KiB are read and 4 KiB kept. */
+/** Returns a POST request with long timeouts. It reads up to 16 KiB of the response body, and keeps 4 KiB. */
 export function postRequest(url: string, changes: Partial<GuardedRequest> = {}): GuardedRequest {
   return { method: 'POST', url, headers: {}, body: Buffer.from('{}'), ...limits, ...changes };
 }

@@ -99,7 +99,7 @@ describe('the guarded client', () => {
 
   it.each([
     ['the name does not exist', 'ENOTFOUND', 'queryA', 'dns_error', false],
-    ['a resolver of another kind finds no name', 'ENOTFOUND', undefined, 'dns_error', false],
+    ['the error of an unknown name has no syscall', 'ENOTFOUND', undefined, 'dns_error', false],
     ['the name has no address', 'ENODATA', 'queryA', 'dns_error', false],
     ['the name server fails', 'ESERVFAIL', 'queryA', 'dns_error', true],
     ['the name server is unreachable', 'ECONNREFUSED', 'queryA', 'dns_error', true],

@@ -7,7 +7,7 @@ import { guardedConnector } from './guarded-connector.js';
 import { type ResolveAddresses, resolveByNameServer, resolveBySystem } from './resolve-addresses.js';
 import { hostAndPort, hostOf, targetUrlProblem, type TargetPolicy } from './target-url.rules.js';
 
-/** Short, since the caller's request waits for the check. */
+/** Timeout of a lookup by `findAddressProblem`. Short, since a client's request waits for it. */
 const nameCheckTimeoutMs = 2_000;
 const maxHeaderBytes = 16 * 1024;
 /** Less than the 5 s after which a Node server closes an idle connection by default. */
@@ -44,7 +44,7 @@ export class GuardedClient {
   constructor(settings: GuardedClientSettings) {
     const { allowLoopback, blockedNetworks = [], ownUrls = [] } = settings;
     this.isAllowedAddress = addressRule({ allowLoopback, blockedNetworks });
-    this.resolve = settings.resolve ?? (allowLoopback ? resolveBySystem() : resolveByNameServer());
+    this.resolve = settings.resolve ?? (allowLoopback ? resolveBySystem : resolveByNameServer());
     this.policy = {
       allowLoopback,
       isAllowedAddress: this.isAllowedAddress,
@@ -66,8 +66,8 @@ export class GuardedClient {
   }
 
   /**
-   * Like `findUrlProblem`, and also rejects a name that resolves to a blocked address. A name that does not
-   * resolve yet is accepted, since each new connection checks the addresses.
+   * Like `findUrlProblem`, but also resolves the name: none of its addresses may be blocked. Accepts a name
+   * that does not resolve yet, since each new connection checks the addresses.
    */
   async findAddressProblem(url: string): Promise<string | undefined> {
     const problem = this.findUrlProblem(url);

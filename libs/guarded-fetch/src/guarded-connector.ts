@@ -31,7 +31,7 @@ export function guardedConnector(
       callback(new BlockedAddress(), null);
       return;
     }
-    // As one tuple, so that TypeScript infers from `error === null` that there is a socket.
+    // A rest parameter, so that TypeScript infers from `error === null` that there is a socket.
     connect(options, (...[error, socket]) => {
       if (error !== null) {
         callback(error, null);
@@ -63,7 +63,7 @@ function pinnedLookup(resolve: ResolveAddresses, isAllowedAddress: AddressRule):
       throw new NameServerTimeout('The name server did not respond in time.');
     }).then(
       (addresses) => {
-        const first = addresses[0]; // a name without an address counts as blocked, too
+        const first = addresses[0]; // a name without addresses counts as blocked, too
         if (first === undefined || addresses.some(({ address }) => !isAllowedAddress(address))) {
           callback(new BlockedAddress(), '');
         } else if (options.all === true) {

@@ -13,7 +13,8 @@ const queryTypes = new Map<number, QueryType>([
   [28, 'AAAA'],
 ]);
 const headerBytes = 12;
-const responseWithRecursion = 0x8180;
+/** Flags of the header: a response, recursion desired, recursion available (RFC 1035 §4.1.1). */
+const responseFlags = 0x8180;
 
 /** Starts a name server. Returns its address, and how many queries of each type it has received. */
 export async function startNameServer(respond: Responder) {
@@ -31,7 +32,7 @@ export async function startNameServer(respond: Responder) {
   return { address: `127.0.0.1:${socket.address().port}`, counts, close: () => socket.close() };
 }
 
-/** The position after the name of the question, which is a sequence of labels that an empty one ends. */
+/** Returns the position after the name of the question: a sequence of labels that ends with an empty one. */
 function nameEnd(query: Buffer): number {
   let position = headerBytes;
   for (let length = query.readUInt8(position); length > 0; length = query.readUInt8(position))
@@ -39,18 +40,18 @@ function nameEnd(query: Buffer): number {
   return position + 1;
 }
 
-/** Repeats the question of a query, and appends the record (RFC 1035 §4). */
+/** Returns a response with the question of the query and the record (RFC 1035 §4). */
 function responseTo(query: Buffer, data: RecordData): Buffer {
   const questionEnd = nameEnd(query) + 4; // type and class
   const header = Buffer.alloc(headerBytes);
   query.copy(header, 0, 0, 2); // the id
-  header.writeUInt16BE(responseWithRecursion, 2);
+  header.writeUInt16BE(responseFlags, 2);
   header.writeUInt16BE(1, 4); // questions
   header.writeUInt16BE(data === 'none' ? 0 : 1, 6);
   const question = query.subarray(headerBytes, questionEnd);
   if (data === 'none') return Buffer.concat([header, question]);
   const record = Buffer.alloc(12);
-  record.writeUInt16BE(0xc000 | headerBytes, 0); // the name of the question
+  record.writeUInt16BE(0xc000 | headerBytes, 0); // a pointer to the name of the question (RFC 1035 §4.1.4)
   query.copy(record, 2, questionEnd - 4, questionEnd); // its type and class
   record.writeUInt32BE(60, 6); // time to live in seconds
   record.writeUInt16BE(data.length, 10);

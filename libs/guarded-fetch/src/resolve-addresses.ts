@@ -10,9 +10,10 @@ export interface ResolvedAddress {
 export type ResolveAddresses = (hostname: string) => Promise<ResolvedAddress[]>;
 
 /**
- * A single name server is asked twice, the second time with twice the timeout; of several, each is asked
- * once. All of that ends before the limits of `guardedConnector` and of `findAddressProblem`, so a lost
- * packet or a silent name server does not end a lookup, and neither do servers that never respond about IPv6.
+ * Timeout of the first query. A single name server is queried twice, the second time with twice the timeout;
+ * of several servers, each is queried once. So a lookup survives a lost packet, one silent name server, and
+ * servers that never respond to queries for IPv6 addresses: all queries end before the timeouts of
+ * `guardedConnector` and `findAddressProblem`.
  */
 const queryTimeoutMs = 500;
 
@@ -33,7 +34,7 @@ export function resolveByNameServer(servers?: readonly string[]): ResolveAddress
       ...(ipv6.status === 'fulfilled' ? ipv6.value : []).map((address) => ({ address, family: 6 as const })),
     ];
     if (found.length > 0) return found;
-    // A local failure of one query comes first: with it, "no address" of the other one is not conclusive.
+    // Prefers a local failure: after it, the other query's "no address" does not show that the name has none.
     const failures = [ipv4, ipv6].flatMap((result): Error[] =>
       result.status === 'rejected' && result.reason instanceof Error ? [result.reason] : [],
     );
@@ -42,9 +43,7 @@ export function resolveByNameServer(servers?: readonly string[]): ResolveAddress
 }
 
 /** Resolves like other programs of this machine, including its hosts file. For development. */
-export function resolveBySystem(): ResolveAddresses {
-  return async (hostname) => {
-    const found = await lookup(hostname, { all: true, verbatim: false });
-    return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
-  };
+export async function resolveBySystem(hostname: string): Promise<ResolvedAddress[]> {
+  const found = await lookup(hostname, { all: true, verbatim: false });
+  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 }

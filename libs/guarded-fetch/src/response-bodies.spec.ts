@@ -3,8 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { GuardedRequest } from './guarded-client.js';
 import { newClient, postRequest, serve, stopAll } from './guarded-client.fixture.js';
 
-// Of the response to a `postRequest`, 16,384 bytes are read and 4,096 kept.
 afterEach(stopAll);
+
+// The default limits of `postRequest` are 16,384 bytes to read and 4,096 bytes to keep.
 
 describe('the body of a response', () => {
   it('does not delay the outcome when it arrives in drops: the status decides', async () => {

@@ -20,7 +20,7 @@ describe('BLOCKED_NETWORKS', () => {
   });
 
   it.each(['10.0.0.0', '10.0.0.0/33', '10.0.0.0/8, 11.0.0.0/8', 'intranet/8', '2001:db8::/129'])(
-    'is rejected with its form when it is "%s"',
+    'is rejected, with the required form, when it is "%s"',
     (text) => {
       expect(parse(text).error?.issues).toMatchObject([
         { path: ['BLOCKED_NETWORKS'], message: 'must be networks in CIDR form, separated by commas' },

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { addressRule } from './address.rules.js';
-import { hostAndPort, targetUrlProblem } from './target-url.rules.js';
-import { targetUri } from './target-uri.rules.js';
+import { hostAndPort, targetUri, targetUrlProblem } from './target-url.rules.js';
 
 function policy({ allowLoopback }: { readonly allowLoopback: boolean }) {
   return {

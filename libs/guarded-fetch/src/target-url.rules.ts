@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import type { AddressRule } from './address.rules.js';
-import { targetUri } from './target-uri.rules.js';
 
 const maxCharacters = 2048;
 // WHATWG's parser drops or rewrites white space, control characters and backslashes, so two parsers could see
@@ -20,8 +19,17 @@ const infrastructurePorts = new Set([
   2375, 2376, 2379, 2380, 3306, 4369, 5432, 5671, 5672, 6379, 6443, 8500, 9042, 9092, 9200, 9300, 10250,
   11211, 15672, 25672, 27017,
 ]);
-/** Names that only local networks resolve, and `.onion` (RFC 7686), which the DNS does not resolve. */
+/** Names that only local networks resolve, and `.onion` names (RFC 7686), which are not in the DNS. */
 const localNames = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|onion)$/;
+
+const percentEncoded = '%[0-9A-Fa-f]{2}';
+const hostCharacter = `(?:[A-Za-z0-9\\-._~!$&'()*+,;=]|${percentEncoded})`;
+const pathCharacter = `(?:[A-Za-z0-9\\-._~!$&'()*+,;=:@/]|${percentEncoded})`;
+/** An http or https URI (RFC 3986) without user information and fragment. */
+const uriPattern = new RegExp(
+  `^https?://(?:\\[[0-9A-Fa-f:.]+\\]|${hostCharacter}+)(?::[0-9]*)?(?:/${pathCharacter}*)?(?:\\?(?:${pathCharacter}|\\?)*)?$`,
+  'i',
+);
 
 export interface TargetPolicy {
   /** Allows loopback targets, also over http and on any port, for development. */
@@ -55,6 +63,18 @@ function policyProblem(text: string, policy: TargetPolicy): string | undefined {
   if (policy.ownHosts.has(hostAndPort(url))) return 'must not be an address of this service';
   if (isLoopbackAllowed) return undefined;
   return hostProblem(host, policy.isAllowedAddress) ?? portProblem(url);
+}
+
+/**
+ * Returns a target URL as a URI (RFC 3986), since the API reference promises `format: uri`: unchanged if it
+ * is one, else as WHATWG normalises it (`https://münchen.example/ä` becomes
+ * `https://xn--mnchen-3ya.example/%C3%A4`). Returns undefined if the normalised form is not a URI either.
+ */
+export function targetUri(url: string): string | undefined {
+  if (uriPattern.test(url)) return url;
+  if (!URL.canParse(url)) return undefined;
+  const { href } = new URL(url);
+  return uriPattern.test(href) ? href : undefined;
 }
 
 /**
