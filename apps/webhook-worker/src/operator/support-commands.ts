@@ -26,7 +26,7 @@ interface Row {
   readonly deleted_reason: DeletedReason | null;
 }
 
-const page = (name: string, condition: string) =>
+const pageStatement = (name: string, condition: string) =>
   statement(
     name,
     `SELECT id, creator_id, client_id, url, events, status, consecutive_failures, created_at, last_delivery_at, last_failure_at,
@@ -34,9 +34,9 @@ const page = (name: string, condition: string) =>
      FROM webhook_subscriptions
      WHERE creator_id = $1 AND ($2::text IS NULL OR client_id = $2) AND id > $3${condition} ORDER BY id LIMIT $4`,
   );
-const list = page('support.list', ' AND deleted_at IS NULL');
-const listAll = page('support.list-all', '');
-const deleteAny = deletionStatement('support.delete', 'id = $2');
+const pageOfExisting = pageStatement('support.list', ' AND deleted_at IS NULL');
+const pageWithDeleted = pageStatement('support.list-all', '');
+const deleteById = deletionStatement('support.delete', 'id = $2');
 
 /** Deletes a subscription as its owner can. @throws Error when it does not exist or is deleted already */
 async function deleteSubscription(
@@ -44,7 +44,7 @@ async function deleteSubscription(
   id: string,
 ): Promise<{ readonly id: string; readonly deleted: true }> {
   const deleted = await database.transaction((tx) =>
-    markDeleted(tx, deleteAny, { reason: 'operator', values: [id] }),
+    markDeleted(tx, deleteById, { reason: 'operator', values: [id] }),
   );
   if (deleted.length === 0)
     throw new Error(`The webhook subscription ${publicId('whk', id)} does not exist, or is deleted already.`);
@@ -52,7 +52,7 @@ async function deleteSubscription(
 }
 
 /** Accepts a UUID or a public id of the Store API. Returns the UUID. */
-const idOf = (prefix: 'whk' | 'crt') =>
+const idArgument = (prefix: 'whk' | 'crt') =>
   z.string('is missing').transform((typed, context) => {
     const id = isUuid(typed.toLowerCase()) ? typed.toLowerCase() : parsePublicId(prefix, typed);
     if (id === undefined) context.addIssue(`must be a ${prefix}_ id or a UUID`);
@@ -65,10 +65,10 @@ export const supportCommands = {
     summary: 'lists the webhook subscriptions of a creator; --deleted adds deleted ones, with the reason',
     options: ['--creator <CREATOR>', '--client <CLIENT>', '--deleted', '--limit <NUMBER>', '--after <ID>'],
     arguments: z.object({
-      creator: idOf('crt'),
+      creator: idArgument('crt'),
       client: textArgument().optional(),
       deleted: z.boolean().optional(),
-      after: idOf('whk').optional(),
+      after: idArgument('whk').optional(),
       limit: limitArgument(),
     }),
     /** Lists the oldest first, without secrets. `next` is the value of `--after` for the next page. */
@@ -76,7 +76,8 @@ export const supportCommands = {
       { database }: { readonly database: Database },
       { creator, client, after = nilUuid, deleted = false, limit },
     ) => {
-      const rows = await database.rows<Row>(deleted ? listAll : list, [creator, client, after, limit + 1]);
+      const page = deleted ? pageWithDeleted : pageOfExisting;
+      const rows = await database.rows<Row>(page, [creator, client, after, limit + 1]);
       const subscriptions = rows.slice(0, limit).map(({ id, creator_id: creatorId, ...rest }) => ({
         id: publicId('whk', id),
         creator: publicId('crt', creatorId),
@@ -88,7 +89,7 @@ export const supportCommands = {
   'webhooks delete': defineCommand({
     summary: 'deletes a webhook subscription (support)',
     options: ['--id <ID>'],
-    arguments: z.object({ id: idOf('whk') }),
+    arguments: z.object({ id: idArgument('whk') }),
     run: ({ database }: { readonly database: Database }, { id }) => deleteSubscription(database, id),
   }),
 };
