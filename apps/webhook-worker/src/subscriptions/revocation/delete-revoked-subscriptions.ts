@@ -3,7 +3,7 @@ import { BACKGROUND_DATABASE, Database, type Transaction } from '@fulfilment/dat
 import { BackgroundLoop, type Logger, LOGGER } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from '../bulk-update-requests.js';
-import { deletionStatement, markDeleted } from '../mark-deleted.js';
+import { type DeletedReason, deletionStatement, markDeleted } from '../mark-deleted.js';
 import {
   type AccessRevocation,
   issuedBeforeRevocationSql,
@@ -17,8 +17,8 @@ const maxLoggedIds = 50;
 const pollIntervalMs = 1_000;
 
 /**
- * SQL condition. Locks in the order in which other statements lock several subscriptions. The subquery of
- * ARRAY runs once; that of IN (SELECT … LIMIT) may run several times, for another batch each.
+ * SQL condition for one batch. Locks the subscriptions by id, as other statements do. A subquery in ARRAY
+ * runs once; in IN (SELECT … LIMIT) it may run several times, and find another batch each time.
  */
 const idsOfRevokedAccess = (condition: string): string =>
   `id = ANY (ARRAY(SELECT id FROM webhook_subscriptions
@@ -32,10 +32,10 @@ const deleteOfConnection = deletionStatement(
 );
 
 /**
- * Deletes the subscriptions that were created with access that is revoked: no valid token could delete them
- * any more. Owners are not notified, since they or the operator revoked the access. A transaction deletes at
- * most 1000 subscriptions, so that no lock lasts long: the first batch with the message, further batches by a
- * loop. From the message on, no delivery is sent for any of them (delivery/claiming/claim-deliveries.ts).
+ * Deletes the subscriptions that were created with access that is revoked, since no valid token can delete
+ * them. Owners are not notified: they or the operator revoked the access. A transaction deletes at most 1000
+ * subscriptions, so that no lock lasts long: the message deletes the first batch, a loop the others. From the
+ * message on, no delivery is sent for any of them (delivery/claiming/claim-deliveries.ts).
  */
 @Injectable()
 export class DeleteRevokedSubscriptions extends BackgroundLoop {
@@ -75,13 +75,11 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
 
   private async deleteBatch(tx: Transaction, revocation: AccessRevocation): Promise<void> {
     const { clientId, creatorId, revokedAt } = revocation;
+    const reason = deletedReason(revocation);
     const deleted =
       creatorId === null
-        ? await markDeleted(tx, deleteOfClient, { reason: 'client_deleted', values: [clientId, revokedAt] })
-        : await markDeleted(tx, deleteOfConnection, {
-            reason: 'client_disconnected',
-            values: [clientId, revokedAt, creatorId],
-          });
+        ? await markDeleted(tx, deleteOfClient, { reason, values: [clientId, revokedAt] })
+        : await markDeleted(tx, deleteOfConnection, { reason, values: [clientId, revokedAt, creatorId] });
     if (deleted.length < batchSize) await finishRevocation(tx, revocation);
     else tx.afterCommit(() => this.wake());
     if (deleted.length === 0) return;
@@ -89,18 +87,22 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
     tx.afterCommit(() => this.log(revocation, deleted));
   }
 
-  private log({ clientId, creatorId }: AccessRevocation, deleted: readonly string[]): void {
+  private log(revocation: AccessRevocation, deleted: readonly string[]): void {
     this.logger.info(
       {
-        reason: creatorId === null ? 'client_deleted' : 'client_disconnected',
-        client_id: clientId,
-        creator_id: creatorId ?? undefined,
+        reason: deletedReason(revocation),
+        client_id: revocation.clientId,
+        creator_id: revocation.creatorId ?? undefined,
         subscriptions: deleted.length,
         subscription_ids: deleted.slice(0, maxLoggedIds).map((id) => publicId('whk', id)),
       },
       'Webhook subscriptions were deleted because their access was revoked.',
     );
   }
+}
+
+function deletedReason({ creatorId }: AccessRevocation): DeletedReason {
+  return creatorId === null ? 'client_deleted' : 'client_disconnected';
 }
 
 function revocationOf(message: Message): AccessRevocation | undefined {
