@@ -1,4 +1,4 @@
-/** Sets an entry, as the newest one of a map. Deletes the oldest one if the map is too large. */
+/** Sets an entry and makes it the newest of the map. Deletes the oldest if there are more than `maxSize`. */
 export function setNewest<Value>(map: Map<string, Value>, key: string, value: Value, maxSize: number): void {
   map.delete(key);
   map.set(key, value);

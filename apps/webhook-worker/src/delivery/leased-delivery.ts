@@ -13,9 +13,9 @@ export interface LeasedDelivery {
   readonly number: number;
   /** Whether this is the first attempt of a delivery that was not held, recovered or manually retried. */
   readonly isFirst: boolean;
-  /** Number of steps of the schedule that were taken before this attempt. */
+  /** Number of steps of the retry schedule before this attempt. */
   readonly scheduleStep: number;
-  /** Number of attempts since its schedule began, including this one. A recovery restarts the schedule. */
+  /** Number of attempts since the start of the schedule, including this one. A recovery restarts it. */
   readonly attemptsInSchedule: number;
   /** The status before a manual retry; null for other attempts. */
   readonly priorStatus: Exclude<DeliveryStatus, 'in_flight'> | null;
@@ -28,8 +28,8 @@ export interface LeasedDelivery {
   /** Sealed Ed25519 keys; null without `v1a`. */
   readonly signingKey: Buffer | null;
   readonly previousSigningKey: Buffer | null;
-  /** Token of the lease. The attempts of one claim have the same. */
+  /** Token of the lease, which all deliveries of a claim have in common. */
   readonly token: string;
-  /** In ms of `performance.now()`. An attempt whose timeout is later is not started. */
+  /** In ms of `performance.now()`. An attempt that could time out later is not started. */
   readonly leaseEndsAtMs: number;
 }

@@ -19,9 +19,9 @@ const dayMs = 86_400_000;
 /** Start of the last day whose year has four digits, as `YYYY-MM-DD` requires. */
 const lastDayMs = Date.parse('9999-12-31T00:00:00Z');
 const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT :limit';
-// The last condition limits the days of events, so that PostgreSQL does not open the partitions of others. A
-// delivery is not created before its event, so no day after `latest_day` matches, except days after tomorrow:
-// their events come from a wrong clock. There is no earliest day, since a delivery may be created much later.
+// The last condition keeps PostgreSQL from opening partitions without matches: a delivery is created after
+// its event, so it is in no partition after `latest_day`. Days after tomorrow are searched nevertheless,
+// since their events come from a wrong clock. There is no earliest day: a delivery may be created much later.
 const inSpan = `d.subscription_id = :subscription_id
   AND d.created_at > coalesce(:created_after::timestamptz, '-infinity') AND d.created_at < coalesce(:created_before::timestamptz, 'infinity')
   AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + :after_micros::bigint * interval '1 microsecond', 'infinity'),
@@ -53,7 +53,7 @@ const byEvent = statement(
 const testsOnly = statement(
   'history.page-of-tests',
   `SELECT ${columns} FROM webhook_deliveries d
-   WHERE ${inSpan} AND d.test AND ${matchesTest} AND ${matchesStatusAndEvent} ${newestFirst}`,
+   WHERE ${inSpan} AND d.test AND ${matchesStatusAndEvent} ${newestFirst}`,
 );
 
 // Finds the events first, since an order has few.

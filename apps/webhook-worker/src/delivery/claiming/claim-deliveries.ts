@@ -19,7 +19,7 @@ export interface Claim {
   readonly moreDue: boolean;
   /** The current lane of the subscription; undefined when nothing was due. */
   readonly lane: Lane | undefined;
-  /** Days to search next; undefined when they must be determined again. */
+  /** Days that the next claim searches; undefined when they must be determined again. */
   readonly days: DaySpan | undefined;
 }
 
@@ -62,16 +62,18 @@ const claimRequests = new RowParameters<DatedSearch>('r', {
   window_url: ['text', ({ receiver }) => receiver.url ?? null],
   due_from: ['float8', ({ dueFromMs }) => dueFromMs / 1000],
 });
-/** SQL: the maximum number of concurrent attempts for a subscription. A limit that is null does not apply. */
+/**
+ * SQL: the maximum number of concurrent attempts for a subscription. `least` ignores a limit that is null.
+ */
 const attemptLimit = `least(s.max_in_flight,
          CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxUnhealthyAttempts.failing}
               WHEN s.last_delivery_at IS NULL THEN ${maxUnhealthyAttempts.new}
               WHEN s.lane = 'slow' THEN ${maxUnhealthyAttempts.slow} END,
          CASE WHEN s.url = r.window_url THEN r.window_size ELSE ${windowSizes.initial} END)`;
-// Finds due deliveries in the index of open deliveries, and their rows by key. Each subscription occurs once,
-// since a process runs one claim at a time for each: SKIP LOCKED does not skip rows that the same statement
-// has locked. The days are parameters, so that PostgreSQL prunes the partitions of other days at the start of
-// the execution: with a month of partitions, opening all of them took half of the time.
+// Finds due deliveries in the index of open deliveries, and their rows by key. A subscription must occur only
+// once among the requests, since SKIP LOCKED does not skip rows that the same statement has locked; a process
+// runs one claim of a subscription at a time. The days are parameters, so that PostgreSQL prunes the
+// partitions of other days: with a month of partitions, opening all of them took half of the time.
 const claimDueDeliveries = statement(
   'deliveries.claim',
   `WITH requested AS MATERIALIZED (
@@ -82,8 +84,8 @@ const claimDueDeliveries = statement(
      FROM ${claimRequests.tableWithIndex()}
      JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
    ), due AS MATERIALIZED (
-     SELECT requested.index, taken.* FROM requested CROSS JOIN LATERAL (
-       ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN :first_day AND :last_day')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS taken
+     SELECT requested.index, found.* FROM requested CROSS JOIN LATERAL (
+       ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN :first_day AND :last_day')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS found
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
      attempt_started_at = now(), lease_token = :lease_token, lease_until = now() + :lease_ms * interval '1 millisecond'
@@ -101,7 +103,7 @@ const claimDueDeliveries = statement(
 
 /**
  * Maximum number of due deliveries of a subscription that `findDueDays` reads. The next claims search only
- * the days of these. When they are claimed, the days are determined again.
+ * their days. Once they are claimed, the days are determined again.
  */
 const maxDueRows = 64;
 const searches = new RowParameters<Search>('r', {
@@ -118,14 +120,16 @@ const findDueDays = statement(
 );
 
 const maxSubscriptionsPerStatement = 25;
-/** For `dayLoader` and `claimLoader` each, which leaves settlements one connection of the pool (of 5). */
+/**
+ * Of `dayLoader` and `claimLoader` each: with the default pool of 5, one connection is left for settlements.
+ */
 const maxConcurrentStatements = 2;
 
 const emptyClaim = { deliveries: [], moreDue: false, lane: undefined, days: undefined } as const;
 
 interface ClaimedRow extends Omit<LeasedDelivery, 'token' | 'leaseEndsAtMs'> {
   readonly index: number;
-  /** Maximum number of deliveries that this claim could take. */
+  /** Maximum number of deliveries that this claim was allowed. */
   readonly maxClaimed: number;
   readonly lane: Lane;
   /** When the delivery became due. */
@@ -161,7 +165,7 @@ export class ClaimDeliveries {
    * receiver's limit: its window, the maximum of its owner, or the limit of a receiver that is not healthy.
    */
   async run(request: ClaimRequest): Promise<Claim> {
-    // A request of the reconciler has no days, and may be for a delivery that partial scans have missed.
+    // A request without days, such as the reconciler's, may be for a delivery that partial scans have missed.
     const scan = this.scans.scanFor(request.subscriptionId);
     const dueFromMs = scan.position({ preferFull: request.days === undefined });
     const startedAtMs = performance.now();
@@ -204,25 +208,25 @@ export class ClaimDeliveries {
     });
     const rows = await claiming;
     return requests.map(({ subscriptionId, days }, index) => {
-      const taken = rows.filter((row) => row.index === index);
-      const dueTimes = taken.map(({ dueAt }) => dueAt.getTime()).toSorted((a, b) => a - b);
+      const claimed = rows.filter((row) => row.index === index);
+      const dueTimes = claimed.map(({ dueAt }) => dueAt.getTime()).toSorted((a, b) => a - b);
       this.scans.scanFor(subscriptionId).advance(dueTimes);
-      const deliveries = taken.map((row) => ({ ...row, token, leaseEndsAtMs }));
-      const [first] = taken;
-      const moreDue = taken.length === first?.maxClaimed;
+      const deliveries = claimed.map((row) => ({ ...row, token, leaseEndsAtMs }));
+      const [first] = claimed;
+      const moreDue = claimed.length === first?.maxClaimed;
       return { index, row: { deliveries, moreDue, lane: first?.lane, days } };
     });
   }
 }
 
 /**
- * Whether days other than the known ones may have due deliveries, so that the days must be determined again:
- * the search for the known ones stopped at `maxDueRows` (`days.more`), and the claim left none of these.
+ * Whether the days must be determined again, since other days may have due deliveries: the search for these
+ * days stopped at `maxDueRows` (`days.more`), and the claim left no due delivery in them.
  */
 function mayOtherDaysBeDue(days: DaySpan, request: ClaimRequest, claim: Claim): boolean {
   if (days.more !== true || claim.moreDue) return false;
   if (claim.deliveries.length > 0) return true;
-  // Nothing was claimed. Days that were determined for this claim would be found again, and with running
-  // attempts the reason may be the receiver's limit.
+  // Nothing was claimed. Days that were determined for this very claim would be found again. While attempts
+  // are running, the reason may be the receiver's limit.
   return request.days !== undefined && request.running === 0;
 }

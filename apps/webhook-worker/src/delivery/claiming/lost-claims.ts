@@ -11,8 +11,8 @@ interface LostClaim {
   readonly leaseEndsAtMs: number;
 }
 
-// Makes the deliveries due again and takes back the attempt number: no process knows of the claim, so none
-// has made the attempt. The deliveries are found among those in flight, which are few.
+// Makes the deliveries due again and takes back the attempt number: no process got them, so none has made the
+// attempt. Searches the index of deliveries in flight, which are few.
 const revertClaims = statement(
   'deliveries.free-lost-claims',
   `UPDATE webhook_deliveries SET status = CASE WHEN attempt_count = 1 THEN 'pending' ELSE 'retrying' END, attempt_count = attempt_count - 1,
@@ -21,10 +21,9 @@ const revertClaims = statement(
 );
 
 /**
- * Frees deliveries of claims whose response was lost with the connection. The deliveries are unknown, but the
- * lease token is known: those with the token are freed once PostgreSQL responds, repeatedly until the claim
- * cannot be committed any more. A delivery that is not freed before its lease ends counts as a lost attempt
- * (expire-leases.ts).
+ * Frees the deliveries of claims whose response was lost with the connection, by their lease token: as soon
+ * as PostgreSQL responds, and repeatedly until the claim can no longer be committed. A delivery that is not
+ * freed before its lease ends counts as a lost attempt (expire-leases.ts).
  */
 export class LostClaims {
   /** By lease token. */

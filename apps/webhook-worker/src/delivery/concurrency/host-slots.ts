@@ -14,7 +14,7 @@ const maxRememberedHosts = 50_000;
 
 const findUrl = statement('host-slots.url', 'SELECT url FROM webhook_subscriptions WHERE id = $1');
 
-/** Maximum number of attempts at a host, guaranteed slots included, as a multiple of its limit. */
+/** Guaranteed slots are given until the attempts at a host reach this multiple of its limit. */
 const maxLimitFactor = 5;
 
 /** Running attempts at one host in one lane. */
@@ -32,13 +32,13 @@ interface HostLane {
  * Limits the concurrent attempts of this process at one receiving host (`host:port`), over all subscriptions.
  * Many subscriptions must not flood one host, and a slow host must not use up the attempts of its lane. A
  * subscription that gets no slot holds nothing while it waits, and is queued when slots are free.
- * In the fast lane, a subscription without running attempts gets one slot even if the host is full, since the
- * other subscriptions at that host may get no responses.
+ * In the fast lane, a subscription without running attempts gets one guaranteed slot even if the host is
+ * full, since the host may not respond to the other subscriptions.
  */
 @Injectable()
 export class HostSlots {
   private readonly limits: Readonly<Record<Lane, number>>;
-  /** By lane and host, while attempts run or subscriptions wait there. */
+  /** By lane and host; deleted when no attempt runs and no subscription waits. */
   private readonly hostLanes = new Map<string, HostLane>();
   /** Hosts by the id of the subscription. */
   private readonly hosts = new Map<string, string>();
@@ -108,13 +108,12 @@ export class HostSlots {
     const remaining = (hostLane.takenBySubscription.get(subscriptionId) ?? 0) - count;
     if (remaining > 0) hostLane.takenBySubscription.set(subscriptionId, remaining);
     else hostLane.takenBySubscription.delete(subscriptionId);
-    // The next subscription is queued only when slots for a whole batch are free, so that a full host does
-    // not proceed one by one.
+    // Waits until a whole batch of slots is free: otherwise a full host would get batches of one delivery.
     const batch = Math.min(windowSizes.initial, hostLane.limit);
     const next = hostLane.waiting.values().next().value;
     if (next !== undefined && hostLane.limit - hostLane.taken >= batch) {
       hostLane.waiting.delete(next.subscriptionId);
-      this.queue.requeue([next]); // perhaps for another process, so it no longer waits here
+      this.queue.requeue([next]); // another process may take it, so it no longer waits here
     }
     if (hostLane.taken === 0 && hostLane.waiting.size === 0) this.hostLanes.delete(hostLane.key);
   }
@@ -135,14 +134,19 @@ function countSlots(hostLane: HostLane, subscriptionId: string, maxCount: number
   return withinInitialWindow + Math.min(wantedExtra, freeExtraSlots(free - withinInitialWindow, running));
 }
 
-/** Half of the slots that others leave, less those that the subscription has beyond the initial window. */
+/**
+ * Returns half of the slots that others leave, less those that the subscription already has beyond the
+ * initial window.
+ * @param free number of slots that are free beyond the initial window of the subscription
+ * @param running number of attempts of the subscription
+ */
 function freeExtraSlots(free: number, running: number): number {
   const runningExtra = Math.max(0, running - windowSizes.initial);
   const maxExtra = Math.floor((free + runningExtra) / 2);
   return Math.max(0, maxExtra - runningExtra);
 }
 
-/** The free slots of the host; at least 1 if the subscription has a guaranteed slot. */
+/** Returns the number of free slots of the host; at least 1 if the subscription has a guaranteed slot. */
 function freeSlots(hostLane: HostLane, subscriptionId: string): number {
   const hasGuaranteedSlot =
     hostLane.lane === 'fast' &&

@@ -40,7 +40,7 @@ export const initialWindow: Window = {
 
 /** State of the window at the start of an attempt. */
 export interface WindowAtStart {
-  /** Value of `reductions`. */
+  /** `Window.reductions` at that time. */
   readonly reductions: number;
   /** Whether the window was full with this attempt and those that started with it. */
   readonly isFull: boolean;
@@ -55,9 +55,9 @@ export interface WindowResult extends WindowAtStart {
 
 /**
  * Returns the window after an attempt. A failure halves it. A round, as many successes as the window's size,
- * increases it while the latency stays flat, and halves it otherwise. A window that was not full shows
- * nothing about a larger one, so it stays. One incident with many failures is one reduction: results of
- * attempts that started before it are ignored.
+ * increases it while the latency stays flat, and halves it otherwise. A success in a window that was not full
+ * is ignored, since it shows nothing about a larger window. Many failures at once reduce the window only
+ * once: results of attempts that started before the reduction are ignored.
  */
 export function windowAfterAttempt(window: Window, attempt: WindowResult): Window {
   if (attempt.reductions !== window.reductions) return window;
@@ -90,7 +90,8 @@ function reduce(window: Window, minSize: number): Window {
   return {
     ...window,
     size,
-    // Up to the initial size the window doubles, so a receiver that has recovered regains it in few rounds.
+    // Below the initial size the window doubles, so that a recovered receiver regains that size in few
+    // rounds.
     threshold: Math.max(size, windowSizes.initial),
     reductions: window.reductions + 1,
     successes: 0,
@@ -104,8 +105,8 @@ export function countWithinInitialWindow(maxCount: number, running: number): num
 }
 
 /**
- * Whether enough attempts have ended to claim more deliveries: all of a small batch, half of a large one. So
- * slow responses of a large batch do not delay the next one, and claims stay large.
+ * Whether enough attempts have ended to claim more deliveries: all of a small batch, half of a large one.
+ * Thus a few slow responses do not delay a large window, and claims stay large.
  */
 export function mayContinue(attempts: {
   readonly runningAfterClaim: number;

@@ -29,8 +29,8 @@ interface OpenSubscription {
   readonly is_dispatching: boolean;
 }
 
-// ANALYZE keeps up to 101 ids that divide the subscriptions into equal parts. No row before the first
-// ANALYZE.
+// ANALYZE stores up to 101 ids that divide the subscriptions into equal parts. Before the first ANALYZE there
+// is no row.
 const readBounds = statement(
   'reconciler.read-bounds',
   `SELECT histogram_bounds::text::uuid[] AS ids FROM pg_stats
@@ -70,8 +70,8 @@ const findOpen = statement(
  */
 @Injectable()
 export class Reconciler extends BackgroundLoop {
-  private readonly limit = new PollLimit();
-  /** The rest of the current scan. */
+  private readonly pollLimit = new PollLimit();
+  /** The ranges that remain of the current scan. */
   private ranges: readonly IdRange[] = [];
   private oldestDueSeconds: Record<Lane, number> = { fast: 0, slow: 0 };
 
@@ -90,15 +90,15 @@ export class Reconciler extends BackgroundLoop {
   /** Reads a page of the scan. Returns whether there are more pages. */
   private async round(): Promise<boolean> {
     if (this.ranges.length === 0) {
-      if (this.limit.isPaused) return false;
+      if (this.pollLimit.isPaused) return false;
       this.ranges = await this.ownRanges();
     }
     const [range, ...rest] = this.ranges;
     if (range === undefined) return this.endScan();
-    const open = await this.limit.measure(() =>
+    const open = await this.pollLimit.measure(() =>
       this.database.transaction((tx) => this.repairAndFindOpen(tx, range)),
     );
-    // Includes disabled subscriptions, whose manual retries and test events are sent.
+    // Includes disabled subscriptions, since their manual retries and test events are sent.
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
     this.reportLostWakeUps(due);
     this.queue.requeue(due.map(dueSubscription));
@@ -140,7 +140,7 @@ export class Reconciler extends BackgroundLoop {
   }
 
   private reportLostWakeUps(due: readonly OpenSubscription[]): void {
-    // May include subscriptions that wait in another replica.
+    // Some of them may wait in another replica, which this process cannot know.
     const lost = due.filter(
       (row) =>
         row.due_seconds >= wakeUpLostAfterSeconds[row.lane] &&

@@ -8,10 +8,10 @@ import { retryDelayMs } from './retry.rules.js';
 export interface NextState {
   readonly status: Exclude<DeliveryStatus, 'pending' | 'in_flight'>;
   readonly failureReason: Exclude<FailureReason, 'expired'> | null;
-  /** Delay before the next attempt; null if there is none, or if its previous time is restored. */
+  /** Delay before the next attempt; null if none follows, or if `restorePrior` restores its time. */
   readonly delayMs: number | null;
   readonly scheduleStep: number;
-  /** Whether the failure reason, trigger and times from before the manual retry replace the current ones. */
+  /** Whether to restore the failure reason, trigger and times that the delivery had before a manual retry. */
   readonly restorePrior: boolean;
 }
 
@@ -105,7 +105,7 @@ export function historyHeaders(headers: Exchange['headers']): Record<string, str
   return Object.fromEntries(
     visibleHeaders.flatMap((name) => {
       const value = headers[name];
-      return value === undefined ? [] : [[name, String(value).slice(0, maxHeaderCharacters)]];
+      return value === undefined ? [] : [[name, value.slice(0, maxHeaderCharacters)]];
     }),
   );
 }
