@@ -23,8 +23,8 @@ const incoming = new RowParameters<EventRow>('i', {
   body: ['bytea', ({ body }) => body],
 });
 // One statement for the whole batch. An event is kept if a subscription gets it, or if its creator has a
-// feed. In a feed, the position 0 means that the event has none yet. Deliveries of disabled subscriptions are
-// written as well; they are held once the reconciler has found them.
+// feed; the feed position 0 means that it has none yet. Deliveries of disabled subscriptions are written as
+// well; they are held once the reconciler has found them.
 const fanOut = statement(
   'fan-out.insert',
   `WITH incoming AS (SELECT * FROM ${incoming.table()}), matched AS (
@@ -55,7 +55,7 @@ const fanOut = statement(
    GROUP BY subscription_id, lane`,
 );
 
-/** An event as subscriptions with this `api_version` get it. */
+/** An event with the body for subscriptions of one `api_version`. */
 interface EventRow extends Omit<EventContent, 'data'> {
   readonly day: string;
   readonly id: string;
