@@ -6,14 +6,14 @@ import { CONFIG, type WebhookWorkerSettings } from '../../config.js';
 import { SigningKeys } from '../../subscriptions/keys/signing-keys.js';
 import { eventPublicId } from '../event-public-id.js';
 import type { LeasedDelivery } from '../leased-delivery.js';
-import { asymmetricSignature, signature, standardSignature } from './sign.rules.js';
+import { asymmetricSignature, serviceSignature, standardSignature } from './sign.rules.js';
 
 // The status alone decides the outcome; the body is read for the history only.
 const bodyTimeoutMs = 1_000;
 const maxReadBytes = 16 * 1024; // the connection is kept for the next attempt if the body ends within it
 const maxKeptBytes = 4 * 1024;
 
-/** The span is undefined if it is not recorded. */
+/** The exchange of an attempt, with its span if that is recorded. */
 export type SentAttempt = Exchange & { readonly span?: Span };
 
 /** Sends one signed attempt. */
@@ -59,15 +59,16 @@ export class PostWebhook {
     // Each attempt is signed with its own time, since receivers reject a time more than 300 seconds ago.
     const unixSeconds = Math.floor(Date.now() / 1000);
     const { secret, previousSecret, signingKey, previousSigningKey, subscriptionId, body, test } = delivery;
-    const keys = this.keys.get(secret, subscriptionId);
-    const previousKeys = previousSecret === null ? undefined : this.keys.get(previousSecret, subscriptionId);
+    const keys = this.keys.getHmacKeys(secret, subscriptionId);
+    const previousKeys =
+      previousSecret === null ? undefined : this.keys.getHmacKeys(previousSecret, subscriptionId);
     const id = eventPublicId(delivery.eventId, { test });
     const standardSignatures = [keys, previousKeys]
-      .filter((secretKeys) => secretKeys !== undefined)
-      .map((secretKeys) => standardSignature(secretKeys, id, unixSeconds, body));
+      .filter((hmacKeys) => hmacKeys !== undefined)
+      .map((hmacKeys) => standardSignature(hmacKeys, id, unixSeconds, body));
     const asymmetricSignatures = [signingKey, previousSigningKey]
       .filter((sealed) => sealed !== null)
-      .map((sealed) => this.keys.getPrivate(sealed, subscriptionId))
+      .map((sealed) => this.keys.getPrivateKey(sealed, subscriptionId))
       .map((key) => asymmetricSignature(key, id, unixSeconds, body));
     return {
       'content-type': 'application/json',
@@ -75,10 +76,10 @@ export class PostWebhook {
       'x-service-event': delivery.event,
       'x-service-delivery': publicId('whd', delivery.id),
       'x-service-attempt': String(delivery.number),
-      'x-service-signature': signature(keys, unixSeconds, body),
+      'x-service-signature': serviceSignature(keys, unixSeconds, body),
       ...(previousKeys === undefined
         ? {}
-        : { 'x-service-signature-previous': signature(previousKeys, unixSeconds, body) }),
+        : { 'x-service-signature-previous': serviceSignature(previousKeys, unixSeconds, body) }),
       'webhook-id': id,
       'webhook-timestamp': String(unixSeconds),
       'webhook-signature': [...standardSignatures, ...asymmetricSignatures].join(' '),
@@ -87,7 +88,7 @@ export class PostWebhook {
   }
 }
 
-/** Returns a span if the attempt is recorded. */
+/** Returns a `Span` if the attempt is recorded; otherwise only the `traceparent` to send. */
 function startAttemptTrace(delivery: LeasedDelivery): Pick<Span, 'traceparent'> {
   const { traceparent: received } = delivery;
   const trace = isTracing() ? startTrace(spanOf(delivery), { received, isTrusted: true }) : undefined;

@@ -1,16 +1,16 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto';
-import type { SecretKeys } from '../../subscriptions/keys/signing-keys.js';
+import type { HmacKeys } from '../../subscriptions/keys/signing-keys.js';
 
 /**
  * Returns `t=<unix_seconds>,v1=<hex>`, with the HMAC-SHA256 of `<t>.<raw body>` (docs/receiving-webhooks.md).
  */
-export function signature({ service }: SecretKeys, unixSeconds: number, body: Buffer): string {
+export function serviceSignature({ service }: HmacKeys, unixSeconds: number, body: Buffer): string {
   return `t=${unixSeconds},v1=${hmac(service, `${unixSeconds}.`, body).digest('hex')}`;
 }
 
 /** Returns `v1,<base64>`, with the HMAC-SHA256 of `<id>.<unix_seconds>.<raw body>` (Standard Webhooks). */
 export function standardSignature(
-  { standard }: SecretKeys,
+  { standard }: HmacKeys,
   id: string,
   unixSeconds: number,
   body: Buffer,

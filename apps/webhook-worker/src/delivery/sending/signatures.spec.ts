@@ -3,9 +3,9 @@ import { statement } from '@fulfilment/database';
 import { isKnownEvent, isTestEvent, verifyWebhook } from '@fulfilment/webhook-verifier';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { secretKeys } from '../../subscriptions/keys/signing-keys.js';
+import { hmacKeys } from '../../subscriptions/keys/signing-keys.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
-import { signature } from './sign.rules.js';
+import { serviceSignature } from './sign.rules.js';
 
 interface Vector {
   readonly name: string;
@@ -34,7 +34,9 @@ describe('the signature of a delivery', () => {
     const { header, seconds } = signatureOf(vector);
     const body = Buffer.from(vector.body_base64, 'base64');
     const previous = vector.headers['X-Service-Signature-Previous'];
-    const ours = vector.secrets.map((secret) => signature(secretKeys(Buffer.from(secret)), seconds, body));
+    const ours = vector.secrets.map((secret) =>
+      serviceSignature(hmacKeys(Buffer.from(secret)), seconds, body),
+    );
     expect(ours.some((own) => own === header || own === previous)).toBe(true);
   });
 
@@ -44,7 +46,7 @@ describe('the signature of a delivery', () => {
       const { header, seconds } = signatureOf(vector);
       const body = Buffer.from(vector.body_base64, 'base64');
       for (const secret of vector.secrets)
-        expect(signature(secretKeys(Buffer.from(secret)), seconds, body)).not.toBe(header);
+        expect(serviceSignature(hmacKeys(Buffer.from(secret)), seconds, body)).not.toBe(header);
     },
   );
 });

@@ -35,7 +35,7 @@ export class ReadPublicKeys {
     const row = (await this.database.row<KeysRow>(findKeys, [id])) ?? throwNotFound('webhook subscription');
     const sealedKeys = [row.signing_key, row.previous_signing_key].filter((sealed) => sealed !== null);
     return new ResponseWithHeaders(
-      { keys: sealedKeys.map((sealed) => publicKeyOf(this.keys.getPrivate(sealed, id))) },
+      { keys: sealedKeys.map((sealed) => publicKeyOf(this.keys.getPrivateKey(sealed, id))) },
       { 'Cache-Control': `public, max-age=${maxAgeSeconds}` },
     );
   }

@@ -8,14 +8,16 @@ import { setNewest } from '../../set-newest.js';
 const maxCachedKeys = 10_000;
 
 /** The HMAC keys of one secret. */
-export interface SecretKeys {
+export interface HmacKeys {
   /** Signs `X-Service-Signature`: the UTF-8 bytes of the secret. */
   readonly service: KeyObject;
-  /** Signs `webhook-signature`: the decoded base64 after `whsec_`; for other secrets the same key. */
+  /**
+   * Signs `webhook-signature`: the decoded base64 after `whsec_`; for other secrets, the same as `service`.
+   */
   readonly standard: KeyObject;
 }
 
-export function secretKeys(secret: Buffer): SecretKeys {
+export function hmacKeys(secret: Buffer): HmacKeys {
   const service = createSecretKey(secret);
   const bytes = standardKeyBytes(secret.toString('utf8'));
   return { service, standard: bytes === undefined ? service : createSecretKey(bytes) };
@@ -29,23 +31,23 @@ function standardKeyBytes(secret: string): Buffer | undefined {
 }
 
 /**
- * Caches opened secrets as signing keys. Opening a secret and creating its key costs ten times as much as
- * signing.
+ * Opens the sealed secrets and private keys of subscriptions, and caches their keys: opening one costs ten
+ * times as much as signing.
  */
 @Injectable()
 export class SigningKeys {
-  private readonly keys = new Map<string, SecretKeys>();
+  private readonly hmacKeys = new Map<string, HmacKeys>();
   private readonly privateKeys = new Map<string, KeyObject>();
 
   constructor(private readonly box: SecretBox) {}
 
   /** Returns the HMAC keys of a secret. @throws UnreadableSecret */
-  get(sealed: Buffer, subscriptionId: string): SecretKeys {
-    return this.open(this.keys, sealed, subscriptionId, secretKeys);
+  getHmacKeys(sealed: Buffer, subscriptionId: string): HmacKeys {
+    return this.open(this.hmacKeys, sealed, subscriptionId, hmacKeys);
   }
 
   /** Returns the private key of a key pair. @throws UnreadableSecret */
-  getPrivate(sealed: Buffer, subscriptionId: string): KeyObject {
+  getPrivateKey(sealed: Buffer, subscriptionId: string): KeyObject {
     return this.open(this.privateKeys, sealed, subscriptionId, privateKeyOf);
   }
 
@@ -55,7 +57,7 @@ export class SigningKeys {
     subscriptionId: string,
     create: (opened: Buffer) => Key,
   ): Key {
-    const cacheKey = subscriptionId + sealed.toString('latin1'); // each sealing of a secret is unique
+    const cacheKey = subscriptionId + sealed.toString('latin1'); // each sealing has a random nonce
     const cached = cache.get(cacheKey);
     if (cached !== undefined) return cached;
     const key = create(this.box.open(sealed, subscriptionId));
