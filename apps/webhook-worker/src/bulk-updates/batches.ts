@@ -5,11 +5,11 @@ import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
 export const batchSize = 1_000;
 /** Maximum number of held deliveries of a subscription; beyond it the oldest expire. */
 const maxHeld = 10_000;
-/** A subscription with this many due deliveries gets no released or recovered ones until some are sent. */
+/** While a subscription has this many due deliveries, no more of its deliveries are released or recovered. */
 const busyThreshold = 500;
 
-// Each statement finds its batch in its own index, and the rows by day and key. Hash and merge joins would
-// read whole partitions.
+// Each statement finds its batch in an index, and the rows to update by day and id. Hash and merge joins
+// would read whole partitions.
 const preferIndexes = statement(
   'bulk-updates.prefer-indexes',
   "SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)",
@@ -26,8 +26,8 @@ const hold = statement(
    UPDATE webhook_deliveries d SET status = 'held', next_attempt_at = NULL
    FROM batch WHERE d.day = batch.day AND d.id = batch.id`,
 );
-// IS NOT DISTINCT FROM instead of `=`: it cannot use an index, so PostgreSQL finds the rows of the batch by
-// key and does not scan the index of all held deliveries.
+// IS NOT DISTINCT FROM cannot use an index, unlike `=`. So PostgreSQL finds the rows of the batch by key, and
+// does not scan the index of all held deliveries.
 const expireExcess = statement(
   'bulk-updates.expire-excess',
   `WITH batch AS (
@@ -37,7 +37,7 @@ const expireExcess = statement(
    UPDATE webhook_deliveries d SET status = 'failed', failure_reason = 'expired', completed_at = now()
    FROM batch WHERE d.day = batch.day AND d.id = batch.id AND d.status IS NOT DISTINCT FROM 'held'`,
 );
-// Never waits for a lock, since other statements lock the same rows in another order.
+// Waits for no row lock, since other statements lock the same rows in another order.
 const expireOld = statement(
   'bulk-updates.expire-old',
   `WITH batch AS (
@@ -108,13 +108,13 @@ export async function expireBatch(tx: Transaction): Promise<boolean> {
   return (await tx.run(expireOld)) === batchSize;
 }
 
-/** Whether a subscription has so many due deliveries that others must not become due yet. */
+/** Whether a subscription has so many due deliveries that no others may become due yet. */
 export async function isBusy(tx: Transaction, subscriptionId: string): Promise<boolean> {
   const due = await tx.row<{ count: number }>(countDue, [subscriptionId]);
   return due !== undefined && due.count >= busyThreshold;
 }
 
-/** A recovery that may not be finished. */
+/** A recovery that may have deliveries left. */
 export interface OpenRecovery {
   readonly id: string;
   readonly subscription_id: string;

@@ -16,10 +16,10 @@ import { applySubscriptionState, expireBatch, isBusy, type OpenRecovery, recover
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 const pollIntervalMs = 1_000;
-/** Delays after which a state sync or recovery continues, behind those that are due already. */
+/** Delays before a state sync or recovery continues. Those that have been due for longer are first. */
 const delaySeconds = { afterBatch: 0, busy: 1, failed: 5, disabled: 30 } as const;
 
-/** Number of due state syncs, or recoveries, that a replica reads at once and then processes one by one. */
+/** Number of due state syncs or recoveries that a replica reads at once and then processes one by one. */
 const pageSize = 100;
 
 // One replica at a time processes a subscription.
@@ -69,7 +69,7 @@ const lockSubscription = statement(
    FROM webhook_subscriptions WHERE id = $1 FOR KEY SHARE`,
 );
 
-/** A state sync or recovery. */
+/** A state sync or a recovery. */
 interface DueItem {
   readonly subscription_id: string;
 }
@@ -77,7 +77,7 @@ interface DueItem {
 interface ItemProcessing<Item> {
   /** Returns false if the item is no longer due. */
   readonly work: (tx: Transaction, item: Item) => Promise<boolean>;
-  /** Makes an item that failed due later, so that it is not always among the first. */
+  /** Makes a failed item due later, so that it does not block the items behind it. */
   readonly postpone: (item: Item) => Promise<unknown>;
 }
 
@@ -183,11 +183,11 @@ export class BulkUpdates extends BackgroundLoop {
   }
 
   private async syncSubscription(tx: Transaction, { subscription_id: id }: DueItem): Promise<boolean> {
-    await tx.row<LockedSubscription>(lockSubscription, [id]); // first, in the lock order of a PATCH
-    // A request from now on waits for this row lock, and then leads to another state sync.
+    await tx.row<LockedSubscription>(lockSubscription, [id]); // before the sync, as a PATCH does
+    // A transaction that requests another sync from now on waits for this row lock.
     if ((await tx.row(lockStateSync, [id])) === undefined) return false;
-    // Reads the state again: the transaction that requested the sync may have changed it while lockStateSync
-    // waited for that transaction.
+    // Reads the state once more: lockStateSync may have waited for a transaction that changed it and
+    // requested this sync.
     const subscription = await tx.row<LockedSubscription>(lockSubscription, [id]);
     if (subscription?.state === 'active' && (await isBusy(tx, id))) {
       await tx.run(delayStateSync, [id, delaySeconds.busy]);

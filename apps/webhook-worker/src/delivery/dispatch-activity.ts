@@ -5,14 +5,15 @@ import { mayContinue } from './concurrency/window.rules.js';
 
 /**
  * The running work of this process for a subscription: at most one claim, and the attempts of earlier claims.
- * It decides when the subscription continues: the caller queues an entry that a method returns. Only the
- * methods change the fields.
+ * Decides when the subscription continues: if a method returns an entry, the caller must queue it. The fields
+ * are changed by the methods only.
  */
 export class DispatchActivity {
   /** True from the request for slots of the host until the attempts are started. */
   isClaiming = false;
   /** Number of running attempts. */
   running = 0;
+  /** Number of attempts that were running when the last claim had started its own. */
   runningAfterClaim = 0;
   /**
    * Whether deliveries may be due that the last claim did not take, or that became due during the current
@@ -21,7 +22,7 @@ export class DispatchActivity {
   moreDue = false;
   private runningBeforeClaim = 0;
 
-  /** @param due the next entry in the queue. It has the days of all due deliveries that are known. */
+  /** @param due the entry with which the subscription continues, with the known days of due deliveries */
   constructor(public due: DueSubscription) {}
 
   get isIdle(): boolean {
@@ -33,7 +34,10 @@ export class DispatchActivity {
     this.due = { ...due, days: mergeIfKnown(this.due.days, due.days) };
   }
 
-  /** Continues at the end of the running claim or attempts; without these, when the reconciler queues it. */
+  /**
+   * Makes the subscription continue at the end of the running claim or attempts; without these, the
+   * reconciler finds it.
+   */
   postpone(): void {
     this.moreDue = true;
   }

@@ -21,11 +21,11 @@ import { MakeAttempt } from './sending/make-attempt.js';
 import type { WindowAtStart } from './concurrency/window.rules.js';
 
 /**
- * Sends the due deliveries of the subscriptions in its queue, in batches: claim, sign, POST, settle. A batch
- * has at most as many attempts as the receiver gets at once. If more deliveries are due, the subscription is
+ * Sends the due deliveries of the queued subscriptions in batches: claim, sign, POST, settle. A batch has at
+ * most as many attempts as the receiver may get concurrently. If more deliveries are due, the subscription is
  * queued behind the others when the attempts have ended (of a large batch, half of them), or after two
- * seconds if one of them has. An attempt occupies its slot until it ends, so a receiver that does not respond
- * delays only itself.
+ * seconds if at least one of them has ended by then. An attempt occupies its slot until it ends, so a
+ * receiver that does not respond delays only itself.
  */
 @Injectable()
 export class Dispatcher extends BackgroundTask {

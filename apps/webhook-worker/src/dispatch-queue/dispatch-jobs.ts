@@ -39,7 +39,7 @@ interface JobData {
  */
 @Injectable()
 export class DispatchJobs implements OnApplicationShutdown {
-  protected readonly addTimeoutMs: number = 1_000;
+  protected readonly addTimeoutMs: number = 1_000; // a test overrides it
   private addingConnection: Redis | undefined;
   private takingConnection: Redis | undefined;
   private readonly queues = new Map<Lane, Queue<JobData>>();

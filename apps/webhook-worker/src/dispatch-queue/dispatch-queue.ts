@@ -6,8 +6,8 @@ import { type DueSubscription, LaneQueue } from './lane-queue.js';
 import type { Lane } from './lanes.rules.js';
 
 /**
- * Number of waiting subscriptions of a lane from which a process makes BullMQ jobs of further ones. The jobs
- * that it takes, and those that Redis does not accept, do not count.
+ * Maximum number of subscriptions of a lane that wait in this process; it adds BullMQ jobs for further ones.
+ * Subscriptions that come from jobs, or whose jobs Redis does not accept, may exceed it.
  */
 export const maxWaiting = 200;
 /** Longer delays are left to the reconciler, so that Redis does not store the retries of the next days. */
@@ -41,7 +41,7 @@ export class DispatchQueue {
     if (due.length > 0) tx.afterCommit(() => void this.enqueue(due, 'new'));
   }
 
-  /** Queues subscriptions that may have more work. They alternate with those that have new work. */
+  /** Queues subscriptions that may have more due deliveries. They alternate with those that have new ones. */
   requeue(due: readonly DueSubscription[]): void {
     void this.enqueue(due, 'continued');
   }
@@ -79,7 +79,7 @@ export class DispatchQueue {
         { error },
         'Redis did not accept wake-ups; they wait in this process, or for the reconciler.',
       );
-      // What is due now waits here beyond the limit. The reconciler finds the others when they are due.
+      // Subscriptions that are due now wait here beyond the limit. The reconciler finds the others later.
       for (const subscription of jobs)
         if ((subscription.delayMs ?? 0) <= 0) void this.waiting[subscription.lane].add(subscription, origin);
     }

@@ -2,7 +2,7 @@ import { uuidv7 } from '@fulfilment/contracts';
 import { type Database, type Sql, statement } from '@fulfilment/database';
 import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 
-/** Maximum number of events that get a position in one read. It exceeds a page: the rest can wait. */
+/** Maximum number of events that get a position in one read: more than a page, so the rest can wait. */
 const maxAssignedPositions = 500;
 
 const find = statement(
@@ -13,7 +13,7 @@ const open = statement(
   'feed.open',
   `INSERT INTO webhook_event_feeds (creator_id, id, api_version) VALUES ($1, $2, $3) ON CONFLICT (creator_id) DO NOTHING`,
 );
-// At most once an hour, which suffices for the end of a feed after 30 days and saves writes.
+// Runs at most once an hour (`readLongAgo`), which is exact enough for the end of a feed after 30 days.
 const recordRead = statement(
   'feed.record-read',
   'UPDATE webhook_event_feeds SET read_at = now() WHERE creator_id = $1',
@@ -50,7 +50,7 @@ const lock = statement(
   'SELECT FROM webhook_event_feeds WHERE creator_id = $1 FOR NO KEY UPDATE',
 );
 // Gives only committed events a position, above every position that was ever returned. The current time as
-// the minimum ensures that also after a backup was restored.
+// the minimum ensures this also after a backup has been restored.
 const assign = statement(
   'feed.assign-positions',
   `WITH new_events AS MATERIALIZED (
@@ -102,7 +102,7 @@ export function readEventsAfter(
   return sql.rows<PositionedEvent>(readPage, [creatorId, position, limit]);
 }
 
-// Checks the time again: a feed that was read while this statement waited for its row stays.
+// The second condition on `read_at` keeps a feed that was read while this statement waited for its row lock.
 const deleteUnread = statement(
   'feed.delete-unread',
   `DELETE FROM webhook_event_feeds WHERE creator_id = ANY(ARRAY(

@@ -69,7 +69,7 @@ function positionIn(feed: Feed, cursor: CursorKey | undefined): number {
   return cursor.micros;
 }
 
-/** Parses the stored body of an event. Serialised, it has the same bytes again. */
+/** Parses the stored body of an event. The response serialises it to the same bytes. */
 function envelope({ body }: PositionedEvent): FeedPage['data'][number] {
   return webhookEnvelopeShape.parse(JSON.parse(body.toString()));
 }

@@ -27,10 +27,7 @@ export async function findOwned(sql: Sql, caller: Caller, webhookId: string): Pr
   return row ?? throwNotFound('webhook subscription');
 }
 
-/**
- * Finds a subscription like `findOwned`, and locks it: other requests of its owner that do so wait.
- * @throws NotFound
- */
+/** Like `findOwned`, and locks the subscription: concurrent calls for it wait. @throws NotFound */
 export async function lockOwned(
   tx: Transaction,
   caller: Caller,

@@ -1,7 +1,7 @@
 import { type WebhookEvent, webhookEvents } from '@fulfilment/contracts';
 import type { ErrorDetail } from '@fulfilment/error-envelope';
 
-/** Limit per client and creator, including disabled subscriptions. */
+/** Maximum number of subscriptions of a client for one creator, including disabled ones. */
 export const maxSubscriptions = 50;
 
 /** Version of new payloads. A subscription keeps the version it was created with. */
@@ -56,11 +56,11 @@ export function distinctEvents(events: readonly unknown[]): SubscribableName[] {
   return [...new Set(events.filter(isSubscribable))];
 }
 
-/** Limit of one request, repeated names included. */
+/** Maximum number of event names in a request, repeated names included. */
 export const maxEvents = 100;
 export const maxUrlCharacters = 2048;
 
-/** Highest maximum of concurrent requests that an owner may set, and the default. */
+/** Largest `max_in_flight` (concurrent requests to the receiver) that an owner may set, and the default. */
 export const maxInFlightLimit = 64;
 /** A response counts due deliveries up to this number, so that a read does not count a whole backlog. */
 export const maxCountedDue = 1_000;

@@ -26,8 +26,8 @@ const lock = statement(
    WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
 );
 // A parameter that is null changes nothing. For 24 hours deliveries are also signed with the previous secret,
-// so that a receiver can rotate it without losing one. A new URL is a new receiver, so the lane, latency and
-// failures of the old one are reset.
+// so that a receiver can rotate its secret without losing a delivery. A new URL is a new receiver, so the
+// lane, latency and failures of the old one are reset.
 const change = statement(
   'subscriptions.change',
   `UPDATE webhook_subscriptions SET
@@ -107,8 +107,8 @@ export class UpdateSubscription {
   }
 
   /**
-   * Repeating the current secret, e.g. after a lost response, is not a rotation: the previous secret stays
-   * valid.
+   * Returns the secret to store; undefined if it does not change. A repetition of the current secret, such as
+   * after a lost response, is not a rotation: the previous secret stays valid.
    */
   private newSecret(secret: string | undefined, sealedCurrent: Buffer, id: string): Buffer | undefined {
     if (secret === undefined || this.secrets.open(sealedCurrent, id).equals(Buffer.from(secret)))

@@ -23,8 +23,8 @@ export interface DisabledSubscription extends FailingSubscription {
   readonly disabledReason: Exclude<DisabledReason, 'owner'>;
 }
 
-// Finds subscriptions with enough consecutive failures to be disabled ($1), of which the first was at least
-// $2 ms ago: a day before they have been failing for long enough.
+// $1: the number of consecutive failures that disables a subscription. $2: the minimum time since the first
+// of them, in ms; a day less than the time that disables it.
 const markSubscriptionsToWarn = statement(
   'subscriptions.mark-to-warn',
   `WITH due AS (

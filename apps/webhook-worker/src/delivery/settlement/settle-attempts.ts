@@ -54,8 +54,9 @@ const results = new RowParameters<DecidedAttempt>('r', {
 });
 // Settles only deliveries that are still leased under the same token: a worker that is too late changes
 // nothing. The first and last day are for partition pruning, as in claim-deliveries.ts. The array of ids
-// keeps a plan for nearly empty partitions from reading the whole day. `completed_at` is not now(), the start
-// of this transaction: a recovery requested since then excludes what failed later.
+// makes PostgreSQL use the index of ids; otherwise a plan from a time when the partitions were nearly empty
+// would read a whole day. `completed_at` is the time of the update, not of the start of the transaction
+// (now()): a recovery that was requested in between did not count the failure, and must exclude it.
 const settle = statement(
   'deliveries.settle',
   `WITH result AS (SELECT * FROM ${results.table()}), settled AS (
@@ -137,7 +138,7 @@ export class SettleAttempts {
     const subscription = subscriptions.get(attempt.delivery.subscriptionId);
     const scheduleMs = this.config.WEBHOOK_RETRY_SCHEDULE_MS;
     const next = nextState(attempt.delivery, attempt.exchange, {
-      subscription: subscription?.status ?? 'deleted', // deleted ones are locked, but not in the map
+      subscription: subscription?.status ?? 'deleted', // the map has no deleted ones
       isSameUrl: subscription?.url === attempt.delivery.url,
       scheduleMs,
       chance: Math.random(),
@@ -146,7 +147,7 @@ export class SettleAttempts {
     return { ...attempt, next };
   }
 
-  /** Returns the changes of subscriptions that have results which count for their receivers. */
+  /** Returns the changes of the subscriptions with at least one result that counts for their receiver. */
   private healthChanges(
     settled: readonly DecidedAttempt[],
     subscriptions: ReadonlyMap<string, SubscriptionHealth>,
@@ -176,16 +177,16 @@ export class SettleAttempts {
 }
 
 /**
- * Not for test events, receivers that were replaced during the attempt, and failures on our side, which say
- * nothing about the receiver.
+ * Whether an attempt says something about the receiver: not a test event, a failure on our side, or an
+ * attempt at a URL that was replaced during it.
  */
 function countsForReceiver({ delivery, exchange }: Attempt, { url }: SubscriptionHealth): boolean {
   return delivery.url === url && !delivery.test && !exchange.isLocalFailure;
 }
 
 /**
- * Returns the ids of active subscriptions with deliveries that are held after a manual retry, as before it.
- * Since the subscription was enabled during the attempt, they must be released.
+ * Returns the ids of active subscriptions with deliveries that a failed manual retry has restored to `held`:
+ * the subscription was enabled during the attempt, so they must be released.
  */
 function activeWithHeld(
   settled: readonly DecidedAttempt[],
@@ -212,7 +213,7 @@ function mustNotifyOfFailure({ before, after }: HealthChange): boolean {
   return after.failureNotified && !(before.failureNotified && isSameSeries);
 }
 
-/** Narrows the type: both callers have found a series of failures, which has a beginning. */
+/** Narrows the type. It is true for both callers, since their subscriptions have consecutive failures. */
 function isFailing(health: SubscriptionHealth): health is SubscriptionHealth & FailingSubscription {
   return health.failingSince !== null;
 }

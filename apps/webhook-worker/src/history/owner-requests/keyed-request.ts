@@ -3,7 +3,7 @@ import { ownedId } from '../../subscriptions/owner.js';
 
 /**
  * Returns a request about a subscription with its `idempotency-key`; undefined without a key.
- * @param parameters values that a repeated request must have in common, besides the subscription
+ * @param parameters values that must be the same in a repeated request, besides the subscription
  * @throws NotFound on a malformed id or a caller without a creator
  */
 export function keyedRequest(

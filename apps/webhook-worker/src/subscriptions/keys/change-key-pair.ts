@@ -4,7 +4,7 @@ import type { SecretBox } from '@fulfilment/runtime';
 import { newPrivateKey } from './key-pairs.js';
 import type { SignatureVersion } from '../subscription.rules.js';
 
-// The replaced key signs too for 24 hours, so that receivers have time to read the JWKS again.
+// The replaced key also signs for 24 hours, so that receivers have time to fetch the new JWKS.
 const replaceKey = statement(
   'subscriptions.replace-signing-key',
   `UPDATE webhook_subscriptions SET

@@ -11,13 +11,14 @@ export interface AccessRevocation {
 }
 
 /**
- * SQL: true if the token that created a subscription was issued before the access was revoked. Both times are
- * from auth-server's clock, so it does not matter when the message arrives. But `iat` has whole seconds: a
- * token of the same second as the revocation may be of new access, if the client was connected again at once.
- * Such a token counts as issued before the revocation if it was used before it. Its time of use is from
- * PostgreSQL's clock, so a difference between the clocks matters for tokens of that second only.
- * @param issuedAt `iat` of the token
- * @param createdAt when the token was used to create the subscription
+ * SQL: whether the token that created a subscription was issued before its access was revoked. Both times are
+ * from auth-server's clock, so it does not matter when the message arrives. But `iat` has whole seconds, so a
+ * token of the second of the revocation may belong to access that was granted afterwards. Such a token counts
+ * as issued before the revocation if it was used before. The time of use is from PostgreSQL's clock, so a
+ * difference between the clocks matters only for such tokens.
+ * @param issuedAt SQL of the token's `iat`
+ * @param createdAt SQL of the time when the token was used to create the subscription
+ * @param revokedAt SQL of the time of the revocation
  */
 export function issuedBeforeRevocationSql(issuedAt: string, createdAt: string, revokedAt: string): string {
   return `CASE WHEN ${issuedAt} = date_trunc('second', ${revokedAt}) -- the same second
@@ -85,8 +86,8 @@ export async function recordRevocation(
 
 /**
  * Returns whether the access of a token is revoked. The APIs reject such a token within a second; this check
- * also covers that second, and Redis outages, except for tokens of the second of the revocation. Locks:
- * revocations wait until the transaction ends.
+ * also covers that second and outages of Redis, except for tokens that were issued in the second of the
+ * revocation. Revocations of the client wait until the transaction ends.
  */
 export async function lockAndCheckRevoked(
   tx: Transaction,
@@ -99,8 +100,8 @@ export async function lockAndCheckRevoked(
 }
 
 /**
- * Locks a revocation whose subscriptions may not all be deleted. Skips those that another replica has locked;
- * returns undefined if no other is left.
+ * Locks and returns a revocation whose subscriptions may not all be deleted yet; undefined if there is none,
+ * except those that other replicas have locked.
  */
 export function lockUnfinishedRevocation(tx: Transaction): Promise<AccessRevocation | undefined> {
   return tx.row<AccessRevocation>(lockUnfinished);
