@@ -84,8 +84,8 @@ const lockDeliveries = statement(
 );
 
 /**
- * Sends requests, which must not wait for the deliveries: nothing can change these before they end. If they
- * wait nevertheless, PostgreSQL ends the idle transaction, whose commit then fails.
+ * Sends requests while this transaction locks the deliveries: the requests must not wait for the locks. If
+ * they do, PostgreSQL ends this idle transaction, whose commit then fails.
  */
 function sendWhileDeliveriesAreLocked<Result>(
   uuid: string | undefined,
@@ -117,7 +117,7 @@ describe('very many deliveries', () => {
     await untilCounts(uuid, { subscription_deleted: 2 * manyDeliveries });
   }, 300_000);
 
-  it('are recovered as fast as the receiver takes them, each counted in one recovery only', async () => {
+  it('are recovered as fast as the receiver takes them, and each is counted in one recovery only', async () => {
     const { client, id, uuid } = await aSubscriptionWithDeliveries({
       count: manyDeliveries,
       status: 'failed',
@@ -212,7 +212,7 @@ describe('a bulk update that fails', () => {
     await eventually(isPostponed);
     const recovery = { since: longAgo, statuses: ['failed'] };
     await other.client.post(recovery, `/${other.id}/recover`).expect(202);
-    // After the recovery, which would send it if it had expired before.
+    // Added after the recovery, which would send it if it had already expired.
     await addDeliveries(other.uuid, { count: 1, status: 'held', hoursAgo: 7 * 24 + 1 });
     await untilCounts(other.uuid, { succeeded: 1, expired: 1 });
     await given.stores.database.run(endFailing);

@@ -5,16 +5,16 @@ import { anOrder } from '../test/snapshots.fixture.js';
 import { aClient, isSignedWith, type Served, type WebhookStores } from '../test/webhook-worker.fixture.js';
 
 const creatorCount = 10;
-/** Events and secrets of each creator's subscriptions: shortest, longest and non-ASCII secrets. */
+/** Events of each creator's two subscriptions, and their secrets: shortest, longest and non-ASCII ones. */
 const subscriptionKinds = [
   { events: ['order.created'], secrets: ['s', 'x'.repeat(256), '\u{1F3B6} schlüssel'] },
   { events: ['order.created', 'order.processing'], secrets: ['whsec_1', '語'.repeat(256)] },
 ];
-/** The receiver rejects the first attempt of every ninth event. */
+/** The receiver responds to the first attempt of every ninth event with 503. */
 const rejectionInterval = 9;
 /**
- * Possible outcomes in the history of an attempt that the receiver accepted: the response may have been too
- * late, or the process was gone.
+ * Possible outcomes in the history of an attempt that the receiver accepted: the response may have come too
+ * late, or after the end of the process.
  */
 const acceptedOutcomes = new Set(['succeeded', 'lost', 'timeout']);
 const settleTimeoutMs = 120_000;
@@ -162,7 +162,10 @@ export async function deliveryCheck(stores: WebhookStores, worker: Served) {
     /** Resolves when all expected deliveries have succeeded. */
     untilSettled: () =>
       untilAllCounted((found) => found.find(({ status }) => status === 'succeeded')?.count ?? 0),
-    /** Expects that all published changes have one stored delivery each, and arrived as it. */
+    /**
+     * Expects one stored delivery of each published change for each of its subscriptions, and that the
+     * receiver got it under its id.
+     */
     expectNothingLost: async () => {
       const found = await rows();
       const expectedPairs = expectedDeliveries();
@@ -225,9 +228,7 @@ function isConsistent(row: CheckedDelivery, accepted: ReadonlySet<string>): bool
   );
 }
 
-/**
- * Each change arrives at a subscription under one event id and one delivery id, however often it is posted.
- */
+/** Expects that all attempts of a change at a subscription had the same event id and delivery id. */
 function expectStableIds(
   requests: readonly ReceivedDelivery[],
   expectedPairs: readonly { readonly change: Change; readonly subscription: Subscription }[],
@@ -249,7 +250,7 @@ function expectStableIds(
   expect([...arrived].sort()).toEqual(expectedArrivals.sort());
 }
 
-/** Every attempt has the same bytes, signed with the secret of the subscription. */
+/** Expects that all attempts of a delivery had the same bytes, signed with the secret of the subscription. */
 function expectSignedBytes(
   requests: readonly ReceivedDelivery[],
   subscriptions: readonly Subscription[],

@@ -20,7 +20,7 @@ import { maxWaitingPerClient, maxWaitingPerCreator, WaitingReaders } from './wai
 
 const given = setUpWorker();
 
-/** Stops the deletion of unread feeds, of which the tests run single batches. */
+/** Stops the cleanup: the tests delete batches of unread feeds themselves. */
 beforeAll(() => given.worker.app.get(Cleanup).stop());
 
 const readBodies = statement('test.read-bodies', 'SELECT body FROM webhook_events WHERE creator_id = $1');

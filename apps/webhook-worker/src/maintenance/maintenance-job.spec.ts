@@ -86,7 +86,7 @@ describe('the partitions of days', () => {
     expect(names).not.toContain(partitionOf(-32));
   });
 
-  it('are dropped for events after those for deliveries, even if another replica delays these', async () => {
+  it('are dropped for events only after those for deliveries, even if another replica delays the latter', async () => {
     const [deliveries, events] = ['webhook_deliveries', 'webhook_events'];
     for (const table of [deliveries, events]) await attachPartition(-32, table);
     jest.spyOn(scratch.database, 'transaction').mockResolvedValueOnce(false); // another one has the lock
@@ -96,7 +96,7 @@ describe('the partitions of days', () => {
     expect(await partitionsOf(scratch.database, deliveries, events)).not.toContain(partitionOf(-32, events));
   });
 
-  it('are created for a day that already has deliveries, which are moved into them', async () => {
+  it('are created for a day that already has rows, which are moved into them', async () => {
     const tomorrow = dayFromNow(1);
     const key = [tomorrow, uuidv7()];
     await scratch.database.run(insertDelivery, key);
@@ -111,7 +111,7 @@ describe('the partitions of days', () => {
     }
   });
 
-  it('get all deliveries that are written while they are created', async () => {
+  it('contain all deliveries that are written while they are created', async () => {
     const write = async (): Promise<void> => {
       for (let count = 0; count < 60; count += 1)
         await scratch.database.run(insertDelivery, [dayFromNow(0), uuidv7()]);

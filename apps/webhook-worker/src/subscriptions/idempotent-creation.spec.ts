@@ -25,7 +25,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
   const given = setUpWorker({ ALLOW_LOOPBACK_TARGETS: 'false' }, { clock: () => now });
   let now = new Date();
   let client: Client;
-  /** Stops the deletion of expired keys, of which a test runs single batches. */
+  /** Stops the cleanup: a test deletes batches of expired keys itself. */
   beforeAll(() => given.worker.app.get(Cleanup).stop());
   beforeEach(async () => {
     now = new Date();

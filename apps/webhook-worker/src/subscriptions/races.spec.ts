@@ -86,14 +86,14 @@ describe('during a running attempt', () => {
     await given.deliveriesWhen(haveStatuses('succeeded'));
   });
 
-  it('a disabling by the owner leads to a held delivery if the attempt fails', async () => {
+  it('a change of the subscription to disabled holds the delivery if the attempt fails', async () => {
     const { client, id, respond } = await withRunningAttempt();
     await client.patch(id, { status: 'disabled' }).expect(200);
     respond(500);
     await given.deliveriesWhen(haveStatuses('held'));
   });
 
-  it('a 410 of a replaced receiver does not disable, and the delivery is sent to the new URL', async () => {
+  it('a change of the URL sends the delivery to the new one, and a 410 of the old one does not disable the subscription', async () => {
     const { client, id, respond } = await withRunningAttempt();
     const other = await webhookReceiver();
     try {
@@ -107,7 +107,7 @@ describe('during a running attempt', () => {
     }
   });
 
-  it('a concurrent change does not undo the disabling by a 410', async () => {
+  it('a change of the events does not undo that a 410 disables the subscription', async () => {
     const { client, id, respond } = await withRunningAttempt();
     respond(410);
     await concurrently(5, (index) =>

@@ -52,7 +52,7 @@ export async function webhookStores() {
     ...stores,
     /** Creators whose deliveries the running test reads. */
     creators,
-    /** To be called before each test, which then ignores deliveries of earlier tests. */
+    /** Call it before each test, so that the test ignores deliveries of earlier tests. */
     resetCreators: () => creators.splice(0),
     broker,
     tokens,
@@ -174,7 +174,7 @@ export async function startWorker(
 }
 export type Worker = Awaited<ReturnType<typeof startWorker>>;
 
-/** A worker in this process, or the URL of one in another. */
+/** A worker in this process, or the URL of a worker in another process. */
 export interface Served {
   readonly server: Worker['server'] | string;
 }

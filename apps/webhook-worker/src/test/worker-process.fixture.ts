@@ -5,8 +5,8 @@ import { workerEnvironment, type WebhookStores } from './webhook-worker.fixture.
 const program = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 
 /**
- * Leases of two seconds, so that deliveries of a killed process are soon due again, and attempts enough for a
- * test that loses several.
+ * Leases of two seconds, so that deliveries of a killed process are soon due again, and enough attempts for a
+ * test in which several are lost.
  */
 export const shortLeases = {
   WEBHOOK_RETRY_SCHEDULE_MS: '0,100,100,200,400,800,800,800,800,800',

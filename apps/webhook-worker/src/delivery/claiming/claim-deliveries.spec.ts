@@ -40,7 +40,7 @@ const claim = (days?: DaySpan) =>
 describe('a claim', () => {
   it('finds all due deliveries if its days are unknown, and returns the days to search next', async () => {
     await writeDue(scratch.database, subscriptionId, { day: today });
-    // Due now, too: `day` is only its partition.
+    // Also due now: `day` determines only the partition.
     await writeDue(scratch.database, subscriptionId, { day: dayFromNow(20) });
     const { deliveries, days } = await claim();
     expect(deliveries.map(({ day }) => day).toSorted()).toEqual([today, dayFromNow(20)]);
@@ -55,7 +55,7 @@ describe('a claim', () => {
     expect(deliveries.map(({ day }) => day)).toEqual([today]);
   });
 
-  it('continues with other days when other processes have taken the deliveries it had found', async () => {
+  it('continues with other days when other processes have claimed the deliveries it had found', async () => {
     const moreThanOneSearch = 70; // a search for days reads 64 deliveries
     await writeDue(scratch.database, subscriptionId, {
       day: yesterday,
@@ -65,7 +65,7 @@ describe('a claim', () => {
     await writeDue(scratch.database, subscriptionId, { day: today });
     const first = await claim();
     expect(first).toMatchObject({ moreDue: true, days: { from: yesterday, to: yesterday, more: true } });
-    await scratch.database.run(holdAllBut, [subscriptionId, yesterday, 2]); // stands for other processes
+    await scratch.database.run(holdAllBut, [subscriptionId, yesterday, 2]); // as if claimed by others
     const second = await claim(first.days);
     expect(second.deliveries.every(({ day }) => day === yesterday)).toBe(true);
     expect(second).toMatchObject({ moreDue: true, days: undefined });

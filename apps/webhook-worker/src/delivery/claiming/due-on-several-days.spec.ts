@@ -13,7 +13,7 @@ import { Reconciler } from '../reconciler/reconciler.js';
 
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,200' });
 
-/** Stops the reconciler, which would find the deliveries that the code under test must find. */
+/** Stops the reconciler, so that only the tested code can find the deliveries. */
 beforeAll(() => given.worker.app.get(Reconciler).stop());
 
 const lockSubscriptions = statement(
@@ -60,8 +60,8 @@ function delayResponses(): () => void {
   };
 }
 
-describe('the dispatcher, which sends deliveries of today', () => {
-  it('sends one due on another day when a wake-up arrives during the only attempt that a new receiver gets', async () => {
+describe('the dispatcher, while it sends deliveries of today', () => {
+  it('also sends those of other days if a wake-up arrives during the only attempt that a new receiver gets', async () => {
     const { publish, writeDueOnOtherDays, requeueWithoutDays } = await aSubscriber();
     const respond = delayResponses();
     await publish();
@@ -72,7 +72,7 @@ describe('the dispatcher, which sends deliveries of today', () => {
     await allSucceed(3);
   });
 
-  it('sends one due on another day when a wake-up arrives during the maximum number of attempts', async () => {
+  it('also sends those of other days if a wake-up arrives during the maximum number of attempts', async () => {
     const { publish, fanOutOn, writeDueOnOtherDays, requeueWithoutDays } = await aSubscriber();
     await publish();
     await allSucceed(1);
@@ -85,7 +85,7 @@ describe('the dispatcher, which sends deliveries of today', () => {
     await allSucceed(1 + windowSizes.initial + 2);
   });
 
-  it('sends one due on another day when a wake-up arrives during the claim', async () => {
+  it('also sends those of other days if a wake-up arrives during the claim', async () => {
     const { subscriptionId, publish, writeDueOnOtherDays, requeueWithoutDays } = await aSubscriber();
     await publish();
     await allSucceed(1); // caches the host, so that the next wake-up leads to a claim at once
@@ -100,7 +100,7 @@ describe('the dispatcher, which sends deliveries of today', () => {
     await allSucceed(3);
   });
 
-  it('sends one due on another day when a wake-up arrives, although many more of today are due', async () => {
+  it('also sends those of other days if a wake-up arrives, although many more of today are due', async () => {
     const { publish, writeDueOnOtherDays, requeueWithoutDays } = await aSubscriber();
     await publish();
     await allSucceed(1);

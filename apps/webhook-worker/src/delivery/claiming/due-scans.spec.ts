@@ -30,7 +30,7 @@ class ObservedDatabase extends Database {
   }
 }
 
-/** Searches follow the claimed deliveries at once. Those of DueScans follow `lagMs` behind them. */
+/** Scans start at the last claimed delivery at once; those of `DueScans` do so after `lagMs`. */
 class FollowingScans extends DueScans {
   protected override readonly times = { lagMs: 0, fullScanMs: 600_000 };
 }
@@ -43,7 +43,7 @@ const count = statement('test.count', 'SELECT count(*) AS count FROM webhook_del
 const today = dayFromNow(0);
 const subscriptionId = uuidv7();
 
-describe('claims that start from the deliveries claimed before', () => {
+describe('claims whose scans start where earlier claims ended', () => {
   let scratch: ScratchDatabase;
   let database: ObservedDatabase;
   beforeAll(async () => {

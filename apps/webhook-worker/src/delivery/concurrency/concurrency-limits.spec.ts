@@ -14,7 +14,7 @@ import { windowSizes } from './window.rules.js';
 const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,600000' });
 const subscription = { events: ['order.created'], secret: 'whsec_test' };
 
-/** Subscribes with an accepted first delivery, so that the receiver counts as healthy. */
+/** Creates a subscription whose receiver has accepted a delivery, so that it counts as healthy. */
 async function aHealthySubscriber(settings: object = {}) {
   const client = await given.client();
   const { body } = await client.post({ ...subscription, url: given.receiver.url, ...settings }).expect(201);
@@ -53,7 +53,7 @@ describe('the deliveries of one subscription', () => {
     expect(maxRunning()).toBeLessThanOrEqual(windowSizes.max);
   });
 
-  it('are sent at most as many at a time as the owner allows, with a new maximum at once', async () => {
+  it('are sent at most as many at a time as the owner allows, and a new maximum applies at once', async () => {
     const { client, id, publish } = await aHealthySubscriber({ max_in_flight: 3 });
     const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 100 });
     await publish(20);

@@ -12,7 +12,7 @@ const given = setUpWorker({
   WEBHOOK_RETRY_SCHEDULE_MS: '0,600000',
 });
 
-/** Subscribes with an accepted first delivery, so that the receiver counts as healthy. */
+/** Creates a subscription whose receiver has accepted a delivery, so that it counts as healthy. */
 async function aHealthySubscriber(path: string) {
   given.stores.resetCreators();
   const client = await given.client();
@@ -24,7 +24,7 @@ async function aHealthySubscriber(path: string) {
   return { publish, fanOut, id };
 }
 
-/** Doubles the window twice, by a round of successes without latency each time. */
+/** Doubles the window twice, each time by a round of successes without latency. */
 function growWindow(subscriptionId: string): void {
   const windows = given.worker.app.get(DeliveryWindows);
   const { exchange } = anAttempt(subscriptionId);
@@ -36,7 +36,7 @@ function growWindow(subscriptionId: string): void {
   expect(windows.get(subscriptionId).window.size).toBe(4 * windowSizes.initial);
 }
 
-/** Leaves requests to these paths without a response. Returns the open responses. */
+/** Makes the receiver not respond to requests to these paths. Returns the open responses. */
 function doNotRespondTo(paths: readonly string[]): ServerResponse[] {
   const openResponses: ServerResponse[] = [];
   given.receiver.respondWith((response, { path }) => {

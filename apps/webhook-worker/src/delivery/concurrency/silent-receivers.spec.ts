@@ -3,10 +3,10 @@ import { orderCreated, ordersCreated } from '../../test/webhook-worker.fixture.j
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { maxSubscriptions } from '../../subscriptions/subscription.rules.js';
 
-/** More than may wait for the dispatcher of a process, and fewer than it can send to at the same time. */
+/** More subscriptions than may wait in a process (200), and fewer than its concurrent attempts (2,500). */
 const silentCount = 300;
 const timeoutMs = 60_000;
-/** Twice this time is shorter than the timeout of the attempts, so that none has ended. */
+/** Twice this time is less than the timeout of the attempts, so no attempt ends during the test. */
 const soonMs = 25_000;
 
 const given = setUpWorker({
@@ -15,7 +15,7 @@ const given = setUpWorker({
 });
 
 describe('receivers that never respond', () => {
-  it('do not delay another receiver, although more of them have work than may wait in a process', async () => {
+  it('do not delay another receiver, although more of them have due deliveries than may wait in a process', async () => {
     const [dead, good] = [await webhookReceiver(), await webhookReceiver()];
     try {
       dead.respondWith(() => undefined);

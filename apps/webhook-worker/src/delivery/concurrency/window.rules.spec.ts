@@ -65,7 +65,7 @@ describe('the window of a receiver', () => {
     expect(window.size).toBe(32);
   });
 
-  it('shrinks to one attempt while all fail, and is at its initial size again after seven successes', () => {
+  it('shrinks to one attempt while all fail, and regains its initial size after seven successes', () => {
     let window = initialWindow;
     for (let failed = 0; failed < 10; failed += 1) window = fail(window);
     expect(window.size).toBe(windowSizes.min);
@@ -73,7 +73,7 @@ describe('the window of a receiver', () => {
   });
 
   it.each([1, 8, 12, 20])(
-    'stays from 8 to the larger of 16 and 2.5 times the capacity, if a receiver handles %d at once and queues the rest',
+    'stays between 8 and the larger of 16 and 2.5 times the capacity of a receiver that handles %d at once and queues the rest',
     (capacity) => {
       const queueing = (concurrent: number): number => 100 * Math.max(1, concurrent / capacity);
       const later = runAttempts(initialWindow, 20_000, queueing).slice(10_000);
@@ -103,7 +103,7 @@ describe('the window of a receiver', () => {
     );
   });
 
-  it('is always from 1 to 64, never larger after a failure, and not changed by late results', () => {
+  it('is always from 1 to 64, never grows by a failure, and is not changed by late results', () => {
     fc.assert(
       fc.property(fc.array(anAttempt, { maxLength: 500 }), (attempts) => {
         let window = initialWindow;

@@ -42,7 +42,7 @@ describe('the health of a subscription after attempts', () => {
     });
   });
 
-  it('becomes disabled after enough failures and enough time, not after only one of both', () => {
+  it('becomes disabled after enough failures and enough time, but not after only one of the two', () => {
     const burst = healthAfterAttempts(healthy, failures(500), now, limits);
     expect(burst).toMatchObject({ status: 'active', consecutiveFailures: 500 });
     const quiet = { ...healthy, consecutiveFailures: 5, failingSince: hoursAgo(200) };

@@ -105,7 +105,7 @@ describe('the v1a signatures of Standard Webhooks', () => {
     expect(await verifyEach(tampered, key)).toEqual([false]);
   });
 
-  it('are of both keys after a change until the overlap ends; until then, a repeated request changes no key', async () => {
+  it('are made with both keys for a time after a change, during which a repeated request changes no key', async () => {
     const id = await subscribe({});
     await client.patch(id, { signature: 'v1a' }).expect(200);
     const [old] = await readJwks(id);
@@ -153,12 +153,12 @@ describe('the v1a signatures of Standard Webhooks', () => {
     expect(row?.signing_key.includes(beginning)).toBe(false);
   });
 
-  it('exist for the `signature` v1a only; a value that is neither v1 nor v1a is rejected', async () => {
+  it('have no other version: a `signature` that is neither v1 nor v1a is rejected', async () => {
     const { body } = await client.post({ ...subscription(), signature: 'v2' }).expect(400);
     expect(body.details).toEqual([{ field: 'signature', reason: 'must be v1 or v1a' }]);
   });
 
-  it('get a new key only by `new_signing_key: true`, and only if the subscription requires them', async () => {
+  it('get no new key by an invalid `new_signing_key`, or if the subscription does not require them', async () => {
     const id = await subscribe({});
     const invalid = [
       { new_signing_key: true },

@@ -71,7 +71,7 @@ describe('the trace of an event', () => {
     expect(recorded.named('deliver order.created')).toMatchObject([{ status: { code: failed } }]);
   });
 
-  it('stays unrecorded if it began unrecorded, and receivers see that', async () => {
+  it('stays unrecorded if it began unrecorded, and receivers get it marked as unsampled', async () => {
     const { client } = await given.subscriber(['order.created']);
     await given.publish({
       ...orderCreated(client.creatorId),

@@ -58,7 +58,7 @@ const failedWith = (attempt: Attempt, statusCode: number): Attempt => ({
 });
 
 describe('a batch of attempts', () => {
-  it('disables a subscription whose receiver responded with 410, also if a success ended after it', async () => {
+  it('disables a subscription whose receiver responded with 410, even if a later attempt succeeded', async () => {
     const { client, id, first, second } = await withTwoAttempts();
     await given.worker.app.get(SettleAttempts).run([failedWith(first, 410), second]);
     expect((await client.get(`/${id}`)).body).toMatchObject({ status: 'disabled' });
@@ -67,7 +67,7 @@ describe('a batch of attempts', () => {
     );
   });
 
-  it('schedules retries in the slow lane if it makes the receiver a failing one', async () => {
+  it('schedules retries in the slow lane if with it the receiver counts as failing', async () => {
     const { subscriptionId, first, second } = await withTwoAttempts();
     await given.stores.database.run(recordFailures, [subscriptionId, 1]);
     const schedule = jest.spyOn(given.worker.app.get(DispatchQueue), 'scheduleAfterCommit');
@@ -76,7 +76,7 @@ describe('a batch of attempts', () => {
     expect(lanes).toEqual(['slow', 'slow']);
   });
 
-  it('rejects with DependencyUnavailable if the health of a disabled subscription cannot be saved now', async () => {
+  it('rejects with DependencyUnavailable if PostgreSQL has no disk space to disable a subscription', async () => {
     const { first } = await withTwoAttempts();
     await given.stores.database.run(failDisabling);
     try {

@@ -67,7 +67,7 @@ describe('an owner request with an idempotency key', () => {
     await send('/recover', { ...span, statuses: ['held'] }, key).expect(409);
   });
 
-  it('leaves the key free when nothing was sent', async () => {
+  it('leaves the key unused when it was rejected', async () => {
     const key = randomUUID();
     await client.post({}, '/whk_00000000000000000000000000/test', { 'idempotency-key': key }).expect(404);
     await send('/deliveries/whd_00000000000000000000000000/retry', {}, key).expect(404);
