@@ -38,19 +38,6 @@ const pageOfExisting = pageStatement('support.list', ' AND deleted_at IS NULL');
 const pageWithDeleted = pageStatement('support.list-all', '');
 const deleteById = deletionStatement('support.delete', 'id = $2');
 
-/** Deletes a subscription as its owner can. @throws Error when it does not exist or is deleted already */
-async function deleteSubscription(
-  database: Database,
-  id: string,
-): Promise<{ readonly id: string; readonly deleted: true }> {
-  const deleted = await database.transaction((tx) =>
-    markDeleted(tx, deleteById, { reason: 'operator', values: [id] }),
-  );
-  if (deleted.length === 0)
-    throw new Error(`The webhook subscription ${publicId('whk', id)} does not exist, or is deleted already.`);
-  return { id: publicId('whk', id), deleted: true };
-}
-
 /** Accepts a UUID or a public id of the Store API. Returns the UUID. */
 const idArgument = (prefix: 'whk' | 'crt') =>
   z.string('is missing').transform((typed, context) => {
@@ -90,6 +77,14 @@ export const supportCommands = {
     summary: 'deletes a webhook subscription (support)',
     options: ['--id <ID>'],
     arguments: z.object({ id: idArgument('whk') }),
-    run: ({ database }: { readonly database: Database }, { id }) => deleteSubscription(database, id),
+    run: async ({ database }: { readonly database: Database }, { id: uuid }) => {
+      const deleted = await database.transaction((tx) =>
+        markDeleted(tx, deleteById, { reason: 'operator', values: [uuid] }),
+      );
+      const id = publicId('whk', uuid);
+      if (deleted.length === 0)
+        throw new Error(`The webhook subscription ${id} does not exist, or is deleted already.`);
+      return { id, deleted: true };
+    },
   }),
 };
