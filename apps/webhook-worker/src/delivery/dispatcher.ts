@@ -138,7 +138,7 @@ export class Dispatcher extends BackgroundTask {
   }
 
   private windowAtStart({ subscriptionId, url }: LeasedDelivery, running: number): WindowAtStart {
-    const window = this.windows.afterClaim(subscriptionId, url);
+    const window = this.windows.getForUrl(subscriptionId, url);
     deliveryMetrics.windowSize.observe(window.size);
     return { reductions: window.reductions, isFull: running >= window.size };
   }

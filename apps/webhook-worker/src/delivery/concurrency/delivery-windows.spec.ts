@@ -22,8 +22,8 @@ describe('the windows of a process', () => {
   let windows: DeliveryWindows;
   beforeEach(() => {
     windows = new DeliveryWindows();
-    windows.afterClaim('a', url);
-    windows.afterClaim('b', url);
+    windows.getForUrl('a', url);
+    windows.getForUrl('b', url);
   });
   const sizeOf = (subscriptionId: string): number => windows.get(subscriptionId).window.size;
 
@@ -41,7 +41,7 @@ describe('the windows of a process', () => {
 
   it('have the initial size for a new URL, which results of the old URL do not change', () => {
     windows.record(delivery, atStart, failed);
-    expect(windows.afterClaim('a', 'https://new.example/')).toEqual(initialWindow);
+    expect(windows.getForUrl('a', 'https://new.example/')).toEqual(initialWindow);
     windows.record(delivery, atStart, failed);
     expect(sizeOf('a')).toBe(initialWindow.size);
   });

@@ -9,7 +9,7 @@ const maxWindows = 50_000;
 
 /** The window of a subscription's receiver. */
 export interface ReceiverWindow {
-  /** Undefined until this process claims a delivery to the receiver, and after it drops the window. */
+  /** Undefined while the process has no window for the subscription. */
   readonly url: string | undefined;
   readonly window: Window;
 }
@@ -21,22 +21,22 @@ const unknownReceiver: ReceiverWindow = { url: undefined, window: initialWindow 
 export class DeliveryWindows {
   private readonly windows = new Map<string, ReceiverWindow>();
 
-  /** Returns the known window. A claim checks whether the subscription still has its URL. */
+  /** Returns the known window. The claim checks whether the subscription still has its URL. */
   get(subscriptionId: string): ReceiverWindow {
     return this.windows.get(subscriptionId) ?? unknownReceiver;
   }
 
-  /** Returns the window for the URL that the claim has read: a new one if the URL has changed. */
-  afterClaim(subscriptionId: string, url: string): Window {
+  /** Returns the window for the URL that a claim has read. Replaces the window if the URL has changed. */
+  getForUrl(subscriptionId: string, url: string): Window {
     const known = this.windows.get(subscriptionId);
-    const used = known?.url === url ? known : { url, window: initialWindow };
-    setNewest(this.windows, subscriptionId, used, maxWindows);
-    return used.window;
+    const current = known?.url === url ? known : { url, window: initialWindow };
+    setNewest(this.windows, subscriptionId, current, maxWindows);
+    return current.window;
   }
 
   /**
-   * Changes the window by the result of an attempt. Ignores test events, failures on our side, and receivers
-   * that were replaced during the attempt.
+   * Changes the window by the result of an attempt. Ignores test events, failures on our side, and attempts
+   * at a URL that was replaced during the attempt.
    */
   record(
     { subscriptionId, url, test }: Pick<LeasedDelivery, 'subscriptionId' | 'url' | 'test'>,
