@@ -8,6 +8,7 @@ import {
   type WebhookReceiver,
 } from '@fulfilment/testing';
 import type { DataSource } from 'typeorm';
+import { attemptOf } from './delivery/delivery-check.fixture.js';
 import { writeHistory } from './test/past-deliveries.fixture.js';
 import {
   aClient,
@@ -95,10 +96,8 @@ async function deliver({ client, uuid }: Tenant): Promise<string[]> {
   return events.map(({ id }) => publicId('evt', id));
 }
 
-const repeatedAttempts = (posts: readonly ReceivedDelivery[]): string[] => {
-  const attempts = posts.map(
-    ({ headers }) => `${String(headers['x-service-delivery'])} ${String(headers['x-service-attempt'])}`,
-  );
+const repeatedAttempts = (requests: readonly ReceivedDelivery[]): string[] => {
+  const attempts = requests.map(attemptOf);
   return attempts.filter((attempt, index) => attempts.indexOf(attempt) !== index);
 };
 
