@@ -115,16 +115,16 @@ export class SettleAttempts {
       const settled = await writeSettled(tx, decided);
       const changes = this.healthChanges(settled, subscriptions, now);
       const changed = changes.map(({ after }) => after);
-      const current = new Map([...subscriptions.values(), ...changed].map((health) => [health.id, health]));
+      const healthById = new Map([...subscriptions.values(), ...changed].map((row) => [row.id, row]));
       // Attempts change a status only from active to disabled (health.rules.ts).
       const disabled = changed.filter(({ id, status }) => status !== subscriptions.get(id)?.status);
-      const toSync = [...disabled.map(({ id }) => id), ...activeWithHeld(settled, current)];
+      const toSync = [...disabled.map(({ id }) => id), ...activeWithHeld(settled, healthById)];
       await this.bulkUpdates.requestStateSync(tx, toSync);
       const failing = changes.filter(mustNotifyOfFailure).map(({ after }) => after);
       await this.owners.notifyDegraded(tx, 'delivery_failed', failing.filter(isFailing), now);
       await this.owners.notifyDisabled(tx, disabled.filter(isDisabledAutomatically), now);
       tx.afterCommit(() => this.reportDisabled(disabled));
-      this.queue.scheduleAfterCommit(tx, retriesOf(settled, current));
+      this.queue.scheduleAfterCommit(tx, retriesOf(settled, healthById));
       tx.awaitAtCommit(saveHealth(tx, changed));
       return lockedByOthers;
     });
