@@ -9,7 +9,7 @@ import {
 } from '@fulfilment/testing';
 import type { DataSource } from 'typeorm';
 import { attemptOf } from './delivery/delivery-check.fixture.js';
-import { writeHistory } from './test/past-deliveries.fixture.js';
+import { writeHistory } from './test/history.fixture.js';
 import {
   aClient,
   ordersCreated,

@@ -10,7 +10,7 @@ import {
 } from '@fulfilment/database/testing';
 import { dayFromNow } from '../test/due-deliveries.fixture.js';
 import { migrations } from '../migrations/index.js';
-import { writeHistory } from '../test/past-deliveries.fixture.js';
+import { writeHistory } from '../test/history.fixture.js';
 import { parentIndexes } from './parent-indexes.fixture.js';
 import { createDayPartitions } from '../maintenance/day-partitions.js';
 import { type DeliveryFilters, pageQuery } from './delivery-page.js';

@@ -1,8 +1,8 @@
 import { type Sql, statement } from '@fulfilment/database';
 import { eventBody } from './due-deliveries.fixture.js';
 
-// The rows of a day are a millisecond apart. Every `failedEvery`th failed, the others succeeded; one in a
-// hundred has a rarer event.
+// The rows of a day are a millisecond apart. Every `failedEvery`th row is a failed delivery, the others are
+// succeeded ones. One row in a hundred has another event.
 const write = statement(
   'test.write-past',
   `WITH event AS (
@@ -20,8 +20,8 @@ const write = statement(
 const analyse = statement('test.analyse', 'ANALYZE webhook_deliveries');
 
 /**
- * Writes the history of a subscription: ended deliveries, spread evenly over the last days.
- * @param failedEvery 0: none failed
+ * Writes the history of a subscription: `count` ended deliveries, spread evenly over the last `days` days.
+ * @param failedEvery 0 for no failed deliveries
  */
 export async function writeHistory(
   sql: Sql,
