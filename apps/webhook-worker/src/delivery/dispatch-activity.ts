@@ -13,7 +13,7 @@ export class DispatchActivity {
   isClaiming = false;
   /** Number of running attempts. */
   running = 0;
-  /** Number of attempts that were running when the last claim had started its own. */
+  /** Number of running attempts after the last claim, including those that it started. */
   runningAfterClaim = 0;
   /**
    * Whether deliveries may be due that the last claim did not take, or that became due during the current

@@ -109,17 +109,20 @@ export class Dispatcher extends BackgroundTask {
       }
       this.hosts.rememberHost(due.subscriptionId, first.url);
       const windowAtStart = this.windowAtStart(first, runningBefore + deliveries.length);
-      const end = (): void => {
+      const endAttempt = (): void => {
         slots.free(1);
         hostSlots?.free(1);
         this.requeue(activity.endAttempt());
         this.deleteIfIdle(activity);
       };
       activity.startAttempts(deliveries.length);
-      attempts = deliveries.map((delivery) => this.makeAttempt.run(delivery, windowAtStart).finally(end));
+      attempts = deliveries.map((delivery) =>
+        this.makeAttempt.run(delivery, windowAtStart).finally(endAttempt),
+      );
       return attempts;
     } finally {
       activity.endClaim();
+      // Frees the slots that no attempt uses.
       slots.free(slots.count - attempts.length);
       hostSlots?.free(hostSlots.count - attempts.length);
       this.deleteIfIdle(activity);

@@ -62,9 +62,7 @@ const claimRequests = new RowParameters<DatedSearch>('r', {
   window_url: ['text', ({ receiver }) => receiver.url ?? null],
   due_from: ['float8', ({ dueFromMs }) => dueFromMs / 1000],
 });
-/**
- * SQL: the maximum number of concurrent attempts for a subscription. `least` ignores a limit that is null.
- */
+/** SQL: the maximum number of concurrent attempts for a subscription. `least` ignores nulls. */
 const attemptLimit = `least(s.max_in_flight,
          CASE WHEN s.consecutive_failures >= ${failingThreshold} THEN ${maxUnhealthyAttempts.failing}
               WHEN s.last_delivery_at IS NULL THEN ${maxUnhealthyAttempts.new}
@@ -120,9 +118,7 @@ const findDueDays = statement(
 );
 
 const maxSubscriptionsPerStatement = 25;
-/**
- * Of `dayLoader` and `claimLoader` each: with the default pool of 5, one connection is left for settlements.
- */
+/** For `dayLoader` and `claimLoader` each. Of the default pool of 5 connections, settlements keep one. */
 const maxConcurrentStatements = 2;
 
 const emptyClaim = { deliveries: [], moreDue: false, lane: undefined, days: undefined } as const;
@@ -156,7 +152,7 @@ export class ClaimDeliveries {
     this.leaseMs = config.WEBHOOK_TIMEOUT_MS + config.WEBHOOK_LEASE_SLACK_MS;
     this.lostClaims = new LostClaims(database);
     const limits = { maxConcurrent: maxConcurrentStatements, maxBatchSize: maxSubscriptionsPerStatement };
-    this.dayLoader = new BatchLoader({ run: (requested) => this.findDays(requested), ...limits });
+    this.dayLoader = new BatchLoader({ run: (requests) => this.findDays(requests), ...limits });
     this.claimLoader = new BatchLoader({ run: (requests) => this.claimAll(requests), ...limits });
   }
 
@@ -183,11 +179,9 @@ export class ClaimDeliveries {
     return mayOtherDaysBeDue(days, search, claim) ? { ...claim, moreDue: true, days: undefined } : claim;
   }
 
-  private async findDays(requested: readonly Search[]): Promise<{ index: number; row: DaySpan }[]> {
-    const rows = await this.database.rows<DaySpan & { index: number }>(
-      findDueDays,
-      searches.values(requested),
-    );
+  private async findDays(requests: readonly Search[]): Promise<{ index: number; row: DaySpan }[]> {
+    const values = searches.values(requests);
+    const rows = await this.database.rows<DaySpan & { index: number }>(findDueDays, values);
     return rows.map(({ index, ...row }) => ({ index, row }));
   }
 
@@ -195,18 +189,18 @@ export class ClaimDeliveries {
     const span = requests.map(({ days }) => days).reduce(mergeSpans);
     const token = uuidv7();
     const leaseEndsAtMs = performance.now() + this.leaseMs;
-    const claiming = this.database.rows<ClaimedRow>(claimDueDeliveries, {
+    const values = {
       first_day: span.from,
       last_day: span.to,
       lease_token: token,
       lease_ms: this.leaseMs,
       ...claimRequests.values(requests),
-    });
-    claiming.catch((error: unknown) => {
+    };
+    const rows = await this.database.rows<ClaimedRow>(claimDueDeliveries, values).catch((error: unknown) => {
       // The claim may have been committed.
       if (error instanceof DependencyUnavailable) this.lostClaims.free(token, leaseEndsAtMs);
+      throw error;
     });
-    const rows = await claiming;
     return requests.map(({ subscriptionId, days }, index) => {
       const claimed = rows.filter((row) => row.index === index);
       const dueTimes = claimed.map(({ dueAt }) => dueAt.getTime()).toSorted((a, b) => a - b);
