@@ -110,7 +110,7 @@ describe('the deliveries of a tenant', () => {
     'arrive once each while another tenant reads a history with $share failed deliveries without pause, and recovers it',
     async ({ failedEvery }) => {
       const [noisy, quiet] = [await aTenant(), await aTenant()];
-      await writeHistory(stores.database, noisy.uuid, { count: pastDeliveries, failedEvery, days: 2 });
+      await writeHistory(stores.database, noisy.uuid, { count: pastDeliveries, failedEvery });
       let isReading = true;
       const statuses = new Set<number>();
       const repeatWhileReading = async (

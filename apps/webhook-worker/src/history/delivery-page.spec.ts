@@ -25,8 +25,8 @@ beforeAll(async () => {
   scratch = await scratchDatabase(migrations);
   ({ database } = scratch);
   await createDayPartitions(database, createLogger('test', 'silent'));
-  await writeHistory(database, subscriptionId, { count, failedEvery: 5_000, days: 2 });
-  await writeHistory(database, uuidv7(), { count, failedEvery: 2, days: 2 });
+  await writeHistory(database, subscriptionId, { count, failedEvery: 5_000 });
+  await writeHistory(database, uuidv7(), { count, failedEvery: 2 });
 });
 afterAll(() => scratch.drop());
 
