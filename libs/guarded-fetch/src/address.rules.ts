@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 const blockedIpv4 = [
   '0.0.0.0/8', // this host
   '10.0.0.0/8', // private
-  '100.64.0.0/10', // private, of carriers
+  '100.64.0.0/10', // shared address space of carriers (RFC 6598)
   '127.0.0.0/8', // loopback
   '168.63.129.16/32', // Azure's wire server: a public address that responds only inside Azure
   '169.254.0.0/16', // link-local, with the metadata service of clouds

@@ -6,7 +6,7 @@ import { type DeliveryStatus, deliveryStatuses } from '../delivery/delivery-stat
 import { eventUuid } from '../delivery/event-public-id.js';
 import { maxHealthHours, recoverableStatuses, type RecoverableStatus } from './history.rules.js';
 
-/** More than there are statuses: a repeated one has no effect. */
+/** Larger than the number of statuses, since repeated statuses are accepted and have no effect. */
 const maxListedStatuses = 10;
 
 function IdFilter(target: string, parse: (text: string) => string | undefined): PropertyDecorator {
