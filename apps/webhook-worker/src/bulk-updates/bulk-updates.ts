@@ -74,9 +74,9 @@ interface DueItem {
   readonly subscription_id: string;
 }
 
-interface ItemProcessing<Item> {
+interface DueItemHandler<Item> {
   /** Returns false if the item is no longer due. */
-  readonly work: (tx: Transaction, item: Item) => Promise<boolean>;
+  readonly handle: (tx: Transaction, item: Item) => Promise<boolean>;
   /** Makes a failed item due later, so that it does not block the items behind it. */
   readonly postpone: (item: Item) => Promise<unknown>;
 }
@@ -134,14 +134,14 @@ export class BulkUpdates extends BackgroundLoop {
 
   private syncAll(): Promise<boolean> {
     return this.processDue<DueItem>(findDueStateSyncs, {
-      work: (tx, due) => this.syncSubscription(tx, due),
+      handle: (tx, due) => this.syncSubscription(tx, due),
       postpone: (due) => this.database.run(delayStateSync, [due.subscription_id, delaySeconds.failed]),
     });
   }
 
   private recoverAll(): Promise<boolean> {
     return this.processDue<OpenRecovery>(findDueRecoveries, {
-      work: (tx, recovery) => this.recover(tx, recovery),
+      handle: (tx, recovery) => this.recover(tx, recovery),
       postpone: ({ id }) => this.database.run(delayRecovery, [id, delaySeconds.failed]),
     });
   }
@@ -152,7 +152,7 @@ export class BulkUpdates extends BackgroundLoop {
    */
   private async processDue<Item extends DueItem>(
     findDue: Statement,
-    { work, postpone }: ItemProcessing<Item>,
+    { handle, postpone }: DueItemHandler<Item>,
   ): Promise<boolean> {
     let hasMore = false;
     const errors: unknown[] = [];
@@ -163,7 +163,7 @@ export class BulkUpdates extends BackgroundLoop {
       try {
         const wasProcessed = await this.database.transaction(async (tx) => {
           const tried = await tx.row<TriedLock>(tryLockBulkUpdates, [item.subscription_id]);
-          return tried?.locked === true && work(tx, item);
+          return tried?.locked === true && handle(tx, item);
         });
         hasMore ||= wasProcessed;
       } catch (error) {
