@@ -34,8 +34,8 @@ interface JobData {
 }
 
 /**
- * BullMQ jobs that carry wake-ups: delayed ones, and those for a process with free capacity. A job ends when
- * a dispatcher takes the subscription. The deliveries are in PostgreSQL only.
+ * Wake-ups as BullMQ jobs: those that are due later, and those that any process with free capacity may take.
+ * A job ends when a dispatcher takes its subscription. The deliveries themselves are in PostgreSQL only.
  */
 @Injectable()
 export class DispatchJobs implements OnApplicationShutdown {

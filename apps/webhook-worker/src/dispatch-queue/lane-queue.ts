@@ -23,8 +23,8 @@ interface Entry {
 type Origin = 'new' | 'continued';
 
 /**
- * Subscriptions of a lane that wait for the dispatcher, each once. Those with new work and those that
- * continue alternate: a new delivery does not wait for all backlogs, and new deliveries do not stop them.
+ * The subscriptions of a lane that wait for the dispatcher, each once. Subscriptions with new deliveries
+ * alternate with those that continue a backlog, so neither group has to wait for all of the other.
  */
 export class LaneQueue {
   private readonly entries: Readonly<Record<Origin, Map<string, Entry>>> = {

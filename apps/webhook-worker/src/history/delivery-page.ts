@@ -118,8 +118,8 @@ function subjectsOf({ order_id: order, product_id: product }: DeliveryFilters): 
 }
 
 /**
- * Returns the latest possible day of an event whose delivery is on the page: the day on which the newest of
- * these can have been created, and one more, since clocks differ.
+ * Returns the latest day that a delivery on the page can have: a day after the latest time at which it can
+ * have been created, since clocks differ.
  */
 function latestDay(createdBefore: string | undefined, after: CursorKey | undefined): string {
   const beforeMs = createdBefore === undefined ? Infinity : Date.parse(createdBefore);

@@ -1,7 +1,7 @@
 import type { setUpWorker } from '../test/worker-setup.fixture.js';
 import { allHaveStatus, deliveriesWhen, ordersCreated } from '../test/webhook-worker.fixture.js';
 
-/** Creates a client with a subscription and deliveries that have ended. Further ones succeed. */
+/** Creates a client with a subscription and `count` ended deliveries. Further deliveries succeed. */
 export async function withEndedDeliveries(
   { client: newClient, receiver, stores }: ReturnType<typeof setUpWorker>,
   count: number,

@@ -7,29 +7,29 @@ export const maxOwnerRequestsPerMinute = { test: 10, retry: 60, recover: 6 } as 
 export type OwnerRequestKind = keyof typeof maxOwnerRequestsPerMinute;
 
 /**
- * The response to a recovery says how many deliveries match, up to this number of each status, the newest
- * first. Counting more would take too long.
+ * The response to a recovery has the number of matching deliveries, counted among the newest of each status
+ * up to this number. Counting more would take too long.
  */
 export const maxCountedDeliveries = 100_000;
 
 /** The history of a delivery shows this many of its newest attempts. */
 export const maxAttempts = 100;
 /**
- * The newest 25 attempts are shown with the whole stored response: those of two schedules of 12 attempts, for
- * example before and after a recovery, and a manual retry.
+ * The newest 25 attempts are shown with the whole stored response: enough for two schedules of 12 attempts,
+ * such as before and after a recovery, and for a manual retry.
  */
 export const attemptsWithFullResponse = 25;
 /**
- * Older attempts are shown with this many bytes of the response body, so that the whole history stays below
- * 4 MiB, whatever receivers send.
+ * Older attempts are shown with this many bytes of the response body, so that the representation of a
+ * delivery stays below 4 MiB, whatever receivers send.
  */
 export const olderBodyBytes = 256;
 
-/** The health of a receiver covers a period of at most seven days. */
+/** Maximum period of the health of a receiver: seven days. */
 export const maxHealthHours = 7 * 24;
-/** The health covers the newest deliveries of the period. */
+/** Maximum number of deliveries that the health counts: the newest of the period. */
 export const maxHealthDeliveries = 1_000;
-/** The health covers the newest attempts of each of these deliveries. */
+/** Maximum number of attempts that the health counts for each of these deliveries: the newest. */
 export const maxHealthAttempts = 100;
-/** The health lists this many kinds of outcomes, the most frequent ones. */
+/** Maximum number of pairs of outcome and status that the health lists: the most frequent. */
 export const maxOutcomes = 50;

@@ -138,7 +138,7 @@ export class SettlementBatches {
     this.waiting = [...leased, ...this.waiting];
   }
 
-  /** Fails only the attempts whose results cannot be stored, after the batch with them was rolled back. */
+  /** Stores the results of a batch that was rolled back, and fails only the attempts that prevent this. */
   private async settleOneByOne(batch: readonly Waiting[], batchError: unknown): Promise<void> {
     this.logger.error(
       { error: batchError },
