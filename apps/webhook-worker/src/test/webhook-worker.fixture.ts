@@ -195,37 +195,24 @@ export async function aClient(
     ...claims,
   };
   const token = await stores.tokens.token(tokenClaims);
-  const path = (rest: string): string => `/store/v1/webhooks${rest}`;
-  const auth = { type: 'bearer' } as const;
+  /** @param path below `/v1/webhooks` */
+  const send = (method: 'get' | 'post' | 'patch' | 'delete', path: string) =>
+    request(worker.server)
+      [method](`/store/v1/webhooks${path}`)
+      .auth(token, { type: 'bearer' })
+      .expect(documented.check);
   return {
     creatorId,
     token,
     claims: tokenClaims,
-    get: (rest = '') => request(worker.server).get(path(rest)).auth(token, auth).expect(documented.check),
-    post: (body: unknown, rest = '', headers: Readonly<Record<string, string>> = {}) =>
-      request(worker.server)
-        .post(path(rest))
-        .auth(token, auth)
-        .set(headers)
-        .send(Object(body))
-        .expect(documented.check),
-    patch: (id: string, body: unknown) =>
-      request(worker.server)
-        .patch(path(`/${id}`))
-        .auth(token, auth)
-        .send(Object(body))
-        .expect(documented.check),
-    delete: (id: string) =>
-      request(worker.server)
-        .delete(path(`/${id}`))
-        .auth(token, auth)
-        .expect(documented.check),
-    /** Subscribes. Returns the id. */
+    get: (path = '') => send('get', path),
+    post: (body: unknown, path = '', headers: Readonly<Record<string, string>> = {}) =>
+      send('post', path).set(headers).send(Object(body)),
+    patch: (id: string, body: unknown) => send('patch', `/${id}`).send(Object(body)),
+    delete: (id: string) => send('delete', `/${id}`),
+    /** Creates a subscription. Returns its id. */
     subscribe: async (url: string, events = ['order.created'], secret = 'whsec_test'): Promise<string> => {
-      const response = await request(worker.server)
-        .post(path(''))
-        .auth(token, auth)
-        .send({ url, events, secret });
+      const response = await send('post', '').send({ url, events, secret });
       if (response.status !== 201)
         throw new Error(
           `The subscription was rejected with ${response.status}: ${JSON.stringify(response.body)}`,
