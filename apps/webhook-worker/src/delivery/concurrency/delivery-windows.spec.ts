@@ -1,22 +1,13 @@
 import type { Exchange } from '@fulfilment/guarded-fetch';
+import { anAttempt } from '../attempt.fixture.js';
 import { DeliveryWindows } from './delivery-windows.js';
 import { initialWindow } from './window.rules.js';
 
 const url = 'https://receiver.example/hook';
 const delivery = { subscriptionId: 'a', url, test: false };
 const atStart = { reductions: 0, isFull: true };
-const failed: Exchange = {
-  outcome: 'timeout',
-  statusCode: undefined,
-  headers: {},
-  body: Buffer.alloc(0),
-  complete: false,
-  truncated: false,
-  abortReason: 'deadline',
-  durationMs: 15_000,
-  isLocalFailure: false,
-  processStalled: false,
-};
+const { exchange } = anAttempt('a');
+const failed: Exchange = { ...exchange, outcome: 'timeout', statusCode: undefined, durationMs: 15_000 };
 
 describe('the windows of a process', () => {
   let windows: DeliveryWindows;

@@ -1,25 +1,14 @@
 import type { Exchange } from '@fulfilment/guarded-fetch';
+import { anAttempt } from '../attempt.fixture.js';
 import { nextState } from './settlement.rules.js';
 
+const { delivery, exchange: succeeded } = anAttempt('01900000-0000-7000-8000-000000000004');
 const exchange: Exchange = {
+  ...succeeded,
   outcome: 'dns_error',
   statusCode: undefined,
-  headers: {},
-  body: Buffer.alloc(0),
-  complete: false,
-  truncated: true,
-  abortReason: undefined,
-  durationMs: 5,
   isLocalFailure: true,
-  processStalled: false,
 };
-const delivery = {
-  test: false,
-  trigger: 'auto',
-  scheduleStep: 0,
-  attemptsInSchedule: 1,
-  priorStatus: null,
-} as const;
 const context = {
   subscription: 'active',
   isSameUrl: true,
