@@ -145,7 +145,7 @@ describe('the health of a receiver', () => {
     expect(await health()).toMatchObject({ status: 'disabled', failing: null });
   });
 
-  it('is 404 for another creator or client, 403 without the scope, and 400 for a wrong period', async () => {
+  it('is rejected with 404 for another creator or client, 403 without the scope, and 400 for an invalid period', async () => {
     const { client } = await aSubscription();
     const id = await client.subscribe(given.receiver.url);
     const otherCreatorsClient = await given.client();

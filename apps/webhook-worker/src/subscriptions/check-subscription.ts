@@ -10,7 +10,7 @@ interface Target {
   readonly url?: string | undefined;
 }
 
-/** Limit of rejected URLs whose name resolves to a private address, for each owner in each replica. */
+/** Maximum number of rejected URLs with a private host name, for each owner in each replica. */
 const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
 
 /** Validates the events and the URL of a subscription beyond their types. */
@@ -33,7 +33,7 @@ export class CheckSubscription implements BodyCheck {
   problemsOf({ events, url }: { readonly events?: unknown; readonly url?: unknown }): Promise<ErrorDetail[]> {
     return Promise.resolve(
       this.findProblems({
-        events: isList(events) && events.length <= maxEvents ? events : undefined,
+        events: Array.isArray(events) && events.length <= maxEvents ? events : undefined,
         url: typeof url === 'string' && url.length <= maxUrlCharacters ? url : undefined,
       }),
     );
@@ -56,8 +56,4 @@ export class CheckSubscription implements BodyCheck {
     const reason = url === undefined ? undefined : this.client.findUrlProblem(url);
     return reason === undefined ? problems : [...problems, { field: 'url', reason }];
   }
-}
-
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
 }
