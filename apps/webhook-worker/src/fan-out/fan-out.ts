@@ -37,8 +37,10 @@ const fanOut = statement(
      FROM incoming i LEFT JOIN webhook_event_feeds f ON f.creator_id = i.creator_id AND f.api_version = i.api_version
      WHERE f.creator_id IS NOT NULL OR (i.day, i.id, i.api_version) IN (SELECT day, id, api_version FROM matched)
    ), inserted_events AS (
-     INSERT INTO webhook_events (day, id, api_version, event, creator_id, subject_id, occurred_at, traceparent, body, feed_position)
-     SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, subject_id, occurred_at, traceparent, body, feed_position
+     INSERT INTO webhook_events (day, id, api_version, event, creator_id, subject_id, occurred_at, traceparent, body,
+       feed_position)
+     SELECT DISTINCT ON (day, id, api_version) day, id, api_version, event, creator_id, subject_id, occurred_at,
+       traceparent, body, feed_position
      FROM kept ORDER BY day, id, api_version
      ON CONFLICT DO NOTHING
    ), written AS (

@@ -7,7 +7,8 @@ const maxAssignedPositions = 500;
 
 const find = statement(
   'feed.find',
-  `SELECT id, last_position AS "lastPosition", read_at < now() - interval '1 hour' AS "readLongAgo" FROM webhook_event_feeds WHERE creator_id = $1`,
+  `SELECT id, last_position AS "lastPosition", read_at < now() - interval '1 hour' AS "readLongAgo"
+   FROM webhook_event_feeds WHERE creator_id = $1`,
 );
 const open = statement(
   'feed.open',

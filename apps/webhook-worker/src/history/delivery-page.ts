@@ -23,7 +23,8 @@ const newestFirst = 'ORDER BY d.created_at DESC, d.id DESC LIMIT :limit';
 // its event, so it is in no partition after `latest_day`. Days after tomorrow are searched nevertheless,
 // since their events come from a wrong clock. There is no earliest day: a delivery may be created much later.
 const inSpan = `d.subscription_id = :subscription_id
-  AND d.created_at > coalesce(:created_after::timestamptz, '-infinity') AND d.created_at < coalesce(:created_before::timestamptz, 'infinity')
+  AND d.created_at > coalesce(:created_after::timestamptz, '-infinity')
+  AND d.created_at < coalesce(:created_before::timestamptz, 'infinity')
   AND (d.created_at, d.id) < (coalesce('epoch'::timestamptz + :after_micros::bigint * interval '1 microsecond', 'infinity'),
                               coalesce(:after_id::uuid, '${maxUuid}'))
   AND (d.day <= :latest_day::date OR d.day >= (now() AT TIME ZONE 'UTC')::date + 2)`;

@@ -31,8 +31,10 @@ const readAttempts = statement(
      SELECT outcome, status_code, count(*) AS attempts FROM attempts
      GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ${maxOutcomes}
    )
-   SELECT (SELECT count(*) FROM counted) AS deliveries, count(*) AS attempts, count(*) FILTER (WHERE outcome = 'succeeded') AS succeeded,
-     percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY duration_ms) FILTER (WHERE status_code IS NOT NULL AND duration_ms IS NOT NULL) AS percentiles,
+   SELECT (SELECT count(*) FROM counted) AS deliveries, count(*) AS attempts,
+     count(*) FILTER (WHERE outcome = 'succeeded') AS succeeded,
+     percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY duration_ms)
+       FILTER (WHERE status_code IS NOT NULL AND duration_ms IS NOT NULL) AS percentiles,
      (SELECT coalesce(json_agg(o ORDER BY o.attempts DESC, o.outcome, o.status_code), '[]') FROM outcomes o) AS outcomes
    FROM attempts`,
 );

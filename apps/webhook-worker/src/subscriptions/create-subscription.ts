@@ -46,8 +46,10 @@ const count = statement(
 );
 const insert = statement(
   'subscriptions.insert',
-  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, authorized_at, max_in_flight, signing_key)
-   VALUES (:id, :creator_id, :client_id, :url, :events, :secret, :api_version, 'active', :authorized_at, :max_in_flight, :signing_key)
+  `INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, authorized_at,
+     max_in_flight, signing_key)
+   VALUES (:id, :creator_id, :client_id, :url, :events, :secret, :api_version, 'active', :authorized_at,
+     :max_in_flight, :signing_key)
    RETURNING ${subscriptionColumns}`,
 );
 

@@ -83,7 +83,8 @@ const claimDueDeliveries = statement(
      JOIN webhook_subscriptions s ON s.id = r.id AND s.deleted_at IS NULL AND NOT ${accessRevokedSql('s')}
    ), due AS MATERIALIZED (
      SELECT requested.index, found.* FROM requested CROSS JOIN LATERAL (
-       ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN :first_day AND :last_day')} LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS found
+       ${selectDue('requested', 'requested.due_from', 'AND day BETWEEN :first_day AND :last_day')}
+       LIMIT requested.max_claimed FOR UPDATE SKIP LOCKED) AS found
    )
    UPDATE webhook_deliveries d SET status = 'in_flight', next_attempt_at = NULL, attempt_count = d.attempt_count + 1,
      attempt_started_at = now(), lease_token = :lease_token, lease_until = now() + :lease_ms * interval '1 millisecond'

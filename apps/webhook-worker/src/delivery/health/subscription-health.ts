@@ -13,8 +13,9 @@ export interface SubscriptionHealth extends Health {
 const lockHealth = statement(
   'subscriptions.lock-health',
   `SELECT id, creator_id AS "creatorId", client_id AS "clientId", url, now() AS now, status,
-     consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince", last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt", disabled_at AS "disabledAt",
-     disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane,
+     consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
+     last_delivery_at AS "lastDeliveryAt", last_failure_at AS "lastFailureAt",
+     disabled_at AS "disabledAt", disabled_reason AS "disabledReason", latency_ms AS "latencyMs", lane,
      failure_notified AS "failureNotified", deleted_at IS NOT NULL AS "isDeleted"
    FROM webhook_subscriptions WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED`,
 );

@@ -78,7 +78,8 @@ const settle = statement(
    )
    INSERT INTO webhook_attempts (day, delivery_id, number, trigger, started_at, duration_ms, outcome, status_code,
      response_headers, response_body, response_truncated)
-   SELECT day, id, attempt_count, attempt_trigger, attempt_started_at, duration_ms, outcome, status_code, headers, body, truncated FROM settled
+   SELECT day, id, attempt_count, attempt_trigger, attempt_started_at, duration_ms, outcome, status_code,
+     headers, body, truncated FROM settled
    ON CONFLICT DO NOTHING
    RETURNING delivery_id`,
 );

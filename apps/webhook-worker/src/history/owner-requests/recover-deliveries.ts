@@ -38,7 +38,8 @@ const matchingDeliveries = (
 // The recovery sends what had failed by `countedAt` (its `created_at`), so this counts the same.
 const countMatching = statement(
   'history.count-recoverable',
-  `SELECT count(*) FILTER (WHERE NOT in_recovery) AS matched, count(*) >= ${maxCountedDeliveries} AS "mayBeMore", statement_timestamp()::text AS "countedAt"
+  `SELECT count(*) FILTER (WHERE NOT in_recovery) AS matched, count(*) >= ${maxCountedDeliveries} AS "mayBeMore",
+     statement_timestamp()::text AS "countedAt"
    FROM (${matchingDeliveries('failed', {
      condition: 'NOT test AND completed_at <= statement_timestamp()',
      recoveryCondition: 'd.completed_at <= r.created_at',

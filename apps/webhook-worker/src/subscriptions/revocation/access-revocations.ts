@@ -37,8 +37,10 @@ const lockShared = statement(
 );
 const record = statement(
   'access-revocations.record',
-  `INSERT INTO webhook_access_revocations AS known (client_id, creator_id, revoked_at, unfinished) VALUES ($1, $2, $3, true)
-   ON CONFLICT (client_id, creator_id) DO UPDATE SET revoked_at = greatest(known.revoked_at, EXCLUDED.revoked_at), unfinished = true`,
+  `INSERT INTO webhook_access_revocations AS known (client_id, creator_id, revoked_at, unfinished)
+   VALUES ($1, $2, $3, true)
+   ON CONFLICT (client_id, creator_id) DO UPDATE
+     SET revoked_at = greatest(known.revoked_at, EXCLUDED.revoked_at), unfinished = true`,
 );
 const lockUnfinished = statement(
   'access-revocations.lock-unfinished',
@@ -47,12 +49,14 @@ const lockUnfinished = statement(
 );
 const finish = statement(
   'access-revocations.finish',
-  'UPDATE webhook_access_revocations SET unfinished = false WHERE client_id = $1 AND creator_id IS NOT DISTINCT FROM $2 AND revoked_at <= $3',
+  `UPDATE webhook_access_revocations SET unfinished = false
+   WHERE client_id = $1 AND creator_id IS NOT DISTINCT FROM $2 AND revoked_at <= $3`,
 );
 const find = statement(
   'access-revocations.find',
   `SELECT 1 FROM webhook_access_revocations
-   WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL) AND ${issuedBeforeRevocationSql('$3::timestamptz', 'now()', 'revoked_at')} LIMIT 1`,
+   WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL)
+     AND ${issuedBeforeRevocationSql('$3::timestamptz', 'now()', 'revoked_at')} LIMIT 1`,
 );
 // Access tokens expire earlier: an hour after they were issued.
 const deleteExpired = statement(
@@ -67,7 +71,8 @@ const deleteExpired = statement(
  * @param subscription alias of `webhook_subscriptions`
  */
 export function accessRevokedSql(subscription: string): string {
-  return `EXISTS (SELECT FROM webhook_access_revocations a WHERE a.client_id = ${subscription}.client_id AND (a.creator_id = ${subscription}.creator_id OR a.creator_id IS NULL)
+  return `EXISTS (SELECT FROM webhook_access_revocations a
+    WHERE a.client_id = ${subscription}.client_id AND (a.creator_id = ${subscription}.creator_id OR a.creator_id IS NULL)
     AND ${issuedBeforeRevocationSql(`${subscription}.authorized_at`, `${subscription}.created_at`, 'a.revoked_at')})`;
 }
 

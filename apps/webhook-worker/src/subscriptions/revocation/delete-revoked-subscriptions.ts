@@ -22,7 +22,8 @@ const pollIntervalMs = 1_000;
  */
 const idsOfRevokedAccess = (condition: string): string =>
   `id = ANY (ARRAY(SELECT id FROM webhook_subscriptions
-     WHERE client_id = $2 AND deleted_at IS NULL AND ${issuedBeforeRevocationSql('authorized_at', 'created_at', '$3::timestamptz')}${condition}
+     WHERE client_id = $2 AND deleted_at IS NULL
+       AND ${issuedBeforeRevocationSql('authorized_at', 'created_at', '$3::timestamptz')}${condition}
      ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE))`;
 // `$1` is the reason.
 const deleteOfClient = deletionStatement('subscriptions.delete-of-client', idsOfRevokedAccess(''));
