@@ -73,7 +73,7 @@ describe('claims whose scans start where earlier claims ended', () => {
     return { claimed, buffers: database.buffers.splice(0) };
   };
 
-  it('skip the index entries of sent deliveries that a snapshot keeps, such as that of pg_dump', async () => {
+  it('skip the index entries of sent deliveries, which a snapshot such as that of pg_dump keeps', async () => {
     const snapshot = await scratch.database.begin({ snapshot: true });
     await snapshot.tx.row(count); // the first statement takes the snapshot
     await writeDue(scratch.database, subscriptionId, { day: today, count: 5_000, forSeconds: 120 });

@@ -16,7 +16,7 @@ export interface ReceiverWindow {
 
 const unknownReceiver: ReceiverWindow = { url: undefined, window: initialWindow };
 
-/** The windows of this process, which it learns from its own attempts. A new URL gets a new window. */
+/** The windows of this process, by subscription. The results of its attempts change them. */
 @Injectable()
 export class DeliveryWindows {
   private readonly windows = new Map<string, ReceiverWindow>();

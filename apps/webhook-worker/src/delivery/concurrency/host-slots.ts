@@ -54,8 +54,8 @@ export class HostSlots {
   }
 
   /**
-   * Takes up to `maxCount` slots. If none is free, returns undefined, and queues the subscription once enough
-   * are.
+   * Takes up to `maxCount` slots. If none is free, returns undefined, and queues the subscription as soon as
+   * a batch of slots is.
    */
   async take(due: DueSubscription, maxCount: number): Promise<Slots | undefined> {
     const { subscriptionId, lane } = due;

@@ -35,7 +35,8 @@ const matchingDeliveries = (
          WHERE '${status}' = ANY(:statuses::text[]) AND subscription_id = :subscription_id AND status = '${status}' AND ${condition}
            AND created_at BETWEEN :since AND coalesce(:until::timestamptz, now())
          ORDER BY created_at DESC LIMIT ${maxCountedDeliveries}) AS d`;
-// The recovery sends what had failed by `countedAt` (its `created_at`), so this counts the same.
+// A recovery sends the deliveries that had failed by its `created_at`. That is `countedAt`, so this counts
+// the same deliveries.
 const countMatching = statement(
   'history.count-recoverable',
   `SELECT count(*) FILTER (WHERE NOT in_recovery) AS matched, count(*) >= ${maxCountedDeliveries} AS "mayBeMore",
