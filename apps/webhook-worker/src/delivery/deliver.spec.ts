@@ -57,7 +57,7 @@ describe('a delivery', () => {
     expect(given.receiver.deliveries).toHaveLength(2);
   });
 
-  it('is created for each subscription to the event, of the same creator only', async () => {
+  it('is created for each subscription of the same creator to the event', async () => {
     const [one, other] = [await given.client(), await given.client()];
     await one.subscribe(given.receiver.url, ['order.created']);
     await one.subscribe(given.receiver.url, ['order.created', 'order.shipped']);
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     expect(given.receiver.deliveries).toHaveLength(2);
   });
 
-  it('is created once for a subscription to all events, and to all events about orders', async () => {
+  it('is created once for a subscription to a group of events, even if it names the event several times', async () => {
     const client = await given.client();
     const ids = [
       await client.subscribe(given.receiver.url, ['*']),

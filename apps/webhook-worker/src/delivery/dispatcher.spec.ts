@@ -81,7 +81,7 @@ describe('a claim that finds nothing because the attempts have reached the limit
     expect(claims).toHaveLength(3);
   });
 
-  it('is repeated when the attempts have ended after it', async () => {
+  it('is repeated when the attempts end after it', async () => {
     const { dispatcher, claims, attempts } = await claimingDuringAttempt();
     claims[1]?.end([]);
     await untilIdle();

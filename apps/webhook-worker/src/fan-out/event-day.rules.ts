@@ -1,5 +1,5 @@
 /**
- * Returns the UTC day of the time in a UUIDv7 (RFC 9562 §5.7), or that of `occurredAt` for another id. The
+ * Returns the UTC day of the time in a UUIDv7 (RFC 9562 §5.7); for any other id, the day of `occurredAt`. The
  * same message always has the same day.
  */
 export function eventDay(id: string, occurredAt: string): string {

@@ -58,8 +58,8 @@ export class ReadEvents {
 }
 
 /**
- * Returns the position of a cursor; 0, the beginning, without one. The cursor has the id of the feed, and the
- * position in place of a time: positions are microseconds since 1970, or slightly more.
+ * Returns the position of a cursor; without a cursor 0, the beginning of the feed. The members `id` and
+ * `micros` of a cursor are the id of the feed and the position (microseconds since 1970, or slightly more).
  * @throws ValidationFailed on a position of a feed that has ended
  */
 function positionIn(feed: Feed, cursor: CursorKey | undefined): number {

@@ -61,8 +61,8 @@ interface Row {
 }
 const readRows = () => scratch.database.rows<Row>(read);
 
-describe('resealing secrets', () => {
-  it('leaves no secret that needs an old key, in several batches', async () => {
+describe('the command to reseal secrets', () => {
+  it('reseals all secrets that need an old key, in several batches', async () => {
     const oldCount = 450; // three batches; half of them have previous secrets
     for (let count = 0; count < oldCount; count += 1) await subscribe(before, count % 2 === 0 ? 1 : null);
     await subscribe(both);

@@ -4,7 +4,7 @@ import { type SecretBox, UnreadableSecret } from '@fulfilment/runtime';
 
 const batchSize = 200;
 
-/** Sealed values of a subscription. A replaced one is null once it no longer signs. */
+/** Sealed values of a subscription. A previous value is null once it no longer signs. */
 interface Sealed {
   readonly id: string;
   readonly secret: Buffer;

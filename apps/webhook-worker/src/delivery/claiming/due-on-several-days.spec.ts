@@ -119,7 +119,7 @@ describe('a wake-up with the day of a due delivery', () => {
     await allSucceed(3);
   });
 
-  it('leads to its retry, on the same day, if the attempt fails', async () => {
+  it('leads to a retry, whose wake-up has the same day, if the attempt fails', async () => {
     const { fanOutOn } = await aSubscriber();
     const failed = new Set<unknown>();
     given.receiver.respondWith((response, { headers }) => {

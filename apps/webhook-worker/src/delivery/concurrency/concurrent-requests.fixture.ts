@@ -1,6 +1,8 @@
 import type { WebhookReceiver } from '@fulfilment/testing';
 
-/** Makes the receiver respond after a delay. Returns the maximum number of concurrent requests so far. */
+/**
+ * Makes the receiver respond after a delay. Returns a getter of the maximum number of concurrent requests.
+ */
 export function countConcurrentRequests(
   receiver: WebhookReceiver,
   { statusCode = 204, delayMs = 20 } = {},

@@ -30,7 +30,7 @@ describe('a subscription', () => {
     await given.deliveriesWhen(haveStatuses('failed', 'succeeded'));
   });
 
-  it('does not add held events to the metric of the time to the first attempt', async () => {
+  it('does not add deliveries that were held to the metric of the time to the first attempt', async () => {
     const measuredCount = async () =>
       (await deliveryMetrics.eventToFirstAttempt.get()).values.find(({ metricName }) =>
         metricName?.endsWith('_count'),

@@ -64,9 +64,9 @@ const findOpen = statement(
 );
 
 /**
- * Finds due deliveries that a crash, a lost wake-up or a flushed Redis left, using PostgreSQL alone. Each
- * replica scans the subscriptions of its shards. A subscription that two replicas scan is queued in both,
- * and their claims decide.
+ * Finds due deliveries without a wake-up, after a crash or a loss of keys in Redis, by PostgreSQL alone. Each
+ * replica scans the subscriptions of its shards. If two replicas scan a subscription, both queue it, but only
+ * one can claim a delivery.
  */
 @Injectable()
 export class Reconciler extends BackgroundLoop {

@@ -10,7 +10,7 @@ export interface IdRange {
 /**
  * Returns the ranges of subscription ids that the shards scan. Shards are ranges here, not hashes: the index
  * of open deliveries begins with the subscription id, so a shard reads only its part of the index.
- * @param shards in ascending order; neighbours share a range
+ * @param shards in ascending order; adjacent ones share a range
  * @param bounds ids that divide the subscriptions into equal parts, in ascending order; if there are none,
  *   shard 0 has all ids
  */

@@ -108,7 +108,7 @@ describe('a private address', () => {
     await expectEveryAttemptBlocked(urls.length);
   });
 
-  it('is not connected to by a name that resolved to a public address when it was checked', async () => {
+  it('is not connected to when a name resolves to it that had a public address at the check', async () => {
     const resolutions: ResolvedAddress[][] = [
       ...[...ownAddresses, metadataAddress, mappedAddress].map((address) => [address]),
       ...[...ownAddresses, metadataAddress, mappedAddress].flatMap((address) => [

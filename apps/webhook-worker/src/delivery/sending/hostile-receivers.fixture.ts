@@ -18,7 +18,7 @@ const redirect = (status: number, target: string): Behaviour =>
   respondOnce(`HTTP/1.1 ${status} Moved\r\nlocation: ${target}\r\ncontent-length: 0\r\n\r\n`);
 const reset = (socket: Socket): void => void socket.resetAndDestroy();
 
-/** Runs when a whole request has arrived: its body is a JSON object in one segment, so `}` is the end. */
+/** Behaves like `then` after a whole request: its body is a JSON object in one segment, so `}` is its end. */
 function afterRequest(then: Behaviour): Behaviour {
   return (socket) => {
     let text = '';
@@ -54,7 +54,7 @@ function flood(beginning: string, chunk: Buffer): Behaviour {
 }
 
 /** Sends the beginning, then resets the connection. */
-function breakOff(beginning: string): Behaviour {
+function resetAfter(beginning: string): Behaviour {
   return afterRequest((socket) => socket.write(beginning, () => reset(socket)));
 }
 
@@ -96,8 +96,8 @@ export function hostileBehaviours(
     ['redirects to another server', 'redirect_not_followed', redirect(307, redirectTarget)],
     ['resets at once', 'connection_failed', reset],
     ['resets after the request', 'connection_failed', afterRequest(reset)],
-    ['resets in the headers', 'connection_failed', breakOff(`${ok}content-le`)],
-    ['resets in the body', 'succeeded', breakOff(`${ok}content-length: 100\r\n\r\nshort`)],
+    ['resets in the headers', 'connection_failed', resetAfter(`${ok}content-le`)],
+    ['resets in the body', 'succeeded', resetAfter(`${ok}content-length: 100\r\n\r\nshort`)],
     ['closes at once', 'connection_failed', (socket) => void socket.end()],
     ['closes in the headers', 'connection_failed', respondOnce(`${ok}content-le`)],
     [

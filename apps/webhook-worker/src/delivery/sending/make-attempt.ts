@@ -22,8 +22,8 @@ export class MakeAttempt {
 
   /** Resolves when the result is stored, when an error is logged, or when the lease is too short. */
   async run(delivery: LeasedDelivery, windowAtStart: WindowAtStart): Promise<void> {
-    // If this process stalled since the claim, the lease may end during the attempt. Then it makes none, and
-    // the delivery becomes due again when the lease ends.
+    // If this process has stalled since the claim, the lease could end during the attempt. Then no attempt is
+    // made, and the delivery becomes due again when the lease ends.
     if (performance.now() + this.config.WEBHOOK_TIMEOUT_MS > delivery.leaseEndsAtMs) return;
     if (delivery.isFirst) {
       const seconds = (Date.now() - delivery.occurredAt.getTime()) / 1_000;

@@ -147,7 +147,7 @@ describe('the subscriptions of a client that is disconnected', () => {
     const before = await anApp(clientId, 2 * minuteSeconds);
     const reconnected = await anApp(clientId, 0, { creator_id: before.creatorId });
     await reconnected.subscribe(given.receiver.url);
-    await before.subscribe(given.receiver.url); // by a token that is not known yet to be revoked
+    await before.subscribe(given.receiver.url); // the worker does not know of the revocation yet
     await publishUntilHandled(clientDisconnected(clientId, before.creatorId, secondsAgo(minuteSeconds)));
     expect(await reasonsOf(clientId)).toEqual([null, 'client_disconnected']);
   });
