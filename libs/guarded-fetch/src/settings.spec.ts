@@ -31,12 +31,12 @@ describe('BLOCKED_NETWORKS', () => {
 
 describe('ALLOW_LOOPBACK_TARGETS', () => {
   it.each(['https://localhost:8443', 'https://suite.localhost', 'http://127.0.0.1:8443', 'https://[::1]'])(
-    'may be true where the suite itself is at %s',
+    'may be true if the suite is at %s',
     (baseUrl) => expect(rejectedSettings(baseUrl, 'true')).toBeUndefined(),
   );
 
   it.each(['https://suite.example', 'https://10.0.0.7', 'https://localhost.example'])(
-    'is rejected at the start where the suite is at %s',
+    'is rejected if the suite is at %s',
     (baseUrl) => {
       expect(rejectedSettings(baseUrl, 'true')).toEqual(['ALLOW_LOOPBACK_TARGETS']);
       expect(rejectedSettings(baseUrl, 'false')).toBeUndefined();

@@ -90,8 +90,7 @@ function reduce(window: Window, minSize: number): Window {
   return {
     ...window,
     size,
-    // Below the initial size the window doubles, so that a recovered receiver regains that size in few
-    // rounds.
+    // Below the initial size the window doubles, so that a recovered receiver regains it in few rounds.
     threshold: Math.max(size, windowSizes.initial),
     reductions: window.reductions + 1,
     successes: 0,

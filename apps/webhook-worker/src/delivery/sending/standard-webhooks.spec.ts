@@ -14,6 +14,7 @@ function verify({ headers, rawBody }: ReceivedDelivery, webhook: Webhook): unkno
   });
 }
 
+/** Sends a test event to a subscription with this secret, which `newSecret` has replaced if it is given. */
 async function deliverSigned(secret: string, newSecret?: string): Promise<ReceivedDelivery> {
   const { client, id } = await given.subscriber(['order.created'], secret);
   if (newSecret !== undefined) await client.patch(id, { secret: newSecret }).expect(200);
