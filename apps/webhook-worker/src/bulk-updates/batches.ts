@@ -37,7 +37,7 @@ const expireExcess = statement(
    UPDATE webhook_deliveries d SET status = 'failed', failure_reason = 'expired', completed_at = now()
    FROM batch WHERE d.day = batch.day AND d.id = batch.id AND d.status IS NOT DISTINCT FROM 'held'`,
 );
-// Waits for no row lock, since other statements lock the same rows in another order.
+// Waits for no row lock, which could deadlock: other statements lock the same rows in another order.
 const expireOld = statement(
   'bulk-updates.expire-old',
   `WITH batch AS (

@@ -64,8 +64,8 @@ interface Change {
 }
 
 /**
- * Twenty subscriptions of ten creators, and a receiver that records all requests. At the end it compares the
- * published messages, the rows in PostgreSQL and the received requests as sets.
+ * Creates twenty subscriptions of ten creators, and a receiver that records all requests. `expectNothingLost`
+ * compares the published messages, the rows in PostgreSQL and the received requests as sets.
  */
 export async function deliveryCheck(stores: WebhookStores, worker: Served) {
   stores.resetCreators();

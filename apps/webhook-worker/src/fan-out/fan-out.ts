@@ -23,8 +23,8 @@ const incoming = new RowParameters<EventRow>('i', {
   body: ['bytea', ({ body }) => body],
 });
 // One statement for the whole batch. An event is kept if a subscription gets it, or if its creator has a
-// feed; the feed position 0 means that it has none yet. Deliveries of disabled subscriptions are written as
-// well; they are held once the reconciler has found them.
+// feed. `feed_position` 0 means that the event has no position in the feed yet. Deliveries of disabled
+// subscriptions are written as well; they are held once the reconciler has found them.
 const fanOut = statement(
   'fan-out.insert',
   `WITH incoming AS (SELECT * FROM ${incoming.table()}), matched AS (

@@ -47,8 +47,8 @@ export interface DisableLimits {
 const newestWeight = 0.2;
 
 /**
- * Returns the health after attempts that count for the receiver, in the order in which they ended. An attempt
- * that failed on our side, and one of a test event, do not.
+ * Returns the health after attempts that count for the receiver, in the order in which they ended. Failures
+ * on our side and test events do not count.
  */
 export function healthAfterAttempts<T extends Health>(
   before: T,
@@ -98,8 +98,8 @@ function healthAfterAttempt<T extends Health>(
   };
   if (health.status === 'disabled') return failing;
   if (attempt.gone) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'gone' };
-  // The count alone would disable a healthy receiver in a burst of failures; the time alone, one that gets
-  // few events.
+  // By the count alone, a burst of failures would disable a healthy receiver; by the time alone, two failures
+  // would disable a receiver that gets few events.
   const isLimitReached =
     consecutiveFailures >= limits.failures && now.getTime() - failingSince.getTime() >= limits.afterMs;
   if (isLimitReached) return { ...failing, status: 'disabled', disabledAt: now, disabledReason: 'failing' };

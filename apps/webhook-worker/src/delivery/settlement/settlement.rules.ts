@@ -18,7 +18,7 @@ export interface NextState {
 export interface SettlementContext {
   /** The current state of the subscription, not that at the claim. */
   readonly subscription: SubscriptionState;
-  /** Whether the subscription still has the URL of the claim; else another receiver gave the response. */
+  /** Whether the subscription still has the URL of the claim; if not, another receiver responded. */
   readonly isSameUrl: boolean;
   readonly scheduleMs: readonly number[];
   /** Random number from 0 to 1, for the delay. */
