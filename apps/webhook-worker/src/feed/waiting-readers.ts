@@ -73,7 +73,7 @@ export class WaitingReaders extends BackgroundLoop {
    * Resolves when there may be an event after the position, at the timeout, when the client disconnects, and
    * when the service stops.
    * @throws RateLimited when too many requests of the client or the creator wait; ServiceUnavailable when
-   *   too many of all do
+   *   too many requests wait in this process
    */
   async wait({ creatorId, position, clientId, timeoutMs, signal }: Wait): Promise<void> {
     if (this.stopping || signal.aborted) return;

@@ -44,7 +44,7 @@ export class ReadDeliveries {
 
   /**
    * Returns a page of the deliveries of a subscription, newest first.
-   * @throws NotFound; ValidationFailed on a cursor of another list; an outage error on timeout
+   * @throws NotFound; ValidationFailed on a cursor of another list; DependencyUnavailable on timeout
    */
   async list(caller: Caller, webhookId: string, query: ListDeliveriesDto): Promise<CursorPage<DeliveryView>> {
     const { id } = await findOwned(this.database, caller, webhookId);

@@ -67,7 +67,7 @@ export class ReadHealth {
     >,
   ) {}
 
-  /** @throws NotFound; an outage error on timeout */
+  /** @throws NotFound; DependencyUnavailable on timeout */
   async run(caller: Caller, webhookId: string, hours: number): Promise<HealthView> {
     const { id, creatorId, clientId } = ownedId(caller, webhookId);
     const state =

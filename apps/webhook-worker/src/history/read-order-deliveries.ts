@@ -46,7 +46,7 @@ export class ReadOrderDeliveries {
   /**
    * Returns a page of the deliveries, newest first. A first-party app sees the deliveries to all apps of the
    * creator. Only the tokens of first-party apps are also for the Creator API.
-   * @throws ValidationFailed on a cursor of another list; an outage error on timeout
+   * @throws ValidationFailed on a cursor of another list; DependencyUnavailable on timeout
    */
   async run(caller: Caller, query: ListOrderDeliveriesDto): Promise<CursorPage<OrderDeliveryView>> {
     const owner = ownerOf(caller);
