@@ -12,5 +12,5 @@ export {
   UnsupportedMediaType,
   ValidationFailed,
 } from './problems.js';
-export { toErrorResponse } from './to-envelope.js';
+export { toErrorResponse } from './to-error-response.js';
 export { DependencyUnavailable } from './dependency-unavailable.js';

@@ -17,7 +17,7 @@ export interface ErrorResponse {
 
 /** Maps a thrown value to its error response. An unexpected one is a 500 without details. */
 export function toErrorResponse(thrown: unknown): ErrorResponse {
-  const problem = asProblem(thrown);
+  const problem = problemOf(thrown);
   if (problem !== undefined) return errorResponse(problem.status, problem.code, problem.message, problem);
   if (statusOfHttpException(thrown) === 404) {
     return errorResponse(404, 'NOT_FOUND', 'This path or method does not exist.');
@@ -25,17 +25,13 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
   return errorResponse(500, 'INTERNAL_ERROR', 'An unexpected error occurred on the server.');
 }
 
-function asProblem(thrown: unknown): Problem | undefined {
+/** Returns the problem that a known error stands for: one of this library, or of Express and Nest. */
+function problemOf(thrown: unknown): Problem | undefined {
   if (thrown instanceof Problem) return thrown;
   if (thrown instanceof DependencyUnavailable) return new ServiceUnavailable();
-  return fromFramework(thrown);
-}
-
-/** Maps errors of the HTTP stack, from parsing a body or decoding a path. */
-function fromFramework(thrown: unknown): Problem | undefined {
   if (thrown instanceof URIError)
     return new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);
-  const type = property(thrown, 'type');
+  const type = property(thrown, 'type'); // only errors of body-parser have one
   if (type === 'entity.too.large') return new PayloadTooLarge(Number(property(thrown, 'limit')));
   if (type === 'encoding.unsupported')
     return new UnsupportedMediaType('Send the request body without Content-Encoding.', 'content-encoding');
@@ -53,7 +49,7 @@ function fromFramework(thrown: unknown): Problem | undefined {
       'The request body could not be read.',
     );
   }
-  // Nest and Express throw it for a path that they cannot decode. The suite's own code throws Problems.
+  // Nest and Express throw a 400 for a path that they cannot decode. The suite's own code throws Problems.
   if (statusOfHttpException(thrown) === 400) {
     return new ValidationFailed([{ field: 'path', reason: 'malformed' }]);
   }
