@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { formatUuid, isUuid, parsePublicId, publicId, uuid, uuidv7 } from './ids.js';
 
-describe('ids', () => {
-  it('map every UUID to a public id and back', () => {
+describe('parsePublicId', () => {
+  it('returns the UUID of every public id', () => {
     fc.assert(
       fc.property(fc.uuid(), (id) => {
         expect(parsePublicId('ord', publicId('ord', id))).toBe(id);
@@ -17,11 +17,13 @@ describe('ids', () => {
     'ord_zzzzzzzzzzzzzzzzzzzzzzzzzz',
     'ord_0000000000000000000000000u',
     '',
-  ])('of orders are not %p', (text) => {
+  ])('returns undefined for %p, which is not the id of an order', (text) => {
     expect(parsePublicId('ord', text)).toBeUndefined();
   });
+});
 
-  it('may be UUIDs of any version and variant', () => {
+describe('a UUID', () => {
+  it('is valid with any version and variant', () => {
     const hexadecimalDigit = fc.constantFrom(...'0123456789abcdef');
     fc.assert(
       fc.property(fc.string({ unit: hexadecimalDigit, minLength: 32, maxLength: 32 }), (digits) => {
@@ -31,20 +33,22 @@ describe('ids', () => {
       }),
     );
   });
+});
 
-  it('are distinct UUIDs of version 7 in the order of their creation', () => {
+describe('uuidv7', () => {
+  it('returns distinct UUIDs of version 7 that sort in the order of their creation', () => {
     const ids = Array.from({ length: 1000 }, () => uuidv7());
     expect(new Set(ids).size).toBe(1000);
     expect(ids).toEqual(ids.toSorted());
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
   });
 
-  it('are distinct for one given time', () => {
+  it('returns distinct UUIDs for one given time', () => {
     const time = new Date();
     expect(new Set(Array.from({ length: 1000 }, () => uuidv7(time))).size).toBe(1000);
   });
 
-  it('are UUIDs of version 7 that sort by the given time', () => {
+  it('returns UUIDs of version 7 that sort by the given time', () => {
     const earlier = uuidv7(new Date('2026-01-01T00:00:00.000Z'));
     const later = uuidv7(new Date('2026-01-01T00:00:00.001Z'));
     expect(isUuid(earlier)).toBe(true);

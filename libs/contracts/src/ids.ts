@@ -27,10 +27,10 @@ const pairs = Array.from(
 );
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The Nil UUID (RFC 9562 §5.9): lower than every id, so that pages of rows in order of id start after it. */
+/** The Nil UUID (RFC 9562 §5.9). It sorts before every id, so a list ordered by id starts after it. */
 export const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** The Max UUID (RFC 9562 §5.10): higher than every id. */
+/** The Max UUID (RFC 9562 §5.10). It sorts after every id. */
 export const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 const bytesPerId = 16;
@@ -50,8 +50,8 @@ function nextRandomBytes(): Buffer {
 }
 
 /**
- * Returns a new UUIDv7 (RFC 9562 §5.7). Without a given time, the ids of a process sort in the order in which
- * it made them.
+ * Returns a new UUIDv7 (RFC 9562 §5.7). Without a given time, the ids of a process sort in the order of their
+ * creation.
  */
 export function uuidv7(time?: Date): string {
   const random = nextRandomBytes();

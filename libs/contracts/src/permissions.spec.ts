@@ -28,7 +28,7 @@ describe('the permissions of store users', () => {
     expect(publishers).toEqual(expectedPublishers[type.slice(0, type.indexOf('.'))]);
   });
 
-  it('of a warehouse are those that its guide describes', () => {
+  it('of a warehouse are the same in docs/warehouses.md', () => {
     const { configure, write, read, publishes, binds } = brokerPermissions('warehouse', 'suite');
     const guide = readFileSync(new URL('../../../docs/warehouses.md', import.meta.url), 'utf8');
     expect(guide).toContain(`

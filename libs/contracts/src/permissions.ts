@@ -7,9 +7,9 @@
 interface StoreAccess {
   readonly publishes: readonly string[];
   readonly consumes: readonly string[];
-  /** Patterns of Redis keys; `readsKeys` are read-only. */
+  /** Patterns of Redis keys. */
   readonly keys: readonly string[];
-  readonly readsKeys: readonly string[];
+  readonly readOnlyKeys: readonly string[];
   /** The setting that holds the prefix of the service's BullMQ keys, and its default. */
   readonly jobKeys?: { readonly setting: string; readonly prefix: string };
 }
@@ -20,26 +20,26 @@ export const storeAccess = {
     publishes: ['order', 'product', 'fulfilment'],
     consumes: ['creator', 'edition', 'track', 'fulfilment', 'catalogue'],
     keys: ['rate:*', 'dpop-proof:*'],
-    readsKeys: ['deny:*'],
+    readOnlyKeys: ['deny:*'],
   },
   'creator-api': {
     publishes: ['edition', 'track'],
     consumes: ['creator', 'order'],
     keys: ['rate:*', 'dpop-proof:*'],
-    readsKeys: ['deny:*'],
+    readOnlyKeys: ['deny:*'],
     jobKeys: { setting: 'TRACK_UPLOAD_QUEUE_PREFIX', prefix: 'creator' },
   },
   'auth-server': {
     publishes: ['creator', 'client'],
     consumes: [],
     keys: ['rate:*', 'dpop-proof:*', 'deny:*', 'deny-list:*', 'answered:*'],
-    readsKeys: [],
+    readOnlyKeys: [],
   },
   'webhook-worker': {
     publishes: ['webhook'],
     consumes: ['order', 'product', 'client'],
     keys: ['rate:*', 'dpop-proof:*'],
-    readsKeys: ['deny:*'],
+    readOnlyKeys: ['deny:*'],
     jobKeys: { setting: 'WEBHOOK_QUEUE_PREFIX', prefix: 'webhooks' },
   },
 } as const satisfies Record<string, StoreAccess>;
@@ -102,24 +102,24 @@ export function factsExchangeOf(namespace: string): string {
 }
 
 /**
- * Returns the ACL rules of a service's Redis user, without its name and password. Clients send INFO when they
- * connect. Read-only keys require Redis 7.
+ * Returns the ACL rules of a service's Redis user, without its name and password. Read-only keys (`%R`)
+ * require Redis 7.
  * @param settings settings of the service by name; absent settings have their defaults
  */
 export function redisRules(
   user: keyof typeof storeAccess,
   settings: Readonly<Record<string, string>> = {},
 ): string[] {
-  const { keys, readsKeys, jobKeys }: StoreAccess = storeAccess[user];
+  const { keys, readOnlyKeys, jobKeys }: StoreAccess = storeAccess[user];
   const jobPatterns = jobKeys === undefined ? [] : [`${settings[jobKeys.setting] || jobKeys.prefix}:*`];
   return [
     ...[...keys, ...jobPatterns].map((pattern) => `~${pattern}`),
-    ...readsKeys.map((pattern) => `%R~${pattern}`),
+    ...readOnlyKeys.map((pattern) => `%R~${pattern}`),
     'resetchannels',
     '+@all',
     '-@admin',
     '-@dangerous',
-    '+info',
+    '+info', // which clients send when they connect
   ];
 }
 

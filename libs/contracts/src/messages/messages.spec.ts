@@ -1,5 +1,5 @@
 import { uuidv7 } from '../ids.js';
-import { InvalidMessage, messages, parseMessage } from './index.js';
+import { InvalidMessage, messages, parseMessage } from './messages.js';
 
 const occurredAt = new Date('2026-03-01T12:00:00.000Z');
 const stockSet = messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity: 3 }, { occurredAt });
@@ -30,11 +30,11 @@ describe('the message catalogue', () => {
   });
 
   it.each([
-    ['no JSON', 'x{'],
-    ['no envelope', '{}'],
-    ['an unknown type', JSON.stringify({ ...stockSet, type: 'x.y' })],
-    ['a wrong shape', JSON.stringify({ ...stockSet, data: { sku: 1 } })],
-    ['an unknown version', JSON.stringify({ ...stockSet, version: 9 })],
+    ['text that is not JSON', 'x{'],
+    ['a message without an envelope', '{}'],
+    ['a message of an unknown type', JSON.stringify({ ...stockSet, type: 'x.y' })],
+    ['a message whose data has the wrong shape', JSON.stringify({ ...stockSet, data: { sku: 1 } })],
+    ['a message of an unknown version', JSON.stringify({ ...stockSet, version: 9 })],
   ])('rejects %s', (_, text) => {
     expect(() => parseMessage(text)).toThrow(InvalidMessage);
   });

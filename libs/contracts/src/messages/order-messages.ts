@@ -12,8 +12,8 @@ const orderTracking = z.object({
   tracking_number: z.string(),
   tracking_url: z.string(),
   /**
-   * When the tracking of a package last changed. For a delivered order, also the last other change of its
-   * packages, such as the arrival of a further one.
+   * When the tracking of a package last changed. A delivered order also counts other changes of its packages,
+   * such as the arrival of another one.
    */
   updated_at: z.iso.datetime(),
   items: z

@@ -30,9 +30,9 @@ export const messageQueues = {
 export type MessageQueue = keyof typeof messageQueues;
 
 /**
- * Queues with a single active consumer, which handles messages in order. Of a sharded queue, this holds for
- * each intake and shard. Fulfilment messages depend on earlier ones. For a replay, order guarantees that all
- * messages were applied when the last one was.
+ * Queues with a single active consumer, which handles messages in order; a sharded queue has one for each
+ * intake and shard. A fulfilment event depends on earlier ones. A replay has ended when its last message is
+ * applied.
  */
 export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
   'store-api.fulfilment',
@@ -86,7 +86,7 @@ const defaultVersions = [1, 2];
 
 /** Names of the queues and exchanges of a sharded queue. */
 export interface ShardedTopology {
-  /** Routes message types to the intakes of the lanes, and the names of shards to the shards. */
+  /** Routes message types to the intakes of the lanes, and the name of a shard to that shard. */
   readonly exchange: string;
   /** Receives messages of the types that no lane lists. */
   readonly otherTypesExchange: string;
