@@ -59,6 +59,7 @@ export async function certificatesIn(
     trustFile: join(dir, 'trusted.pem'),
   };
   mkdirSync(dir, { recursive: true, mode: 0o700 });
+  writeFileSync(configurationFile(dir), configuration);
   if (!isFresh(certificates.caFile)) await makeAuthority(certificates, openssl);
   if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates, openssl);
   const others =
@@ -77,22 +78,19 @@ async function makeAuthority(
   { dir, caFile, certificateFile }: Certificates,
   openssl: RunOpenssl,
 ): Promise<void> {
-  const config = join(dir, 'openssl.cnf');
-  writeFileSync(config, configuration);
   await newKey(authorityKey(dir), openssl);
   const selfSigned = ['req', '-new', '-x509', '-sha256', '-days', String(caDays)];
-  const extensions = ['-config', config, '-extensions', 'authority'];
+  const extensions = ['-config', configurationFile(dir), '-extensions', 'authority'];
   await openssl([...selfSigned, ...extensions, '-key', authorityKey(dir), '-out', caFile]);
-  writeFileSync(certificateFile, ''); // to be renewed, since the previous authority has signed it
+  writeFileSync(certificateFile, ''); // so that it is renewed: the previous authority has signed it
 }
 
 async function makeLeaf(
   { dir, caFile, certificateFile, keyFile }: Certificates,
   openssl: RunOpenssl,
 ): Promise<void> {
-  const config = join(dir, 'openssl.cnf');
+  const config = configurationFile(dir);
   const request = join(dir, 'localhost.csr');
-  writeFileSync(config, configuration);
   await newKey(keyFile, openssl);
   const subject = ['-config', config, '-subj', '/CN=localhost'];
   await openssl(['req', '-new', '-sha256', ...subject, '-key', keyFile, '-out', request]);
@@ -101,11 +99,15 @@ async function makeLeaf(
   await openssl(['x509', '-req', '-in', request, ...signing, ...extensions, '-out', certificateFile]);
 }
 
+function configurationFile(dir: string): string {
+  return join(dir, 'openssl.cnf');
+}
+
 function authorityKey(dir: string): string {
   return join(dir, 'ca.key');
 }
 
 async function newKey(file: string, openssl: RunOpenssl): Promise<void> {
-  writeFileSync(file, '', { mode: 0o600 });
+  writeFileSync(file, '', { mode: 0o600 }); // openssl keeps the mode of an existing file
   await openssl(['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', file]);
 }
