@@ -101,8 +101,8 @@ export class FormBrowser {
   private storeCookies(response: Response): void {
     for (const setCookie of response.headers.getSetCookie()) {
       const [pair = '', ...attributes] = setCookie.split('; ');
-      const [name = '', value = ''] = pair.split(/=(.*)/s);
-      const path = attributes.find((text) => /^path=/i.test(text))?.slice(5) ?? '/';
+      const [name = '', value = ''] = pair.split(/=(.*)/s); // at the first =
+      const path = attributes.find((text) => /^path=/i.test(text))?.slice('path='.length) ?? '/';
       const key = `${name}@${path}`;
       if (value === '') this.cookies.delete(key);
       else this.cookies.set(key, { value, path });

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 export function storeUrl(name: 'TEST_POSTGRES_URL' | 'TEST_REDIS_URL' | 'TEST_RABBITMQ_URL'): string {
   const url = process.env[name];
   if (url === undefined || url === '')
-    throw new Error(`${name} is not set. Run the tests by "npm test", or give it the address.`);
+    throw new Error(`${name} is not set. Run "npm test", or set it to the URL of a store.`);
   return url;
 }
 

@@ -13,7 +13,7 @@ export interface TlsProxy {
 }
 
 /**
- * Starts a proxy that serves a store of plain TCP over TLS.
+ * Starts a proxy that accepts TLS connections and forwards their data to a store over plain TCP.
  * @param isPostgres whether clients send SSLRequest first, as PostgreSQL's do
  */
 export async function tlsProxy(

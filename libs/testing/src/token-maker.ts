@@ -16,7 +16,7 @@ export interface TokenMaker {
   stop(): Promise<void>;
 }
 
-/** A header parameter that may be listed in `crit` (RFC 7515 §4.1.11), and that no API understands. */
+/** A header parameter that no API understands. Tests list it in `crit` (RFC 7515 §4.1.11). */
 export const criticalRule = 'urn:example:rule';
 
 /** Starts a fake authorization server, which publishes its key and signs tokens. */

@@ -12,7 +12,7 @@ describe('the limits of the gateway', () => {
     waiting = [];
     service = await listen(
       createServer((request, response) => {
-        response.setHeader('x-request-id', 'known'); // as every service does: it marks their responses
+        response.setHeader('x-request-id', 'known'); // the gateway recognises a service's response by it
         if (request.url === '/store/v1/slow') waiting.push(response);
         else response.end('{}');
       }),

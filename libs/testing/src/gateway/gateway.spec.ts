@@ -12,7 +12,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   service = await listen(
     createServer((request, response) => {
-      response.setHeader('x-request-id', 'known'); // as every service does: it marks their responses
+      response.setHeader('x-request-id', 'known'); // the gateway recognises a service's response by it
       response.end(JSON.stringify(request.headers));
     }),
   );
@@ -100,7 +100,7 @@ describe('the documentation site', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('forbids to store an error, also when the id of the request looks like a path that may be stored', async () => {
+  it('forbids caches to store an error, even if the request id looks like a path that may be stored', async () => {
     const response = await siteGateway.fetch(`${siteGateway.url}/unknown`, {
       headers: { 'x-request-id': 'id:200:/docs/_astro/' },
     });

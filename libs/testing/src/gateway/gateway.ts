@@ -29,8 +29,8 @@ export interface TestGateway {
 }
 
 /**
- * The certificates of all gateways of this process. A process with the memory of many tests takes long to
- * start another one, and openssl is started five times.
+ * The certificates of all gateways of this process. They are made once, since that starts openssl five times,
+ * and a process that uses much memory takes long to start another one.
  */
 let sharedCertificates: Promise<Certificates> | undefined;
 

@@ -27,11 +27,11 @@ const fieldNumbers = {
 /** Reads an ExportTraceServiceRequest of OTLP: the members of its spans that tests check. */
 export function readOtlpSpans(request: Buffer): OtlpSpan[] {
   const { resourceSpans, resource, scopeSpans, span } = fieldNumbers;
-  return children(request, fieldNumbers.request.resourceSpans).flatMap((ofResource) => {
-    const resourceMessage = children(ofResource, resourceSpans.resource)[0] ?? Buffer.alloc(0);
+  return bytesOf(request, fieldNumbers.request.resourceSpans).flatMap((ofResource) => {
+    const resourceMessage = bytesOf(ofResource, resourceSpans.resource)[0] ?? Buffer.alloc(0);
     const service = String(attributesOf(resourceMessage, resource.attributes)['service.name']);
-    return children(ofResource, resourceSpans.scopeSpans)
-      .flatMap((ofScope) => children(ofScope, scopeSpans.spans))
+    return bytesOf(ofResource, resourceSpans.scopeSpans)
+      .flatMap((ofScope) => bytesOf(ofScope, scopeSpans.spans))
       .map((message) => ({
         service,
         name: text(message, span.name, 'utf8'),
@@ -45,9 +45,9 @@ export function readOtlpSpans(request: Buffer): OtlpSpan[] {
 
 function attributesOf(message: Buffer, number: number): Record<string, string | number> {
   return Object.fromEntries(
-    children(message, number).map((keyValue) => {
+    bytesOf(message, number).map((keyValue) => {
       const { key, value: valueNumber } = fieldNumbers.keyValue;
-      const [anyValue] = fieldsOf(children(keyValue, valueNumber)[0] ?? Buffer.alloc(0));
+      const [anyValue] = fieldsOf(bytesOf(keyValue, valueNumber)[0] ?? Buffer.alloc(0));
       const value = anyValue?.value ?? '';
       return [text(keyValue, key, 'utf8'), typeof value === 'bigint' ? Number(value) : String(value)];
     }),
@@ -55,11 +55,11 @@ function attributesOf(message: Buffer, number: number): Record<string, string | 
 }
 
 function text(message: Buffer, number: number, encoding: BufferEncoding): string {
-  return children(message, number)[0]?.toString(encoding) ?? '';
+  return bytesOf(message, number)[0]?.toString(encoding) ?? '';
 }
 
-/** Returns the values of a field that are messages, strings or bytes. */
-function children(message: Buffer, number: number): Buffer[] {
+/** Returns the bytes of each occurrence of a field whose type is a message, a string or bytes. */
+function bytesOf(message: Buffer, number: number): Buffer[] {
   return fieldsOf(message).flatMap((field) =>
     field.number === number && Buffer.isBuffer(field.value) ? [field.value] : [],
   );

@@ -44,7 +44,7 @@ export function boundValues(schema: Schema, validValue: unknown): BoundValues {
   }
   if (type === 'string') return textValues(schema, String(validValue));
   if (type === 'object') return { allowed: [], rejected: [[]] }; // an array is no object
-  throw new Error(`No bounds are known of ${JSON.stringify(schema)}.`);
+  throw new Error(`No bounds are known for ${JSON.stringify(schema)}.`);
 }
 
 function textValues({ minLength, maxLength, format = '', pattern }: Schema, validValue: string): BoundValues {

@@ -14,7 +14,8 @@ export interface ActualResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: unknown;
-  readonly text: string;
+  /** Undefined for a binary body. */
+  readonly text: string | undefined;
   readonly request: { readonly method: string; readonly url: string };
 }
 
