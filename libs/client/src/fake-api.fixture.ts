@@ -12,7 +12,7 @@ export interface ReceivedRequest {
 /** Handles one request. A reply that does not use `response` leaves the request without a response. */
 export type Reply = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A server that gives the next reply to each request, the last one repeatedly, and records the requests. */
+/** A server that uses the next reply for each request, repeats the last one, and records the requests. */
 export class FakeApi {
   readonly requests: ReceivedRequest[] = [];
   /** The waits that clients with `options()` would have made. */

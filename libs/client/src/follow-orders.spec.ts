@@ -60,7 +60,8 @@ describe('followOrders', () => {
       reply(response, received);
     });
     expect(await follow(4, '0', timeoutMs)).toEqual(['open', 'o1', 'open', 'o2']);
-    expect([...new Set(lastEventIds())]).toEqual(['0', '2']); // a slow response may be requested again
+    // Each once: a request whose response is slow is repeated.
+    expect([...new Set(lastEventIds())]).toEqual(['0', '2']);
   });
 
   it('reconnects after more failures than a request has retries, and throws when the creator is not visible', async () => {
@@ -82,7 +83,7 @@ describe('followOrders', () => {
     await expect(follow(2)).rejects.toMatchObject({ statusCode: 200, code: 'UNEXPECTED_RESPONSE' });
   });
 
-  it('reconnects after 0.5 to 1.5 times the delay, so that not all programs do so at once', async () => {
+  it('reconnects after 0.5 to 1.5 times the delay, so that not all programs do so at the same time', async () => {
     api.reply(stream('ends', sent('open', '1')));
     const waitsMs: number[] = [];
     const wait = (ms: number): Promise<void> => Promise.resolve(void waitsMs.push(ms));

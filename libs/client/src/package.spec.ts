@@ -72,7 +72,7 @@ const event = verifyWebhook({ headers: {}, body: new Uint8Array() }, { secrets: 
 if (isKnownEvent(event) && event.event === 'order.shipped') event.data.tracking_url satisfies string | null;
 `;
 
-/** The programs of the documentation. Those for browsers are marked: ```ts browser. */
+/** The programs in the documentation. Those for browsers begin with ```ts browser. */
 const guides = globSync('docs/site/pages/*.md', { cwd: root });
 const documented = ['docs/client.md', 'libs/client/README.md', ...guides].flatMap((file) =>
   [...readFileSync(join(root, file), 'utf8').matchAll(/^```ts ?(.*)\n([^]*?)^```/gm)].map(
@@ -95,7 +95,7 @@ describe('the packed package', () => {
   it('has types for Node, strict and with node16 resolution, also for the documented programs', () => {
     const types = [join(root, 'node_modules/@types/node')];
     const programs = documented.filter(({ forBrowsers }) => !forBrowsers).map(({ program }) => program);
-    expect(programs.length).toBeGreaterThan(3); // the pattern found the documented programs
+    expect(programs.length).toBeGreaterThan(3); // otherwise the pattern above found no programs
     check('node16', [nodeProgram, ...programs], {
       module: 'node16',
       moduleResolution: 'node16',

@@ -28,7 +28,7 @@ describe('a client', () => {
     expect(api.waitsMs).toEqual([2000]);
   });
 
-  it('adds jitter to Retry-After, so that clients do not return at once', async () => {
+  it('adds jitter to Retry-After, so that not all clients retry at the same time', async () => {
     api.reply(failure(429, 'RATE_LIMITED', { 'retry-after': '2' }), json(200, order));
     await readOrder({ client: createStoreClient({ ...api.options(), random: () => 1 }), path });
     expect(api.waitsMs).toEqual([2500]);

@@ -20,15 +20,16 @@ const retriedWithoutRetryAfter: readonly number[] = [429, 503];
 
 /**
  * Returns the delay before the next attempt; undefined if there should be none. Any request is repeated if
- * the response has `Retry-After`: a 409 or 429 had no effect; a 503 may have had its effect, but a request
- * that creates something has an idempotency key (`createApiClient`), or returns what it created (a track
- * upload). Without the header, a request is repeated only if a repetition has no further effect.
+ * the response has `Retry-After`: a request with 409 or 429 had no effect. One with 503 may have had its
+ * effect, but if it creates something, it has an idempotency key (`createApiClient`), or a repetition returns
+ * what was created (a track upload). Without the header, a request is repeated only if that has no further
+ * effect.
  */
 export function retryDelayMs({ request, response, retries, random }: Attempt): number | undefined {
   const backoffMs = Math.min(firstBackoffMs * 2 ** retries, maxBackoffMs);
   const requiredMs = response === undefined ? undefined : retryAfterMs(response);
   if (response !== undefined && requiredMs !== undefined && retriedWithRetryAfter.includes(response.status)) {
-    // Never earlier, and with jitter, so that not all clients return at the same time.
+    // The jitter prevents that all clients retry at the same time. It only adds to the required delay.
     return requiredMs > maxRetryAfterMs ? undefined : requiredMs + backoffMs * random;
   }
   const isTransient = response === undefined || retriedWithoutRetryAfter.includes(response.status);

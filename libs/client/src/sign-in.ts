@@ -25,7 +25,7 @@ export async function signIn(
     redirectUri.port = String(await listen(listener));
     const started = await server.startSignIn({ ...request, redirectUri: redirectUri.href });
     const callback = untilCallback(listener, started, signal);
-    callback.catch(() => undefined); // it may fail while the URL is still being opened
+    callback.catch(() => undefined); // it may reject before it is awaited below
     await open(started.url);
     return await server.finishSignIn(started, await callback);
   } finally {

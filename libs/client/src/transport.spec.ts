@@ -50,7 +50,7 @@ async function openFile(signal?: AbortSignal) {
 async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
-  await nextTurn(); // a WeakRef keeps its target until the end of the turn
+  await nextTurn(); // a WeakRef keeps its target until this turn of the event loop ends
   if (typeof collect === 'function') collect();
 }
 

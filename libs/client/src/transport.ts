@@ -61,12 +61,6 @@ function mayHaveHadEffect(response: Response | undefined): boolean {
   return response === undefined || response.status === 503 || retryAfterMs(response) === undefined;
 }
 
-function withToken(request: Request, token: string | undefined): Request {
-  const copy = request.clone(); // the body is needed again for a retry
-  if (token !== undefined) copy.headers.set('authorization', `Bearer ${token}`);
-  return copy;
-}
-
 /**
  * Sends the request once. Reads the body too, except of a CSV file or stream, so that a connection that
  * breaks fails the attempt. Returns a ConnectionError, which the caller may retry.
@@ -81,7 +75,9 @@ async function attempt(
   const timer = setTimeout(() => timeout.abort(), timeoutMs);
   try {
     const signal = AbortSignal.any([request.signal, timeout.signal]);
-    const response = await send(new Request(withToken(request, token), { signal }));
+    const copy = new Request(request.clone(), { signal }); // the body is needed for a retry, too
+    if (token !== undefined) copy.headers.set('authorization', `Bearer ${token}`);
+    const response = await send(copy);
     const { status, statusText, headers } = response;
     const isFileOrStream = response.ok && /^text\/(csv|event-stream)/.test(headers.get('content-type') ?? '');
     if (isFileOrStream && response.body !== null) {
@@ -107,9 +103,9 @@ function connectionError(
 
 /**
  * Returns a body with the same parts. It fails when the connection breaks, when a part does not arrive in
- * time after the reader has requested it, or when the caller aborts. During a long response, garbage
- * collection may take the signal from Node's `fetch`, and the caller's signal from a `Request` that nothing
- * refers to. So this function listens to the signal itself, and `pull` refers to the request.
+ * time after the reader has requested it, or when the caller aborts. The signal that `fetch` got does not
+ * suffice: garbage collection may remove it during a long response. So this function listens to the signal of
+ * the request, which `pull` protects from garbage collection by its reference to the request.
  */
 function limitPartTimes(
   body: ReadableStream<Uint8Array>,
@@ -142,11 +138,11 @@ function limitPartTimes(
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    { highWaterMark: 0 }, // by default, the stream reads a part ahead
+    { highWaterMark: 0 }, // by default, the stream reads one part in advance
   );
 }
 
-/** @throws the signal's reason, at once, if it aborts */
+/** Waits, until the signal aborts at the latest. @throws the signal's reason */
 export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve) => {

@@ -1,2 +1,2 @@
-/** Used inside this repository. The package has a copy of the verifier instead, so it needs no dependency. */
+/** Only for this repository. The published package contains a copy of the verifier instead (`prepack`). */
 export * from '@fulfilment/webhook-verifier';
