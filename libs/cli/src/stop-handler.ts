@@ -1,8 +1,8 @@
 /**
  * One Ctrl-C can arrive several times: from the terminal, and forwarded by the programs that started this
- * one. Only a later request is a second one.
+ * one. Only a request after this delay counts as a second one.
  */
-const secondRequestAfterMs = 1_000;
+const minSecondRequestDelayMs = 1_000;
 
 /**
  * Returns the handler of requests to stop: the first aborts the controller, so that the command ends after
@@ -17,6 +17,6 @@ export function stopHandler(
   return () => {
     firstAtMs ??= nowMs();
     stop.abort();
-    if (nowMs() - firstAtMs >= secondRequestAfterMs) end();
+    if (nowMs() - firstAtMs >= minSecondRequestDelayMs) end();
   };
 }

@@ -107,7 +107,7 @@ async function place({ client, product }: TriggerContext): Promise<string> {
 }
 
 async function ship(context: TriggerContext, next?: 'tracking_updated' | 'delivered'): Promise<string> {
-  const report = await reportFunction(context); // may throw, so before the order is placed
+  const report = await reportFunction(context); // throws before an order is placed that cannot be shipped
   const order = await place(context);
   await report(order, 'shipped');
   if (next !== undefined) await report(order, next);
@@ -117,7 +117,10 @@ async function ship(context: TriggerContext, next?: 'tracking_updated' | 'delive
 /** Reports a fulfilment event of an order, as the warehouse does. */
 type Report = (order: string, event: 'shipped' | 'tracking_updated' | 'delivered') => Promise<unknown>;
 
-/** Returns the function that reports as the operator, or for a test creator as the simulated warehouse. */
+/**
+ * Returns the function that reports: by operator commands, or for a test creator without an operator by the
+ * Store API, which simulates the warehouse.
+ */
 async function reportFunction(context: TriggerContext): Promise<Report> {
   const { client, operate } = context;
   if (operate === undefined && (await readConnectedCreator({ client })).data.livemode === false)
@@ -167,7 +170,7 @@ function sellOutOrRestock(context: TriggerContext): Promise<string> {
   return adjustStock(context, (quantity) => (quantity === 0 ? 1 : -quantity));
 }
 
-/** Adjusts the stock and reverses that. Unlike two stock counts, this keeps the pieces sold in between. */
+/** Adjusts the stock, and reverses the adjustment. Pieces that are sold in between stay sold. */
 async function adjustStock(context: TriggerContext, deltaOf: (quantity: number) => number): Promise<string> {
   const operate = requireOperator(context);
   const { id, quantity } = await findLimitedEdition(context);

@@ -109,7 +109,7 @@ describe('listen', () => {
     suite.publish(event(1), event(2), event(3));
     const first = await start();
     suite.publish(event(4));
-    await eventually(() => first.results.length === 1); // else the second listener repeats the attempt
+    await eventually(() => first.results.length === 1); // otherwise the second listener repeats the attempt
     await first.end();
     suite.publish(event(5), event(6), event(7));
     const second = await start();
@@ -185,7 +185,7 @@ describe('listen', () => {
     stops.pop(); // it has ended already
   });
 
-  it('prints all events from the oldest on if it has no receiver', async () => {
+  it('prints all events, the oldest first, if it has no receiver and begins with the oldest', async () => {
     suite.publish(event(1), event(2), event(3));
     const { results } = await start({ from: 'oldest', forwardTo: undefined, json: false });
     const lines = await eventually(() => (results.length === 3 ? results : undefined));

@@ -75,7 +75,7 @@ export async function listen(
 
 const longestEvent = 'product.inventory_changed'.length;
 
-/** An event with its attempt; without a receiver, only the event. */
+/** An event with the attempt to forward it; without a receiver, only the event. */
 type Reported = Partial<ForwardAttempt> & Pick<ForwardAttempt, 'event'>;
 
 function jsonLine({ event, attempt, outcome }: Reported): string {

@@ -100,7 +100,7 @@ describe('the app', () => {
     expect(JSON.parse(suite.files.read('session.json') ?? '')).toEqual({ clientId: 'another' });
   });
 
-  it.each(['{', '{"clientId":7}'])('is re-registered when the file is damaged: %s', async (text) => {
+  it.each(['{', '{"clientId":7}'])('is re-registered when the session file is damaged: %s', async (text) => {
     suite.files.write('session.json', text);
     await failingLogin();
     expect(JSON.parse(suite.files.read('session.json') ?? '')).toEqual({ clientId: 'app' });

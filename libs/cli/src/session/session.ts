@@ -110,7 +110,7 @@ export function openStore({ url, files }: Suite, token: string | undefined): Cli
 export function savedSession(url: string, files: PrivateFiles): Session {
   const store: TokenStore = {
     load: () => Promise.resolve(readSaved(files)?.tokens),
-    // `refresh` has saved the tokens under the lock. Here they could replace newer ones of another process.
+    // `refresh` has already saved the tokens, under the lock. A save without it could replace newer ones.
     save: () => Promise.resolve(),
   };
   const refresh = (refreshToken: string) =>

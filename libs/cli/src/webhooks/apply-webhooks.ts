@@ -32,10 +32,10 @@ export async function applyWebhooks(
   for (const change of planChanges(wanted, existing.data, { deletes })) {
     signal.throwIfAborted();
     const id = dryRun ? idOf(change) : await apply(client, change);
+    const { action } = change;
     const url = 'wanted' in change ? change.wanted.url : change.url;
     const members = 'members' in change ? change.members : [];
-    const line = [change.action, url, id ?? '', members.join(', ')].filter((cell) => cell !== '').join('  ');
-    const { action } = change;
+    const line = [action, url, id ?? '', members.join(', ')].filter((cell) => cell !== '').join('  ');
     terminal.result(json ? JSON.stringify({ action, url, id: id ?? null, members }) : printable(line));
   }
   if (dryRun)

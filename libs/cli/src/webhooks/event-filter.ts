@@ -5,7 +5,7 @@ import { printable, UsageError } from '../terminal.js';
 export const eventPatterns = [...webhookEventNames, '*', 'order.*', 'product.*'] as const;
 
 /**
- * Returns a function that returns whether a pattern matches an event. Without patterns, every event matches.
+ * Returns a predicate: whether one of the patterns matches an event. Without patterns, every event matches.
  * @throws UsageError for an unknown pattern
  */
 export function eventFilter(patterns: readonly string[]): (event: string) => boolean {

@@ -18,7 +18,7 @@ const fileSchema = z.strictObject({ webhooks: z.array(entrySchema) });
 /** A subscription as the file describes it, with its secret. */
 export type WantedWebhook = Omit<z.output<typeof entrySchema>, 'secret_env'> & { readonly secret: string };
 
-/** Parses the text of a file of subscriptions. @throws UsageError that says what is wrong */
+/** Parses the text of a file of subscriptions. @throws UsageError with the reason if it is invalid */
 export function parseWebhooksFile(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -62,9 +62,9 @@ export type Change =
 const maxSubscriptions = 50;
 
 /**
- * Matches subscriptions by URL. Those without an entry, and duplicates of a URL, are deleted if `deletes`,
- * otherwise ignored. Deletions are last, so that no event is missed, except those that must make room for new
- * subscriptions (`maxSubscriptions`).
+ * Matches subscriptions by URL. Those without an entry in the file, and further ones of a URL, are deleted if
+ * `deletes`, otherwise ignored. Deletions are last, so that no event is missed; only as many are first as new
+ * subscriptions require (`maxSubscriptions`).
  */
 export function planChanges(
   wanted: readonly WantedWebhook[],
@@ -85,8 +85,8 @@ export function planChanges(
     .filter(({ id }) => !matchedIds.has(id))
     .map(({ id, url }): Change => ({ action: deletes ? 'delete' : 'ignore', id, url }));
   const created = changes.filter(({ action }) => action === 'create').length;
-  const firstCount = deletes ? Math.max(0, existing.length + created - maxSubscriptions) : 0;
-  return [...others.slice(0, firstCount), ...changes, ...others.slice(firstCount)];
+  const deletedFirst = deletes ? Math.max(0, existing.length + created - maxSubscriptions) : 0;
+  return [...others.slice(0, deletedFirst), ...changes, ...others.slice(deletedFirst)];
 }
 
 function differences(wanted: WantedWebhook, current: WebhookSubscription): readonly string[] {
