@@ -11,12 +11,12 @@ export function fetchTrusting(ca: string | undefined): typeof fetch {
   return (input, init) => fetch(input, { ...init, dispatcher });
 }
 
-/** A client of the Store API with a token. An operation that fails throws a Failure. */
+/** Returns a client of the Store API, whose operations throw a Failure. */
 export function openStore(stack: Stack, token: string): Client {
   return withFailures(createStoreClient(clientOptions(stack, 'store', token)));
 }
 
-/** A client of the Creator API with a token. An operation that fails throws a Failure. */
+/** Returns a client of the Creator API, whose operations throw a Failure. */
 export function openCreator(stack: Stack, token: string): Client {
   return withFailures(createCreatorClient(clientOptions(stack, 'creator', token)));
 }
@@ -29,7 +29,7 @@ function clientOptions({ ca_file, base_url }: Stack, api: 'store' | 'creator', t
   };
 }
 
-/** The clients of both APIs have the same type. */
+/** Makes operations throw a Failure. The clients of both APIs have the same type. */
 function withFailures(client: Client): Client {
   client.interceptors.error.use((error, _response, request) => {
     return new Failure(`${request?.method} ${request?.url}: ${reasonOf(error)}`);

@@ -10,13 +10,13 @@ export interface DemoCreator {
 const releasesPerCreator = 40;
 /** At least the number of products of a release, so that each product has its own number. */
 const productNumbersPerRelease = 4;
-/** The words of which the names of most releases are made, such as "Quiet Machinery". */
+/** The first and second words in the names of most releases, such as "Quiet Machinery". */
 const firstWords = 'Tidal Paper Northern Quiet Copper Winter Salt Hollow Amber Electric Distant Velvet'.split(
   ' ',
 );
 const secondWords =
   'Maps Lanterns Rooms Signals Gardens Machines Weather Letters Harbours Machinery Rivers Hours'.split(' ');
-/** Names with unusual characters, by the index of the release. */
+/** Names with unusual characters, by the index of the release among those of its creator. */
 const unusualNames: Readonly<Record<number, string>> = {
   7: '夜のフェリー',
   15: 'Cafe\u0301 Ångström',
@@ -41,28 +41,31 @@ export function demoCatalogue(creators: readonly DemoCreator[]) {
   };
 }
 
-// The moduli and multipliers below are arbitrary. They spread names, optional members and states.
-function release(creator: DemoCreator, creatorIndex: number, indexOfCreator: number) {
-  const releaseNumber = creatorIndex * releasesPerCreator + indexOfCreator;
+/**
+ * The moduli and multipliers are arbitrary: they spread names, optional members and statuses.
+ * @param releaseIndex among the releases of the creator
+ */
+function release(creator: DemoCreator, creatorIndex: number, releaseIndex: number) {
+  const releaseNumber = creatorIndex * releasesPerCreator + releaseIndex;
   const random = seededRandom(releaseNumber + 1);
   const name =
-    unusualNames[indexOfCreator] ??
-    `${firstWords[(indexOfCreator + creatorIndex * 5) % firstWords.length]} ${secondWords[(indexOfCreator * 7 + creatorIndex) % secondWords.length]}`;
-  const createdAt = new Date(Date.UTC(2024, 0, 8 + releaseNumber * 5, 9, indexOfCreator));
-  const status = statusOf(indexOfCreator);
+    unusualNames[releaseIndex] ??
+    `${firstWords[(releaseIndex + creatorIndex * 5) % firstWords.length]} ${secondWords[(releaseIndex * 7 + creatorIndex) % secondWords.length]}`;
+  const createdAt = new Date(Date.UTC(2024, 0, 8 + releaseNumber * 5, 9, releaseIndex));
+  const status = statusOf(releaseIndex);
   const types = productTypesOf(releaseNumber);
   return {
     id: stableUuid(createdAt, `release:${releaseNumber}`),
     creator_id: creator.uuid,
     name: name.normalize('NFC'),
     artist_name: creator.name,
-    additional_artists: indexOfCreator % 6 === 0 ? [random.pick(guests)] : [],
-    release_date: indexOfCreator % 11 === 3 ? null : createdAt.toISOString().slice(0, 10),
+    additional_artists: releaseIndex % 6 === 0 ? [random.pick(guests)] : [],
+    release_date: releaseIndex % 11 === 3 ? null : createdAt.toISOString().slice(0, 10),
     description:
-      indexOfCreator % 5 === 4
+      releaseIndex % 5 === 4
         ? null
         : `${name}, recorded in ${1 + random.below(9)} days and cut at half speed.`,
-    cover_image_url: indexOfCreator % 9 === 8 ? null : `https://cdn.example/covers/${releaseNumber}.jpg`,
+    cover_image_url: releaseIndex % 9 === 8 ? null : `https://cdn.example/covers/${releaseNumber}.jpg`,
     copyright: `℗ & © ${createdAt.getUTCFullYear()} ${creator.name}`,
     created_at: createdAt.toISOString(),
     products: types.map((type, position) => {
@@ -86,9 +89,9 @@ function release(creator: DemoCreator, creatorIndex: number, indexOfCreator: num
 }
 
 /** Most products are available; a few of each creator are pending or unavailable. */
-function statusOf(indexOfCreator: number): 'pending' | 'unavailable' | 'available' {
-  if (indexOfCreator % 13 === 5) return 'pending';
-  return indexOfCreator % 17 === 9 ? 'unavailable' : 'available';
+function statusOf(releaseIndex: number): 'pending' | 'unavailable' | 'available' {
+  if (releaseIndex % 13 === 5) return 'pending';
+  return releaseIndex % 17 === 9 ? 'unavailable' : 'available';
 }
 
 /** Two or three product types per release. */

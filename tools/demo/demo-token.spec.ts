@@ -6,7 +6,7 @@ import { serveControl } from '../dev/supervisor/control.ts';
 import { readRunningSuite } from './demo-token.ts';
 
 describe('a command that needs a suite', () => {
-  it('reports whether none is running or one is still starting', async () => {
+  it('reports that none is running, or that one is still starting', async () => {
     const stateDir = mkdtempSync(join(tmpdir(), 'starting-suite-'));
     process.env.SUITE_DEV_DIR = stateDir;
     try {

@@ -26,9 +26,9 @@ import type { Stack } from '../dev/state/stack-file.ts';
 
 const arrivalTimeoutMs = 30_000;
 const webhookSecret = 'demo-webhook-secret';
-/** The order of the demo: units of one product, each for a price in pence. */
+/** The order of the demo has two pieces of one product. */
 const units = 2;
-const unitPrice = 2999;
+const unitPricePence = 2999;
 const parcelOptions = [
   ...['--carrier', 'Royal Mail', '--tracking-number', 'TEST0001'],
   ...['--tracking-url', 'https://track.example/TEST0001'],
@@ -87,9 +87,9 @@ async function runDemo(): Promise<void> {
     await findInCreatorApi(steps, dashboard, creator, orderId);
     await steps.run("Read the month's sales", async (note) => {
       const { data, response } = await readSales();
-      // At least: other programs may place orders concurrently.
+      // Not exactly: other programs may place orders concurrently.
       if (data.totals.units - before.units < units) fail('The statistics do not show the two units.');
-      if (data.totals.revenue - before.revenue < units * unitPrice)
+      if (data.totals.revenue - before.revenue < units * unitPricePence)
         fail('The statistics do not show their revenue.');
       note(`${response.status} ${data.totals.units} units, ${formatPounds(data.totals.revenue)}`);
     });
@@ -176,7 +176,7 @@ async function placeOrderTwice(
   { sku, rateId }: { readonly sku: string; readonly rateId: string },
 ): Promise<string> {
   const body: PlaceOrderRequest = {
-    items: [{ sku, quantity: units, unit_price: { amount: unitPrice, currency: 'GBP' } }],
+    items: [{ sku, quantity: units, unit_price: { amount: unitPricePence, currency: 'GBP' } }],
     shipping_address: shippingAddress,
     shipping_rate_id: rateId,
     source: { platform: 'demo', external_order_id: `demo-${Date.now()}` },

@@ -11,7 +11,7 @@ export const shippingAddress = {
   country_code: 'GB',
 } as const;
 
-/** Quotes the shipping of these items. @returns an order of them with the first rate */
+/** Quotes shipping for the items. Returns an order of them with the first rate. */
 export async function orderRequest(
   client: Client,
   items: readonly { readonly sku: string; readonly quantity: number }[],

@@ -33,11 +33,10 @@ export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
   return {
     url,
     receive: async (event, orderId) => {
-      // An error ends the waiting, too.
+      // An error ends the wait, too.
       const received = await eventually(
         () =>
-          errors[0] ??
-          events.find((received) => received.event === event && received.data['order_id'] === orderId),
+          errors[0] ?? events.find(({ event: name, data }) => name === event && data['order_id'] === orderId),
         arrivalTimeoutMs,
         `${event} is received`,
       );

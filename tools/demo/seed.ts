@@ -96,7 +96,7 @@ function usersWith(created: readonly z.infer<typeof createdCreator>[]): Seeded['
   return [...members, { email, password, org_id: null, org_role: 'global_admin', creators: [] }];
 }
 
-/** A secret is shown once, so a client of an earlier start gets a new one. */
+/** Creates a new secret for a client of an earlier start, since a secret is shown only once. */
 async function newSecret(access: OperatorAccess, clientId: string): Promise<string> {
   const created = createdClient
     .required()

@@ -11,16 +11,16 @@ const zones: Readonly<Record<string, readonly string[]>> = {
   asia_pacific: 'JP KR TW HK MO SG AU NZ CN MY TH PH ID VN'.split(' '),
 };
 
-/** ISO 3166-1 assigns no numbers from 900 on (§8.1.3). The package gives one to XK, which gets no orders. */
+/** ISO 3166-1 assigns no numbers from 900 on (§8.1.3). The package gives one to XK, which is excluded. */
 const firstUnassignedNumber = 900;
 
-/** Every country of ISO 3166-1 is in a zone; the rest of the world has those that no other zone names. */
+/** Returns the zones, with the countries of ISO 3166-1 that none of them lists as the rest of the world. */
 function worldZones(): Record<string, readonly string[]> {
-  const named = new Set(Object.values(zones).flat());
+  const listed = new Set(Object.values(zones).flat());
   return {
     ...zones,
     rest_of_world: Object.keys(countries.getAlpha2Codes()).filter(
-      (code) => !named.has(code) && Number(countries.alpha2ToNumeric(code)) < firstUnassignedNumber,
+      (code) => !listed.has(code) && Number(countries.alpha2ToNumeric(code)) < firstUnassignedNumber,
     ),
   };
 }

@@ -39,7 +39,7 @@ export function toReport({ at, headers, verification }: Arrival, responseStatus:
 
 const longestEvent = 'product.inventory_changed'.length;
 
-/** Formats a line: time (UTC), event, id, delivery, attempt, result of the verification, response. */
+/** Formats a line: time (UTC, HH:MM:SS.mmm), event, id, delivery, attempt, verification, response. */
 export function formatLine(report: DeliveryReport): string {
   return (
     [

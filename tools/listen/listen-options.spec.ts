@@ -21,7 +21,7 @@ describe('the options of listen', () => {
     ['--events order.created,order.shipped'],
     ['--events order.created --events order.shipped'],
     ['--events=order.created,order.shipped'],
-  ])('read the events of %s', (line) => {
+  ])('read two events from %s', (line) => {
     expect(readListenOptions(line.split(' '))?.events).toEqual(['order.created', 'order.shipped']);
   });
 
@@ -60,7 +60,7 @@ describe('a receiver with planned failures', () => {
     ['--fail 2 --status 429', [429, 429, 204, 204]],
     ['--status 410', [410, 410, 410, 410]],
     ['--fail 0', [204, 204, 204, 204]],
-  ])('responds with the status codes of %s: %j', (line, expected) => {
+  ])('responds for %s with the statuses %j', (line, expected) => {
     expect(statuses(line)).toEqual(expected);
   });
 });

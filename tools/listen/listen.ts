@@ -17,7 +17,7 @@ export async function listen(args: readonly string[]): Promise<void> {
   const options = readListenOptions(args);
   if (options === undefined) return console.log(listenHelp);
   const stopped = untilStopped(); // from here on, a signal stops it gracefully
-  const client = await clientOf(options);
+  const openClient = await clientFactory(options);
   const secret = options.secret ?? randomBytes(24).toString('base64url');
   let count = 0;
   const receiver = await openReceiver({
@@ -33,32 +33,32 @@ export async function listen(args: readonly string[]): Promise<void> {
   });
   try {
     const { data: subscription } = await createWebhook({
-      client: await client(),
+      client: await openClient(),
       body: { url: receiver.url, secret, events: [...options.events] },
     });
     const { id, events } = subscription;
     console.error(`${id} listens at ${receiver.url} for ${events.join(', ')}. Press Ctrl-C to stop.`);
     await stopped;
-    await unsubscribe(client, id);
+    await unsubscribe(openClient, id);
     console.error(`${id} is deleted.`);
   } finally {
     await receiver.stop();
   }
 }
 
-async function unsubscribe(client: () => Promise<Client>, id: string): Promise<void> {
+async function unsubscribe(openClient: () => Promise<Client>, id: string): Promise<void> {
   try {
-    await deleteWebhook({ client: await client(), path: { id } });
+    await deleteWebhook({ client: await openClient(), path: { id } });
   } catch (error) {
     throw new Failure(`${id} could not be deleted: ${reasonOf(error)}`);
   }
 }
 
 /**
- * Returns a function that opens the Store API, with the given token, or with a new one each time, because one
- * from the start may have expired.
+ * Returns a function that opens a client of the Store API: with the given token, or each time with a new one,
+ * because the token of the subscription may have expired before it is deleted.
  */
-async function clientOf({ token, email, password }: ListenOptions): Promise<() => Promise<Client>> {
+async function clientFactory({ token, email, password }: ListenOptions): Promise<() => Promise<Client>> {
   const stack = await readRunningSuite();
   return async () => openStore(stack, token ?? (await demoToken(stack, { email, password, scopes })));
 }
