@@ -32,7 +32,7 @@ export const suiteCommands: readonly ListedCommand[] = [
 const commandsOfEveryService = ['operator-audit', 'doctor'];
 
 /**
- * The commands of each service, from the help of its program.
+ * Returns the commands of each service, from the help of its program.
  * @throws Error for a command that `npm run ops` does not forward to its service
  */
 export async function listCommands(): Promise<(readonly [service: string, ListedCommand[]])[]> {
@@ -52,7 +52,7 @@ async function listCommandsOf(service: string): Promise<ListedCommand[]> {
   return own;
 }
 
-/** The help text of `npm run ops`. */
+/** Returns the help text of `npm run ops`. */
 export async function help(): Promise<string> {
   const sections = [...(await listCommands()), ['several services', suiteCommands] as const];
   return [

@@ -16,7 +16,7 @@ const olderRecords = ({ before }: Row) =>
 const nextPage = ({ next }: Row) => (next === null ? undefined : `More: --after ${cell(next)}`);
 const queueCounts = z.array(z.object({ queue: z.string(), waiting: z.number() }));
 
-/** Tables by the member of the result that has their rows. */
+/** Tables by the member of the result that contains their rows. */
 const tables: Readonly<Record<string, Table>> = {
   // of `audit`: security events of auth-server
   events: {
@@ -100,24 +100,23 @@ const rowSchema = z.record(z.string(), z.unknown());
 /** Formats the output of a command for a person: a list as a table, anything else as a line per member. */
 export function format(result: Row): string {
   const [list, table] = Object.entries(tables).find(([member]) => Object.hasOwn(result, member)) ?? [];
-  if (list !== undefined && table !== undefined)
-    return [...lines(table, z.array(rowSchema).parse(result[list])), table.lastLine(result) ?? []]
-      .flat()
-      .join('\n');
+  if (list !== undefined && table !== undefined) return formatTable(list, table, result);
   return Object.entries(result)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join('\n');
 }
 
-/** The headings, and a line for each row. */
-function lines({ columns }: Table, rows: readonly Row[]): string[] {
+function formatTable(list: string, { columns, lastLine }: Table, result: Row): string {
+  const rows = z.array(rowSchema).parse(result[list]);
   const contents = Object.values(columns);
-  return alignColumns([
+  const lines = alignColumns([
     Object.keys(columns),
     ...rows.map((row) =>
       contents.map((content) => cell(typeof content === 'string' ? row[content] : content(row))),
     ),
   ]);
+  const last = lastLine(result);
+  return [...lines, ...(last === undefined ? [] : [last])].join('\n');
 }
 
 /** Formats a value or a list of values. Replaces control characters, which could affect the terminal. */

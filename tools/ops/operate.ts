@@ -10,8 +10,9 @@ const resultSchema = z.record(z.string(), z.unknown());
 
 /**
  * Runs a command of a service's program with the service's settings. Returns the JSON object that it prints.
- * @param input the program's standard input; without it, the program uses the terminal of this process
- * @throws Failure with the program's error line; it is empty if the program has printed it on the terminal
+ * @param input the program's standard input; without it, the program uses the standard input and error
+ *   output of this process
+ * @throws Failure with the program's error line; empty without `input`, since the program has printed it
  */
 export async function operate(
   suite: Pick<OperatorAccess, 'environments' | 'programs'>,

@@ -27,6 +27,7 @@ async function main(): Promise<void> {
   const service = serviceOf(noun);
   const isHelp = rest.length === 0 || args.some((arg) => arg === '--help' || arg === '-h');
   const hasVerb = verb !== undefined && !verb.startsWith('-');
+  // A service has help for each of its commands. It does not know `creator rebuild`.
   const hasOwnHelp = service !== undefined && hasVerb && `${noun} ${verb}` !== 'creator rebuild';
   if (isHelp && !hasOwnHelp) return console.log(await help());
   if (noun === 'doctor') return runDoctor(args.slice(1), print);
@@ -48,8 +49,8 @@ async function run(suite: OperatorAccess, service: string, args: readonly string
   if (service !== 'auth-server') return operate(suite, service, args);
   const { value: password, rest } = takeOption(args, '--password');
   const isGiven = password !== undefined && password !== '-' && password !== '';
-  // By standard input: the program may run in a container or on another machine, whose users can read its
-  // command line.
+  // The program may run in a container or on another machine, whose users can read its command line. So it
+  // gets the password by standard input.
   const result = isGiven
     ? await operate(suite, service, [...rest, '--password', '-'], password)
     : await operate(suite, service, args);

@@ -38,9 +38,9 @@ export function combineRebuilds(before: RebuiltSums, after: RebuiltSums): Rebuil
   return { statistics: sum('statistics'), order_counts: sum('order_counts') };
 }
 
-/** Replays creators and orders to creator-api, and rebuilds its sums. */
+/** Replays creators and orders to creator-api, and rebuilds its sums before and after that. */
 export async function rebuildCreatorApi(suite: OperatorAccess): Promise<Record<string, unknown>> {
-  const before = await rebuildSums(suite); // first, since the replays add to these sums
+  const before = await rebuildSums(suite); // corrects the sums to which the replays add
   const creators = await republish(suite, 'auth-server', 'creators');
   const orders = await republish(suite, 'store-api', 'orders');
   return { creators, orders, ...combineRebuilds(before, await rebuildSums(suite)) };

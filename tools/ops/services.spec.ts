@@ -1,17 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { serviceOf, takeOption } from './services.ts';
 
-describe('a command line of ops', () => {
+describe('takeOption', () => {
   it.each([
     [['order', 'ship', '--as', 'ann', 'x'], 'ann', ['order', 'ship', 'x']],
     [['--as=ann', 'audit'], 'ann', ['audit']],
     [['audit', '--as'], '', ['audit']],
     [['audit', '--ask', 'x'], undefined, ['audit', '--ask', 'x']],
-  ])('yields the option --as of %j', (args, value, rest) => {
+  ])('returns the value of --as in %j, and the other arguments', (args, value, rest) => {
     expect(takeOption(args, '--as')).toEqual({ value, rest });
   });
+});
 
-  it('belongs to the service of its noun', () => {
+describe('serviceOf', () => {
+  it('returns the service whose commands begin with the noun, if any', () => {
     const nouns = ['dead-letters', 'creator', 'rates', 'webhooks', 'nonsense', undefined];
     expect(nouns.map(serviceOf)).toEqual([
       'store-api',

@@ -6,8 +6,15 @@ export const program = 'npm run -s ops --';
 /** The services and the first words of their commands. */
 export const nounsOfServices: Readonly<Record<string, readonly string[]>> = {
   'store-api': [
-    ...['order', 'orders', 'stock', 'product', 'release', 'catalogue', 'shipping'],
-    ...['payments', 'dead-letters'],
+    'order',
+    'orders',
+    'stock',
+    'product',
+    'release',
+    'catalogue',
+    'shipping',
+    'payments',
+    'dead-letters',
   ],
   'auth-server': ['organisation', 'user', 'creator', 'client', 'keys', 'audit', 'creators'],
   'creator-api': ['rates', 'statistics', 'order-counts'],
@@ -23,7 +30,7 @@ export function cliOf(service: string): string {
   return join(root, 'apps', service, 'dist', 'cli.js');
 }
 
-/** Removes an option with its value from the arguments. */
+/** Removes an option from the arguments. Returns its value: undefined if absent, empty if it has none. */
 export function takeOption(
   args: readonly string[],
   name: string,
