@@ -1,7 +1,7 @@
 import { Failure, runMain } from '../dev/failure.ts';
 import { contractFindings, currentContracts, releasedContracts, releasedContractsDir } from './documents.ts';
 
-/** Fails when today's OpenAPI or AsyncAPI documents break users of the last release. */
+/** Fails if the current OpenAPI or AsyncAPI documents break users of the last release. */
 function main(): Promise<void> {
   const released = releasedContracts();
   if (released === undefined) throw new Failure(`${releasedContractsDir} is missing.`);

@@ -56,25 +56,25 @@ async function rollOutInBothOrders(commit: string): Promise<Outcome[]> {
   const progress = new Progress();
   const { stateDir } = readSeparateSettings('compatibility');
   await progress.step('Build', buildAll);
-  const released = await progress.step('Build of the last release', () =>
+  const releaseDir = await progress.step('Build of the last release', () =>
     buildRelease(commit, join(stateDir, '..', 'releases')),
   );
   const outcomes: Outcome[] = [];
   for (const services of [serviceNames, serviceNames.toReversed()]) {
     say(`\nRoll-out: ${services.join(', ')}`);
-    outcomes.push(...(await rollOutInOrder(services, released)));
+    outcomes.push(...(await rollOutInOrder(services, releaseDir)));
   }
   return outcomes;
 }
 
-function rollOutInOrder(services: readonly ServiceName[], released: string): Promise<Outcome[]> {
+function rollOutInOrder(services: readonly ServiceName[], releaseDir: string): Promise<Outcome[]> {
   const settings = readSeparateSettings('compatibility', {
     ...process.env,
     RATE_LIMIT_DEFAULT: unlimited,
     RATE_LIMIT_ORDERS_CREATE: unlimited,
   });
   return inSeparateSuite(settings, { gateway: true }, say, async (suite) => {
-    for (const service of services) suite.useCode(service, released);
+    for (const service of services) suite.useCode(service, releaseDir);
     const stack = await suite.startAll();
     const { openTraffic } = await import('./traffic.ts'); // imported late, since it needs the compiled code
     const traffic = await openTraffic(stack);

@@ -16,6 +16,7 @@ interface Contract {
   /** Returns what breaks users of the released document. */
   readonly breaks: (released: Document, current: Document) => string[];
 }
+
 /** The generated documents that state the contracts of a release. */
 const contracts = {
   'store.openapi.json': { services: ['store-api', 'webhook-worker'], column: 'HTTP', breaks: httpBreaks },
@@ -30,7 +31,7 @@ const reference = 'docs/reference';
 /** Copies of the contracts of the last release, for checks without its commit. */
 export const releasedContractsDir = `${reference}/released`;
 
-/** The files of the contracts that at least one of the services fulfils. */
+/** Returns the files of the contracts that at least one of the services fulfils. */
 export function contractFilesOf(services: readonly ServiceName[]): ContractFile[] {
   return files.filter((file) => contracts[file].services.some((service) => services.includes(service)));
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Tolerance, type Document, rejections, target } from './json-schema.ts';
+import { type Tolerance, type Document, rejections, referencedPart } from './json-schema.ts';
 
 const body = z.looseObject({
   required: z.boolean().optional(),
@@ -30,7 +30,7 @@ const service: Tolerance = { newValues: 'rejected', unknownMembers: 'rejected' }
 /** A client ignores members and values that it does not know (docs/receiving-webhooks.md, docs/client.md). */
 const client: Tolerance = { newValues: 'accepted', unknownMembers: 'accepted' };
 
-/** The OpenAPI documents of two releases: schemas refer to parts of their document. */
+/** The OpenAPI documents of two releases, in which the references of schemas are resolved. */
 interface Releases {
   readonly released: Document;
   readonly current: Document;
@@ -105,14 +105,14 @@ function responseBreaks(releases: Releases, before: Operation, after: Operation)
       if (responseNow === undefined) return isSuccess(status) ? [`no longer responds with ${status}`] : [];
       return rejectionsByClient(
         releases,
-        resolved(releases.released, response),
-        resolved(releases.current, responseNow),
+        bodyOf(releases.released, response),
+        bodyOf(releases.current, responseNow),
       ).map((found) => `response ${status}: ${found}`);
     }),
   ];
 }
 
-/** The current service reads what a client of the older release writes. */
+/** Compares what a client of the older release writes with what the current service reads. */
 function rejectionsByService(
   { released, current }: Releases,
   before: Body | undefined,
@@ -123,7 +123,7 @@ function rejectionsByService(
   );
 }
 
-/** A client of the older release reads what the current service writes. */
+/** Compares what the current service writes with what a client of the older release reads. */
 function rejectionsByClient(
   { released, current }: Releases,
   before: Body | undefined,
@@ -146,7 +146,7 @@ function compareMediaTypes(
   });
 }
 
-/** A token that was sufficient must remain sufficient. Each set begins with the security scheme. */
+/** Returns the tokens that were sufficient, but no longer are. A scope set begins with its scheme. */
 function scopeBreaks(before: Operation, after: Operation): string[] {
   const scopeSets = (security: Operation['security']): string[][] =>
     security.map((alternative) =>
@@ -163,7 +163,8 @@ function scopeBreaks(before: Operation, after: Operation): string[] {
   );
 }
 
-function resolved(document: Document, response: unknown): Body {
+/** Returns a response of an operation, or the shared response to which it refers. */
+function bodyOf(document: Document, response: unknown): Body {
   const { $ref: reference } = z.looseObject({ $ref: z.string().optional() }).parse(response);
-  return body.parse(reference === undefined ? response : target(document, reference));
+  return body.parse(reference === undefined ? response : referencedPart(document, reference));
 }

@@ -43,9 +43,9 @@ const upperLimits = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems'] as 
 const syntaxKeywords = ['pattern', 'format'] as const;
 
 /**
- * Compares two JSON Schemas: what may the writer write that the reader rejects? Covers the keywords that the
- * documents of the suite use. A changed pattern or format counts as rejected, since the values of two
- * patterns cannot be compared; only the pattern of a UUID may change, since the format states the values.
+ * Returns what a writer may write that a reader rejects, by their JSON Schemas. Covers the keywords that the
+ * documents of the suite use. A changed pattern or format counts as rejected, since it is unknown whether one
+ * pattern includes another. The pattern of a UUID may change in one way (`isKnownWidening`).
  */
 export function rejections(
   writer: SchemaInDocument,
@@ -107,12 +107,12 @@ function valueRejections(written: Resolved, read: Resolved, path: string, tolera
   const { values } = read;
   if (values === undefined) return [];
   if (written.values === undefined)
-    return [`${subject(path)} may be any value, but must be ${values.map(text).join(' or ')}`];
-  const accepted = new Set(values.map(text));
-  const rejected = written.values.filter((value) => !accepted.has(text(value)));
+    return [`${subject(path)} may be any value, but must be ${values.map(json).join(' or ')}`];
+  const accepted = new Set(values.map(json));
+  const rejected = written.values.filter((value) => !accepted.has(json(value)));
   // A reader that tolerates new values of an enumeration does not tolerate another constant.
   if (tolerance.newValues === 'accepted' && rejected.length < written.values.length) return [];
-  return rejected.map((value) => `${subject(path)} may be ${text(value)}, which is not known`);
+  return rejected.map((value) => `${subject(path)} may be ${json(value)}, which is not known`);
 }
 
 function limitRejections(written: Resolved, read: Resolved, path: string): string[] {
@@ -168,7 +168,8 @@ function isObject({ types }: Resolved): boolean {
 
 function resolve({ document, schema }: SchemaInDocument): Resolved {
   const own = jsonObject.catch({}).parse(schema);
-  if (typeof own['$ref'] === 'string') return resolve({ document, schema: target(document, own['$ref']) });
+  if (typeof own['$ref'] === 'string')
+    return resolve({ document, schema: referencedPart(document, own['$ref']) });
   const parts = list(own['allOf']).map((part) => resolve({ document, schema: part }));
   const all = [...parts, resolveKeywords(own)];
   const values = all.map((part) => part.values).filter((allowed) => allowed !== undefined);
@@ -220,8 +221,8 @@ function mergedProperties(parts: readonly Resolved[]): Record<string, unknown> {
   return merged;
 }
 
-/** The part of a document that a reference such as `#/components/schemas/Order` points to. */
-export function target(document: Document, reference: string): unknown {
+/** Returns the part of a document to which a reference such as `#/components/schemas/Order` points. */
+export function referencedPart(document: Document, reference: string): unknown {
   const names = reference.replace(/^#\//, '').split('/');
   return names.reduce<unknown>((found, name) => {
     const key = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
@@ -241,7 +242,7 @@ function subject(path: string): string {
   return path === '' ? 'the value' : path;
 }
 
-function text(value: unknown): string {
+function json(value: unknown): string {
   return JSON.stringify(value);
 }
 

@@ -4,7 +4,7 @@ import { type ServiceName, serviceNames } from '../dev/ports.ts';
 const columns = ['HTTP', 'messages', 'schema', 'mixed'] as const;
 export type Column = (typeof columns)[number];
 
-/** Something that breaks when a service is deployed. */
+/** A reason why a service cannot be deployed independently. */
 export interface Finding {
   readonly service: ServiceName;
   readonly column: Column;

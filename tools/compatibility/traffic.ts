@@ -7,17 +7,18 @@ import { Failure } from '../dev/failure.ts';
 import type { Stack } from '../dev/state/stack-file.ts';
 
 const callerCount = 4;
-const afterwardsMs = 3_000;
+/** Time for which orders continue after a change. */
+const loadAfterChangeMs = 3_000;
 /** Time for which a caller retries while a process is replaced. */
-const retryMs = 30_000;
+const retryTimeoutMs = 30_000;
 
 /** Orders of an integration, each of which must be delivered as a webhook and reach the Creator API. */
 export async function openTraffic(stack: Stack) {
   const integration = await Integration.open(stack);
   return {
     /**
-     * Places orders during a change and for 3 s after it, and then signs in, because the change may concern
-     * auth-server, and the orders use tokens from before it.
+     * Places orders during a change and for 3 s after it. Then it signs in, since the change may concern
+     * auth-server, and the orders use tokens from before the change.
      * @throws if an order is lost
      */
     during: async (change: () => Promise<void>): Promise<void> => {
@@ -37,10 +38,10 @@ async function placeOrdersDuring(
   const orders: PlacedOrder[] = [];
   const ended = new AbortController();
   const callers = Array.from({ length: callerCount }, async () => {
-    while (!ended.signal.aborted) orders.push(await integration.placeOrder(retryMs));
+    while (!ended.signal.aborted) orders.push(await integration.placeOrder(retryTimeoutMs));
   });
   const changed = change()
-    .then(() => sleep(afterwardsMs))
+    .then(() => sleep(loadAfterChangeMs))
     .finally(() => ended.abort());
   try {
     await Promise.all([changed, ...callers]);

@@ -15,9 +15,9 @@ const esm = {
 
 /** Paths of the source maps by the URL of the module, for all files that this process has loaded. */
 const sourceMaps = new Map();
-/** @type {ProcessRuntime} the runtime of the spec file that is running; a process runs one at a time */
+/** @type {ProcessRuntime} the runtime of the current spec file; a process runs one file at a time */
 let running;
-/** Number of spec files so far. In the URL of a spec file, it lets Node load the file for each run. */
+/** Number of spec files that this process has run. In their URLs, so that Node loads a file for each run. */
 let specFileCount = 0;
 
 /**

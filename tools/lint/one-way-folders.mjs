@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 
-/** Imports between sibling folders by `src`, each as `from>to` with the paths of both folders in `src`. */
+/** Imports between sibling folders, as `from>to` with their paths in `src`; by the `src` of a project. */
 const importsBySrc = new Map();
 
 function importsOf(src) {

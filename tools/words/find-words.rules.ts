@@ -13,12 +13,12 @@ export interface Finding {
   readonly use: string;
 }
 
-/** A comment `words: <reason>` on a line or the line above exempts that line. */
+/** A comment `words: REASON` exempts its own line and the next one. */
 const exception = /(\/\/|\/?\*|<!--) *words: \S/;
 
 /**
- * Returns the banned words in the identifiers, comments and test titles of TypeScript or JavaScript, and comment
- * lines that are too wide.
+ * Returns the banned words in the identifiers, comments and test titles of TypeScript or JavaScript, and the
+ * comment lines that are too wide.
  */
 export function findInSource(text: string): Finding[] {
   const source = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, false);
@@ -44,7 +44,7 @@ export function findInSource(text: string): Finding[] {
   return withoutExceptions(findings, text);
 }
 
-/** The banned words of a Markdown document, without its code blocks and code spans. */
+/** Returns the banned words of a Markdown document, except those in code blocks and code spans. */
 export function findInMarkdown(text: string): Finding[] {
   let isCode = false;
   const findings = text.split('\n').flatMap((content, index) => {
