@@ -4,5 +4,5 @@ import preset from '../../jest.preset.mjs';
 export default {
   ...preset,
   maxWorkers: 1,
-  setupFilesAfterEnv: ['<rootDir>/src/suite/documented.setup.ts'],
+  setupFilesAfterEnv: ['<rootDir>/src/suite/each-spec.setup.ts'],
 };

@@ -8,7 +8,6 @@ import { operate } from '../suite/operator.js';
 import { placeOrder } from '../suite/orders.js';
 import { dashboardToken } from '../suite/sign-in.js';
 import { demoUser, suite } from '../suite/the-suite.js';
-import { closeConnections } from '../suite/third-party-app.js';
 
 const api = '/creator/api/v1';
 const releases = `${api}/releases`;
@@ -22,7 +21,6 @@ describe('releases of the Creator API', () => {
     [merchant, otherMerchant] = await Promise.all([newMerchant(), newMerchant()]);
     operator = new ApiClient(await dashboardToken(demoUser('operator@platform.example')));
   });
-  afterAll(() => closeConnections());
 
   it('are pending in the Store until the operator approves them', async () => {
     const title = `Nachtzug ${randomBytes(4).toString('hex')}`;

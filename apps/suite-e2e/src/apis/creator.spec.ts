@@ -8,7 +8,7 @@ import { operate } from '../suite/operator.js';
 import { placeOrder, unitPrice } from '../suite/orders.js';
 import { dashboardToken } from '../suite/sign-in.js';
 import { demoUser, suite } from '../suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
+import { fetchFromSuite } from '../suite/fetch-from-suite.js';
 
 const api = '/creator/api/v1';
 const currentMonth = () => new Date().toISOString().slice(0, 7);
@@ -25,8 +25,6 @@ describe('the Creator API', () => {
     product = await newProduct(merchant);
     orderId = await placeOrder(merchant.store, [{ sku: product.sku, quantity: 3 }]);
   });
-
-  afterAll(() => closeConnections());
 
   const orders = (client: ApiClient, query = '') =>
     client.get(`${api}/orders?creator=${merchant.creator.uuid}${query}`);

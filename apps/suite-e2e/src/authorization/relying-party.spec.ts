@@ -2,7 +2,7 @@ import * as client from 'openid-client';
 import { ApiClient } from '../suite/api-client.js';
 import { type Merchant, newMerchant } from '../suite/merchant.js';
 import { suite } from '../suite/the-suite.js';
-import { closeConnections, ThirdPartyApp } from '../suite/third-party-app.js';
+import { ThirdPartyApp } from '../suite/third-party-app.js';
 
 /** Tests with openid-client, which knows only the RFCs and the metadata. */
 describe('a third-party relying party', () => {
@@ -10,7 +10,6 @@ describe('a third-party relying party', () => {
   beforeAll(async () => {
     merchant = await newMerchant();
   });
-  afterAll(() => closeConnections());
   const scopes = ['openid', 'email', 'offline_access', 'releases:read'];
 
   it('works from discovery to revocation by the standards alone (RFC 8414, 7591, 7636, 7662, 7009)', async () => {

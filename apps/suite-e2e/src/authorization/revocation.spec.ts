@@ -3,7 +3,7 @@ import { ApiClient, send } from '../suite/api-client.js';
 import { type Merchant, newMerchant } from '../suite/merchant.js';
 import { type App, AuthorizationRequest, dashboard, signIn, tokenRequest } from '../suite/sign-in.js';
 import { suite } from '../suite/the-suite.js';
-import { closeConnections, ThirdPartyApp } from '../suite/third-party-app.js';
+import { ThirdPartyApp } from '../suite/third-party-app.js';
 
 const scopes = ['openid', 'releases:read', 'webhooks:read'];
 const offlineScopes = [...scopes, 'offline_access'];
@@ -18,7 +18,6 @@ describe('an access token is soon rejected by every service that accepted it', (
   beforeAll(async () => {
     merchant = await newMerchant();
   });
-  afterAll(() => closeConnections());
 
   const introspect = async (token: string) => {
     const { client_id, client_secret } = suite.clients.resource_server;

@@ -3,7 +3,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { gunzipSync } from 'node:zlib';
 import { suite } from '../suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
+import { fetchFromSuite } from '../suite/fetch-from-suite.js';
 
 const site = `${suite.base_url}/docs/`;
 const read = async (path: string): Promise<string> => (await fetchFromSuite(new URL(path, site))).text();
@@ -41,10 +41,7 @@ describe('the documentation site', () => {
   beforeAll(async () => {
     chromium = await openChromium();
   });
-  afterAll(async () => {
-    await chromium.close();
-    await closeConnections();
-  });
+  afterAll(() => chromium.close());
 
   /** Opens two pages at a time, since each also waits for its files. */
   async function faultsOfPages(pages: readonly string[], options: BrowserContextOptions): Promise<unknown[]> {

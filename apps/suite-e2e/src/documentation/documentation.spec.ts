@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type CodeBlock, programBlocks } from './documented-page.js';
 import { ShellSession } from './shell-session.js';
 import { demoUser, root, stateDir, suite } from '../suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
+import { fetchFromSuite } from '../suite/fetch-from-suite.js';
 
 /** The pages for integrators (docs/site/sections.json). Operator documents describe other machines. */
 const pages = [
@@ -19,7 +19,7 @@ const pages = [
 const isRun = (block: CodeBlock): boolean => block.noRun === undefined;
 const pagesWithPrograms = pages.filter(({ blocks }) => blocks.some(isRun));
 const isStart = ({ file }: { file: string }): boolean => file.includes('/start-');
-/** Pages by terminal: each start page has its own, and all guides continue that of the start with curl. */
+/** The pages of each terminal: a start page has its own; that of the start with curl also runs the guides. */
 const sessions = pagesWithPrograms
   .filter(isStart)
   .map((page) => [
@@ -27,7 +27,7 @@ const sessions = pagesWithPrograms
     ...(page.file.endsWith('curl.md') ? pagesWithPrograms.filter((other) => !isStart(other)) : []),
   ])
   .map((inOrder) => ({ inOrder, files: inOrder.map(({ file }) => file).join(', ') }));
-/** Blocks with a reason why the tests do not run them. A change of this number is a decision. */
+/** Number of blocks that are marked `no-run`. Update it only if a new block really cannot be run. */
 const unrunBlockCount = 19;
 const port = await freePort();
 
@@ -64,7 +64,6 @@ describe('the documentation', () => {
     await session.stop();
     rmSync(directory, { recursive: true });
   });
-  afterAll(() => closeConnections());
 
   it.each(sessions)('has code that works, block by block: $files', async ({ inOrder }) => {
     const usedUrls = new Set<string>();

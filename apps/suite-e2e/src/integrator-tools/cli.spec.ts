@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { runCli } from './cli.js';
 import { demoUser, suite } from '../suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
+import { fetchFromSuite } from '../suite/fetch-from-suite.js';
 
 const secret = 'a-long-secret-of-the-subscription';
 const eventTimeoutMs = 60_000;
@@ -28,7 +28,7 @@ describe('the CLI', () => {
   });
   afterAll(async () => {
     rmSync(configDir, { recursive: true });
-    await Promise.all([subscribedReceiver.stop(), localReceiver.stop(), closeConnections()]);
+    await Promise.all([subscribedReceiver.stop(), localReceiver.stop()]);
   });
   const run = (...args: readonly string[]) => runCli(configDir, args, secret);
   const listen = () => run('listen', '--forward-to', localReceiver.url);

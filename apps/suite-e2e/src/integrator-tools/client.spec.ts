@@ -3,14 +3,12 @@ import { ApiError, createStoreClient, listOrders, readConnectedCreator } from '@
 import { eventually } from '@fulfilment/testing';
 import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser';
 import { demoUser, suite } from '../suite/the-suite.js';
-import { closeConnections, fetchFromSuite } from '../suite/third-party-app.js';
+import { fetchFromSuite } from '../suite/fetch-from-suite.js';
 
 const harbour = demoUser('owner@harbour.example');
 const redirectUri = 'https://merch-sync.example/callback';
 
 describe('the client', () => {
-  afterAll(() => closeConnections());
-
   it('renews an expired token once for concurrent requests, reports a missing scope, and requires a sign-in after revocation', async () => {
     const server = await AuthorizationServer.discover(`${suite.auth_url}/api/auth`, {
       fetch: fetchFromSuite,

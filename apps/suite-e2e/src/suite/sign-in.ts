@@ -1,9 +1,9 @@
-import { fetchTrusting } from '@fulfilment/testing';
 import { FormBrowser, type Page, signInAndConsent } from '@fulfilment/testing/form-browser';
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { send } from './api-client.js';
-import { certificateAuthority, suite, type User } from './the-suite.js';
+import { fetchFromSuite } from './fetch-from-suite.js';
+import { suite, type User } from './the-suite.js';
 
 export interface App {
   readonly clientId: string;
@@ -25,13 +25,11 @@ export const dashboard: App = {
   redirectUri: suite.clients.dashboard.redirect_uri,
 };
 
-const site = { url: suite.auth_url, fetch: fetchTrusting(certificateAuthority).fetch };
-
 /** One authorization request, with its PKCE verifier and state. */
 export class AuthorizationRequest {
   readonly verifier = randomBytes(48).toString('base64url');
   readonly state = randomBytes(12).toString('base64url');
-  readonly browser = new FormBrowser(site);
+  readonly browser = new FormBrowser({ url: suite.auth_url, fetch: fetchFromSuite });
 
   constructor(
     readonly app: App,

@@ -1,22 +1,14 @@
-import { fetchTrusting } from '@fulfilment/testing';
 import * as client from 'openid-client';
 import { z } from 'zod';
+import { fetchFromSuite } from './fetch-from-suite.js';
 import { AuthorizationRequest } from './sign-in.js';
-import { certificateAuthority, suite, type User } from './the-suite.js';
+import { suite, type User } from './the-suite.js';
 
 const redirectUri = 'https://merch-sync.example/callback';
 const registration = z.looseObject({
   registration_client_uri: z.url(),
   registration_access_token: z.string(),
 });
-/** Opened by the first request. */
-let connections: ReturnType<typeof fetchTrusting> | undefined;
-/** Fetches over HTTPS from the gateway, trusting the suite's certificate authority. */
-export const fetchFromSuite: typeof fetch = (input, init) => {
-  connections ??= fetchTrusting(certificateAuthority);
-  return connections.fetch(input, init);
-};
-
 /** A third-party app: openid-client as a relying party that registered itself. */
 export class ThirdPartyApp {
   private constructor(readonly configuration: client.Configuration) {}
@@ -62,11 +54,4 @@ export class ThirdPartyApp {
     const { status } = await fetchFromSuite(url, { method: 'DELETE', headers });
     if (status !== 204) throw new Error(`The deletion of the client returned ${status}.`);
   }
-}
-
-/** Closes the connections that were kept open. The next request opens new ones. */
-export async function closeConnections(): Promise<void> {
-  const open = connections;
-  connections = undefined;
-  await open?.close();
 }

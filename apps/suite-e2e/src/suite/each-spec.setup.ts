@@ -1,4 +1,5 @@
 import { documented } from './documented.js';
+import { closeConnections } from './fetch-from-suite.js';
 
 /**
  * Fails the test after which an undocumented response is found, even if the test caught its error, or
@@ -7,3 +8,5 @@ import { documented } from './documented.js';
 afterEach(() => {
   expect(documented.takeFaults()).toEqual([]);
 });
+
+afterAll(() => closeConnections());
