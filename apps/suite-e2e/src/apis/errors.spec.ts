@@ -101,14 +101,14 @@ describe('error responses', () => {
     );
   });
 
-  it('reject a repeated query parameter', async () => {
+  it('name a query parameter that is repeated', async () => {
     const reader = new ApiClient(await dashboardToken(harbour, ['releases:read']));
     expect(fieldsOf(await reader.get('/store/v1/releases?limit=1&limit=2').expect(400))).toEqual(['limit']);
   });
+});
 
-  it('have the remaining quota in their headers', async () => {
-    const response = await permitted.post('/store/v1/shipping-rates', { country_code: 'GB' }).expect(200);
-    expect(response.get('ratelimit-policy')).toMatch(/^"quotes";q=\d+;w=\d+$/);
-    expect(response.get('ratelimit')).toMatch(/^"quotes";r=\d+;t=\d+$/);
-  });
+it('a successful response has the remaining quota in its headers', async () => {
+  const response = await permitted.post('/store/v1/shipping-rates', { country_code: 'GB' }).expect(200);
+  expect(response.get('ratelimit-policy')).toMatch(/^"quotes";q=\d+;w=\d+$/);
+  expect(response.get('ratelimit')).toMatch(/^"quotes";r=\d+;t=\d+$/);
 });

@@ -37,7 +37,7 @@ function connectAs(name: string): Promise<ChannelModel> {
 /** RabbitMQ in a container, or of another team, has no such script. */
 const describeOwnBroker = existsSync(rabbitmqctl) ? describe : describe.skip;
 
-describeOwnBroker('a RabbitMQ password that is rotated by a second user', () => {
+describeOwnBroker('the rotation of a RabbitMQ password by a second user', () => {
   const [older, newer] = ['rotation-older', 'rotation-newer'];
 
   it('loses no message: both users publish and consume, then the first one is deleted', async () => {

@@ -60,7 +60,7 @@ describe('the operator commands', () => {
     expect((await order(await place())).status).toBe('processing');
   });
 
-  it('defer a delivery report that arrives before its package, and print that', async () => {
+  it('defer a delivery that is reported before the shipment, and print that', async () => {
     const id = await place();
     expect(await operate(['order', 'deliver', id])).toMatchObject({
       outcome: 'held',

@@ -41,7 +41,7 @@ export interface Product {
   readonly sku: string;
 }
 
-/** @param creatorOptions further options of `creator create` */
+/** Creates a merchant as the operator, and signs the owner in. @param creatorOptions of `creator create` */
 export async function newMerchant(
   paymentMethod = 'pm_ok',
   creatorOptions: readonly string[] = [],

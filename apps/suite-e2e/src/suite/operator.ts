@@ -12,7 +12,7 @@ interface CommandResult {
 
 const anything = z.record(z.string(), z.unknown());
 
-/** Runs an operator command (`npm run ops -- …`) and parses its JSON output. @throws when it fails */
+/** Runs an operator command (`npm run ops -- …`). Returns its parsed JSON output. @throws when it fails */
 export async function operateAndParse<Shape extends z.ZodType>(
   args: readonly string[],
   shape: Shape,
