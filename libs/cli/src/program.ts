@@ -5,7 +5,7 @@ import { applyWebhooks } from './webhooks/apply-webhooks.js';
 import { completionScript, shells } from './completion.js';
 import { listen, type ListenOptions } from './listen/listen.js';
 import { openBrowser } from './open-browser.js';
-import { operatorIn } from './operate.js';
+import { operatorIn } from './operator.js';
 import { login, logout, openStore, openSuite } from './session/session.js';
 import { type Terminal, UsageError } from './terminal.js';
 import { trigger } from './trigger.js';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { operatorIn } from './operate.js';
+import { operatorIn } from './operator.js';
 
 describe('the operator commands of a clone', () => {
   let clone: string;
