@@ -1,5 +1,5 @@
 import { SignInRequiredError } from './errors.js';
-import type { TokenSource } from './token-source.js';
+import type { TokenSource } from './transport.js';
 
 export interface Tokens {
   readonly accessToken: string;

@@ -9,4 +9,4 @@ export {
   SignInRequiredError,
 } from './errors.js';
 export { memoryTokenStore, Session, type SessionOptions, type Tokens, type TokenStore } from './session.js';
-export type { TokenSource } from './token-source.js';
+export type { TokenSource } from './transport.js';

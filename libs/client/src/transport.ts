@@ -1,6 +1,13 @@
 import { ConnectionError, retryAfterMs } from './errors.js';
 import { retryDelayMs } from './retry.js';
-import type { TokenSource } from './token-source.js';
+
+/** The source of a client's access tokens, such as a `Session`. */
+export interface TokenSource {
+  /** Returns a token that has not expired, as far as is known. */
+  accessToken(): Promise<string>;
+  /** Returns another token after an API rejected this one with 401. Called at most once for each request. */
+  renew(rejected: string): Promise<string>;
+}
 
 export interface TransportOptions {
   /** An access token, or a source that renews expired ones, such as a `Session`. */
