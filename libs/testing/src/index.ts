@@ -12,7 +12,7 @@ export { serviceProcess } from './service-process.js';
 export { freePort } from './free-port.js';
 export { fetchTrusting, testGateway } from './gateway/gateway.js';
 export { expectNoLongBlock, expectNoLongBlockByText } from './hostile-bodies.js';
-export { steadyBlockMs } from './longest-block.js';
+export { minLongestBlockMs } from './longest-block.js';
 export { startPrometheus, type PrometheusServer } from './observability/prometheus.js';
 export { groupLabelsOf, selectorsOf } from './observability/prometheus-queries.js';
 export { publishedMessages } from './published-messages.js';

@@ -21,9 +21,9 @@ async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
 
 /**
  * Returns the minimum of `longestBlockMs` over at most `maxRuns` runs, and stops at the first run within the
- * limit. Blocks in only some runs have other causes, such as garbage collection, compilation or the host.
+ * limit. A block that not every run has is caused by something else, such as garbage collection or the host.
  */
-export async function steadyBlockMs(
+export async function minLongestBlockMs(
   work: () => Promise<unknown>,
   limitMs: number,
   maxRuns = 12,

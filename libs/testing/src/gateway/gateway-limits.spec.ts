@@ -71,7 +71,7 @@ describe('the limits of the gateway', () => {
 
   it('count an IPv4-mapped IPv6 address as the IPv4 address', async () => {
     let host = 0;
-    // After a pause the IPv4 address has a request again, so this repeats with a new address.
+    // The limit allows a further request after a pause between the two. If so, the next address is tried.
     await eventually(async () => {
       host += 1;
       await untilRejected(() => `::ffff:203.0.113.${host}`);
