@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { ownerEmail } from '../demo/accounts.ts';
 import { openStore } from '../demo/api.ts';
 import { demoToken } from '../demo/demo-token.ts';
-import { unlimitedProduct } from '../demo/find-product.ts';
+import { findUnlimitedProduct } from '../demo/find-product.ts';
 import { orderRequest, sendOrder } from '../demo/order-request.ts';
 import type { Stack } from '../dev/state/stack-file.ts';
 
@@ -61,7 +61,7 @@ export class Shopper {
   ): Promise<Shopper> {
     const token = await signIn(stack);
     const client = openStore(stack, token);
-    const sku = await unlimitedProduct(client);
+    const sku = await findUnlimitedProduct(client);
     const order = await orderRequest(client, [
       { sku: limitedSku, quantity: 1 },
       { sku, quantity: 1 },

@@ -7,12 +7,12 @@ interface Availability {
 }
 
 /** Returns the SKU of a product that can be ordered in any quantity. */
-export function unlimitedProduct(client: Client): Promise<string> {
+export function findUnlimitedProduct(client: Client): Promise<string> {
   return findProduct(client, ({ limited_edition }) => !limited_edition);
 }
 
 /** Returns the SKU of a limited edition with at least this number of pieces. */
-export function limitedProduct(client: Client, pieces: number): Promise<string> {
+export function findLimitedEdition(client: Client, pieces: number): Promise<string> {
   return findProduct(client, ({ quantity }) => quantity !== null && quantity >= pieces);
 }
 

@@ -14,7 +14,7 @@ const zones: Readonly<Record<string, readonly string[]>> = {
 /** ISO 3166-1 assigns no numbers from 900 on (§8.1.3). The package gives one to XK, which is excluded. */
 const firstUnassignedNumber = 900;
 
-/** Returns the zones, with the countries of ISO 3166-1 that none of them lists as the rest of the world. */
+/** Returns the zones, and as the rest of the world all other countries of ISO 3166-1. */
 function worldZones(): Record<string, readonly string[]> {
   const listed = new Set(Object.values(zones).flat());
   return {

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { ownerEmail } from '../../demo/accounts.ts';
 import { openCreator, openStore } from '../../demo/api.ts';
 import { demoToken } from '../../demo/demo-token.ts';
-import { limitedProduct, unlimitedProduct } from '../../demo/find-product.ts';
+import { findLimitedEdition, findUnlimitedProduct } from '../../demo/find-product.ts';
 import { orderRequest, sendOrder } from '../../demo/order-request.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { Stack } from '../../dev/state/stack-file.ts';
@@ -60,7 +60,7 @@ export class Integration {
     });
     const creatorToken = await demoToken(stack, { email: ownerEmail, scopes: ['openid', 'profile'] });
     const client = openStore(stack, storeToken);
-    const sku = await unlimitedProduct(client);
+    const sku = await findUnlimitedProduct(client);
     const order = await orderRequest(client, [
       { sku, quantity: 1 },
       { sku, quantity: 2 },
@@ -95,7 +95,7 @@ export class Integration {
 
   /** Further orders are for one piece of a limited edition. @param pieces number that must be in stock */
   async switchToLimitedEdition(pieces: number): Promise<void> {
-    const sku = await limitedProduct(this.client, pieces);
+    const sku = await findLimitedEdition(this.client, pieces);
     this.order = await orderRequest(this.client, [{ sku, quantity: 1 }]);
   }
 
