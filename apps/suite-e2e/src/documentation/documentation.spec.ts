@@ -19,14 +19,12 @@ const pages = [
 const isRun = (block: CodeBlock): boolean => block.noRun === undefined;
 const pagesWithPrograms = pages.filter(({ blocks }) => blocks.some(isRun));
 const isStart = ({ file }: { file: string }): boolean => file.includes('/start-');
-/** The pages of each terminal: a start page has its own; that of the start with curl also runs the guides. */
-const sessions = pagesWithPrograms
-  .filter(isStart)
-  .map((page) => [
-    page,
-    ...(page.file.endsWith('curl.md') ? pagesWithPrograms.filter((other) => !isStart(other)) : []),
-  ])
-  .map((inOrder) => ({ inOrder, files: inOrder.map(({ file }) => file).join(', ') }));
+const guides = pagesWithPrograms.filter((page) => !isStart(page));
+/** The pages that one terminal runs: each start page has its own, and all guides continue that with curl. */
+const sessions = pagesWithPrograms.filter(isStart).map((start) => {
+  const inOrder = start.file.endsWith('curl.md') ? [start, ...guides] : [start];
+  return { inOrder, files: inOrder.map(({ file }) => file).join(', ') };
+});
 /** Number of blocks that are marked `no-run`. Update it only if a new block really cannot be run. */
 const unrunBlockCount = 19;
 const port = await freePort();

@@ -6,7 +6,7 @@ import { operate, operateAll } from './operator.js';
 import { type App, dashboardToken, signIn } from './sign-in.js';
 import type { User } from './the-suite.js';
 
-/** The scopes that operations of the Store API require. */
+/** All scopes that an operation of the Store API requires. None requires `releases:write`. */
 export const storeScopes = [
   'creator:read',
   'releases:read',
