@@ -9,6 +9,7 @@ export class Steps {
   private count = 0;
   private readonly startedAtMs = performance.now();
 
+  /** Runs a step. @param work calls `note` with the result to print */
   async run<Result>(title: string, work: (note: (text: string) => void) => Promise<Result>): Promise<Result> {
     this.count += 1;
     const label = `${String(this.count).padStart(2)}  ${title.padEnd(titleColumns)}`;

@@ -4,7 +4,7 @@ import { Failure } from '../dev/failure.ts';
 import { readListenOptions, responseStatus } from './listen-options.ts';
 
 describe('the options of listen', () => {
-  it('receive every event as the demo account and respond with 204 by default', () => {
+  it('default to every event, the demo account and the status 204', () => {
     expect(readListenOptions([])).toEqual({
       events: webhookEvents,
       json: false,
@@ -38,7 +38,7 @@ describe('the options of listen', () => {
     expect(() => readListenOptions(line.split(' '))).toThrow(message);
   });
 
-  it('are rejected by a Failure, which is printed without a stack trace', () => {
+  it('are rejected with a Failure, which is printed without a stack trace', () => {
     expect(() => readListenOptions(['--events', 'x'])).toThrow(Failure);
   });
 

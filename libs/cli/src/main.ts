@@ -31,8 +31,8 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Prints the error and returns the exit status. After the person has stopped the program, other errors than
- * a missing sign-in result from that, and are not printed.
+ * Prints the error and returns the exit status. After the person has stopped the program, errors other than
+ * a missing sign-in result from the stop, and are not printed.
  */
 function reportError(error: unknown, stopped: AbortSignal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it has printed the reason

@@ -62,7 +62,7 @@ function serveProducts(...products: object[]): Promise<LocalServer> {
 
 describe('trigger', () => {
   it.each(['order.shipped', 'order.payment_failed', 'product.in_stock'])(
-    'requires a development suite for %s before it sends a request other than for the creator',
+    'rejects %s without a development suite, before it sends any request except that for the creator',
     async (event) => {
       await expect(run(event)).rejects.toThrow('name the folder of its clone with --clone');
       expect(suite.requests.filter((path) => path !== '/store/v1/creator')).toEqual([]);
@@ -91,7 +91,7 @@ describe('trigger', () => {
     expect(reported).toEqual(['shipped', 'delivered']);
   });
 
-  it('sets the payment method to pm_ok even if no order can be placed, and says so', async () => {
+  it('sets the payment method to pm_ok even if no order can be placed, and prints that', async () => {
     const { operate, commands } = operator();
     const notes: string[] = [];
     await expect(run('order.payment_failed', { operate, notes })).rejects.toThrow('NOT_FOUND');
@@ -118,11 +118,14 @@ describe('trigger', () => {
     it.each([
       ['product.out_of_stock', '-3', '3'],
       ['product.inventory_changed', '1', '-1'],
-    ])('adjusts the stock for %s, so pieces sold in between stay sold', async (event, delta, reverse) => {
-      const { operate, commands } = operator();
-      await run(event, { operate, url: api.url });
-      expect(commands).toEqual([`stock adjust prod_2 ${delta}`, `stock adjust prod_2 ${reverse}`]);
-    });
+    ])(
+      'triggers %s by an adjustment and its reverse, so that pieces sold in between stay sold',
+      async (event, delta, reverse) => {
+        const { operate, commands } = operator();
+        await run(event, { operate, url: api.url });
+        expect(commands).toEqual([`stock adjust prod_2 ${delta}`, `stock adjust prod_2 ${reverse}`]);
+      },
+    );
 
     it('stops between two events when the person stops it, and reverses the change of the first', async () => {
       const { operate, commands } = operator();

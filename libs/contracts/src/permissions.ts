@@ -32,6 +32,7 @@ export const storeAccess = {
   'auth-server': {
     publishes: ['creator', 'client'],
     consumes: [],
+    // `answered:*` are the times of responses to token requests.
     keys: ['rate:*', 'dpop-proof:*', 'deny:*', 'deny-list:*', 'answered:*'],
     readOnlyKeys: [],
   },

@@ -110,7 +110,7 @@ describe('releases of the Creator API', () => {
     expect(fieldsOf(await merchant.dashboard.post(releases, body).expect(400))).toEqual([field]);
   });
 
-  it('require `creator` from a caller without one, and are rejected for foreign creators', async () => {
+  it('require the member `creator` from the operator, and are rejected for creators of another organisation', async () => {
     expect(fieldsOf(await operator.post(releases, edition).expect(400))).toEqual(['creator']);
     await otherMerchant.dashboard.post(releases, { ...edition, creator: merchant.creator.uuid }).expect(404);
   });

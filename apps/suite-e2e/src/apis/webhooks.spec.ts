@@ -20,7 +20,7 @@ const listedShape = z.object({
   ),
 });
 
-describe('webhooks', () => {
+describe('webhook-worker', () => {
   let merchant: Merchant;
   let product: Product;
   const receivers: WebhookReceiver[] = [];

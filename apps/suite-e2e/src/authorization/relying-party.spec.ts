@@ -12,7 +12,7 @@ describe('a third-party relying party', () => {
   });
   const scopes = ['openid', 'email', 'offline_access', 'releases:read'];
 
-  it('works from discovery to revocation by the standards alone (RFC 8414, 7591, 7636, 7662, 7009)', async () => {
+  it('needs only the standards, from discovery to revocation (RFC 8414, 7591, 7636, 7662, 7009)', async () => {
     const app = await ThirdPartyApp.register();
     const { configuration } = app;
     expect(configuration.serverMetadata().issuer).toBe(`${suite.auth_url}/api/auth`);

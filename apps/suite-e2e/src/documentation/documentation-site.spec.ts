@@ -69,7 +69,7 @@ describe('the documentation site', () => {
   it.each<[string, BrowserContextOptions]>([
     ['in dark mode', { colorScheme: 'dark' }],
     ['on a small screen', { viewport: { width: 320, height: 640 } }],
-  ])('has pages that work %s', async (_, options) => {
+  ])('has pages without faults %s', async (_, options) => {
     expect(
       await faultsOfPages(['/docs/', '/docs/start/typescript/', '/docs/guides/concepts/'], options),
     ).toEqual([]);
@@ -106,7 +106,7 @@ describe('the documentation site', () => {
     expect(policy).not.toMatch(/unsafe-inline|https?:|\*/);
   });
 
-  it('has the packages that its pages install', async () => {
+  it('offers the packages that its pages install for download', async () => {
     const installed = [...htmlOf.values()].flatMap(
       (html) => html.match(/fulfilment-client-[\d.]+tgz/g) ?? [],
     );

@@ -87,7 +87,7 @@ describe('the documentation', () => {
     expect(faults).toEqual([]);
   });
 
-  it('runs each of its programs, except those with a reason', () => {
+  it('has no program that the tests do not run, except those that are marked with a reason', () => {
     const unused = pages.flatMap(({ file, blocks }) => {
       const commands = blocks.filter((block) => block.language === 'sh' && isRun(block));
       const isUsed = ({ language, title }: CodeBlock): boolean =>

@@ -39,7 +39,7 @@ describe('the CLI', () => {
     return lines.map((line): unknown => JSON.parse(line));
   };
 
-  it('signs in by the browser, applies subscriptions, and forwards every event as subscribed receivers get it', async () => {
+  it('signs in by the browser, applies subscriptions, and forwards the same bytes as a subscription delivers', async () => {
     expect(await run('trigger', 'order.created').ended).toBe(3); // not signed in
     const login = run('login', '--no-browser');
     const [, url = ''] = await login.untilErrorsMatch(/Sign in at (\S+)\n/);

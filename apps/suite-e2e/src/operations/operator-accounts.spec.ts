@@ -21,7 +21,7 @@ describe('the operator commands for accounts', () => {
     merchant = await newMerchant();
   });
 
-  it('user disable makes all four services reject the tokens of the user before it returns', async () => {
+  it('`user disable` makes all four services reject the tokens of the user before it returns', async () => {
     const user = { email: `${randomBytes(6).toString('hex')}@merchant.example`, password: 'a good password' };
     await newMember(merchant.organisationId, user);
     const token = await dashboardToken(user, storeScopes);
@@ -34,7 +34,7 @@ describe('the operator commands for accounts', () => {
     expect(await statuses(await dashboardToken(user, storeScopes))).toEqual([200, 200, 200, 200]);
   });
 
-  it('keys rotate keeps old and new tokens valid at both parts of the Store API, three times in a row', async () => {
+  it('`keys rotate` keeps old and new tokens valid at both parts of the Store API, also after three rotations', async () => {
     const { clientId: client_id } = merchant.app;
     const first = await signIn(merchant.owner, merchant.app, [...storeScopes, 'offline_access']);
     const tokens = [first.access_token];
@@ -52,7 +52,7 @@ describe('the operator commands for accounts', () => {
     for (const token of tokens) expect(await statuses(token, storePaths)).toEqual([200, 200]);
   });
 
-  it('audit prints sign-ins with their addresses, as JSON and as a table', async () => {
+  it('`audit` prints sign-ins with their addresses, as JSON and as a table', async () => {
     const { events } = await operateAndParse(
       ['audit', '--user', merchant.owner.email, '--since', '1h'],
       z.object({

@@ -48,7 +48,7 @@ describe('the operator commands', () => {
     expect((await firstProduct()).status).toBe('available');
   });
 
-  it('change the payment method of a creator for further orders, and recharge a failed order', async () => {
+  it('change the payment method of a creator for later orders, and recharge a failed order', async () => {
     await operate(['creator', 'payment-method', merchant.creator.id, 'pm_declined']);
     const id = await place();
     expect((await order(id)).status).toBe('payment_failed');

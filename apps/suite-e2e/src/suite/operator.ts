@@ -23,10 +23,10 @@ export async function operateAndParse<Shape extends z.ZodType>(
 /** Runs commands of auth-server in one process. Returns their results. @throws when one fails */
 export async function operateAll<Shape extends z.ZodType>(
   commands: readonly (readonly string[])[],
-  results: Shape,
+  resultsShape: Shape,
 ): Promise<z.output<Shape>> {
   const output = await operate(['batch', '--service', 'auth-server'], JSON.stringify(commands));
-  return results.parse(output['results']);
+  return resultsShape.parse(output['results']);
 }
 
 /** Runs an operator command. Returns its JSON output. @throws when it fails */

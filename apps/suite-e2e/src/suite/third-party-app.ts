@@ -25,7 +25,7 @@ export class ThirdPartyApp {
         id_token_signed_response_alg: 'ES256',
         ...metadata,
       },
-      metadata.token_endpoint_auth_method === undefined ? client.None() : undefined,
+      metadata.token_endpoint_auth_method === undefined ? client.None() : undefined, // None: a public client
       { [client.customFetch]: fetchFromSuite },
     );
     return new ThirdPartyApp(configuration);

@@ -30,7 +30,7 @@ export interface MessageType<Type extends string, Schema extends z.ZodType> {
   readonly schema: Schema;
   /** Returns a message with validated data; by default with a new id. @throws z.ZodError */
   make(data: z.input<Schema>, options: MessageOptions): Message<Type, z.output<Schema>>;
-  /** Narrows a message that `parseMessage` returned to this type. */
+  /** Whether a message that `parseMessage` returned is of this type. */
   is(message: Message): message is Message<Type, z.output<Schema>>;
 }
 
