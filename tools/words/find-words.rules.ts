@@ -10,6 +10,7 @@ import {
 export interface Finding {
   readonly line: number;
   readonly found: string;
+  /** The words to use instead. */
   readonly use: string;
 }
 
@@ -23,23 +24,24 @@ const exception = /(\/\/|\/?\*|<!--) *words: \S/;
 export function findInSource(text: string): Finding[] {
   const source = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, false);
   const findings: Finding[] = [];
+  /** Comments by their position, since one comment may belong to several nodes. */
   const comments = new Map<number, ts.CommentRange>();
+  const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;
   const visit = (node: ts.Node): void => {
     if (ts.isIdentifier(node)) {
-      const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+      const line = lineAt(node.getStart(source));
       findings.push(...findInIdentifier(node.text).map((finding) => ({ ...finding, line })));
     }
     const title = testTitleOf(node);
-    if (title !== undefined)
-      findings.push(...findInLine(title.text, source.getLineAndCharacterOfPosition(title.end).line + 1));
+    if (title !== undefined) findings.push(...findInLine(title.text, lineAt(title.end)));
     for (const range of commentsAt(text, node)) comments.set(range.pos, range);
     ts.forEachChild(node, visit);
   };
   visit(source);
   for (const range of commentsAt(text, source.endOfFileToken)) comments.set(range.pos, range);
   for (const { pos, end } of comments.values()) {
-    const { line, character } = source.getLineAndCharacterOfPosition(pos);
-    findings.push(...findInComment(text.slice(pos, end), { line: line + 1, column: character }));
+    const { character: column } = source.getLineAndCharacterOfPosition(pos);
+    findings.push(...findInComment(text.slice(pos, end), { line: lineAt(pos), column }));
   }
   return withoutExceptions(findings, text);
 }
@@ -49,7 +51,7 @@ export function findInMarkdown(text: string): Finding[] {
   let isCode = false;
   const findings = text.split('\n').flatMap((content, index) => {
     if (content.trimStart().startsWith('```')) isCode = !isCode;
-    return isCode ? [] : findInLine(content.replaceAll(/`[^`]*`/g, ''), index + 1);
+    return isCode ? [] : findInLine(withoutCodeSpans(content), index + 1);
   });
   return withoutExceptions(findings, text);
 }
@@ -75,8 +77,12 @@ function findInComment(
       columns > maxCommentColumns
         ? [{ line, found: `a comment of ${columns} columns`, use: `at most ${maxCommentColumns}` }]
         : [];
-    return [...findInLine(content.replaceAll(/`[^`]*`/g, ''), line), ...wide];
+    return [...findInLine(withoutCodeSpans(content), line), ...wide];
   });
+}
+
+function withoutCodeSpans(content: string): string {
+  return content.replaceAll(/`[^`]*`/g, '');
 }
 
 function findInLine(content: string, line: number): Finding[] {

@@ -74,7 +74,7 @@ describe('the authorization server', () => {
     await client.get('/creator/api/v1/creators').expect(401); // another audience
   });
 
-  it('signs in, asks for consent, and redirects back with code, state and issuer', async () => {
+  it('signs a person in, asks for consent, and redirects back with code, state and issuer', async () => {
     const authorization = new AuthorizationRequest(merchant.app, [
       'openid',
       'email',

@@ -41,7 +41,10 @@ export interface Product {
   readonly sku: string;
 }
 
-/** Creates a merchant as the operator, and signs the owner in. @param creatorOptions of `creator create` */
+/**
+ * Creates a merchant as the operator, and signs the owner in.
+ * @param creatorOptions further options of the command `creator create`
+ */
 export async function newMerchant(
   paymentMethod = 'pm_ok',
   creatorOptions: readonly string[] = [],

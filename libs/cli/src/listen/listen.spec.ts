@@ -31,8 +31,11 @@ const startReceiver = (port: number): Promise<LocalServer> =>
   }, port);
 
 beforeEach(async () => {
-  [dir, received, status] = [temporaryDir(), [], 204];
-  [suite, receiver] = [await FakeSuite.start(), await startReceiver(await freePort())];
+  dir = temporaryDir();
+  received = [];
+  status = 204;
+  suite = await FakeSuite.start();
+  receiver = await startReceiver(await freePort());
 });
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
@@ -54,7 +57,8 @@ const arrived = (count: number) => eventually(() => (received.length >= count ? 
 
 /** Starts a listener; resolves when it is ready, and rejects if it fails before. */
 async function start(options: Partial<ListenOptions> = {}) {
-  const [results, notes]: [string[], string[]] = [[], []];
+  const results: string[] = [];
+  const notes: string[] = [];
   const stop = new AbortController();
   let resend: () => void = () => undefined;
   const ready = Promise.withResolvers<void>();
