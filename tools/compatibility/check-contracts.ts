@@ -2,13 +2,12 @@ import { Failure, runMain } from '../dev/failure.ts';
 import { contractFindings, currentContracts, releasedContracts, releasedContractsDir } from './documents.ts';
 
 /** Fails if the current OpenAPI or AsyncAPI documents break users of the last release. */
-function main(): Promise<void> {
+function checkContracts(): void {
   const released = releasedContracts();
   if (released === undefined) throw new Failure(`${releasedContractsDir} is missing.`);
   const findings = contractFindings(released, currentContracts());
   const lines = new Set(findings.map(({ column, text }) => `${column}: ${text}`));
   if (lines.size > 0) throw new Failure(`Breaks the last release:\n${[...lines].join('\n')}`);
-  return Promise.resolve();
 }
 
-runMain(main);
+runMain(() => Promise.resolve().then(checkContracts));
