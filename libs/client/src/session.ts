@@ -56,7 +56,7 @@ export class Session implements TokenSource {
 
   /** Returns a token other than the rejected one; concurrent calls share one. @throws SignInRequiredError */
   async renew(rejected: string): Promise<string> {
-    const running = await this.#renewal;
+    const running = await this.#renewal; // shared, unless it returned the token that is rejected now
     if (running !== undefined && running !== rejected) return running;
     this.#renewal ??= this.#exclusively(() => this.#replace(rejected)).finally(() => {
       this.#renewal = undefined;

@@ -9,6 +9,7 @@ const registration = z.looseObject({
   registration_client_uri: z.url(),
   registration_access_token: z.string(),
 });
+
 /** A third-party app: openid-client as a relying party that registered itself. */
 export class ThirdPartyApp {
   private constructor(readonly configuration: client.Configuration) {}
@@ -25,7 +26,7 @@ export class ThirdPartyApp {
         id_token_signed_response_alg: 'ES256',
         ...metadata,
       },
-      metadata.token_endpoint_auth_method === undefined ? client.None() : undefined, // None: a public client
+      metadata.token_endpoint_auth_method === undefined ? client.None() : undefined, // a public client by default
       { [client.customFetch]: fetchFromSuite },
     );
     return new ThirdPartyApp(configuration);
