@@ -26,35 +26,33 @@ function allOperations(document: OpenApiDocument): DocumentedOperation[] {
 /** Returns the examples that do not match their schema, including those with undocumented members. */
 export function exampleFaults(document: OpenApiDocument): string[] {
   const validator = new SchemaValidator(document);
-  const faults = (where: string, schema: Schema, values: readonly unknown[]): string[] =>
-    values.flatMap((value) => validator.faults(schema, value).map((fault) => `${where}: ${fault}`));
-  const exampleValues = (examples: Readonly<Record<string, Example>> = {}) =>
-    Object.values(examples).map(({ value }) => value);
-  return [
-    ...Object.entries(document.components.schemas).flatMap(([name, schema]) =>
-      faults(name, schema, schema.examples ?? []),
-    ),
-    ...allOperations(document).flatMap(({ operationId, parameters = [], requestBody, responses }) => [
-      ...parameters.flatMap(({ name, schema, example }) =>
-        faults(`${operationId} ${name}`, schema, example === undefined ? [] : [example]),
-      ),
-      ...Object.values(requestBody?.content ?? {}).flatMap(({ schema, examples }) =>
-        faults(`${operationId} body`, schema, exampleValues(examples)),
-      ),
-      ...Object.entries(responses).flatMap(([status, given]) => {
-        const { headers = {}, content = {} } = responseOf(document, given);
-        return [
-          ...Object.values(content).flatMap(({ schema, examples }) =>
-            faults(`${operationId} ${status}`, schema, exampleValues(examples)),
-          ),
-          ...Object.entries(headers).flatMap(([name, header]) => {
-            const { schema, example } = headerOf(document, header);
-            return faults(`${operationId} ${status} ${name}`, schema, example === undefined ? [] : [example]);
-          }),
-        ];
-      }),
-    ]),
-  ];
+  const faults: string[] = [];
+  const check = (where: string, schema: Schema, values: readonly unknown[]): void => {
+    for (const value of values)
+      faults.push(...validator.faults(schema, value).map((fault) => `${where}: ${fault}`));
+  };
+  for (const [name, schema] of Object.entries(document.components.schemas))
+    check(name, schema, schema.examples ?? []);
+  for (const { operationId, parameters = [], requestBody, responses } of allOperations(document)) {
+    for (const { name, schema, example } of parameters)
+      check(`${operationId} ${name}`, schema, example === undefined ? [] : [example]);
+    for (const { schema, examples } of Object.values(requestBody?.content ?? {}))
+      check(`${operationId} body`, schema, exampleValues(examples));
+    for (const [status, given] of Object.entries(responses)) {
+      const { headers = {}, content = {} } = responseOf(document, given);
+      for (const { schema, examples } of Object.values(content))
+        check(`${operationId} ${status}`, schema, exampleValues(examples));
+      for (const [name, header] of Object.entries(headers)) {
+        const { schema, example } = headerOf(document, header);
+        check(`${operationId} ${status} ${name}`, schema, example === undefined ? [] : [example]);
+      }
+    }
+  }
+  return faults;
+}
+
+function exampleValues(examples: Readonly<Record<string, Example>> = {}): unknown[] {
+  return Object.values(examples).map(({ value }) => value);
 }
 
 /** Returns the members of schemas that have no description. */
