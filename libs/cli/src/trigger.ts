@@ -30,8 +30,8 @@ type Trigger = (context: TriggerContext, terminal: Terminal) => Promise<string>;
  * an order that is paid causes `order.created` and `order.processing`.
  */
 const triggers: Readonly<Record<WebhookEventName, Trigger>> = {
-  'order.created': (context) => place(context),
-  'order.processing': (context) => place(context),
+  'order.created': place,
+  'order.processing': place,
   'order.shipped': (context) => ship(context),
   'order.tracking_updated': (context) => ship(context, 'tracking_updated'),
   'order.delivered': (context) => ship(context, 'delivered'),

@@ -53,14 +53,14 @@ describe('the CLI', () => {
 
     const file = join(configDir, 'webhooks.yaml');
     const entry = { url: subscribedReceiver.url, events: ['order.*'], secret_env: 'HOOK_SECRET' };
-    const describeWebhooks = (...entries: readonly object[]) =>
+    const writeWebhooksFile = (...entries: readonly object[]) =>
       writeFileSync(file, JSON.stringify({ webhooks: entries })); // JSON is YAML
-    describeWebhooks(entry);
+    writeWebhooksFile(entry);
     const planned = { action: 'create', url: subscribedReceiver.url, id: null, members: [] };
     expect(await results('webhooks', 'apply', file, '--dry-run')).toEqual([planned]);
     const id = expect.stringMatching(/^whk_/);
     expect(await results('webhooks', 'apply', file)).toEqual([{ ...planned, id }]);
-    describeWebhooks({ ...entry, events: ['*'] });
+    writeWebhooksFile({ ...entry, events: ['*'] });
     expect(await results('webhooks', 'apply', file)).toMatchObject([
       { action: 'update', members: ['events'], id },
     ]);
@@ -107,7 +107,7 @@ describe('the CLI', () => {
     for (const { headers, rawBody } of localReceiver.deliveries)
       expect(isKnownEvent(verifyWebhook({ headers, body: rawBody }, { secrets: [signedWith] }))).toBe(true);
 
-    describeWebhooks();
+    writeWebhooksFile();
     expect(await results('webhooks', 'apply', file, '--delete')).toMatchObject([{ action: 'delete', id }]);
     const logout = run('logout');
     expect([await logout.ended, logout.errors().trim()]).toEqual([0, 'Signed out.']);
