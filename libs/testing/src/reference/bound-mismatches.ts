@@ -30,10 +30,12 @@ export async function boundMismatches(
   send: (body: object) => PendingResponse,
 ): Promise<string[]> {
   const { schemas } = document.components;
-  const probes = probesOf(
-    { schema: schemas[component] ?? {}, validValue: validBody, path: [], bodyWith: (body) => body },
-    schemas,
-  );
+  const probes = [
+    ...probesOf(
+      { schema: schemas[component] ?? {}, validValue: validBody, path: [], bodyWith: (body) => body },
+      schemas,
+    ),
+  ];
   if (probes.length === 0) throw new Error(`${component} has no bounds.`);
   const mismatches: string[] = [];
   for (const { field, isAllowed, value, body } of probes) {
@@ -55,21 +57,21 @@ interface Place {
   readonly bodyWith: (value: unknown) => unknown;
 }
 
-/** Returns the probes of a place and of the members below it. */
-function probesOf({ schema: given, validValue, path, bodyWith }: Place, schemas: Schemas): Probe[] {
+/** Yields the probes of a place and of the members below it; for the body, only those of its members. */
+function* probesOf(
+  { schema: given, validValue, path, bodyWith }: Place,
+  schemas: Schemas,
+): Generator<Probe, void> {
   const schema = { ...schemas[referredName(given) ?? ''], ...given };
-  const probe = (value: unknown, { isAllowed }: Pick<Probe, 'isAllowed'>): Probe => ({
-    field: path.join('.'),
-    isAllowed,
-    value,
-    body: bodyWith(value),
-  });
-  const { allowed, rejected } = boundValues(schema, validValue);
-  const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text'); // an integer as text
-  const ownProbes = [
-    ...allowed.map((value) => probe(value, { isAllowed: true })),
-    ...[...rejected, ofWrongType].map((value) => probe(value, { isAllowed: false })),
-  ];
+  const isBody = path.length === 0;
+  if (!isBody) {
+    const field = path.join('.');
+    const { allowed, rejected } = boundValues(schema, validValue);
+    const ofWrongType = schema.type === 'string' ? 5 : String(schema.minimum ?? 'text'); // an integer as text
+    for (const value of allowed) yield { field, isAllowed: true, value, body: bodyWith(value) };
+    for (const value of [...rejected, ofWrongType])
+      yield { field, isAllowed: false, value, body: bodyWith(value) };
+  }
   if (schema.items !== undefined && Array.isArray(validValue)) {
     const [first, ...others] = z.array(z.unknown()).parse(validValue);
     const firstItem = {
@@ -78,27 +80,25 @@ function probesOf({ schema: given, validValue, path, bodyWith }: Place, schemas:
       path: [...path, '0'],
       bodyWith: (value: unknown) => bodyWith([value, ...others]),
     };
-    return [...ownProbes, ...probesOf(firstItem, schemas)];
+    yield* probesOf(firstItem, schemas);
   }
-  if (schema.properties === undefined) return ownProbes;
+  if (schema.properties === undefined) return;
   const members = asObject.parse(validValue);
-  const inner = Object.entries(schema.properties).flatMap(([name, member]) => {
-    const place = {
-      schema: member,
+  for (const [name, memberSchema] of Object.entries(schema.properties)) {
+    const member = {
+      schema: memberSchema,
       validValue: members[name],
       path: [...path, name],
       bodyWith: (value: unknown) => bodyWith({ ...members, [name]: value }),
     };
-    const absent = {
-      field: place.path.join('.'),
+    yield {
+      field: member.path.join('.'),
       isAllowed: schema.required?.includes(name) !== true,
       value: undefined,
-      body: place.bodyWith(undefined),
+      body: member.bodyWith(undefined),
     };
-    return [absent, ...(name in members ? probesOf(place, schemas) : [])];
-  });
-  const isBody = path.length === 0; // its only probes are those of its members
-  return isBody ? inner : [...ownProbes, ...inner];
+    if (name in members) yield* probesOf(member, schemas);
+  }
 }
 
 /**
