@@ -7,24 +7,15 @@ const maxTextLength = 255;
 /** Below the maximum of an integer column in PostgreSQL. */
 const maxPieces = 1_000_000_000;
 
-const trimmedText = z
-  .string()
-  .trim()
-  .min(1)
-  .max(maxTextLength)
-  .regex(...oneLine);
+const trimmedText = z.string().trim().min(1).max(maxTextLength).regex(oneLine.pattern, oneLine.message);
 /** Not trimmed: an id is looked up exactly as it was sent. */
-const id = z
-  .string()
-  .min(1)
-  .max(maxTextLength)
-  .regex(...oneLine);
+const id = z.string().min(1).max(maxTextLength).regex(oneLine.pattern, oneLine.message);
 const orderId = id.describe('Id of the order in the Store API, `ord_…`');
 const sku = id.describe('Id of the product in the Store API, `prod_…`');
 const trackingUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
-  .refine((url) => oneLine[0].test(url), oneLine[1]);
+  .refine((url) => oneLine.pattern.test(url), oneLine.message);
 
 const packageTracking = { carrier: trimmedText, tracking_number: trimmedText, tracking_url: trackingUrl };
 
@@ -69,12 +60,7 @@ export const fulfilmentMessages = {
     'An order was cancelled and will not be produced.',
     z.object({
       order_id: orderId,
-      reason: z
-        .string()
-        .trim()
-        .min(1)
-        .max(500)
-        .regex(...lines),
+      reason: z.string().trim().min(1).max(500).regex(lines.pattern, lines.message),
     }),
   ),
   fulfilmentStockSet: defineMessage(

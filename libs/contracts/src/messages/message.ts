@@ -60,21 +60,10 @@ export function defineMessage<Type extends string, Schema extends z.ZodType>(
 
 export const messageEnvelope = z.object({
   id: uuid,
-  type: z
-    .string()
-    .max(100)
-    .regex(...oneLine),
+  type: z.string().max(100).regex(oneLine.pattern, oneLine.message),
   version: z.int().min(1),
   occurred_at: instant,
-  traceparent: z
-    .string()
-    .max(60)
-    .regex(...oneLine)
-    .optional(),
-  operator: z
-    .string()
-    .max(100)
-    .regex(...oneLine)
-    .optional(),
+  traceparent: z.string().max(60).regex(oneLine.pattern, oneLine.message).optional(),
+  operator: z.string().max(100).regex(oneLine.pattern, oneLine.message).optional(),
   data: z.unknown(),
 });
