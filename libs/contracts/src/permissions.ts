@@ -14,7 +14,7 @@ interface StoreAccess {
   readonly jobKeys?: { readonly setting: string; readonly prefix: string };
 }
 
-export const storeAccess = {
+const storeAccess = {
   'store-api': {
     // Deferred fulfilment events are published to their queue again.
     publishes: ['order', 'product', 'fulfilment'],
