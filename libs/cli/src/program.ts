@@ -11,7 +11,7 @@ import { type Terminal, UsageError } from './terminal.js';
 import { trigger } from './trigger.js';
 import { parseWebhooksFile } from './webhooks/webhooks-file.js';
 
-/** What the commands use of the process that runs them. */
+/** The parts of the process that the commands use. */
 export interface Host {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -45,8 +45,8 @@ export class Forwarder {
   async resend(): Promise<void> {
     const { target, signal, report, note } = this.options;
     if (this.lastSent === undefined) return note('There is no event to resend.');
-    const { event } = this.lastSent;
-    const attempt = (this.lastSent.attempt += 1);
+    this.lastSent.attempt += 1;
+    const { event, attempt } = this.lastSent;
     report({ event, attempt, outcome: await forward(target, event, attempt, signal) });
   }
 }
