@@ -5,7 +5,7 @@ export { storeUrl, uniqueName } from './stores.js';
 export { criticalRule, tokenMaker, type TokenMaker } from './token-maker.js';
 export { webhookReceiver, type ReceivedDelivery, type WebhookReceiver } from './webhook-receiver.js';
 export { otlpCollector, type OtlpCollector } from './observability/otlp-collector.js';
-export { certificatesIn, type Certificates } from './certificates.js';
+export { certificatesIn } from './certificates.js';
 export { tlsProxy, type TlsProxy } from './tls-proxy.js';
 export { flakyProxy, type FlakyProxy } from './flaky-proxy.js';
 export { serviceProcess } from './service-process.js';

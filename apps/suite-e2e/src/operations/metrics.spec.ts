@@ -82,11 +82,12 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
           faults.push(...missingLabels(labels, known).map((label) => `no ${label} of ${metric}`));
         else if (declared[metric] === undefined && declared[name] === undefined) faults.push(`no ${metric}`);
       }
-      const ofQuery = selectors.map(({ metric }) => labelsByMetric.get(metric) ?? new Set<string>());
-      if (selectors.length > 0 && ofQuery.every((series) => series.size > 0)) {
-        const labelsOfQuery = new Set(ofQuery.flatMap((series) => [...series]));
+      const labelSets = selectors.map(({ metric }) => labelsByMetric.get(metric) ?? new Set<string>());
+      // The labels by which a query groups can be checked only if each of its metrics has samples.
+      if (selectors.length > 0 && labelSets.every((labels) => labels.size > 0)) {
+        const known = new Set(labelSets.flatMap((labels) => [...labels]));
         faults.push(
-          ...missingLabels(groupLabelsOf(query), labelsOfQuery).map((label) => `${query} groups by ${label}`),
+          ...missingLabels(groupLabelsOf(query), known).map((label) => `${query} groups by ${label}`),
         );
       }
     }
@@ -94,7 +95,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
     expect(faults).toEqual([]);
   });
 
-  /** The labels of all series of a metric; none if it has no samples yet. */
+  /** Returns the labels of all series of a metric; none if it has no samples yet. */
   async function labelsOf(metric: string): Promise<ReadonlySet<string>> {
     const data = await prometheus.read('series', { 'match[]': metric });
     return new Set(z.array(z.record(z.string(), z.string())).parse(data).flatMap(Object.keys));
