@@ -210,7 +210,7 @@ function resolveKeywords(own: JsonObject): Resolved {
   };
 }
 
-/** A property that several parts of `allOf` describe must match all of them. */
+/** Merges the properties of `allOf`. One that several parts describe must match all of them. */
 function mergedProperties(parts: readonly Resolved[]): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
   for (const { properties } of parts) {

@@ -12,7 +12,7 @@ const loadAfterChangeMs = 3_000;
 /** Time for which a caller retries while a process is replaced. */
 const retryTimeoutMs = 30_000;
 
-/** Orders of an integration, each of which must be delivered as a webhook and reach the Creator API. */
+/** Opens an integration whose orders must all be delivered as webhooks and reach the Creator API. */
 export async function openTraffic(stack: Stack) {
   const integration = await Integration.open(stack);
   return {
@@ -53,7 +53,7 @@ async function placeOrdersDuring(
   return orders;
 }
 
-/** Each order must be delivered at least once: a process that is replaced may repeat a delivery. */
+/** Waits until each order is delivered at least once: a process that is replaced may repeat a delivery. */
 async function checkDelivered(orders: readonly PlacedOrder[], receiver: ReceiverProcess): Promise<void> {
   const missing = new Set(orders.map(({ id }) => id));
   while (missing.size > 0) {

@@ -39,7 +39,7 @@ export async function authorizationCodeFlow(
   return server.finishSignIn(signIn, back);
 }
 
-/** The code of a network error, such as ECONNREFUSED, which `fetch failed` does not name. */
+/** Returns the code of a network error, such as ECONNREFUSED, which `fetch failed` does not name. */
 function codeOfCause({ cause }: Error): string {
   return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
 }

@@ -29,7 +29,7 @@ const songs =
     ',',
   );
 
-/** The demo catalogue, with the same ids, names and prices at every start. */
+/** Returns the demo catalogue, with the same ids, names and prices at every start. */
 export function demoCatalogue(creators: readonly DemoCreator[]) {
   return {
     product_types: productTypes.map(
@@ -42,7 +42,8 @@ export function demoCatalogue(creators: readonly DemoCreator[]) {
 }
 
 /**
- * The moduli and multipliers are arbitrary: they spread names, optional members and statuses.
+ * Returns a release. The moduli and multipliers are arbitrary: they spread names, optional members and
+ * statuses.
  * @param releaseIndex among the releases of the creator
  */
 function release(creator: DemoCreator, creatorIndex: number, releaseIndex: number) {
@@ -88,13 +89,13 @@ function release(creator: DemoCreator, creatorIndex: number, releaseIndex: numbe
   };
 }
 
-/** Most products are available; a few of each creator are pending or unavailable. */
+/** Returns the status of a release's products: mostly available, in a few pending or unavailable. */
 function statusOf(releaseIndex: number): 'pending' | 'unavailable' | 'available' {
   if (releaseIndex % 13 === 5) return 'pending';
   return releaseIndex % 17 === 9 ? 'unavailable' : 'available';
 }
 
-/** Two or three product types per release. */
+/** Returns two or three product types for a release. */
 function productTypesOf(releaseNumber: number): readonly ProductType[] {
   const count = releaseNumber % 6 === 0 ? 3 : 2;
   return Array.from(
@@ -103,7 +104,7 @@ function productTypesOf(releaseNumber: number): readonly ProductType[] {
   ).filter((type) => type !== undefined);
 }
 
-/** The first products of some releases are limited editions; one of each creator is sold out. */
+/** Returns the stock of a limited edition, else null. One limited edition of each creator is sold out. */
 function initialStock(releaseNumber: number, position: number): number | null {
   if (position !== 0 || releaseNumber % 10 !== 2) return null;
   return releaseNumber % releasesPerCreator === 32 ? 0 : 50 + (releaseNumber % 7) * 75;
@@ -119,7 +120,7 @@ function makeTracks(type: ProductType, releaseNumber: number) {
   }));
 }
 
-/** EAN-13 in the range 200–299, which GS1 reserves for internal use, so it is the code of no real product. */
+/** Returns an EAN-13 in the range 200–299, which GS1 reserves for internal use: no real product has it. */
 function restrictedEan(number: number): string {
   const digits = `200${String(number).padStart(9, '0')}`;
   const sum = [...digits].reduce(
@@ -129,7 +130,7 @@ function restrictedEan(number: number): string {
   return `${digits}${(10 - (sum % 10)) % 10}`;
 }
 
-/** A UUIDv7 of the given time whose other bits are derived from a name. */
+/** Returns a UUIDv7 of the given time whose other bits are derived from a name. */
 export function stableUuid(at: Date, name: string): string {
   const time = at.getTime().toString(16).padStart(12, '0');
   const hash = createHash('sha256').update(name).digest('hex');

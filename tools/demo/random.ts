@@ -1,4 +1,4 @@
-/** A deterministic random generator (mulberry32), so that the demo data is the same at every start. */
+/** Returns a deterministic random generator (mulberry32): the same seed yields the same numbers. */
 export function seededRandom(seed: number): {
   /** Returns a number from 0 to less than 1. */
   readonly next: () => number;

@@ -5,8 +5,8 @@ const daysAfter = 30;
 const perEuro = { USD: 1.1, JPY: 165, GBP: 0.86 } as const;
 
 /**
- * Reference rates in the format of eurofxref-hist.csv, from 90 days before `today` to 30 days after it, so
- * that a suite that runs for weeks still has rates. The rates of a date do not depend on `today`.
+ * Returns reference rates in the format of eurofxref-hist.csv, from 90 days before `today` to 30 days after
+ * it, so that a suite that runs for weeks still has rates. The rates of a date do not depend on `today`.
  */
 export function demoRates(today: Date): string {
   const rows = Array.from({ length: daysBefore + 1 + daysAfter }, (_, index) => {

@@ -62,7 +62,7 @@ async function loadAccounts(access: OperatorAccess): Promise<Seeded> {
   };
 }
 
-/** The command lines that create organisations, creators, clients and users, in this order. */
+/** Returns the command lines that create organisations, creators, clients and users, in this order. */
 function accountCommands(): string[][] {
   const users = organisations.flatMap(({ id: organisation, users: members }) =>
     members.map((user) => ({ organisation, ...user })),
@@ -104,7 +104,7 @@ async function newSecret(access: OperatorAccess, clientId: string): Promise<stri
   return created.client_secret;
 }
 
-/** The words of a command line: `commandWords('user create', { email })`. */
+/** Returns the words of a command line: `commandWords('user create', { email })`. */
 function commandWords(command: string, options: Readonly<Record<string, string>>): string[] {
   return [...command.split(' '), ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])];
 }

@@ -52,7 +52,7 @@ function rateCards(pence: Readonly<Record<string, number>>) {
   );
 }
 
-/** Zones for the whole world, three services and their rate cards in every currency. */
+/** Returns zones for the whole world, and three services with their rate cards in every currency. */
 export function demoShipping() {
   const id = (name: string): string => stableUuid(new Date(Date.UTC(2024, 0, 1)), `service:${name}`);
   return {

@@ -81,7 +81,7 @@ export function readListenOptions(args: readonly string[]): ListenOptions | unde
   };
 }
 
-/** The status for the `count`-th delivery, from 1. */
+/** Returns the status of the response to a delivery. @param count the number of the delivery, from 1 */
 export function responseStatus(count: number, { status, failures }: Behaviour): number {
   return failures === undefined || count <= failures ? status : 204;
 }

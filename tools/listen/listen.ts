@@ -63,7 +63,7 @@ async function clientFactory({ token, email, password }: ListenOptions): Promise
   return async () => openStore(stack, token ?? (await demoToken(stack, { email, password, scopes })));
 }
 
-/** A terminal sends Ctrl-C to npm and all its children, so the signal may arrive more than once. */
+/** Waits for a signal. Ctrl-C in a terminal also reaches npm, which forwards it, so it may arrive twice. */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());

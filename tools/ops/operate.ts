@@ -43,7 +43,7 @@ export async function operate(
   throw new Failure(code === 1 ? errorOutput.trim() : `The program of ${service} ended with ${code}.`);
 }
 
-/** The operator's default name: that of the account on this machine, where the suite runs. */
+/** Returns the operator's default name: that of the account on this machine, where the suite runs. */
 function accountName(): string {
   try {
     return userInfo().username;

@@ -25,7 +25,7 @@ export function serviceOf(noun: string | undefined): string | undefined {
   return Object.keys(nounsOfServices).find((service) => nounsOfServices[service]?.includes(noun ?? ''));
 }
 
-/** The program with the commands of a service. */
+/** Returns the path of the program with the commands of a service. */
 export function cliOf(service: string): string {
   return join(root, 'apps', service, 'dist', 'cli.js');
 }

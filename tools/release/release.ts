@@ -116,7 +116,7 @@ async function writeUpgradeNote(service: ServiceName, lastTag: string | undefine
   writeFileSync(path, withNote(existsSync(path) ? readFileSync(path, 'utf8') : undefined, note));
 }
 
-/** Keeps the contracts of the released services for `npm run check`. */
+/** Copies the contracts of the released services, with which `npm run check` compares later ones. */
 function writeContracts(released: readonly ServiceName[]): void {
   mkdirSync(join(root, releasedContractsDir), { recursive: true });
   for (const file of contractFilesOf(released))

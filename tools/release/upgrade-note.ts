@@ -15,7 +15,7 @@ export interface Changes {
   readonly removed: readonly string[];
 }
 
-/** The section of UPGRADING.md for a release, in Markdown. */
+/** Returns the section of UPGRADING.md for a release, in Markdown. */
 export function upgradeNote({ version, previous, migrations, settings, messages }: Upgrade): string {
   if (previous === undefined)
     return `## ${version}\n\nThe first release. Run its migrations on an empty database.\n`;
@@ -51,14 +51,14 @@ export function withNote(file: string | undefined, note: string): string {
   return `${[title, note.trimEnd(), ...(earlier === '' ? [] : [earlier])].join('\n\n')}\n`;
 }
 
-/** Names of a service's settings in docs/reference/configuration.md. */
+/** Returns the names of a service's settings in docs/reference/configuration.md. */
 export function settingsOf(service: string, configuration: string): string[] {
   const [, fromService = ''] = configuration.split(`\n## ${service}\n`);
   const [table = ''] = fromService.split('\n## ');
   return [...table.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].flatMap(([, name]) => name ?? []);
 }
 
-/** The file name of a migration, and the first sentence of its documentation if it has one. */
+/** Returns the file name of a migration, and the first sentence of its documentation if it has one. */
 export function describeMigration(file: string, source: string): string {
   const [, comment] = /\/\*\*(.*?)\*\//s.exec(source) ?? [];
   const text = (comment ?? '')

@@ -36,7 +36,7 @@ function bashCase(command: Command, operands: readonly string[]): string {
   return `    *:${command.name()}) words=${quoted([...subcommands, ...optionsOf(command), ...operands])} ;;`;
 }
 
-/** Options of the command and of its subcommands. */
+/** Returns the options of the command and of its subcommands. */
 function optionsOf(command: Command): string[] {
   const options = [command, ...command.commands].flatMap((each) =>
     each.options.map(({ long }) => long ?? ''),

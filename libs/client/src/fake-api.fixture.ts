@@ -53,7 +53,7 @@ export class FakeApi {
     this.#replies = replies;
   }
 
-  /** Options of a client that records its waits instead of waiting, and whose random number is 0. */
+  /** Returns options of a client that records its waits instead of waiting, and whose random number is 0. */
   options(): ApiClientOptions {
     return {
       baseUrl: this.#baseUrl,

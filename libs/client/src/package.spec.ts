@@ -80,7 +80,7 @@ const documented = ['docs/client.md', 'libs/client/README.md', ...guides].flatMa
   ),
 );
 
-/** Type checks programs in the project, declarations of the package included. */
+/** Checks the types of programs in the project, and those of the package's declarations. */
 function check(name: string, programs: readonly string[], options: Readonly<Record<string, unknown>>): void {
   const dir = join(project, name);
   mkdirSync(dir);
@@ -148,7 +148,7 @@ describe('the packed package', () => {
   });
 });
 
-/** Size of a program for browsers, minified and compressed. @throws if it imports modules of Node */
+/** Returns the size of a minified and compressed program. @throws if it imports modules of Node */
 function bundledBytes(program: string): number {
   const { outputFiles } = buildSync({
     stdin: { contents: program, resolveDir: project },

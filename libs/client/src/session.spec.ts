@@ -17,7 +17,7 @@ afterAll(() => api.stop());
 const path = { id: 'ord_1' };
 const first: Tokens = { accessToken: 'at_1', refreshToken: 'rt_1' };
 
-/** Accepts only one token. */
+/** Returns a reply that accepts only this token. */
 function accepting(token: string): Reply {
   return (response, request) => {
     const isAccepted = request.headers.authorization === `Bearer ${token}`;
@@ -25,7 +25,7 @@ function accepting(token: string): Reply {
   };
 }
 
-/** A store that records what is saved, and a `refresh` that accepts each refresh token once. */
+/** Returns a store that records what is saved, and a `refresh` that accepts each refresh token once. */
 function signedIn(tokens = first) {
   const memory = memoryTokenStore(tokens);
   const saved: Tokens[] = [];

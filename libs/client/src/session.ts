@@ -92,7 +92,7 @@ async function loadTokens(store: TokenStore): Promise<Tokens> {
   return tokens;
 }
 
-/** Keeps the tokens until the process or page ends. */
+/** Returns a store that keeps the tokens until the process or page ends. */
 export function memoryTokenStore(tokens?: Tokens): TokenStore {
   let current = tokens;
   return {

@@ -111,7 +111,7 @@ export function formatUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** An identifier in responses. It is opaque; only its prefix is part of the contract. */
+/** Returns the schema of an id in responses. It is opaque; only its prefix is part of the contract. */
 export function idShape(prefix: IdPrefix, description: string) {
   return z
     .string()

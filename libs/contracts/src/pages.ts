@@ -26,7 +26,7 @@ const pagination = z
     examples: [{ next_cursor: null, has_more: false }],
   });
 
-/** Schema of a `CursorPage` in responses, with an item as example. */
+/** Returns the schema of a `CursorPage` in responses. @param example of an item */
 export function cursorPageShape<Item extends z.ZodType>(item: Item, example: object) {
   return z
     .object({
@@ -51,7 +51,7 @@ const pageNumbers = z
     examples: [{ page: 1, per_page: 25, total: 1 }],
   });
 
-/** Schema of a `NumberedPage` in responses, with an item as example. */
+/** Returns the schema of a `NumberedPage` in responses. @param example of an item */
 export function numberedPageShape<Item extends z.ZodType>(item: Item, example: object) {
   return z
     .object({

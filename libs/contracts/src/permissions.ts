@@ -97,7 +97,7 @@ export function brokerPermissions(user: BrokerUser, namespace: string): BrokerPe
   };
 }
 
-/** Name of the exchange to which services publish messages. */
+/** Returns the name of the exchange to which services publish messages. */
 export function factsExchangeOf(namespace: string): string {
   return `${namespace}.facts`;
 }

@@ -25,17 +25,17 @@ export const accessTokenLifetimeSeconds = 3600;
 /** Algorithms of DPoP proofs (RFC 9449), at the authorization server and at both APIs. */
 export const dpopSigningAlgorithms = ['ES256', 'Ed25519', 'EdDSA'] as const;
 
-/** Audiences of access tokens. Third-party tokens have only the Store's, first-party tokens have both. */
+/** Returns the audiences of access tokens: only `store` for third-party tokens, both for first-party ones. */
 export function audiences(baseUrl: string): { store: string; creator: string } {
   return { store: `${baseUrl}/store`, creator: `${baseUrl}/creator` };
 }
 
-/** The issuer identifier, below the public URL of the authorization server. */
+/** Returns the issuer identifier, below the public URL of the authorization server. */
 export function issuer(authUrl: string): string {
   return `${authUrl}/api/auth`;
 }
 
-/** The Redis key that marks an access token as revoked. Written by auth-server, read by every API. */
+/** Returns the Redis key that marks a token as revoked. Written by auth-server, read by every API. */
 export function revokedTokenKey(jti: string): string {
   return `deny:${jti}`;
 }

@@ -107,7 +107,7 @@ export class ServiceUnavailable extends Problem {
   }
 }
 
-/** For an expression: `find(…) ?? throwNotFound('order')`. @throws NotFound */
+/** Throws in an expression: `find(…) ?? throwNotFound('order')`. @throws NotFound */
 export function throwNotFound(resource: string): never {
   throw new NotFound(resource);
 }

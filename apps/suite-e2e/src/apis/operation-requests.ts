@@ -65,7 +65,7 @@ const anything = fc.oneof(
   fc.constantFrom<unknown>([], {}, [[]], [null], { a: { b: {} } }),
 );
 
-/** Requests to an operation that are mostly as documented, with known ids where it takes ids. */
+/** Generates requests to an operation that are mostly as documented, often with known ids in the path. */
 export function requestsTo(
   operation: Operation,
   document: OpenApiDocument,
@@ -122,7 +122,7 @@ function bodiesOf(
       );
 }
 
-/** Values that a schema describes, with wrong ones among them at any place. */
+/** Generates values that a schema describes, with wrong ones among them at any place. */
 function valuesOf(schema: Schema, document: OpenApiDocument): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 6, arbitrary: validValuesOf(schema, document) }, anything);
 }

@@ -16,7 +16,7 @@ export interface CodeBlock {
 
 const programLanguages = ['sh', 'ts', 'python'];
 
-/** The code blocks of a page that are programs, in their order. */
+/** Returns the code blocks of a page that are programs, in their order. */
 export function programBlocks(file: string): CodeBlock[] {
   const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(/^```(\w+)(.*)\n([^]*?)^```$/gm)]

@@ -14,7 +14,7 @@ const secret = 'a-long-secret-of-the-subscription';
 const eventTimeoutMs = 60_000;
 const triggered = z.array(z.object({ event: z.string(), subject: z.string() }));
 
-/** Bodies by the id of the event, since a feed may have another order than the deliveries. */
+/** Returns bodies by event id, since the order of a feed may differ from that of the deliveries. */
 function bodies({ deliveries }: WebhookReceiver): Map<string, string> {
   return new Map(deliveries.map(({ body, rawBody }) => [body.id, rawBody.toString()]));
 }

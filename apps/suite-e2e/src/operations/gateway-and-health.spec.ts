@@ -107,7 +107,7 @@ async function sendRaw(line: string): Promise<{ status: number; head: string; bo
   return { status: Number(head.split(' ')[1]), head, body: unchunked(head, response.slice(endOfHead + 4)) };
 }
 
-/** The responses in this test fit into one chunk. */
+/** Returns the body without chunked transfer coding. The responses in this test fit into one chunk. */
 function unchunked(head: string, body: string): string {
   return /transfer-encoding: chunked/i.test(head) ? (body.split('\r\n')[1] ?? '') : body;
 }

@@ -34,7 +34,7 @@ export class SteadyShopper {
     this.loops = Array.from({ length: options.concurrency }, () => this.shop());
   }
 
-  /** Stops after the running requests. */
+  /** Stops after the current orders. */
   async stop(): Promise<void> {
     this.isStopped = true;
     await Promise.all(this.loops);

@@ -70,7 +70,7 @@ function signedHeaders(
   };
 }
 
-/** Standard Webhooks: a secret `whsec_…` is the key in base64. Another secret is the key itself. */
+/** Returns the key of Standard Webhooks: a secret `whsec_…` is the key in base64, another one is the key. */
 function standardWebhooksKey(secret: string): string | Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? [];
   const isBase64 = base64 !== undefined && base64.length % 4 !== 1; // base64 never has 4 n + 1 digits

@@ -91,7 +91,7 @@ function textLine({ event, attempt, outcome }: Reported): string {
   return printable([...cells, ...(outcome === undefined ? [] : [`attempt ${attempt}`, response])].join('  '));
 }
 
-/** All listeners of a suite use one secret, so that the receiver keeps its setting. */
+/** Returns the secret that all listeners of a suite use, so that the receiver can keep its setting. */
 function readOrCreateSecret(files: PrivateFiles): Promise<string> {
   return files.exclusively('secret', () => {
     const saved = files.read('secret');

@@ -147,7 +147,7 @@ function shardedTopology(queue: string, lanes: readonly Lane[]): ShardedTopology
   };
 }
 
-/** The service that declares and consumes the queue. */
+/** Returns the service that declares and consumes the queue. */
 export function serviceOfQueue(name: MessageQueue): string {
   return name.slice(0, name.indexOf('.'));
 }

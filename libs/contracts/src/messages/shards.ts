@@ -35,7 +35,7 @@ function matches(pattern: string, type: string): boolean {
   return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 }
 
-/** 32-bit FNV-1a over UTF-16 code units instead of bytes; the keys are ASCII. */
+/** Returns the 32-bit FNV-1a hash, over UTF-16 code units instead of bytes, since keys are ASCII. */
 function hash(key: string): number {
   let value = fnvOffsetBasis;
   for (let index = 0; index < key.length; index += 1)

@@ -69,7 +69,7 @@ export class DocumentedResponses {
     );
   }
 
-  /** A response of a path without an operation must be an error in the envelope. */
+  /** Returns the faults of a path without an operation, whose response must be an error in the envelope. */
   private faultsWithoutOperation({ status, body }: ActualResponse): string[] {
     if (status < 400) return ['no operation is documented at this method and path'];
     return this.validator.faults({ $ref: '#/components/schemas/Error' }, body);
