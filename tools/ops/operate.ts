@@ -15,17 +15,17 @@ const resultSchema = z.record(z.string(), z.unknown());
  * @throws Failure with the program's error line; empty without `input`, since the program has printed it
  */
 export async function operate(
-  suite: Pick<OperatorAccess, 'environments' | 'programs'>,
+  access: Pick<OperatorAccess, 'environments' | 'programs'>,
   service: string,
   args: readonly string[],
   input?: string,
 ): Promise<Record<string, unknown>> {
   const stream = input === undefined ? 'inherit' : 'pipe';
-  const [command = '', ...words] = suite.programs?.[service] ?? [process.execPath, cliOf(service)];
+  const [command = '', ...words] = access.programs?.[service] ?? [process.execPath, cliOf(service)];
   const child = spawn(command, [...words, ...args], {
     cwd: process.env.INIT_CWD ?? process.cwd(), // npm runs scripts in the root of the repository
     env: {
-      ...suite.environments[service],
+      ...access.environments[service],
       CLI_PROGRAM: program,
       OPERATOR: process.env.OPERATOR || accountName(),
     },

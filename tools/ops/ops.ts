@@ -37,33 +37,33 @@ async function main(): Promise<void> {
   print(await run(await readOperatorAccess(), service, args));
 }
 
-async function run(suite: OperatorAccess, service: string, args: readonly string[]): Promise<Result> {
-  if (args.join(' ') === 'creator rebuild') return rebuildCreatorApi(suite);
+async function run(access: OperatorAccess, service: string, args: readonly string[]): Promise<Result> {
+  if (args.join(' ') === 'creator rebuild') return rebuildCreatorApi(access);
   // Without --service, the audit log of auth-server; with it, the operator commands that a service records.
   if (args[0] === 'audit') {
     const { named, rest } = takeService(args.slice(1));
     return named === undefined
-      ? operate(suite, service, args)
-      : operate(suite, named, ['operator-audit', ...rest]);
+      ? operate(access, service, args)
+      : operate(access, named, ['operator-audit', ...rest]);
   }
-  if (service !== 'auth-server') return operate(suite, service, args);
+  if (service !== 'auth-server') return operate(access, service, args);
   const { value: password, rest } = takeOption(args, '--password');
   const isGiven = password !== undefined && password !== '-' && password !== '';
   // The program may run in a container or on another machine, whose users can read its command line. So it
   // gets the password by standard input.
   const result = isGiven
-    ? await operate(suite, service, [...rest, '--password', '-'], password)
-    : await operate(suite, service, args);
-  return untilApplied(suite, result);
+    ? await operate(access, service, [...rest, '--password', '-'], password)
+    : await operate(access, service, args);
+  return untilApplied(access, result);
 }
 
 /** Waits until the message about a creator is applied, if the command published one. */
 async function untilApplied(
-  suite: OperatorAccess,
+  access: OperatorAccess,
   { message_id: messageId, ...result }: Result,
 ): Promise<Result> {
   if (typeof messageId === 'string')
-    await Promise.all(creatorConsumers.map((consumer) => waitForOutcome(suite, consumer, messageId)));
+    await Promise.all(creatorConsumers.map((consumer) => waitForOutcome(access, consumer, messageId)));
   return result;
 }
 
@@ -71,10 +71,10 @@ async function untilApplied(
 async function runBatch(args: readonly string[]): Promise<Result> {
   const { named, rest } = takeService(args);
   if (named === undefined) throw new Failure('--service is missing.');
-  const suite = await readOperatorAccess();
-  const { results } = batchResults.parse(await operate(suite, named, ['batch', ...rest]));
+  const access = await readOperatorAccess();
+  const { results } = batchResults.parse(await operate(access, named, ['batch', ...rest]));
   if (named !== 'auth-server') return { results };
-  return { results: await Promise.all(results.map((result) => untilApplied(suite, result))) };
+  return { results: await Promise.all(results.map((result) => untilApplied(access, result))) };
 }
 
 /** Removes `--service` from the arguments. @throws Failure if it names no service */
@@ -88,12 +88,12 @@ function takeService(args: readonly string[]) {
 /** Runs `doctor` of one service or all. An error of one service does not prevent the others. */
 async function runDoctor(args: readonly string[], print: (result: Result) => void): Promise<void> {
   const { named, rest } = takeService(args);
-  const access = await readOperatorAccess();
+  const running = await readOperatorAccess();
   // `doctor` examines the settings of the service itself, not those of its operator program.
-  const suite = { ...access, environments: access.service_environments ?? access.environments };
+  const access = { ...running, environments: running.service_environments ?? running.environments };
   const services = named === undefined ? Object.keys(nounsOfServices) : [named];
   const results = await Promise.allSettled(
-    services.map((service) => operate(suite, service, ['doctor', ...rest], '')),
+    services.map((service) => operate(access, service, ['doctor', ...rest], '')),
   );
   for (const result of results) {
     if (result.status === 'fulfilled') print(result.value);

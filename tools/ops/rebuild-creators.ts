@@ -10,10 +10,10 @@ const replayed = z.object({ told: z.number(), last_message_id: z.string().option
  * Runs a replay, and waits until creator-api has applied it. Returns the number of messages.
  * @throws Failure if creator-api does not apply the last message
  */
-async function republish(suite: OperatorAccess, service: string, noun: string): Promise<number> {
-  const result = replayed.parse(await operate(suite, service, [noun, 'republish']));
+async function republish(access: OperatorAccess, service: string, noun: string): Promise<number> {
+  const result = replayed.parse(await operate(access, service, [noun, 'republish']));
   if (result.last_message_id !== undefined)
-    await waitForOutcome(suite, 'creator-api', result.last_message_id);
+    await waitForOutcome(access, 'creator-api', result.last_message_id);
   return result.told; // words: public output
 }
 
@@ -22,10 +22,10 @@ export type Rebuilt = z.infer<typeof rebuilt>;
 export type RebuiltSums = Readonly<Record<'statistics' | 'order_counts', Rebuilt>>;
 
 /** Rebuilds the sums and counts that are stored in addition to their source rows. */
-async function rebuildSums(suite: OperatorAccess): Promise<RebuiltSums> {
+async function rebuildSums(access: OperatorAccess): Promise<RebuiltSums> {
   return {
-    statistics: rebuilt.parse(await operate(suite, 'creator-api', ['statistics', 'rebuild'])),
-    order_counts: rebuilt.parse(await operate(suite, 'creator-api', ['order-counts', 'rebuild'])),
+    statistics: rebuilt.parse(await operate(access, 'creator-api', ['statistics', 'rebuild'])),
+    order_counts: rebuilt.parse(await operate(access, 'creator-api', ['order-counts', 'rebuild'])),
   };
 }
 
@@ -39,9 +39,9 @@ export function combineRebuilds(before: RebuiltSums, after: RebuiltSums): Rebuil
 }
 
 /** Replays creators and orders to creator-api, and rebuilds its sums before and after that. */
-export async function rebuildCreatorApi(suite: OperatorAccess): Promise<Record<string, unknown>> {
-  const before = await rebuildSums(suite); // corrects the sums to which the replays add
-  const creators = await republish(suite, 'auth-server', 'creators');
-  const orders = await republish(suite, 'store-api', 'orders');
-  return { creators, orders, ...combineRebuilds(before, await rebuildSums(suite)) };
+export async function rebuildCreatorApi(access: OperatorAccess): Promise<Record<string, unknown>> {
+  const before = await rebuildSums(access); // corrects the sums to which the replays add
+  const creators = await republish(access, 'auth-server', 'creators');
+  const orders = await republish(access, 'store-api', 'orders');
+  return { creators, orders, ...combineRebuilds(before, await rebuildSums(access)) };
 }

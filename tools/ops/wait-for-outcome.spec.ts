@@ -12,8 +12,8 @@ describe('a command that waits for its message', () => {
     await once(server, 'listening');
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
-    const suite = { internal_urls: { 'store-api': `http://127.0.0.1:${port}` }, environments: {} };
-    await waitForOutcome(suite, 'store-api', 'message-1');
+    const access = { internal_urls: { 'store-api': `http://127.0.0.1:${port}` }, environments: {} };
+    await waitForOutcome(access, 'store-api', 'message-1');
   }
 
   it('fails with the reason if the service has rejected the message', async () => {

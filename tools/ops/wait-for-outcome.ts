@@ -19,11 +19,11 @@ const pollIntervalMs = 50;
  * @throws Failure if the service has rejected the message, or has no outcome after 30 s
  */
 export async function waitForOutcome(
-  suite: OperatorAccess,
+  access: OperatorAccess,
   service: string,
   messageId: string,
 ): Promise<void> {
-  const internalUrl = suite.internal_urls[service];
+  const internalUrl = access.internal_urls[service];
   if (internalUrl === undefined) throw new Failure(`The suite has no service ${service}.`);
   const endsAtMs = performance.now() + timeoutMs;
   while (performance.now() < endsAtMs) {
