@@ -13,7 +13,7 @@ import { packageArguments, placeOrder } from '../suite/orders.js';
 import { isValidSignature } from '../suite/signature.js';
 
 const secret = 'ein Geheimnis 🎸 with spaces ';
-const hooks = '/store/v1/webhooks';
+const webhooksPath = '/store/v1/webhooks';
 const listedShape = z.object({
   subscriptions: z.array(
     z.object({ id: z.string(), client_id: z.string(), deleted_reason: z.string().nullable() }),
@@ -37,7 +37,9 @@ describe('webhook-worker', () => {
   async function subscribe(events: readonly string[]): Promise<{ receiver: WebhookReceiver; id: string }> {
     const receiver = await webhookReceiver();
     receivers.push(receiver);
-    const { body } = await merchant.store.post(hooks, { url: receiver.url, secret, events }).expect(201);
+    const { body } = await merchant.store
+      .post(webhooksPath, { url: receiver.url, secret, events })
+      .expect(201);
     return { receiver, id: body.id };
   }
   const place = () => placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
@@ -56,9 +58,9 @@ describe('webhook-worker', () => {
   it('creates, returns, lists, updates and deletes a subscription, and never returns its secret', async () => {
     const url = 'https://shop.example/hooks';
     const events = ['order.created', 'order.created', 'order.shipped'];
-    const created = await merchant.store.post(hooks, { url, secret, events }).expect(201);
+    const created = await merchant.store.post(webhooksPath, { url, secret, events }).expect(201);
     const { id } = created.body;
-    expect(created.get('location')).toMatch(new RegExp(`${hooks}/${id}$`));
+    expect(created.get('location')).toMatch(new RegExp(`${webhooksPath}/${id}$`));
     expect(created.body).toEqual({
       id: expect.stringMatching(/^whk_/),
       url,
@@ -73,30 +75,30 @@ describe('webhook-worker', () => {
       due_deliveries: 0,
       oldest_due_at: null,
     });
-    expect((await merchant.store.get(`${hooks}/${id}`).expect(200)).body).toEqual(created.body);
+    expect((await merchant.store.get(`${webhooksPath}/${id}`).expect(200)).body).toEqual(created.body);
     const listedIds = async () => {
-      const { body } = await merchant.store.get(hooks).expect(200);
+      const { body } = await merchant.store.get(webhooksPath).expect(200);
       return body.data.map((subscription: { id: string }) => subscription.id);
     };
     expect(await listedIds()).toContain(id);
-    const ofOtherClient = await merchant.dashboard.get(`${hooks}/${id}`).expect(404);
+    const ofOtherClient = await merchant.dashboard.get(`${webhooksPath}/${id}`).expect(404);
     expect(errorOf(ofOtherClient).code).toBe('NOT_FOUND');
 
-    const disabled = await merchant.store.patch(`${hooks}/${id}`, { status: 'disabled' }).expect(200);
+    const disabled = await merchant.store.patch(`${webhooksPath}/${id}`, { status: 'disabled' }).expect(200);
     expect(disabled.body).toMatchObject({ status: 'disabled', disabled_at: expect.any(String) });
     expect(await listedIds()).not.toContain(id); // by default, the list has only active subscriptions
-    const enabled = await merchant.store.patch(`${hooks}/${id}`, { status: 'active' }).expect(200);
+    const enabled = await merchant.store.patch(`${webhooksPath}/${id}`, { status: 'active' }).expect(200);
     expect(enabled.body).toMatchObject({ status: 'active', disabled_at: null });
-    const changed = await merchant.store.patch(`${hooks}/${id}`, {
+    const changed = await merchant.store.patch(`${webhooksPath}/${id}`, {
       events: ['order.cancelled'],
       secret: 'new',
     });
     expect(changed.body.events).toEqual(['order.cancelled']);
 
-    const deleted = await merchant.store.delete(`${hooks}/${id}`).expect(204);
+    const deleted = await merchant.store.delete(`${webhooksPath}/${id}`).expect(204);
     expect(deleted.text).toBe('');
-    await merchant.store.delete(`${hooks}/${id}`).expect(404);
-    await merchant.store.get(`${hooks}/${id}`).expect(404);
+    await merchant.store.delete(`${webhooksPath}/${id}`).expect(404);
+    await merchant.store.get(`${webhooksPath}/${id}`).expect(404);
   });
 
   it('delivers only subscribed events, signed over the raw bytes', async () => {
@@ -136,7 +138,7 @@ describe('webhook-worker', () => {
     const order = await place();
     await firstDelivery(order, 'order.created', receiver);
     const seen = await eventually(async () => {
-      const { body } = await merchant.store.get(`${hooks}/${subscription}`).expect(200);
+      const { body } = await merchant.store.get(`${webhooksPath}/${subscription}`).expect(200);
       return body.consecutive_failures > 0 ? body : undefined;
     });
     expect(seen.last_failure_at).toEqual(expect.any(String));
@@ -149,7 +151,7 @@ describe('webhook-worker', () => {
     expect(retry?.rawBody.equals(attempt?.rawBody ?? Buffer.alloc(0))).toBe(true);
     expect(retry !== undefined && isValidSignature(retry, secret)).toBe(true);
     await eventually(async () => {
-      const { body } = await merchant.store.get(`${hooks}/${subscription}`).expect(200);
+      const { body } = await merchant.store.get(`${webhooksPath}/${subscription}`).expect(200);
       return body.consecutive_failures === 0 && body.last_delivery_at !== null;
     });
   });
@@ -184,7 +186,7 @@ describe('webhook-worker', () => {
   it('stops deliveries when the subscription is deleted', async () => {
     const deleted = await subscribe(['order.created']);
     const kept = await subscribe(['order.created']);
-    await merchant.store.delete(`${hooks}/${deleted.id}`).expect(204);
+    await merchant.store.delete(`${webhooksPath}/${deleted.id}`).expect(204);
     await firstDelivery(await place(), 'order.created', kept.receiver);
     expect(deleted.receiver.deliveries).toHaveLength(0);
   });
@@ -199,7 +201,9 @@ describe('webhook-worker', () => {
       [dashboard, ofDashboard],
       [dashboard, kept],
     ] as const) {
-      const { body } = await client.post(hooks, { url, secret, events: ['product.available'] }).expect(201);
+      const { body } = await client
+        .post(webhooksPath, { url, secret, events: ['product.available'] })
+        .expect(201);
       ids.push(body.id);
     }
     const list = (...flags: string[]) =>

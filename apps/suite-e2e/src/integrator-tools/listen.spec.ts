@@ -2,7 +2,7 @@ import { startListener } from './listener.js';
 import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
 import { placeOrder } from '../suite/orders.js';
 
-const hooks = '/store/v1/webhooks';
+const webhooksPath = '/store/v1/webhooks';
 
 describe('tools listen', () => {
   let merchant: Merchant;
@@ -32,9 +32,9 @@ describe('tools listen', () => {
       answered: 204,
       data: { order_id: order },
     });
-    await merchant.dashboard.get(`${hooks}/${running.subscriptionId}`).expect(200);
+    await merchant.dashboard.get(`${webhooksPath}/${running.subscriptionId}`).expect(200);
     expect(await running.stop()).toContain(`${running.subscriptionId} is deleted.`);
-    await merchant.dashboard.get(`${hooks}/${running.subscriptionId}`).expect(404);
+    await merchant.dashboard.get(`${webhooksPath}/${running.subscriptionId}`).expect(404);
   });
 
   it('simulates a failing receiver, and prints the retried delivery', async () => {
@@ -45,6 +45,6 @@ describe('tools listen', () => {
     const printed = await running.untilPrinted(3);
     expect(printed).toContainEqual({ ...rejected, attempt: 2, answered: 204 });
     expect(await running.stop()).toContain(`${running.subscriptionId} is deleted.`);
-    await merchant.store.get(`${hooks}/${running.subscriptionId}`).expect(404);
+    await merchant.store.get(`${webhooksPath}/${running.subscriptionId}`).expect(404);
   });
 });
