@@ -80,7 +80,7 @@ async function runBatch(args: readonly string[]): Promise<Result> {
 /** Removes `--service` from the arguments. @throws Failure if it names no service */
 function takeService(args: readonly string[]) {
   const { value: named, rest } = takeOption(args, '--service');
-  if (named !== undefined && !(named in nounsOfServices))
+  if (named !== undefined && !Object.hasOwn(nounsOfServices, named))
     throw new Failure(`--service must be one of ${Object.keys(nounsOfServices).join(', ')}.`);
   return { named, rest };
 }
