@@ -25,7 +25,8 @@ const contracts = {
 } as const satisfies Record<string, Contract>;
 const files = ['store.openapi.json', 'creator.openapi.json', 'asyncapi.json'] as const;
 type ContractFile = (typeof files)[number];
-type Contracts = Readonly<Record<ContractFile, Document>>;
+const contractsSchema = z.record(z.enum(files), z.record(z.string(), z.unknown()));
+type Contracts = z.infer<typeof contractsSchema>;
 
 const reference = 'docs/reference';
 /** Copies of the contracts of the last release, for checks without its commit. */
@@ -63,11 +64,6 @@ export function contractFindings(released: Contracts, current: Contracts): Findi
 }
 
 function contractsFrom(read: (file: ContractFile) => string): Contracts {
-  const parse = (file: ContractFile): Document =>
-    z.record(z.string(), z.unknown()).parse(JSON.parse(read(file)));
-  return {
-    'store.openapi.json': parse('store.openapi.json'),
-    'creator.openapi.json': parse('creator.openapi.json'),
-    'asyncapi.json': parse('asyncapi.json'),
-  };
+  const entries = files.map((file): [ContractFile, unknown] => [file, JSON.parse(read(file))]);
+  return contractsSchema.parse(Object.fromEntries(entries));
 }
