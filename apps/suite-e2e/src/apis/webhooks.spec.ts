@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { deliveryFaults } from '../suite/documented.js';
 import { errorOf } from '../suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
-import { operate, operateAndParse } from '../suite/operator.js';
+import { operate } from '../suite/operator.js';
 import { packageArguments, placeOrder } from '../suite/orders.js';
 import { isValidSignature } from '../suite/signature.js';
 
@@ -206,10 +206,8 @@ describe('webhook-worker', () => {
         .expect(201);
       ids.push(body.id);
     }
-    const list = (...flags: string[]) =>
-      operateAndParse(['webhooks', 'list', '--creator', creator.id, ...flags], listedShape).then(
-        (page) => page.subscriptions,
-      );
+    const list = async (...flags: string[]) =>
+      listedShape.parse(await operate(['webhooks', 'list', '--creator', creator.id, ...flags])).subscriptions;
     const listedIds = async () => (await list()).map(({ id }) => id);
     expect(await listedIds()).toEqual(ids);
     await operate(['client', 'delete', app.clientId]);

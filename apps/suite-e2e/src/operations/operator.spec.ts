@@ -2,7 +2,7 @@ import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
-import { operate, operateAndParse, runOps } from '../suite/operator.js';
+import { operate, runOps } from '../suite/operator.js';
 import { packageArguments, placeOrder } from '../suite/orders.js';
 
 const queue = 'store-api.fulfilment';
@@ -76,9 +76,8 @@ describe('the operator commands', () => {
     expect(await order(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
     expect((await runOps(['order', 'ship', id, ...packageArguments('E1')])).status).toBe(1);
     const ofOrder = async () => {
-      const { letters } = await operateAndParse(
-        ['dead-letters', 'list', '--queue', queue, '--limit', '1000'],
-        deadLetters,
+      const { letters } = deadLetters.parse(
+        await operate(['dead-letters', 'list', '--queue', queue, '--limit', '1000']),
       );
       return letters.filter(({ about }) => about['order_id'] === id);
     };

@@ -12,14 +12,6 @@ interface CommandResult {
 
 const anything = z.record(z.string(), z.unknown());
 
-/** Runs an operator command (`npm run ops -- …`). Returns its parsed JSON output. @throws when it fails */
-export async function operateAndParse<Shape extends z.ZodType>(
-  args: readonly string[],
-  shape: Shape,
-): Promise<z.output<Shape>> {
-  return shape.parse(await operate(args));
-}
-
 /** Runs commands of auth-server in one process. Returns their results. @throws when one fails */
 export async function operateAll<Shape extends z.ZodType>(
   commands: readonly (readonly string[])[],
@@ -29,7 +21,7 @@ export async function operateAll<Shape extends z.ZodType>(
   return resultsShape.parse(output['results']);
 }
 
-/** Runs an operator command. Returns its JSON output. @throws when it fails */
+/** Runs an operator command (`npm run ops -- …`). Returns its JSON output. @throws when it fails */
 export async function operate(args: readonly string[], input?: string): Promise<Record<string, unknown>> {
   const { status, output, errors } = await runTool('ops/ops.ts', [...args, '--json'], input);
   if (status !== 0) throw new Error(`ops ${args.join(' ')} ended with ${status}: ${errors}`);
