@@ -70,7 +70,7 @@ async function start(options: Partial<ListenOptions> = {}) {
       result: (line) => results.push(line),
       note: (line) => {
         notes.push(line);
-        if (line.startsWith('Listens')) ready.resolve();
+        if (line.startsWith('Listening')) ready.resolve();
       },
     },
     { signal: stop.signal, onResend: (callback) => (resend = callback) },

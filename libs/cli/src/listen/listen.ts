@@ -47,7 +47,7 @@ export async function listen(
     const positionFile = `position-${creator.id}-${name}`;
     const after = from === 'saved' ? suite.files.read(positionFile) : undefined;
     const forwarding =
-      forwardTo === undefined ? '' : ` and forwards them to ${forwardTo}, signed with the secret ${secret}`;
+      forwardTo === undefined ? '' : ` and forwarding them to ${forwardTo}, signed with the secret ${secret}`;
     await followFeed({
       client,
       after,
@@ -55,7 +55,7 @@ export async function listen(
       savePosition: (position) => suite.files.write(positionFile, position),
       onReady: () => {
         const creatorName = printable(creator.name ?? creator.id);
-        note(`Listens to the events of ${creatorName}${forwarding}. Press Ctrl-C to stop.`);
+        note(`Listening to the events of ${creatorName}${forwarding}. Press Ctrl-C to stop.`);
         // A resend fails only if the signal aborts.
         if (forwarder !== undefined) onResend(() => void forwarder.resend().catch(() => undefined));
       },
