@@ -14,6 +14,7 @@ export function selectorsOf(query: string): readonly Selector[] {
   const withoutClauses = query
     .replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '')
     .replaceAll(/\[[^\]]*\]/g, '');
+  // A name with label matchers, or a name that is not followed by them, an argument list or a text.
   const matches = [...withoutClauses.matchAll(/\b([a-zA-Z]\w*)\b(?:\{([^}]*)\}|(?!\s*[({"]))/g)];
   return matches
     .filter(([, name = '', matchers]) => matchers !== undefined || name.includes('_') || name === 'ALERTS')
