@@ -16,7 +16,7 @@ const htmlOf = new Map(
   await Promise.all(paths.map(async (path): Promise<[string, string]> => [path, await read(path)])),
 );
 
-/** Opens a page. Returns its errors, its requests to other servers, and what violates accessibility. */
+/** Opens a page. Returns its errors, requests to other servers and accessibility violations. */
 async function faultsOf(page: Page, path: string): Promise<unknown[]> {
   const faults: unknown[] = [];
   page.on('console', (message) => faults.push(message.text()));
