@@ -60,7 +60,8 @@ export class ChangePassword {
         ...(await endThirdPartyAccess(tx, person.id)),
       ]);
     });
-    // Another change was first, or the account was disabled. The page shows the sign-in if the session ended.
+    // Another change was first, or the account was disabled. If the session has ended, the redirect leads to
+    // the sign-in.
     if (!isReplaced) return { redirect: '/account/security' };
     await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });
     return {

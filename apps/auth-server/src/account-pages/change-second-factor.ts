@@ -5,7 +5,7 @@ import { type FormProblem, lockedProblem } from '../pages/form-problem.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { recoveryCodesPage } from '../pages/account/second-factor-setup.page.js';
 import { deleteSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
-import { confirmationCodeGuess } from '../sign-in/throttling/guess-target.rules.js';
+import { confirmationCodeGuessTarget } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
@@ -26,7 +26,7 @@ export class ChangeSecondFactor {
   /** Removes the second factor, unless the person's role requires one. */
   async remove(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, origin } = signedIn;
-    if (this.factors.isRequiredOf(person)) {
+    if (this.factors.isRequiredByRole(person)) {
       const text = 'Your role requires a second factor, so you cannot turn it off.';
       return this.showSecurity.run(signedIn, { status: 403, text });
     }
@@ -69,11 +69,11 @@ export class ChangeSecondFactor {
       userId,
       details: { intended, locked: true },
     } as const;
-    const target = confirmationCodeGuess(signedIn.sessionUid);
+    const target = confirmationCodeGuessTarget(signedIn.sessionUid);
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, () =>
       this.factors.verifyCode(userId, field('code'), origin),
     );
-    if (guess.kind === 'right') return undefined;
+    if (guess.kind === 'correct') return undefined;
     if (guess.kind === 'locked') return lockedProblem('incorrect codes', guess.waitSeconds);
     // Another tab may have removed the factor: then the code is not wrong.
     if (!(await this.factors.stateOf(userId)).confirmed)

@@ -3,7 +3,7 @@ import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { type AuditEvent, AuditLog } from '../audit/audit-log.js';
 import { type FormProblem, lockedProblem } from '../pages/form-problem.js';
-import { confirmationGuess } from '../sign-in/throttling/guess-target.rules.js';
+import { confirmationGuessTarget } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
 
@@ -39,14 +39,14 @@ export class ConfirmPassword {
     const event = intended === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';
     const auditIfLocked = { event, userId, details: { intended, locked: true } } as const;
     const guess = await this.throttle.guess(
-      confirmationGuess(sessionUid),
+      confirmationGuessTarget(sessionUid),
       { origin, auditIfLocked },
       async () => {
         const hash = (await this.accounts.credentials(userId))?.password_hash;
         return (await verifyPassword(field('current_password'), hash)) ? hash : undefined;
       },
     );
-    if (guess.kind === 'right') return { passwordHash: guess.result };
+    if (guess.kind === 'correct') return { passwordHash: guess.result };
     if (guess.kind === 'wrong') {
       await this.audit.write({ event, userId, details: { intended, locked: false } }, origin);
       return { rejection: { status: 401, text: 'Incorrect password.' } };

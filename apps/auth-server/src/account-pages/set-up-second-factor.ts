@@ -7,11 +7,11 @@ import {
   confirmSecondFactorPage,
   recoveryCodesPage,
 } from '../pages/account/second-factor-setup.page.js';
-import { bothFactors } from '../second-factor/second-factor-check.js';
+import { bothFactors } from '../second-factor/authentication-methods.js';
 import { SecondFactors, setupExpiredText } from '../second-factor/second-factors.js';
 import { confirmSecondFactor } from '../second-factor/confirm-second-factor.js';
 import { keyUri, setupKey } from '../second-factor/totp.rules.js';
-import { confirmationCodeGuess } from '../sign-in/throttling/guess-target.rules.js';
+import { confirmationCodeGuessTarget } from '../sign-in/throttling/guess-target.rules.js';
 import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
@@ -59,7 +59,7 @@ export class SetUpSecondFactor {
       userId,
       details: { ...details, locked: true },
     } as const;
-    const target = confirmationCodeGuess(sessionUid);
+    const target = confirmationCodeGuessTarget(sessionUid);
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, () =>
       confirmSecondFactor(this.unitOfWork, this.factors, {
         userId,
@@ -83,7 +83,9 @@ export class SetUpSecondFactor {
     return recoveryCodesPage(account, guess.result);
   }
 
-  /** Returns the page for a code that came after its set-up ended; undefined while the set-up is open. */
+  /**
+   * Returns the page for a code that arrived after its set-up had ended; undefined while the set-up is open.
+   */
   private async showIfSetupEnded(signedIn: SignedInRequest): Promise<PageResult | undefined> {
     const { person, account } = signedIn;
     const { confirmed, setupOpen } = await this.factors.stateOf(person.id);

@@ -19,7 +19,7 @@ export class ShowSecurity {
     const view = {
       hasSecondFactor: state.confirmed,
       recoveryCodesLeft: state.recoveryCodesLeft,
-      isSecondFactorRequired: this.factors.isRequiredOf(person),
+      isSecondFactorRequired: this.factors.isRequiredByRole(person),
       thirdPartyAppCount: apps.filter((app) => !app.first_party).length,
     };
     return securityPage(account, view, notice);

@@ -11,7 +11,7 @@ import type { AccountContext, Notice } from '../pages/account/account.page.js';
 import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
 import { FormTokens } from '../pages/form-tokens.js';
 import { SignInNeeded } from '../pages/page-errors.js';
-import { isMfaAuthenticated } from '../second-factor/second-factor-check.js';
+import { isMfaAuthenticated } from '../second-factor/authentication-methods.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { doneNotice } from './done-notice.js';
 
@@ -37,13 +37,11 @@ export interface SignedInRequest extends BrowserRequest {
   rotateSession(verified?: VerifiedFactor): Promise<void>;
 }
 
-/** `accountPageOf` takes the last match, so the prefix of the other paths is first. */
-const accountPages = ['/account', '/account/apps', '/account/browsers', '/account/security'] as const;
-type AccountPath = (typeof accountPages)[number];
+const pagesBelowOverview = ['/account/apps', '/account/browsers', '/account/security'];
 
-/** Returns the account page that a path belongs to; the overview for an unknown path. */
-export function accountPageOf(path: unknown): AccountPath {
-  return accountPages.findLast((page) => typeof path === 'string' && path.startsWith(page)) ?? '/account';
+/** Returns the account page that a path belongs to; the overview for any other path. */
+export function accountPageOf(path: unknown): string {
+  return pagesBelowOverview.find((page) => typeof path === 'string' && path.startsWith(page)) ?? '/account';
 }
 
 /** Finds the signed-in person by the browser's oidc-provider session. */

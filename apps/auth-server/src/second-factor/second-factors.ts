@@ -134,7 +134,7 @@ export class SecondFactors {
   }
 
   /** Whether the person's role requires a second factor. */
-  isRequiredOf(person: { readonly global_admin: boolean }): boolean {
+  isRequiredByRole(person: { readonly global_admin: boolean }): boolean {
     return person.global_admin && this.config.SECOND_FACTOR_FOR_GLOBAL_ADMINS;
   }
 
@@ -166,7 +166,7 @@ export class SecondFactors {
   /**
    * Confirms the second factor with a correct code of the app. Returns the recovery codes; undefined when the
    * code is wrong or no set-up is open.
-   * @param tx transaction that also signs out the other browsers, which have not verified a second factor
+   * @param tx transaction in which the caller signs out the other browsers
    */
   async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {
     const stored = await this.readStored(tx, userId, findAndLock);

@@ -26,7 +26,7 @@ export class GiveConsent {
 
     const creators = await this.accounts.creators(accountId);
     const creatorId = creators.find(({ id }) => id === interaction.field('creator'))?.id;
-    // A person with creators must select one; the page always sends one.
+    // A person with creators must select one. The form of the page always contains one.
     if (creatorId === undefined && creators.length > 0) return redirectToStep;
 
     await this.consents.save({ userId: accountId, clientId, appIdentity, creatorId, scopes });

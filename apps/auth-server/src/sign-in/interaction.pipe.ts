@@ -31,7 +31,7 @@ export interface OpenInteraction extends BrowserRequest, SignInProgress {
   readonly client: Client;
   /** For the pages of the interaction. */
   readonly context: InteractionContext;
-  /** Digest of what people see of the client (client-identity.rules.ts). */
+  /** Digest of the client's identity (client-identity.rules.ts). */
   readonly appIdentity: string;
   readonly accountId: string | undefined;
   /** Session of the browser, if it has one. */
@@ -56,7 +56,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
   ) {}
 
   /**
-   * @throws InteractionExpired also for an interaction of another browser
+   * @throws InteractionExpired when the interaction does not exist, or belongs to another browser
    * @throws Forbidden when the token of a submitted form is invalid
    */
   async transform(context: ExecutionContext): Promise<OpenInteraction> {

@@ -32,8 +32,8 @@ export class SecondFactorPrompt {
     const view = { ...context, problem };
     const { confirmed, setupOpen } = await this.factors.stateOf(userId);
     if (confirmed) return secondFactorPage(view);
-    // After a problem, the page was shown before, with the secret, which is shown only once. A new set-up
-    // begins if that one has expired.
+    // A secret is shown only once, so the page that reports a problem does not contain it. If the set-up has
+    // expired, a new one begins.
     if (problem !== undefined && setupOpen) return requiredSetupPage(view, undefined);
     const secret = await this.factors.beginSetup(userId);
     if (secret === undefined) return secondFactorPage(view);

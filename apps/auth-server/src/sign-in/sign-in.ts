@@ -7,11 +7,11 @@ import { numericDate } from '../oidc/lifetimes.rules.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { signInPage } from '../pages/sign-in/sign-in.page.js';
-import { passwordOnly } from '../second-factor/second-factor-check.js';
+import { passwordOnly } from '../second-factor/authentication-methods.js';
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
-import { accountKey, passwordGuess } from './throttling/guess-target.rules.js';
+import { accountKey, passwordGuessTarget } from './throttling/guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 import { SignInThrottle } from './throttling/sign-in-throttle.js';
 
@@ -42,9 +42,12 @@ export class SignIn {
     const lookup = await this.accounts.findByEmail(email);
     const { user } = lookup;
     const account = accountKey(lookup);
-    const target = passwordGuess({ account, address: origin.ip, device: this.devices.find(cookies, user) });
+    const target = passwordGuessTarget({
+      account,
+      address: origin.ip,
+      device: this.devices.find(cookies, user),
+    });
     const auditIfLocked = { event: 'sign_in_locked', clientId, userId: user?.id } as const;
-    // An unknown e-mail address costs the same work, so that the duration does not reveal whether it exists.
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, async () =>
       (await verifyPassword(field('password'), user?.password_hash)) ? user : undefined,
     );

@@ -4,14 +4,14 @@ import { AuditLog } from '../audit/audit-log.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { setupRecoveryCodesPage } from '../pages/sign-in/second-factor.page.js';
-import { bothFactors } from '../second-factor/second-factor-check.js';
+import { bothFactors } from '../second-factor/authentication-methods.js';
 import { type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
 import { confirmSecondFactor } from '../second-factor/confirm-second-factor.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { SecondFactorPrompt } from './second-factor-prompt.js';
 import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
-import { codeGuess } from './throttling/guess-target.rules.js';
+import { codeGuessTarget } from './throttling/guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
 import { type Guess, type RejectedGuess, SignInThrottle } from './throttling/sign-in-throttle.js';
 
@@ -40,7 +40,7 @@ export class VerifySecondFactor {
     const guess = await this.guess(interaction, user, () =>
       this.factors.verifyCode(user.id, interaction.field('code'), interaction.origin),
     );
-    if (guess.kind !== 'right') return this.auditAndShowRejection(interaction, user.id, guess);
+    if (guess.kind !== 'correct') return this.auditAndShowRejection(interaction, user.id, guess);
     return this.completeSignIn(interaction, user, guess.result);
   }
 
@@ -59,7 +59,7 @@ export class VerifySecondFactor {
     );
     if (guess.kind === 'wrong' && (await this.factors.stateOf(user.id)).confirmed)
       return this.prompt.show(interaction, user.id, { status: 409, text: alreadyConfirmedText });
-    if (guess.kind !== 'right') return this.auditAndShowRejection(interaction, user.id, guess);
+    if (guess.kind !== 'correct') return this.auditAndShowRejection(interaction, user.id, guess);
     await interaction.replaceProgress({
       passwordVerifiedFor: user.id,
       passwordVerifiedAt: interaction.passwordVerifiedAt,
@@ -81,7 +81,9 @@ export class VerifySecondFactor {
     return interaction.redirectToStep;
   }
 
-  /** Returns the user whose password was verified; undefined when the sign-in must start with that. */
+  /**
+   * Returns the user whose password was verified; undefined when the sign-in must start with the password.
+   */
   private async userOf(interaction: OpenInteraction): Promise<Credentials | undefined> {
     const userId = await this.prompt.userIdWithVerifiedPassword(interaction);
     return userId === undefined ? undefined : this.accounts.credentials(userId);
@@ -93,7 +95,7 @@ export class VerifySecondFactor {
     check: () => Promise<Result | undefined>,
   ): Promise<Guess<Result>> {
     const device = this.devices.find(cookies, user);
-    const target = codeGuess({ userId: user.id, address: origin.ip, device });
+    const target = codeGuessTarget({ userId: user.id, address: origin.ip, device });
     const auditIfLocked = { event: 'sign_in_locked', userId: user.id, clientId } as const;
     return this.throttle.guess(target, { origin, auditIfLocked }, check);
   }

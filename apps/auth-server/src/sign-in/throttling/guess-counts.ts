@@ -3,7 +3,7 @@ import { Database, statement, type Transaction } from '@fulfilment/database';
 import type { GuessCount } from './guess-limits.rules.js';
 
 /** `unknown`: the guess could not be verified, and does not count. */
-export type GuessOutcome = 'right' | 'wrong' | 'unknown';
+export type GuessOutcome = 'correct' | 'wrong' | 'unknown';
 
 /** A guess whose process died counts as in progress for this time. */
 const guessTimeoutSeconds = 30;
@@ -38,7 +38,7 @@ const endGuess = statement(
      failed = CASE
        WHEN :outcome = 'wrong' AND expires_at > now() THEN failed + 1
        WHEN :outcome = 'wrong' THEN 1
-       WHEN :outcome = 'right' AND count.subject = :own THEN 0
+       WHEN :outcome = 'correct' AND count.subject = :reset_by_correct THEN 0
        ELSE failed END,
      failed_at = CASE WHEN :outcome = 'wrong' THEN now() ELSE failed_at END,
      expires_at = CASE
@@ -73,16 +73,12 @@ const deleteOldSignIns = statement(
 );
 
 /**
- * Counts guesses by subject in PostgreSQL, which a sign-in needs anyway, so that all replicas share the
- * counts.
+ * Counts guesses by subject. The counts are in PostgreSQL, so that all replicas share them and no guess is
+ * uncounted: a sign-in needs PostgreSQL in any case.
  */
 @Injectable()
 export class GuessCounts {
   constructor(private readonly database: Database) {}
-
-  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    return this.database.transaction(work);
-  }
 
   /** Locks the row of a subject until the transaction ends, and returns its counts. */
   async lock(tx: Transaction, subject: string): Promise<GuessCount> {
@@ -96,15 +92,19 @@ export class GuessCounts {
     await tx.run(beginGuess, [subjects]);
   }
 
-  /** Ends a guess. @param guess `own`: the subject that a correct guess resets */
+  /** Ends a guess. */
   async end(guess: {
     readonly subjects: readonly string[];
-    readonly own: string;
+    readonly resetByCorrect: string;
     readonly outcome: GuessOutcome;
     readonly windowSeconds: number;
   }): Promise<void> {
-    const { subjects, own, outcome, windowSeconds } = guess;
-    await this.database.run(endGuess, { subjects, own, outcome, window_seconds: windowSeconds });
+    await this.database.run(endGuess, {
+      subjects: guess.subjects,
+      reset_by_correct: guess.resetByCorrect,
+      outcome: guess.outcome,
+      window_seconds: guess.windowSeconds,
+    });
   }
 
   /** Returns how many accounts signed in from a network within a day, at most `maxCountedAccounts`. */

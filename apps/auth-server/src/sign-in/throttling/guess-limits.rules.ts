@@ -31,9 +31,9 @@ export function limitDecision({ failed, trying, secondsLeft }: GuessCount, limit
 }
 
 /**
- * Allows one guess at a time after the allowed failures, with a doubling delay, up to the average pace of the
- * quota. So attackers get no more guesses from many networks than from one, and the account's owner is never
- * locked out for long.
+ * After the allowed failures, allows one guess at a time, with a delay that doubles until guesses have the
+ * average rate of the quota. So attackers get no more guesses from many networks than from one, and the
+ * account's owner is never locked out for long.
  */
 export function delayDecision(count: GuessCount, { requests, windowSeconds }: Quota): GuessDecision {
   const { failed, trying, secondsSinceFailure } = count;

@@ -1,11 +1,11 @@
 import { clientNetwork, widerNetworkFactor } from '@fulfilment/http-service';
 import { createHash } from 'node:crypto';
 
-/** A network whose failures are counted together, whatever account they were for. */
+/** A network whose failures for all accounts are counted together. */
 export interface CountedNetwork {
   readonly subject: string;
   readonly network: string;
-  /** The limit of a wider network is the limit of a network, multiplied. */
+  /** Multiplies the limit of a network: more than 1 for a wider network, such as an IPv6 /56. */
   readonly factor: number;
 }
 
@@ -14,12 +14,12 @@ export interface CountedNetwork {
  * (`address:`, `everywhere:`, `pair:`), so that two guesses cannot deadlock.
  */
 export interface GuessTarget {
-  /** Empty for a browser that has a limit of its own. */
+  /** Empty for a browser that signed in before, and for a signed-in browser. */
   readonly limitedNetworks: readonly CountedNetwork[];
-  /** The account in all networks; undefined where `own` already counts all guesses. */
+  /** The account in all networks; undefined where `narrowest` already counts all guesses. */
   readonly everywhere: string | undefined;
-  /** The subject that a right guess resets: the account in this network, the browser or the session. */
-  readonly own: string;
+  /** The account in this network, the codes of the account, the browser or the session. */
+  readonly narrowest: string;
 }
 
 /**
@@ -37,25 +37,26 @@ export function accountKey(lookup: {
  * Returns the target of a guess at a password on the sign-in page.
  * @param device id of a browser that signed in before (device-cookies.ts)
  */
-export function passwordGuess(guess: {
+export function passwordGuessTarget(guess: {
   readonly account: string;
   readonly address: string;
   readonly device: string | undefined;
 }): GuessTarget {
   const { account, address, device } = guess;
-  if (device !== undefined) return { limitedNetworks: [], own: `device:${device}`, everywhere: undefined };
+  if (device !== undefined)
+    return { limitedNetworks: [], everywhere: undefined, narrowest: `device:${device}` };
   return {
     limitedNetworks: countedNetworks(address),
-    own: `pair:${account}@${clientNetwork(address).network}`,
     everywhere: `everywhere:${account}`,
+    narrowest: `pair:${account}@${clientNetwork(address).network}`,
   };
 }
 
 /**
- * Returns the target of a guess at a code of the second factor, after the right password. Counted apart, so
- * the password gives no further guesses.
+ * Returns the target of a guess at a code of the second factor. Passwords have other counts, so the correct
+ * password does not reset this one.
  */
-export function codeGuess(guess: {
+export function codeGuessTarget(guess: {
   readonly userId: string;
   readonly address: string;
   readonly device: string | undefined;
@@ -63,22 +64,22 @@ export function codeGuess(guess: {
   const { userId, address, device } = guess;
   return {
     limitedNetworks: device === undefined ? countedNetworks(address) : [],
-    own: `codes:${userId}`,
     everywhere: undefined,
+    narrowest: `codes:${userId}`,
   };
 }
 
 /**
- * Returns the target of a guess at the password in a browser that is signed in: attackers elsewhere must not
- * use up the owner's guesses.
+ * Returns the target of a guess at the password in a signed-in browser. It has its own count, so that
+ * attackers elsewhere cannot use up the owner's guesses.
  */
-export function confirmationGuess(sessionUid: string): GuessTarget {
-  return { limitedNetworks: [], own: `session:${sessionUid}`, everywhere: undefined };
+export function confirmationGuessTarget(sessionUid: string): GuessTarget {
+  return { limitedNetworks: [], everywhere: undefined, narrowest: `session:${sessionUid}` };
 }
 
-/** Returns the target of a guess at a code in a signed-in browser. Counted apart, as in `codeGuess`. */
-export function confirmationCodeGuess(sessionUid: string): GuessTarget {
-  return confirmationGuess(`codes-${sessionUid}`);
+/** Returns the target of a guess at a code in a signed-in browser. */
+export function confirmationCodeGuessTarget(sessionUid: string): GuessTarget {
+  return confirmationGuessTarget(`codes-${sessionUid}`);
 }
 
 function countedNetworks(address: string): CountedNetwork[] {

@@ -4,7 +4,12 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { migrations } from '../../migrations/index.js';
 import { writeCountedRecords } from '../../audit/counted-records.js';
 import { GuessCounts } from './guess-counts.js';
-import { codeGuess, confirmationGuess, type GuessTarget, passwordGuess } from './guess-target.rules.js';
+import {
+  codeGuessTarget,
+  confirmationGuessTarget,
+  type GuessTarget,
+  passwordGuessTarget,
+} from './guess-target.rules.js';
 import { SignInThrottle } from './sign-in-throttle.js';
 import { testStatement } from '../../test/test-statement.js';
 
@@ -17,7 +22,7 @@ afterAll(() => scratch.drop());
 const requests = 3;
 /** Returns a new throttle, as another replica has. */
 const throttle = () =>
-  new SignInThrottle(new GuessCounts(scratch.database), {
+  new SignInThrottle(scratch.database, new GuessCounts(scratch.database), {
     SIGN_IN_FAILURES: { requests, windowSeconds: 60 },
   });
 const context = (address = '198.51.100.1') => ({
@@ -28,7 +33,7 @@ const wrong = () => Promise.resolve(undefined);
 const right = () => Promise.resolve('somebody');
 const randomAddress = () => `198.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 const signInGuess = (account: string, address: string, device?: string) =>
-  passwordGuess({ account, address, device });
+  passwordGuessTarget({ account, address, device });
 const guess = (target: GuessTarget, check: () => Promise<string | undefined>) =>
   throttle().guess(target, context(), check);
 /** Makes as many wrong guesses as may fail. */
@@ -62,7 +67,10 @@ describe('an account guessed at from one network', () => {
     const [account, address] = [randomUUID(), randomAddress()];
     await guess(signInGuess(account, address), wrong);
     await guess(signInGuess(account, address), wrong);
-    expect(await guess(signInGuess(account, address), right)).toEqual({ kind: 'right', result: 'somebody' });
+    expect(await guess(signInGuess(account, address), right)).toEqual({
+      kind: 'correct',
+      result: 'somebody',
+    });
     await guess(signInGuess(account, address), wrong);
     expect((await guess(signInGuess(randomUUID(), address), right)).kind).toBe('locked');
   });
@@ -72,7 +80,7 @@ describe('an account guessed at from one network', () => {
     const failing = () => Promise.reject(new Error('PostgreSQL is unavailable.'));
     for (let count = 0; count <= requests; count += 1)
       await expect(guess(target, failing)).rejects.toThrow('unavailable');
-    expect((await guess(target, right)).kind).toBe('right');
+    expect((await guess(target, right)).kind).toBe('correct');
   });
 
   it('allows guesses when the window is over', async () => {
@@ -80,7 +88,7 @@ describe('an account guessed at from one network', () => {
     await useUpFailures(() => target);
     expect((await guess(target, right)).kind).toBe('locked');
     await run(`UPDATE guess_counts SET expires_at = now(), failed_at = now() - interval '1 hour'`);
-    expect((await guess(target, right)).kind).toBe('right');
+    expect((await guess(target, right)).kind).toBe('correct');
   });
 });
 
@@ -106,7 +114,7 @@ describe('an account guessed at from many networks', () => {
     await setLastFailure(`now() + interval '1 minute'`); // so that the delay is not over during the test
     expect((await guess(signInGuess(account, randomAddress()), right)).kind).toBe('locked');
     await setLastFailure(`now() - interval '2 seconds'`);
-    expect((await guess(signInGuess(account, randomAddress()), right)).kind).toBe('right');
+    expect((await guess(signInGuess(account, randomAddress()), right)).kind).toBe('correct');
   });
 
   it('has one count of all locked attempts, whatever networks they come from (ADR 29)', async () => {
@@ -134,7 +142,7 @@ describe('an account guessed at from many networks', () => {
     await useUpFailures(() => signInGuess(randomUUID(), address));
     const device = randomUUID();
     expect((await guess(signInGuess(account, address), right)).kind).toBe('locked');
-    expect((await guess(signInGuess(account, address, device), right)).kind).toBe('right');
+    expect((await guess(signInGuess(account, address, device), right)).kind).toBe('correct');
     await useUpFailures(() => signInGuess(account, address, device));
     expect((await guess(signInGuess(account, address, device), right)).kind).toBe('locked');
   });
@@ -201,9 +209,9 @@ describe('a network', () => {
 it('guesses at codes and at the password of an open session are counted apart from sign-ins', async () => {
   const [userId, address] = [randomUUID(), randomAddress()];
   await useUpFailures(() => signInGuess(`user-${userId}`, randomAddress()));
-  const codes = codeGuess({ userId, address, device: undefined });
-  const session = confirmationGuess(randomUUID());
-  expect(await kindsOf([guess(codes, right), guess(session, right)])).toEqual(['right', 'right']);
+  const codes = codeGuessTarget({ userId, address, device: undefined });
+  const session = confirmationGuessTarget(randomUUID());
+  expect(await kindsOf([guess(codes, right), guess(session, right)])).toEqual(['correct', 'correct']);
   for (let count = 0; count < requests; count += 1) {
     await guess(codes, wrong);
     await guess(session, wrong);
@@ -227,7 +235,7 @@ it('expired counts are deleted, unless a guess is in progress or locked attempts
   });
   const left = await scratch.database.rows<{ subject: string }>(
     testStatement('SELECT subject FROM guess_counts WHERE subject = ANY ($1)'),
-    [[expired.own, busy.own, unwritten]],
+    [[expired.narrowest, busy.narrowest, unwritten]],
   );
-  expect(new Set(left.map(({ subject }) => subject))).toEqual(new Set([busy.own, unwritten]));
+  expect(new Set(left.map(({ subject }) => subject))).toEqual(new Set([busy.narrowest, unwritten]));
 });

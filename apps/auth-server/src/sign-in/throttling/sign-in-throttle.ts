@@ -3,7 +3,7 @@ import { CONFIG, type AuthServerSettings } from '../../config.js';
 import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { clientNetwork, type Quota } from '@fulfilment/http-service';
 import { Counter } from '@fulfilment/runtime';
-import type { Transaction } from '@fulfilment/database';
+import { Database, type Transaction } from '@fulfilment/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry, Origin } from '../../audit/audit-log.js';
 import { countRecord } from '../../audit/counted-records.js';
@@ -34,7 +34,7 @@ const lockedAttempts = new Counter({
 export type RejectedGuess =
   { readonly kind: 'wrong' } | { readonly kind: 'locked'; readonly waitSeconds: number };
 
-export type Guess<Result> = RejectedGuess | { readonly kind: 'right'; readonly result: Result };
+export type Guess<Result> = RejectedGuess | { readonly kind: 'correct'; readonly result: Result };
 
 type FinalDecision = Exclude<GuessDecision, { kind: 'wait' }>;
 
@@ -51,6 +51,7 @@ export class SignInThrottle {
   private readonly failures: Quota;
 
   constructor(
+    private readonly database: Database,
     private readonly counts: GuessCounts,
     @Inject(CONFIG) config: Pick<AuthServerSettings, 'SIGN_IN_FAILURES'>,
   ) {
@@ -73,11 +74,15 @@ export class SignInThrottle {
     let outcome: GuessOutcome = 'unknown';
     try {
       const result = await check();
-      outcome = result === undefined ? 'wrong' : 'right';
-      return result === undefined ? { kind: 'wrong' } : { kind: 'right', result };
+      outcome = result === undefined ? 'wrong' : 'correct';
+      return result === undefined ? { kind: 'wrong' } : { kind: 'correct', result };
     } finally {
-      const { windowSeconds } = this.failures;
-      await this.counts.end({ subjects: subjectsOf(target), own: target.own, outcome, windowSeconds });
+      await this.counts.end({
+        subjects: subjectsOf(target),
+        resetByCorrect: target.narrowest,
+        outcome,
+        windowSeconds: this.failures.windowSeconds,
+      });
     }
   }
 
@@ -117,8 +122,8 @@ export class SignInThrottle {
 
   /** Begins a guess if the limits allow one now. Returns the decision. */
   private beginIfFree(target: GuessTarget, context: GuessContext): Promise<GuessDecision> {
-    return this.counts.transaction(async (tx) => {
-      // Networks first, so that a locked network adds no rows for the names it tries.
+    return this.database.transaction(async (tx) => {
+      // Networks first, so that a locked network adds no rows for the e-mail addresses that it sends.
       for (const network of target.limitedNetworks) {
         const decision = await this.networkDecision(tx, network);
         if (decision.kind !== 'free') return this.recordIfLocked(tx, decision, network.subject, context);
@@ -143,21 +148,20 @@ export class SignInThrottle {
   }
 
   /**
-   * Returns the stricter decision of two subjects, with that subject: `everywhere` is the account in all
-   * networks, `own` the account in this network, browser or session.
+   * Returns the stricter of the decisions about `everywhere` and `narrowest`, with its subject. Locks
+   * `everywhere` first, for the order of GuessTarget.
    */
   private async accountDecision(
     tx: Transaction,
-    { own, everywhere }: GuessTarget,
+    { everywhere, narrowest }: GuessTarget,
   ): Promise<{ readonly decision: GuessDecision; readonly subject: string }> {
-    // Subjects are locked in alphabetical order, in which `everywhere` comes first (guess-target.rules.ts).
     const everywhereCount = everywhere === undefined ? undefined : await this.counts.lock(tx, everywhere);
-    const ownDecision = limitDecision(await this.counts.lock(tx, own), this.failures.requests);
+    const narrowestDecision = limitDecision(await this.counts.lock(tx, narrowest), this.failures.requests);
     if (everywhere !== undefined && everywhereCount !== undefined) {
       const decision = delayDecision(everywhereCount, this.failures);
-      if (isStricter(decision, ownDecision)) return { decision, subject: everywhere };
+      if (isStricter(decision, narrowestDecision)) return { decision, subject: everywhere };
     }
-    return { decision: ownDecision, subject: own };
+    return { decision: narrowestDecision, subject: narrowest };
   }
 
   /** Counts a locked guess in the metric and for the audit log. Returns the decision. */
@@ -169,7 +173,7 @@ export class SignInThrottle {
   ): Promise<GuessDecision> {
     if (decision.kind !== 'locked') return decision;
     lockedAttempts.inc({ by: subject.slice(0, subject.indexOf(':')) });
-    // A network tries many accounts: its record names none of them.
+    // The guesses from a network may be at many accounts, so its record names none of them.
     const record = subject.startsWith('address:') ? { ...entry, userId: undefined } : entry;
     const { windowSeconds } = this.failures;
     await countRecord(tx, { subject, origin, entry: record, windowSeconds });
@@ -177,7 +181,7 @@ export class SignInThrottle {
   }
 }
 
-function subjectsOf({ limitedNetworks, own, everywhere }: GuessTarget): string[] {
+function subjectsOf({ limitedNetworks, everywhere, narrowest }: GuessTarget): string[] {
   const networks = limitedNetworks.map(({ subject }) => subject);
-  return everywhere === undefined ? [...networks, own] : [...networks, everywhere, own];
+  return everywhere === undefined ? [...networks, narrowest] : [...networks, everywhere, narrowest];
 }
