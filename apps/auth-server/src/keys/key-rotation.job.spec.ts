@@ -6,7 +6,7 @@ import { eventually } from '@fulfilment/testing';
 import { randomBytes } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import * as client from 'openid-client';
-import { keyRotation } from './key-rotation.job.js';
+import { keyRotationJob } from './key-rotation.job.js';
 import { SigningKeys } from './signing-keys.js';
 import { App } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
@@ -103,7 +103,7 @@ describe('the schedule', () => {
         `UPDATE signing_keys SET created_at = now() - interval '91 days', activated_at = now() - interval '91 days' WHERE state <> 'retiring'`,
       ),
     );
-    const loop = keyRotation(
+    const loop = keyRotationJob(
       keysAt(new Date()),
       { SIGNING_KEY_ROTATION_DAYS: 90 },
       createLogger('test', 'silent'),

@@ -1,7 +1,7 @@
 import { LOGGER, SecretBox } from '@fulfilment/runtime';
 import { Global, Module } from '@nestjs/common';
 import { CONFIG, type AuthServerSettings } from '../config.js';
-import { keyRotation } from './key-rotation.job.js';
+import { keyRotationJob } from './key-rotation.job.js';
 import { SigningKeys } from './signing-keys.js';
 
 @Global()
@@ -14,7 +14,7 @@ import { SigningKeys } from './signing-keys.js';
       useFactory: ({ KEY_ENCRYPTION_KEY }: AuthServerSettings) => new SecretBox(KEY_ENCRYPTION_KEY),
     },
     // Nothing injects it: the service host starts every provider that is a BackgroundTask.
-    { provide: keyRotation, inject: [SigningKeys, CONFIG, LOGGER], useFactory: keyRotation },
+    { provide: keyRotationJob, inject: [SigningKeys, CONFIG, LOGGER], useFactory: keyRotationJob },
   ],
   exports: [SecretBox, SigningKeys],
 })

@@ -4,7 +4,7 @@ import { changeClientSecret } from '../registration/change-client-secret.js';
 import {
   createClient,
   createClientOptions,
-  requireHttpsOfFirstParty,
+  requireHttpsForFirstParty,
 } from '../registration/create-client.js';
 import { deleteClient } from '../registration/delete-client.js';
 import { listClients } from '../registration/list-clients.js';
@@ -12,7 +12,7 @@ import type { OperatorContext } from './operator-context.js';
 
 const clientArgument = z.object({ CLIENT: textArgument() });
 
-/** Commands for OAuth clients, also those that registered themselves. */
+/** Commands for OAuth clients, including those that registered themselves. */
 export const clientCommands = {
   'client create': defineCommand({
     summary:
@@ -27,7 +27,7 @@ export const clientCommands = {
     ],
     arguments: createClientOptions,
     run: async ({ database, secrets, hasLoopbackUrl }: OperatorContext, client) => {
-      if (!hasLoopbackUrl) requireHttpsOfFirstParty(client);
+      if (!hasLoopbackUrl) requireHttpsForFirstParty(client);
       return createClient(database, client, secrets);
     },
   }),

@@ -3,7 +3,7 @@ import type { SecretBox } from '@fulfilment/runtime';
 import { randomBytes } from 'node:crypto';
 import type { AdapterPayload } from 'oidc-provider';
 import { auditOperator } from '../audit/operator-audit.js';
-import { sealedClient } from './client-secret.js';
+import { sealClient } from './client-secret.js';
 import { lockClient } from './store-client.js';
 
 const update = statement(
@@ -27,7 +27,7 @@ export async function changeClientSecret(
     if (stored === undefined) throw new Error(`The client ${clientId} does not exist.`);
     const { client_secret_sealed: before, ...metadata } = stored.payload;
     if (before === undefined) throw new Error(`The client ${clientId} is public and has no secret.`);
-    await tx.run(update, [clientId, sealedClient(secrets, clientId, { ...metadata, client_secret: secret })]);
+    await tx.run(update, [clientId, sealClient(secrets, clientId, { ...metadata, client_secret: secret })]);
     await auditOperator(tx, { event: 'client_secret_changed', clientId });
   });
   return { client_id: clientId, client_secret: secret };

@@ -3,7 +3,7 @@ import { visibleCharacter } from '@fulfilment/contracts';
 const maxRedirectUris = 10;
 const maxUriLength = 2048;
 const maxNameLength = 100;
-/** Allows ten URIs of maximum length. The two lists of URIs may have twenty, but no client needs so many. */
+/** In characters. Allows ten URIs of maximum length; no client needs so many in both lists of URIs. */
 const maxMetadataLength = 24_576;
 /** Members and elements at all levels; valid metadata have fewer. */
 const maxMembers = 100;

@@ -6,8 +6,8 @@ export function clientSecretOwner(clientId: string): string {
   return `client:${clientId}`;
 }
 
-/** Returns a client's metadata as stored: JSON with the secret sealed. */
-export function sealedClient(secrets: SecretBox, id: string, metadata: AdapterPayload): string {
+/** Returns a client's metadata as JSON, with the secret sealed. */
+export function sealClient(secrets: SecretBox, id: string, metadata: AdapterPayload): string {
   const { client_secret: secret, ...rest } = metadata;
   if (secret === undefined) return JSON.stringify(rest);
   return JSON.stringify({

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { accountClientId } from './account-client.js';
 import { applicationType, redirectUriProblem } from './client-registration.rules.js';
-import { sealedClient } from './client-secret.js';
+import { sealClient } from './client-secret.js';
 
 const redirectUri = z.string().superRefine((uri, context) => {
   const reason = redirectUriProblem(uri);
@@ -63,7 +63,7 @@ export const createClientOptions = z
  * program on a person's computer could use a loopback address or claim a private-use scheme (RFC 8252 §8.6).
  * @throws Error that names the option
  */
-export function requireHttpsOfFirstParty({ firstParty, redirectUris }: NewClient): void {
+export function requireHttpsForFirstParty({ firstParty, redirectUris }: NewClient): void {
   if (!firstParty || redirectUris.every((uri) => uri.startsWith('https:'))) return;
   throw new Error(
     '--redirect-uri must use https with --first-party. Other URIs are allowed only in development, where the host of AUTH_URL is loopback.',
@@ -98,7 +98,7 @@ export async function createClient(
   const clientId = client.id ?? randomBytes(16).toString('base64url');
   const metadata = metadataOf(clientId, client);
   const created = await database.transaction(async (tx) => {
-    if ((await tx.run(insert, [clientId, sealedClient(secrets, clientId, metadata)])) === 0) return false;
+    if ((await tx.run(insert, [clientId, sealClient(secrets, clientId, metadata)])) === 0) return false;
     const { name, firstParty, confidential, resourceServer } = client;
     await auditOperator(tx, {
       event: 'client_registered',
@@ -107,13 +107,11 @@ export async function createClient(
     });
     return true;
   });
-  if (!created) {
-    const existing = await database.row<{ payload: AdapterPayload }>(find, [clientId]);
-    if (existing === undefined || !hasSameValues(existing.payload, metadata))
-      throw new Error(`The client ${clientId} already exists with different values.`);
-    return { client_id: clientId };
-  }
-  return { client_id: clientId, client_secret: metadata.client_secret };
+  if (created) return { client_id: clientId, client_secret: metadata.client_secret };
+  const existing = await database.row<{ payload: AdapterPayload }>(find, [clientId]);
+  if (existing === undefined || !hasSameValues(existing.payload, metadata))
+    throw new Error(`The client ${clientId} already exists with different values.`);
+  return { client_id: clientId };
 }
 
 const comparedMembers = [

@@ -8,7 +8,7 @@ import type { RevokedToken } from '../revocation/deny-list.js';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { endAccessOfClient } from '../tokens/families.js';
 import { identityDigest, identityOf, type IdentifiedClient } from './client-identity.rules.js';
-import { openClientSecret, sealedClient } from './client-secret.js';
+import { openClientSecret, sealClient } from './client-secret.js';
 import { isReservedName } from './reserved-names.rules.js';
 
 /** Locks a client until the transaction ends, and reads its metadata as stored. */
@@ -69,7 +69,7 @@ export async function storeClient(
   const before = row === undefined ? undefined : identityOf(row.payload);
   const after = identityOf(metadata);
   if (after.name !== null && after.name !== before?.name) await requireFreeName(tx, after.name);
-  await tx.run(upsert, [id, sealedClient(secrets, id, metadata)]);
+  await tx.run(upsert, [id, sealClient(secrets, id, metadata)]);
   if (before === undefined) return [];
   const isSame = identityDigest(before) === identityDigest(after);
   const revoked = isSame ? [] : await disconnectAll(tx, outbox, id);
