@@ -8,7 +8,7 @@ import { type AuthQuota, takeFromQuota } from './request-limits.js';
 
 /** Bounds the memory. The next request of a client whose entry was evicted counts for its network. */
 const maxKnownClients = 10_000;
-const rememberMs = 600_000;
+const knownClientTtlMs = 600_000;
 /** Paths at which clients authenticate, below the mount path. */
 export const clientEndpoints = /^\/oauth2\/(token|introspect|revoke|par)$/;
 
@@ -37,7 +37,10 @@ export function isClientEndpoint(method: string | undefined, path: string): bool
  */
 export class ClientQuotas {
   /** Client ids by the hash of their credentials. */
-  private readonly knownClients = new LRUCache<string, string>({ max: maxKnownClients, ttl: rememberMs });
+  private readonly knownClients = new LRUCache<string, string>({
+    max: maxKnownClients,
+    ttl: knownClientTtlMs,
+  });
   /** Hash of the credentials that a request has sent. */
   private readonly sentCredentials = new Attached<string>();
 

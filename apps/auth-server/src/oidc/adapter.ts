@@ -50,17 +50,14 @@ const removeMember = statement(
      SELECT id FROM oidc_model WHERE model = 'Grant' AND id =
        (SELECT grant_id FROM oidc_model WHERE model = $1 AND id = $2) FOR UPDATE)
    DELETE FROM oidc_model
-   WHERE (SELECT count(*) FROM family) >= 0 -- always true, but evaluated first, and with it the lock on the Grant
+   -- The first condition is always true. It is evaluated first, and so the Grant is locked before the member.
+   WHERE (SELECT count(*) FROM family) >= 0
      AND model = $1 AND id = $2
      AND (model <> 'RefreshToken' OR consumed_at IS NULL)`,
 );
 const remove = statement('oidc.remove', 'DELETE FROM oidc_model WHERE model = $1 AND id = $2');
 
 const maxOpenedSecrets = 1000;
-
-interface Row {
-  payload: AdapterPayload;
-}
 
 /** oidc-provider's storage on PostgreSQL, one adapter per model. */
 export function adapterFactory(dependencies: ProviderDependencies): AdapterFactory {
@@ -83,7 +80,7 @@ class ModelAdapter implements Adapter {
     if (isFamilyMember(this.model)) return this.addMember(row);
     if (this.model === 'ReplayDetection') return this.addDpopProof(row);
     await this.run(upsert, valuesOf(row));
-    // A self-registered client expires after 30 days unless a person authorizes it, which this Grant does.
+    // A self-registered client expires after 30 days unless a person authorizes it, as this Grant records.
     if (this.model === 'Grant') await this.run(clearClientExpiry, [payload.clientId]);
   }
 
@@ -101,8 +98,8 @@ class ModelAdapter implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    // PostgreSQL stores no NUL or lone surrogate. Ids in forms are checked earlier, and ids in headers
-    // and JWTs here.
+    // PostgreSQL cannot store NUL or lone surrogates. Ids in forms were checked earlier; ids in headers and
+    // JWTs are checked here.
     if (!isStorableText(id)) return undefined;
     const { storedRows, unitOfWork } = this.dependencies;
     const row = await storedRows.takeOrRead(
@@ -123,7 +120,7 @@ class ModelAdapter implements Adapter {
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     if (!isStorableText(uid)) return undefined;
     const sql = await this.dependencies.unitOfWork.openForWrites();
-    return (await sql.row<Row>(findSession, [uid]))?.payload;
+    return (await sql.row<{ payload: AdapterPayload }>(findSession, [uid]))?.payload;
   }
 
   /** The device flow is off. */
@@ -155,8 +152,8 @@ class ModelAdapter implements Adapter {
   }
 
   /**
-   * Does nothing: oidc-provider calls it for every model of tokens, and destroys the Grant too if
-   * `revokeGrantPolicy` allows. That ends the whole family; otherwise its tokens stay.
+   * Does nothing. oidc-provider calls it for every token model. If `revokeGrantPolicy` returns true, it also
+   * destroys the Grant, which ends the whole family; otherwise the tokens of the family stay.
    */
   revokeByGrantId(): Promise<void> {
     return Promise.resolve();
@@ -167,7 +164,7 @@ class ModelAdapter implements Adapter {
  * Storage of clients: their secrets are sealed, and the deletion of a client deletes everything issued to it.
  */
 class ClientAdapter extends ModelAdapter {
-  /** So that a client's secret is not decrypted at each of its requests. */
+  /** Avoids a decryption per request. A key contains the ciphertext, so it changes with the secret. */
   private readonly openedSecrets = new LRUCache<string, string>({ max: maxOpenedSecrets });
 
   constructor(dependencies: ProviderDependencies) {
@@ -197,7 +194,6 @@ class ClientAdapter extends ModelAdapter {
     return this.dependencies.families.deleteClient(id);
   }
 
-  /** The cache key includes the ciphertext, so a changed secret is never served from the cache. */
   private openSecret(id: string, sealed: string): string {
     const key = `${id}:${sealed}`;
     const known = this.openedSecrets.get(key);

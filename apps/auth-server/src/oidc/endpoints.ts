@@ -13,9 +13,10 @@ import { formOf, passBody, passForm, receiveBody } from './requests/request-bodi
 
 /** Allowed spelling of a path: lower case in the first two segments, anything in the rest (ids). */
 const canonicalPath = /^\/[a-z0-9._-]+(\/[a-z0-9._-]+(\/[^/]+)*)?$/;
-const introspection = '/oauth2/introspect';
-const revocation = '/oauth2/revoke';
-const registrationPath = /^\/oauth2\/register(\/|$)/;
+const tokenPath = '/oauth2/token';
+const introspectionPath = '/oauth2/introspect';
+const revocationPath = '/oauth2/revoke';
+const registrationPaths = /^\/oauth2\/register(\/|$)/;
 
 /** @param path below the mount path */
 type HandleEndpoint = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
@@ -58,16 +59,16 @@ async function handleClientRequest(
   }: { readonly oidc: OidcServer; readonly clientQuotas: ClientQuotas; readonly quota: AuthQuota },
 ): Promise<void> {
   const receiving = receiveBody(request);
-  // An error of the body, such as 413, is ignored here and thrown below, after the request was counted.
+  // An error such as 413 is thrown only after the quota has counted the request.
   const form = formOf(request, await receiving.catch(() => undefined));
   await clientQuotas.take(quota, request, form);
   const body = await receiving;
-  const description = path === introspection ? await describeActiveToken(oidc, request, form) : undefined;
+  const description = path === introspectionPath ? await describeActiveToken(oidc, request, form) : undefined;
   if (description !== undefined) {
     sendRendered(response, description);
   } else {
-    if (path === '/oauth2/token' && form !== undefined) prefetchToken(request, form, oidc.storedRows);
-    const mayHaveJwt = path === introspection || path === revocation;
+    if (path === tokenPath && form !== undefined) prefetchToken(request, form, oidc.storedRows);
+    const mayHaveJwt = path === introspectionPath || path === revocationPath;
     if (form !== undefined)
       passForm(request, mayHaveJwt ? replaceJwtWithHandle(request, form, oidc.storedRows) : form);
     else if (body !== undefined) passBody(request, body);
@@ -88,7 +89,7 @@ async function handleOtherRequest(
     sendRendered(response, envelopeResponse(noSuchPath));
     return;
   }
-  if (registrationPath.test(path)) {
+  if (registrationPaths.test(path)) {
     allowAnyOrigin(response);
     if (request.method === 'OPTIONS') return endPreflight(response);
   }

@@ -37,8 +37,8 @@ export function inUnitOfWork(unitOfWork: UnitOfWork, timestamps: ResponseTimesta
 
 /**
  * Delays the response to a successful exchange or refresh until requests that were sent concurrently with the
- * same token have arrived, so that these lose a race and are no replay. The delay is before the commit: a
- * process that dies between commit and response leaves the client with a used token and no successor.
+ * same token have arrived, so that they count as a race and not as a replay. The delay is before the commit:
+ * a process that dies between commit and response leaves the client with a used token and no successor.
  */
 async function delayResponse(ctx: KoaContextWithOIDC): Promise<void> {
   const arrivedAtMs = arrivalOf(ctx.req)?.arrivedAtMs;

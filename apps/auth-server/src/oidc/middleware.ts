@@ -24,7 +24,7 @@ type Next = () => Promise<unknown>;
  */
 export function addMiddleware(provider: Provider, dependencies: ProviderDependencies): void {
   const { browsers, logger, rejectionAudit, responseTimestamps, unitOfWork } = dependencies;
-  provider.use(respondToOutages(provider, logger)); // outermost: also responds to errors of the others
+  provider.use(respondToOutages(provider, logger)); // first, so that it responds to errors of all others
   provider.use(respondToUnknownPaths);
   provider.use(onlyAt(/^\/(jwks|\.well-known\/)/, cachePublicDocuments));
   provider.use(onlyAt(/^\/\.well-known\//, advertiseResponseModes));

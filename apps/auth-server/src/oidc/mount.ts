@@ -23,9 +23,9 @@ const wellKnown: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the handler of all requests before Express. oidc-provider's endpoints handle requests below the
- * mount path, and for metadata elsewhere; Express handles all others. Both get rewritten host headers. A URL
- * with text that cannot be stored gets 400 before either.
+ * Returns the handler that receives every request before Express. It passes requests below the mount path and
+ * requests for metadata to oidc-provider's endpoints, and all others to Express, with the issuer's host in
+ * their headers. It rejects a URL with text that cannot be stored with 400.
  */
 export function oidcRawHandler(
   config: Pick<AuthServerSettings, 'AUTH_URL'>,
@@ -54,8 +54,8 @@ export function oidcRawHandler(
 }
 
 /**
- * oidc-provider builds URLs in responses from the request's host. So the host is always the issuer's,
- * whatever `Host` or `X-Forwarded-*` the client sent. (`X-Forwarded-For` is set by the gateway and stays.)
+ * oidc-provider builds URLs in responses from the request's host. So the host of the issuer replaces `Host`
+ * and `X-Forwarded-*` of the client. (`X-Forwarded-For` is set by the gateway and stays.)
  */
 function rewriteToIssuer({ headers }: IncomingMessage, { host, protocol }: URL): void {
   headers.host = host;

@@ -64,8 +64,8 @@ const findRows = statement(
 export class StoredRows {
   private readonly loader: BatchLoader<Key, RowWithRelated>;
   /**
-   * Rows that a request has prefetched or read with a related row. Each of them is taken only once: the
-   * request may change the row after that.
+   * Rows that a request has prefetched or read with a related row. Each is used for only one lookup, since
+   * the request may change the row afterwards.
    */
   private readonly prefetched = new Attached<Map<string, Promise<StoredRow | undefined>>>();
   /** The person of a request's code or refresh token, for find-account.ts. */
@@ -87,7 +87,8 @@ export class StoredRows {
   }
 
   /**
-   * Returns a row for oidc-provider. It passes no request, so `Provider.ctx` is the request in progress.
+   * Returns a row that oidc-provider looks up. Its lookups have no request as an argument, so the request is
+   * that of `Provider.ctx`.
    * @param tx transaction of the unit of work, if open: it sees its own writes, and no second connection is
    * used
    */
@@ -101,7 +102,7 @@ export class StoredRows {
     return prefetched ?? this.read(request, model, id);
   }
 
-  /** Returns an access token's row together with its Grant, outside oidc-provider; also an expired token. */
+  /** Returns an access token, even an expired one, with its Grant, for code outside oidc-provider. */
   async findAccessToken(
     jti: string,
   ): Promise<{ token: AdapterPayload; grant: AdapterPayload | null } | undefined> {
@@ -109,7 +110,7 @@ export class StoredRows {
     return row === undefined ? undefined : { token: row.payload, grant: row.grant };
   }
 
-  /** Returns, once, the person of the request's code or refresh token, if that was read. */
+  /** Returns the person of the request's code or refresh token, if it was read; only the first call does. */
   takePerson(request: object, userId: string): Person | undefined {
     const person = this.persons.get(request);
     this.persons.delete(request);

@@ -19,7 +19,6 @@ const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1
 
 /**
  * Finds a user.
- *
  * @param user UUID or e-mail address, case-insensitive
  * @throws Error for an unknown user
  */

@@ -59,8 +59,8 @@ const findPeople = statement(
    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS wanted (user_id, creator_id, position)
    CROSS JOIN LATERAL (${selectPersonSql('wanted.user_id', 'wanted.creator_id')}) AS person`,
 );
-// PostgreSQL alone decides which spellings are equal, since the index users_email uses the same lower().
-// `typed` is one row without columns: it gives the canonical spelling of an unknown user, too.
+// PostgreSQL alone decides which spellings are equal, since the index users_email uses the same lower(). The
+// subquery is one row without columns, so that an unknown user gets a canonical spelling, too.
 const findByEmail = statement(
   'accounts.by-email',
   `SELECT lower($1::text) AS canonical, users.id, users.password_hash FROM (SELECT) AS typed
@@ -100,7 +100,7 @@ const findVisibleCreator = statement(
      SELECT 1 FROM memberships WHERE user_id = users.id AND organisation_id = creators.organisation_id))`,
 );
 
-/** Maximum age of a sign-in, however much the session is used. */
+/** Maximum age of a sign-in, even if the session is in use. */
 export interface SignInLimits {
   readonly maxSeconds: number;
   readonly maxSecondsOfGlobalAdmins: number;
@@ -165,7 +165,8 @@ export class ReadAccounts {
     return (await this.database.row<{ name: string }>(findOrganisation, [organisationId]))?.name;
   }
 
-  async seesCreator(userId: string, creatorId: string): Promise<boolean> {
+  /** Whether the user may act for a creator; global admins may act for all. */
+  async mayActFor(userId: string, creatorId: string): Promise<boolean> {
     return (await this.database.row(findVisibleCreator, [userId, creatorId])) !== undefined;
   }
 }

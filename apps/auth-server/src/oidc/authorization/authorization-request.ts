@@ -88,8 +88,8 @@ function rejectUnknownScopes(ctx: KoaContextWithOIDC): void {
 }
 
 /**
- * The scopes as the client sent them: oidc-provider has already removed those it does not know. Those of a
- * pushed request (RFC 9126) are in the JWT in which oidc-provider stores it.
+ * Returns the scopes as the client sent them: oidc-provider has already removed those it does not know. It
+ * stores a pushed request (RFC 9126) as a JWT, which contains them.
  */
 function requestedScopes(ctx: KoaContextWithOIDC): string[] {
   const pushed = ctx.oidc.entities.PushedAuthorizationRequest;

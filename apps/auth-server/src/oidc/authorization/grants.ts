@@ -73,7 +73,7 @@ export class GrantLoader {
     const { accountId } = account;
     const { clientId } = client;
     if (isFirstParty(client)) {
-      const creatorId = await this.namedOrFirst(accountId, ctx.oidc.params?.creator);
+      const creatorId = await this.namedOrFirstCreator(accountId, ctx.oidc.params?.creator);
       return startGrant(provider, { accountId, clientId, creatorId, scopes });
     }
     if (client.applicationType === 'native') return undefined; // consent page each time (RFC 8252 §8.6)
@@ -84,10 +84,10 @@ export class GrantLoader {
   }
 
   /** First-party clients may name the creator; the default is the first of `ReadAccounts.creators`. */
-  private async namedOrFirst(userId: string, named: unknown): Promise<string | undefined> {
+  private async namedOrFirstCreator(userId: string, named: unknown): Promise<string | undefined> {
     if (typeof named !== 'string') return (await this.accounts.creators(userId))[0]?.id;
     const creatorId = parseCreatorId(named);
-    if (creatorId === undefined || !(await this.accounts.seesCreator(userId, creatorId)))
+    if (creatorId === undefined || !(await this.accounts.mayActFor(userId, creatorId)))
       throw new errors.InvalidRequest('the user may not act for this creator');
     return creatorId;
   }

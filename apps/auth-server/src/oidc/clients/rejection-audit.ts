@@ -8,7 +8,7 @@ type Rejection = Pick<AuditEntry, 'clientId' | 'details'> & {
   readonly event: 'client_authentication_failed' | 'introspection_rejected';
 };
 
-/** Audits rejections that a client could repeat at will, with one record per client, network and window. */
+/** Audits rejections that anyone can repeat, with one record per client, network and window. */
 @Injectable()
 export class RejectionAudit {
   private readonly windowSeconds: number;

@@ -44,7 +44,7 @@ export async function describeActiveToken(
     return activeTokenResponse(presented);
   } catch (error) {
     if (error instanceof DependencyUnavailable) throw error;
-    return undefined; // oidc-provider meets the same error, responds and logs it
+    return undefined; // oidc-provider gets the same error, logs it and responds
   }
 }
 

@@ -7,8 +7,8 @@ const rejectedBodyText =
   'The request body contains invalid text, or JSON that is too deep or has too many members.';
 
 /**
- * Reads a body once. Returns undefined without a body, and an error for an invalid one, to which
- * oidc-provider responds with the headers of the endpoint (`passBody`).
+ * Reads the body of a request. Returns undefined without a body, and an Error for an invalid one: `passBody`
+ * passes it to oidc-provider, which responds with the headers of the endpoint.
  * @throws PayloadTooLarge, and ValidationFailed when the client disconnects; oidc-provider gets neither
  */
 export async function receiveBody(request: IncomingMessage): Promise<Buffer | Error | undefined> {
@@ -34,7 +34,7 @@ export function passForm(request: IncomingMessage, form: Buffer): void {
 /**
  * Passes a body to oidc-provider through the iterator with which it reads every body that is `readable`
  * (oidc-provider/lib/shared/selective_body.js), so that no endpoint or parameter is missed. When the iterator
- * throws, as for text that is not valid, oidc-provider responds with `invalid_request`.
+ * throws, oidc-provider responds with `invalid_request`.
  */
 export function passBody(request: IncomingMessage, body: Buffer | Error): void {
   Object.defineProperty(request, 'readable', { configurable: true, value: true });
@@ -50,7 +50,7 @@ export function passBody(request: IncomingMessage, body: Buffer | Error): void {
 function receiveAll(request: IncomingMessage): Promise<Buffer | Error> {
   return new Promise((resolve, reject) => {
     const onClose = (): void => reject(new ValidationFailed([], 'The client disconnected.'));
-    if (request.destroyed) return onClose(); // while the quota was taken; there is no event any more
+    if (request.destroyed) return onClose(); // the client disconnected earlier, so `close` is not emitted
     const parts: Buffer[] = [];
     let bytes = 0;
     const onData = (part: Buffer): void => {

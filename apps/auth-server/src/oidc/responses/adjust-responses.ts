@@ -51,7 +51,7 @@ export async function respondToMissingClient(ctx: Context, next: Next): Promise<
   ctx.body = { error: 'invalid_client', error_description: 'client authentication is required' };
 }
 
-/** oidc-provider has no error code of its own for a request without client authentication. */
+/** Compares the text, since oidc-provider's error code for a missing authentication is `invalid_request`. */
 function isMissingClient(body: unknown): boolean {
   if (typeof body !== 'object' || body === null || !('error_description' in body)) return false;
   return body.error_description === 'no client authentication mechanism provided';

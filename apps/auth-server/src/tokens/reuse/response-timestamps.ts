@@ -13,8 +13,8 @@ const waitTimeoutMs = 500;
 const pollIntervalMs = 4;
 
 /**
- * When the responses to exchanges and refreshes were sent, shared by all replicas through Redis for a few
- * seconds.
+ * Stores in Redis, for all replicas, when the responses to exchanges and refreshes were sent. The keys expire
+ * after a few seconds.
  */
 @Injectable()
 export class ResponseTimestampStore {
@@ -59,7 +59,8 @@ export class ResponseTimestampStore {
   }
 
   private async flush(): Promise<void> {
-    const [keys, times] = [[...this.pending.keys()], [...this.pending.values()]];
+    const keys = [...this.pending.keys()];
+    const times = [...this.pending.values()];
     this.pending = new Map();
     await this.redis.tryCommand('response-timestamps', (client) =>
       client.eval(setAll, keys.length, ...keys, 2 * maxRaceMs, ...times),

@@ -3,9 +3,10 @@ export const maxRaceMs = 2_000;
 
 /**
  * Minimum time from the arrival of a successful request to its response, by grant type. Concurrent requests
- * do not arrive at the same moment, and one that arrives after the response ends the family. An exchange may
- * be slow, since it happens once per authorization, and some apps send it twice by mistake. A refresh takes
- * 5 ms anyway, and a concurrent one on a new connection is recognised by the age of that connection.
+ * do not arrive at the same moment, and one that arrives after the response counts as a replay, which ends
+ * the family. An exchange may be slow, since it happens once per authorization, and some apps send it twice
+ * by mistake. A refresh takes about 5 ms, and a concurrent one on a new connection is recognised by the age
+ * of that connection.
  */
 export const minResponseMs: Readonly<Record<string, number>> = {
   authorization_code: 50,

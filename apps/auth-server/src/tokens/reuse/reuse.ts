@@ -39,7 +39,7 @@ export async function auditLostRace(ctx: KoaContextWithOIDC, unitOfWork: UnitOfW
   );
 }
 
-/** Returns the reused token, as an entity of the request: the audit records name its user. */
+/** Returns the reused token, and adds it to the request's entities, since audit records name its user. */
 async function loadReusedToken(ctx: KoaContextWithOIDC) {
   const { provider, entities, params } = ctx.oidc;
   if (entities.RefreshToken !== undefined) return entities.RefreshToken;

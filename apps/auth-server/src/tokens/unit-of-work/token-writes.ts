@@ -100,7 +100,7 @@ const writeTokens = statement(
 
 const findStored = statement('oidc.find-stored', 'SELECT 1 FROM oidc_model WHERE model = $1 AND id = $2');
 
-/** Time for retries of a write whose response was lost: a crashed PostgreSQL has restarted by then. */
+/** How long a write whose response was lost is retried: a crashed PostgreSQL has restarted by then. */
 const resolveTimeoutMs = 8_000;
 const retryDelayMs = 50;
 
@@ -109,7 +109,7 @@ export class TokenWriter {
   private readonly loader: BatchLoader<TokenWrite, TokenWriteResult>;
 
   constructor(private readonly database: Sql) {
-    // Four, so that a statement that waits for a row delays only the writes that share it (ADR 12).
+    // Four concurrent statements: one that waits for a row delays only the writes that share it (ADR 12).
     this.loader = new BatchLoader({ run: (writes) => writeAll(database, writes), maxConcurrent: 4 });
   }
 
@@ -120,7 +120,7 @@ export class TokenWriter {
       const mayBeStored = error instanceof DependencyUnavailable && !isErrorResponse(error);
       // A write that consumes no token would be stored twice.
       const isRepeatable = write.model !== null;
-      if (mayBeStored && isRepeatable) return this.resolve(write, error);
+      if (mayBeStored && isRepeatable) return this.resolveLostWrite(write, error);
       throw error;
     }
   }
@@ -144,7 +144,10 @@ export class TokenWriter {
    * since a token is consumed only once: if it is consumed and the successor is stored, the first attempt
    * succeeded.
    */
-  private async resolve(write: TokenWrite, connectionError: unknown): Promise<TokenWriteResult | undefined> {
+  private async resolveLostWrite(
+    write: TokenWrite,
+    connectionError: unknown,
+  ): Promise<TokenWriteResult | undefined> {
     const endsAtMs = performance.now() + resolveTimeoutMs;
     for (;;) {
       try {
