@@ -9,7 +9,7 @@ import {
 } from '@fulfilment/runtime';
 import { z } from 'zod';
 
-/** PostgreSQL would plan statements with arrays of keys at each execution, so all use one plan (ADR 3). */
+/** With custom plans, PostgreSQL would plan statements with arrays of keys at each execution (ADR 3). */
 export const forceGenericPlan = true;
 
 /** Settings of the authorization server, from its environment. */

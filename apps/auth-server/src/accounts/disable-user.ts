@@ -18,8 +18,8 @@ export interface DisabledUser {
 }
 
 /**
- * Disables an account: prevents sign-in and ends all sessions and tokens, also of an account that is disabled
- * already.
+ * Disables an account: prevents sign-in and ends all sessions and tokens. If it is already disabled, ends
+ * them once more.
  * @param user UUID or e-mail address
  */
 export async function disableUser(

@@ -88,8 +88,8 @@ export class AuditLog {
   }
 
   /**
-   * Counts an event that anyone can repeat at will. The log gets one record per subject and window, with the
-   * number of repetitions. Never throws, like `write`.
+   * Counts an event that anyone can repeat. The log gets one record per subject and window, with the number
+   * of events. Never throws, like `write`.
    */
   async count(record: CountedRecord): Promise<void> {
     await this.attempt(record.entry.event, () => countRecord(this.database, record));

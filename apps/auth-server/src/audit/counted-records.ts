@@ -4,8 +4,8 @@ import { recordsWritten } from './audit-metrics.js';
 
 const batchSize = 1000;
 
-// The columns locked_* of guess_counts hold the counted records. Most of them are about guesses during a
-// lockout, whose subject has a row there anyway (sign-in/throttling/guess-counts.ts).
+// The counted records are in the columns locked_* of guess_counts. Most of them are about guesses during a
+// lockout, and their subjects already have rows there (sign-in/throttling/guess-counts.ts).
 const upsertCount = statement(
   'counted-records.count',
   `INSERT INTO guess_counts AS counted (subject, locked_attempts, locked_record, locked_from, locked_until)
@@ -51,9 +51,7 @@ export async function countRecord(
 
 /** Writes the records of ended windows, with `count` and `since`. Returns whether there may be more. */
 export async function writeCountedRecords(database: Database): Promise<boolean> {
-  const written = await database.rows<Pick<AuditEntry, 'event'> & Record<string, unknown>>(
-    moveEndedToAuditLog,
-  );
+  const written = await database.rows<Pick<AuditEntry, 'event'>>(moveEndedToAuditLog);
   for (const { event } of written) recordsWritten.inc({ event });
   return written.length === batchSize;
 }

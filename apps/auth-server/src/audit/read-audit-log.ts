@@ -6,7 +6,7 @@ import type { AuditEvent } from './audit-log.js';
 /** Filters; an omitted one matches everything. */
 export interface AuditQuery {
   readonly event?: AuditEvent | undefined;
-  /** UUID of a user, also of a redacted one, or the current e-mail address. */
+  /** UUID of a user, who may be redacted, or the current e-mail address. */
   readonly user?: string | undefined;
   readonly client?: string | undefined;
   /** Inclusive. */

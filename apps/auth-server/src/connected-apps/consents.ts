@@ -57,7 +57,7 @@ const listCreators = statement(
   'SELECT DISTINCT creator_id FROM consents WHERE user_id = $1 AND creator_id IS NOT NULL',
 );
 
-/** Returns the creators that a person's consents are for, also those that the person may not act for. */
+/** Returns the creators of a person's consents, including those that the person may no longer act for. */
 export async function creatorsOfConsents(tx: Transaction, userId: string): Promise<string[]> {
   const rows = await tx.rows<{ creator_id: string }>(listCreators, [userId]);
   return rows.map(({ creator_id }) => creator_id);

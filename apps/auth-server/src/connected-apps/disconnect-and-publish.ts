@@ -42,8 +42,8 @@ const findLastConsents = statement(
 
 /**
  * Runs `disconnect`, which ends connections of a person. In the same commit it publishes
- * `client.disconnected` and `creator.changed` for each app and creator that no other person connects. A new
- * password or revoked tokens do not end a connection: the app gets new tokens without a consent page.
+ * `client.disconnected` and `creator.changed` for each app and creator without a consent of another person. A
+ * new password or revoked tokens do not end a connection: the app gets new tokens without a consent page.
  */
 export async function disconnectAndPublish<Result>(
   tx: Transaction,

@@ -22,8 +22,8 @@ const connectedAtSql = `to_char(min(consent.given_at) AT TIME ZONE 'UTC', 'YYYY-
 const maxAppsOfEachKind = 200;
 
 /**
- * Columns of a `PublishedRow`, for a SELECT from `creators` without an alias, after the change. RETURNING
- * would miss apps that were connected while the change waited for the row.
+ * Columns of a `PublishedRow`, for a SELECT from `creators` without an alias. Use it in a statement after the
+ * change: RETURNING would miss apps that were connected while the change waited for the row.
  */
 export const publishedColumns = `${creatorColumns}, (
     SELECT coalesce(jsonb_agg(app), '[]') FROM (

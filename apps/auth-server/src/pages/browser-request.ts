@@ -39,5 +39,5 @@ export function browserRequest(request: {
   };
 }
 
-/** Parameter decorator for pipes that need the whole request: `@Context(SomePipe)` passes its context. */
+/** Parameter decorator that passes the execution context to a pipe: `@Context(SomePipe)`. */
 export const Context = createParamDecorator((_: unknown, context: ExecutionContext) => context);

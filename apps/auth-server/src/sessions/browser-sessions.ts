@@ -15,7 +15,7 @@ export interface BrowserSession {
 const maxListed = 100;
 const batchSize = 1000;
 
-// An ended session stays ended, so that the row of a redacted person gets no address again.
+// An ended session is not updated, so that no address is stored again for a redacted person.
 const upsert = statement(
   'browser-sessions.upsert',
   `INSERT INTO browser_sessions (uid, user_id, ip, user_agent, expires_at) VALUES ($1, $2, $3, $4, $5)
