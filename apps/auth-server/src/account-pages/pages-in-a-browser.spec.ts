@@ -9,7 +9,7 @@ import { password } from '../test/users.js';
 import { testStatement } from '../test/test-statement.js';
 
 const email = 'owner@meridian.example';
-/** The browsers that show the pages: descriptions and options. */
+/** The descriptions and options of the browsers in which the tests run. */
 const screens: readonly (readonly [string, BrowserContextOptions])[] = [
   ['a wide screen without JavaScript', { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false }],
   ['a wide screen', { viewport: { width: 1200, height: 800 } }],
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => chromium.close());
 
-/** Types one value into each input, the first of which the page has focused, and presses Enter. */
+/** Types one value into each input, from the one that the page has focused, and presses Enter. */
 async function fillByKeyboard(page: Page, values: readonly string[]): Promise<void> {
   await page.locator('input:focus').waitFor();
   for (const [index, value] of values.entries()) {

@@ -49,7 +49,7 @@ describe('the operator command audit', () => {
     expect(new Set(signIns.map(({ event }) => event))).toEqual(new Set(['signed_in']));
   });
 
-  describe('with 50 records, of which ten each have the same time', () => {
+  describe('with 50 records, ten for each second', () => {
     const numbersOf = ({ events }: z.infer<typeof pageSchema>) =>
       events.map(({ details }) => details['number']);
     beforeAll(() =>
@@ -103,12 +103,12 @@ describe('the operator command audit', () => {
        FROM generate_series(1, 20000) AS number`,
     );
     await run('ANALYZE audit_log');
-    // Without a name, so that PostgreSQL plans each execution, with its values.
+    // PostgreSQL plans a statement without a name at each execution, with the actual values.
     const explain = { ...selectAuditRecords, name: '', text: `EXPLAIN ${selectAuditRecords.text}` };
     const noFilter = Object.fromEntries(
       selectAuditRecords.parameters?.map((name) => [name, undefined]) ?? [],
     );
-    // By the name of the index that each uses on the partition audit_log_earlier, which has these records.
+    // The keys are the indexes of the partition audit_log_earlier, which contains these records.
     const filters = {
       audit_log_earlier_at_position_idx: { since: '2021-01-01T02:00Z' },
       audit_log_earlier_event_at_position_idx: { event: 'keys_rotated' },

@@ -29,7 +29,7 @@ const publishedTypes = async (clientId: string) =>
 const newMemberEmail = async (organisation = 'org_harbour') =>
   (await newUser(server, { organisation, role: 'member' })).email;
 
-/** Registers a third-party app, and connects it as each of these people. */
+/** Registers a third-party app, and connects it to the account of each person. */
 async function connectedApp(emails: readonly string[], creator?: string): Promise<App> {
   const app = await App.register(server);
   const selection = creator === undefined ? {} : { creator };
@@ -189,7 +189,7 @@ describe('client.disconnected', () => {
     expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
   });
 
-  it('is published a second time only if the app was connected again in between', async () => {
+  it('is published a second time only if the app was reconnected before', async () => {
     const email = await newMemberEmail();
     const app = await connectedApp([email]);
     await disable(email);

@@ -47,7 +47,7 @@ it('counts and times requests by route', async () => {
 });
 
 describe('metadata (RFC 8414 §3, OpenID Connect Discovery §4)', () => {
-  it('is the same at all four URLs, also when a client sends Host, X-Forwarded-* and Forwarded of another host', async () => {
+  it('is the same at all four URLs, even when a client sends Host, X-Forwarded-* and Forwarded of another host', async () => {
     const documents = await Promise.all(metadataPaths.map((path) => get(path, spoofedHeaders)));
     const unspoofed = await get(metadataPaths[0] ?? '', {});
     for (const document of documents) {

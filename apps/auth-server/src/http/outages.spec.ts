@@ -38,8 +38,8 @@ async function isPostgresReachable(): Promise<boolean> {
   return response.status !== 503;
 }
 /**
- * Whether a request took less than the time in which the server finds out the outcome of a commit whose
- * response was lost. After that time it responds 503, although the commit may have succeeded.
+ * Whether a request took less than the 8 s for which the server tries to find out whether a commit succeeded
+ * whose response was lost. After that time it responds 503, although the commit may have succeeded.
  */
 const wasInTime = (startedAtMs: number) => performance.now() - startedAtMs < 8_000;
 /** PostgreSQL gets fewer packets than this during a refresh or an exchange. */

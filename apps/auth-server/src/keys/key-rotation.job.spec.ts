@@ -47,7 +47,7 @@ const rotations = () =>
   );
 
 describe('three rotations in a row', () => {
-  it('take effect without a restart, with keys that were already published, and make no token invalid', async () => {
+  it('take effect without a restart, activate published keys, and make no token invalid', async () => {
     const app = await App.register(server);
     const api = newVerifier();
     const { tokens } = await app.signIn('openid offline_access');

@@ -19,7 +19,7 @@ async function leakedKey() {
   return leaked;
 }
 
-it('the runbook’s steps after a leaked signing key end forged tokens within a minute, also cached ones, but no refresh token', async () => {
+it('the runbook’s steps after a leaked signing key end forged tokens, even cached ones, within a minute, but no refresh token', async () => {
   let nowMs = 0;
   const { store } = audiences(server.config.BASE_URL);
   const settings = {

@@ -33,7 +33,7 @@ const createConfidentialClient = (id: string, secrets: SecretBox) =>
 const sealedSecret = testStatement(
   `SELECT payload ->> 'client_secret_sealed' AS sealed FROM oidc_model WHERE model = 'Client' AND id = $1`,
 );
-/** The stored secret of a client, opened with the given keys. */
+/** Returns the stored secret of a client, opened with the given keys. */
 async function secretOf(id: string, secrets: SecretBox): Promise<string> {
   const sealed = (await scratch.database.row<{ sealed: string }>(sealedSecret, [id]))?.sealed ?? '';
   return secrets.open(Buffer.from(sealed, 'base64'), clientSecretOwner(id)).toString();

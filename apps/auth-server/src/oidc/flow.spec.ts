@@ -35,7 +35,7 @@ describe('the authorization code flow (RFC 6749 §4.1, RFC 7636)', () => {
     expect(await auditEventsOf(server, { clientId: app.clientId })).not.toContain('consent_refused');
   });
 
-  it('audits a person who signed in and did not consent', async () => {
+  it('audits a declined consent, with the person who declined it', async () => {
     const app = await App.register(server);
     const { url } = await app.request('orders:read');
     const browser = new FormBrowser(server);
@@ -107,7 +107,7 @@ describe('consent', () => {
 });
 
 describe('first-party clients', () => {
-  it('need no consent as native apps, which may use any loopback port', async () => {
+  it('need no consent even as native apps, which may use any loopback port', async () => {
     const redirectUri = 'http://127.0.0.1:50000/callback';
     const { client_id } = await createClient(
       server.database,

@@ -39,7 +39,7 @@ describe('client management (RFC 7592)', () => {
     expect((await manageClient(server, 'GET', next)).status).toBe(200);
   });
 
-  it('deletes the secret of a client that becomes public, and makes a new one when it is confidential', async () => {
+  it('deletes the secret of a client that becomes public, and creates one for a client that becomes confidential', async () => {
     const confidential = { token_endpoint_auth_method: 'client_secret_basic' };
     const newClient = await registerClient(server, confidential);
     const change = await manageClient(server, 'PUT', newClient, { token_endpoint_auth_method: 'none' });

@@ -4,7 +4,7 @@ import { server, startServer } from '../test/server.js';
 
 startServer();
 
-/** Sends a body that `register` does not make. */
+/** Sends any body, in contrast to `register`. */
 const post = (body: string, type = 'application/json') =>
   server.fetch(`${server.url}/api/auth/oauth2/register`, {
     method: 'POST',
@@ -58,9 +58,9 @@ describe('registration (RFC 7591)', () => {
     ['jwks', { jwks: { keys: [] } }],
     ['sector_identifier_uri', { sector_identifier_uri: 'https://app.example/sector' }],
     ['a name of 101 characters', { client_name: 'x'.repeat(101) }],
-    ['a name that is no string', { client_name: 7 }],
+    ['a name that is not a string', { client_name: 7 }],
     ['an unknown scope', { scope: 'orders:destroy' }],
-    ['an unknown authentication', { token_endpoint_auth_method: 'private_key_jwt' }],
+    ['an unsupported authentication method', { token_endpoint_auth_method: 'private_key_jwt' }],
     ['client_secret_jwt', { token_endpoint_auth_method: 'client_secret_jwt' }],
     ['the device grant', { grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] }],
     ['the password grant', { grant_types: ['authorization_code', 'password'] }],
@@ -83,11 +83,11 @@ describe('registration (RFC 7591)', () => {
     ['none', [], 'must contain at least one URI'],
     ['a script', ['javascript:alert(1)'], 'must use https, a loopback address or a reverse-domain scheme'],
     [
-      'a bad one behind a good one',
+      'an invalid one after a valid one',
       ['https://app.example/', 'http://app.example/'],
       'must use https, except on loopback addresses',
     ],
-    ['one that is no string', [7], 'must only contain strings'],
+    ['one that is not a string', [7], 'must only contain strings'],
   ])('rejects redirect URIs: %s', async (_, redirect_uris, reason) => {
     const response = await register(server, { redirect_uris });
     expect(response.status).toBe(400);
@@ -176,12 +176,12 @@ describe('registration (RFC 7591)', () => {
   });
 
   it.each([
-    ['no JSON', 400, 'application/json', '{'],
+    ['not JSON', 400, 'application/json', '{'],
     ['a list', 400, 'application/json', '[]'],
     ['a text', 400, 'application/json', '"x"'],
     ['null', 400, 'application/json', 'null'],
     ['a form', 400, 'application/x-www-form-urlencoded', 'client_name=x'],
-    ['too much', 413, 'application/json', JSON.stringify({ client_name: 'x'.repeat(70_000) })],
+    ['too large', 413, 'application/json', JSON.stringify({ client_name: 'x'.repeat(70_000) })],
   ])('rejects a body that is %s with %i (§3.2.2)', async (_, status, type, body) => {
     const response = await post(body, type);
     expect(response.status).toBe(status);

@@ -53,7 +53,7 @@ describe('a wrong password when a second factor is set up or changed', () => {
 });
 
 describe('a wrong first code of a set-up', () => {
-  it('is audited, also when it is locked, and uses none of the guesses at the password', async () => {
+  it('is audited, even when it is locked, and does not count as a guess at the password', async () => {
     const { email } = await newUser(server);
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);

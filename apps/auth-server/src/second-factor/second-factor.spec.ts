@@ -96,7 +96,7 @@ describe('a second factor (RFC 6238)', () => {
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
   });
 
-  it('accepts a recovery code once, also in another spelling', async () => {
+  it('accepts a recovery code once, even in different spellings', async () => {
     const { email, codes } = await newProtectedUser(server);
     const [first = ''] = codes;
     for (const [typed, status] of [
@@ -127,7 +127,7 @@ describe('a second factor (RFC 6238)', () => {
     expect((await silentResponse()).get('error')).toBe('login_required');
   });
 
-  it('shows a new secret each time, so that an earlier one is useless', async () => {
+  it('has a new secret each time its set-up is opened, and the earlier one is no longer accepted', async () => {
     const browser = new FormBrowser(server);
     await submitPassword(server, (await newUser(server)).email, browser);
     const [seen, used] = [await beginSetup(server, browser), await beginSetup(server, browser)];

@@ -8,7 +8,7 @@ import { password } from '../test/users.js';
 import { server, startServer } from '../test/server.js';
 
 const samples = 9;
-/** Without the fake hash, a wrong password would need several times the work of an unknown name. */
+/** Without a hash for an unknown name, a wrong password would need several times as much work. */
 const maxRatio = 2.5;
 /** Passwords that are hashed or wait for it: with one more, a sign-in gets 503. */
 const queueCapacity = 66;

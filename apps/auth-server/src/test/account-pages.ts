@@ -14,13 +14,10 @@ export async function newUserEmail(): Promise<string> {
 export async function openAccountPage(
   email: string,
   path: string,
-  personsPassword = password,
+  typedPassword = password,
 ): Promise<{ readonly browser: FormBrowser; readonly shown: Page }> {
   const browser = new FormBrowser(server);
   const page = await browser.get(`${server.url}${path}`);
-  const shown = await browser.submit(formOf(page, '/login'), {
-    email,
-    password: personsPassword,
-  });
+  const shown = await browser.submit(formOf(page, '/login'), { email, password: typedPassword });
   return { browser, shown };
 }

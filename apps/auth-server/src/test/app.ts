@@ -124,7 +124,7 @@ export class App {
   }
 
   /**
-   * Signs in and consents, where a page asks for it. Returns the last page, the names of the submitted forms
+   * Signs in and consents if a page requires it. Returns the last page, the names of the submitted forms
    * (`steps`), and the token request for the code.
    */
   async authorize(

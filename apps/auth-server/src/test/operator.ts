@@ -16,13 +16,13 @@ const commands = {
   ...auditCommands,
 };
 
-/** Makes the commands wait for Redis as long as it takes: ioredis ignores limits that are not numbers. */
+/** Makes the commands wait for Redis without a limit: ioredis ignores limits that are not numbers. */
 const redisWaits = 'enableOfflineQueue=true&commandTimeout=none&maxRetriesPerRequest=none';
 
 /** The context of the spec file's operator commands, while its tests run. */
 export let commandContext: OperatorContext;
 
-/** Starts a server for the spec file, on whose stores `runCommand` works. Call it at the top level. */
+/** Starts a server for the spec file; `runCommand` uses its stores. Call it at the top level. */
 export function startServerWithOperator(): void {
   const closeConnections: (() => Promise<void>)[] = [];
   afterAll(async () => {

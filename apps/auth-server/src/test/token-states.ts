@@ -9,7 +9,7 @@ export async function isActive(app: App, token: string): Promise<boolean> {
   return (await tokenIntrospection(app.configuration, token)).active;
 }
 
-/** Whether an access token is on the deny list; false also while Redis cannot be reached. */
+/** Whether an access token is on the deny list; false while Redis is unavailable. */
 export async function isDenied(token: string): Promise<boolean> {
   const key = revokedTokenKey(String(decodeJwt(token).jti));
   return (await server.redis.client.exists(key).catch(() => 0)) === 1;

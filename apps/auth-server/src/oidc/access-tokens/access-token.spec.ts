@@ -58,7 +58,7 @@ describe('an access token (RFC 9068 §2)', () => {
     expect(decodeJwt(access_token).aud).toEqual(['https://suite.example/store']);
   });
 
-  it('has an id of its own', async () => {
+  it('has an id that differs from that of another token', async () => {
     const { access_token } = (await app.signIn('openid')).tokens;
     expect(decodeJwt(access_token).jti).not.toBe(claims().jti);
   });

@@ -4,10 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parsePresentedToken } from './access-tokens.js';
 
-/**
- * A token with the right form and an invalid signature: before the lookup of its record only the form is
- * checked.
- */
+/** Returns a well-formed token with an invalid signature, which `parsePresentedToken` does not verify. */
 function wellFormedToken(): string {
   const claims = {
     iss: 'https://suite.example/api/auth',

@@ -128,7 +128,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     ['of another host', () => ({ htu: 'https://evil.example/api/auth/oauth2/userinfo' })],
     ['of another path', () => ({ htu: endpointUrl('token') })],
     ['of another token', () => ({ ath: athOf('another') })],
-    ['of no token', () => ({ ath: undefined })],
+    ['without the hash of a token', () => ({ ath: undefined })],
     ['without an id', () => ({ jti: undefined })],
     ['without a time', () => ({ iat: undefined })],
     ['from an hour ago', () => ({ iat: Math.floor(Date.now() / 1000) - 3600 })],
@@ -145,7 +145,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     ['with a private key in its header', async () => ({ header: { jwk: await exportJWK(keys.privateKey) } })],
     ['without a key in its header', () => ({ header: { jwk: undefined } })],
     [
-      'with another key in its header than the one that signed it',
+      'with a key in its header that did not sign it',
       async () => ({ header: { jwk: await exportJWK(otherKeys.publicKey) } }),
     ],
   ])('%s is rejected', async (_, options) => {
@@ -153,7 +153,7 @@ describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
     expect((await userInfo(token, dpop)).status).toBe(401);
   });
 
-  it('that is no JWT is rejected', async () => {
+  it('that is not a JWT is rejected', async () => {
     expect((await userInfo(token, 'nonsense')).status).toBe(401);
   });
 

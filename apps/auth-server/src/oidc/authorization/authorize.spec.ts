@@ -102,7 +102,7 @@ describe('an invalid authorization request', () => {
     const isRejected =
       shown.status === 400 || authorizationResponse(shown).get('error') === 'invalid_request';
     expect(isRejected).toBe(true);
-    // With two redirect URIs the right one is unknown, so there is no redirect.
+    // With two redirect URIs, the server does not know which one is correct, so there is no redirect.
     if (name === 'redirect_uri' || name === 'client_id') expect(shown.url.origin).toBe(server.url);
   });
 
@@ -221,12 +221,12 @@ it.each([
   ['form_post', 'invalid_request'],
   ['fragment', 'invalid_request'],
   ['jwt', 'unsupported_response_mode'],
-])('rejects response_mode %s with %s, in the query', async (response_mode, error) => {
+])('rejects response_mode %s with %s, which it returns in the query', async (response_mode, error) => {
   const shown = await authorize({ response_mode, prompt: 'none' });
   expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({ error, state: 'the-state' });
 });
 
-it('reports a too large state to the app without returning it (RFC 6749 §4.1.2.1)', async () => {
+it('reports to the app that state is too large, without returning it (RFC 6749 §4.1.2.1)', async () => {
   const { url } = await app.request('orders:read', { state: 'x'.repeat(2_049) });
   const response = await server.fetch(url, { redirect: 'manual' });
   const sent = new URL(response.headers.get('location') ?? '');

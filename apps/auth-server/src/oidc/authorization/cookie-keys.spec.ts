@@ -7,7 +7,7 @@ import { App } from '../../test/app.js';
 import { server, startServer } from '../../test/server.js';
 
 const [older, newer] = ['an older key of at least 32 characters', 'a newer key of at least 32 characters'];
-/** The values of COOKIE_KEYS on two replicas during a rotation: before and after one of its three steps. */
+/** COOKIE_KEYS during a rotation: one replica has the value before a step, another the value after it. */
 const steps = [
   { before: [older], after: [older, newer] },
   { before: [older, newer], after: [newer, older] },

@@ -102,7 +102,7 @@ describe('introspection (RFC 7662)', () => {
   });
 
   it.each(['access_token', 'refresh_token', 'nonsense'])(
-    'finds both kinds of token, whatever the hint: %s (§2.1)',
+    'finds both kinds of token with the hint %s (§2.1)',
     async (token_type_hint) => {
       for (const token of [tokens.access_token, tokens.refresh_token ?? ''])
         expect(await introspect(app, token, { token_type_hint })).toMatchObject({ active: true });
@@ -112,7 +112,7 @@ describe('introspection (RFC 7662)', () => {
   it.each([
     ['garbage', () => 'garbage'],
     ['a long text with a dot', () => `a.${'b'.repeat(45_000)}`],
-    ['three parts of which the second has no claims', () => 'eyJhbGciOiJFUzI1NiJ9.e30.x'],
+    ['three parts, the second without claims', () => 'eyJhbGciOiJFUzI1NiJ9.e30.x'],
     ['a header with a space', () => `${base64url.encode('{ "alg":"ES256"}')}.e30.x`],
     [
       'five parts, as an encrypted token has',
@@ -159,8 +159,8 @@ describe('introspection (RFC 7662)', () => {
     expect(await introspect(app, own.refresh_token ?? '')).toEqual(inactive);
   });
 
-  describe('with HTTP Basic, where a response about an active access token is not from oidc-provider (ADR 67)', () => {
-    /** The responses to both ways of sending the secret. */
+  describe('with HTTP Basic, where oidc-provider does not handle active access tokens (ADR 67)', () => {
+    /** Returns the responses to both ways of sending the secret: HTTP Basic, and in the form. */
     const responses = (clientId: string, secret: string, token: string) => {
       const credentials = Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64');
       const posted = new URLSearchParams({ client_id: clientId, client_secret: secret, token });

@@ -19,7 +19,7 @@ const requests: Readonly<Record<string, () => Promise<Response>>> = {
   'an introspection of an unknown client': () => app.post('introspect', { client_id: 'nobody', token: 'x' }),
   'an introspection without a client': () =>
     server.fetch(at('introspect'), { method: 'POST', body: new URLSearchParams({ token: 'x' }) }),
-  'a registration that is no JSON': () =>
+  'a registration that is not JSON': () =>
     server.fetch(at('register'), {
       method: 'POST',
       body: '{',

@@ -30,13 +30,13 @@ const context = (address = '198.51.100.1') => ({
   auditIfLocked: { event: 'sign_in_locked' } as const,
 });
 const wrong = () => Promise.resolve(undefined);
-const right = () => Promise.resolve('somebody');
+const correct = () => Promise.resolve('somebody');
 const randomAddress = () => `198.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 const signInGuess = (account: string, address: string, device?: string) =>
   passwordGuessTarget({ account, address, device });
 const guess = (target: GuessTarget, check: () => Promise<string | undefined>) =>
   throttle().guess(target, context(), check);
-/** Makes as many wrong guesses as may fail. */
+/** Makes as many wrong guesses as the limit allows. */
 async function useUpFailures(target: () => GuessTarget): Promise<void> {
   for (let count = 0; count < requests; count += 1) await guess(target(), wrong);
 }
@@ -52,27 +52,27 @@ async function newUserId(): Promise<string> {
   return id;
 }
 
-describe('an account guessed at from one network', () => {
-  it('gets only as many checks as may fail when 12 replicas receive guesses concurrently, and then a time to wait', async () => {
+describe('an account that is attacked from one network', () => {
+  it('gets only as many checks as the limit allows when 12 replicas receive guesses concurrently, and then a wait time', async () => {
     const target = signInGuess(randomUUID(), randomAddress());
     const kinds = await kindsOf(Array.from({ length: 12 }, () => guess(target, wrong)));
     expect(kinds.filter((kind) => kind === 'wrong')).toHaveLength(requests);
-    const locked = await guess(target, right);
+    const locked = await guess(target, correct);
     if (locked.kind !== 'locked') throw new Error('The guess was not locked.');
     expect(locked.waitSeconds).toBeGreaterThan(0);
     expect(locked.waitSeconds).toBeLessThanOrEqual(60);
   });
 
-  it('starts from zero after a right guess, and the network does not', async () => {
+  it('has no failures after a correct guess, while those of the network remain', async () => {
     const [account, address] = [randomUUID(), randomAddress()];
     await guess(signInGuess(account, address), wrong);
     await guess(signInGuess(account, address), wrong);
-    expect(await guess(signInGuess(account, address), right)).toEqual({
+    expect(await guess(signInGuess(account, address), correct)).toEqual({
       kind: 'correct',
       result: 'somebody',
     });
     await guess(signInGuess(account, address), wrong);
-    expect((await guess(signInGuess(randomUUID(), address), right)).kind).toBe('locked');
+    expect((await guess(signInGuess(randomUUID(), address), correct)).kind).toBe('locked');
   });
 
   it('counts nothing for a guess that could not be checked', async () => {
@@ -80,19 +80,19 @@ describe('an account guessed at from one network', () => {
     const failing = () => Promise.reject(new Error('PostgreSQL is unavailable.'));
     for (let count = 0; count <= requests; count += 1)
       await expect(guess(target, failing)).rejects.toThrow('unavailable');
-    expect((await guess(target, right)).kind).toBe('correct');
+    expect((await guess(target, correct)).kind).toBe('correct');
   });
 
   it('allows guesses when the window is over', async () => {
     const target = signInGuess(randomUUID(), randomAddress());
     await useUpFailures(() => target);
-    expect((await guess(target, right)).kind).toBe('locked');
+    expect((await guess(target, correct)).kind).toBe('locked');
     await run(`UPDATE guess_counts SET expires_at = now(), failed_at = now() - interval '1 hour'`);
-    expect((await guess(target, right)).kind).toBe('correct');
+    expect((await guess(target, correct)).kind).toBe('correct');
   });
 });
 
-describe('an account guessed at from many networks', () => {
+describe('an account that is attacked from many networks', () => {
   it('gets only the allowed checks and one after each delay when 40 networks guess concurrently', async () => {
     const account = randomUUID();
     const startedAtMs = performance.now();
@@ -112,12 +112,12 @@ describe('an account guessed at from many networks', () => {
     const setLastFailure = (sql: string) =>
       run(`UPDATE guess_counts SET failed_at = ${sql} WHERE subject = $1`, [`everywhere:${account}`]);
     await setLastFailure(`now() + interval '1 minute'`); // so that the delay is not over during the test
-    expect((await guess(signInGuess(account, randomAddress()), right)).kind).toBe('locked');
+    expect((await guess(signInGuess(account, randomAddress()), correct)).kind).toBe('locked');
     await setLastFailure(`now() - interval '2 seconds'`);
-    expect((await guess(signInGuess(account, randomAddress()), right)).kind).toBe('correct');
+    expect((await guess(signInGuess(account, randomAddress()), correct)).kind).toBe('correct');
   });
 
-  it('has one count of all locked attempts, whatever networks they come from (ADR 29)', async () => {
+  it('has one count of the locked attempts from all networks (ADR 29)', async () => {
     const account = randomUUID();
     await useUpFailures(() => signInGuess(account, randomAddress()));
     // So that the delay is not over during the test.
@@ -141,10 +141,10 @@ describe('an account guessed at from many networks', () => {
     const address = randomAddress();
     await useUpFailures(() => signInGuess(randomUUID(), address));
     const device = randomUUID();
-    expect((await guess(signInGuess(account, address), right)).kind).toBe('locked');
-    expect((await guess(signInGuess(account, address, device), right)).kind).toBe('correct');
+    expect((await guess(signInGuess(account, address), correct)).kind).toBe('locked');
+    expect((await guess(signInGuess(account, address, device), correct)).kind).toBe('correct');
     await useUpFailures(() => signInGuess(account, address, device));
-    expect((await guess(signInGuess(account, address, device), right)).kind).toBe('locked');
+    expect((await guess(signInGuess(account, address, device), correct)).kind).toBe('locked');
   });
 });
 
@@ -153,11 +153,11 @@ describe('a network', () => {
     const prefix = `2001:db8:${randomBytes(2).toString('hex')}`;
     for (let host = 1; host <= requests; host += 1)
       await guess(signInGuess(randomUUID(), `${prefix}:ab01::${host}`), wrong);
-    expect((await guess(signInGuess(randomUUID(), `${prefix}:ab01::ffff`), right)).kind).toBe('locked');
+    expect((await guess(signInGuess(randomUUID(), `${prefix}:ab01::ffff`), correct)).kind).toBe('locked');
     // Other networks of the same /56: ab10, ab11, …
     for (let network = 0; network < 3 * requests; network += 1)
       await guess(signInGuess(randomUUID(), `${prefix}:ab${(16 + network).toString(16)}::1`), wrong);
-    expect((await guess(signInGuess(randomUUID(), `${prefix}:abff::1`), right)).kind).toBe('locked');
+    expect((await guess(signInGuess(randomUUID(), `${prefix}:abff::1`), correct)).kind).toBe('locked');
   });
 
   it('is not locked by a few failures of each of several accounts', async () => {
@@ -167,7 +167,7 @@ describe('a network', () => {
     for (let count = 0; count < 5 * requests; count += 1)
       kinds.push((await guess(signInGuess(randomUUID(), address), wrong)).kind);
     expect(new Set(kinds)).toEqual(new Set(['wrong']));
-    expect((await guess(signInGuess(randomUUID(), address), right)).kind).toBe('locked');
+    expect((await guess(signInGuess(randomUUID(), address), correct)).kind).toBe('locked');
   });
 
   it('is not unlocked by one account that signs in there repeatedly', async () => {
@@ -206,17 +206,17 @@ describe('a network', () => {
   });
 });
 
-it('guesses at codes and at the password of an open session are counted apart from sign-ins', async () => {
+it('guesses at codes and at the password of an open session are counted separately from sign-ins', async () => {
   const [userId, address] = [randomUUID(), randomAddress()];
   await useUpFailures(() => signInGuess(`user-${userId}`, randomAddress()));
   const codes = codeGuessTarget({ userId, address, device: undefined });
   const session = confirmationGuessTarget(randomUUID());
-  expect(await kindsOf([guess(codes, right), guess(session, right)])).toEqual(['correct', 'correct']);
+  expect(await kindsOf([guess(codes, correct), guess(session, correct)])).toEqual(['correct', 'correct']);
   for (let count = 0; count < requests; count += 1) {
     await guess(codes, wrong);
     await guess(session, wrong);
   }
-  expect(await kindsOf([guess(codes, right), guess(session, right)])).toEqual(['locked', 'locked']);
+  expect(await kindsOf([guess(codes, correct), guess(session, correct)])).toEqual(['locked', 'locked']);
 });
 
 it('expired counts are deleted, unless a guess is in progress or locked attempts are not yet in the audit log', async () => {
