@@ -8,7 +8,7 @@ import { AccountDataModule } from './account-data.module.js';
 import { auditPartitionsJob, countedRecordsJob } from './audit/audit.job.js';
 import { cleanupJobs } from './cleanup-jobs.js';
 import { CONFIG, type AuthServerSettings, forceGenericPlan } from './config.js';
-import type { AuthQuota } from './http/request-limits.js';
+import type { AuthQuota } from './http/quotas.js';
 import { KeysModule } from './keys/keys.module.js';
 import { migrations } from './migrations/index.js';
 import { oidcRawHandler } from './oidc/mount.js';

@@ -19,9 +19,9 @@ type Confirmation =
   | { readonly rejection?: undefined; readonly passwordHash: string };
 
 /**
- * Verifies the current password before a change for which a signed-in browser is not sufficient. Guesses are
- * limited per session, so that attackers elsewhere cannot use up the owner's limit. Wrong and locked guesses
- * are audited.
+ * Verifies the current password before a change that the session alone does not permit. Guesses are limited
+ * per session, so that attackers elsewhere cannot use up the owner's limit. Wrong and locked guesses are
+ * audited.
  */
 @Injectable()
 export class ConfirmPassword {

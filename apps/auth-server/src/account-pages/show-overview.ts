@@ -28,7 +28,7 @@ export class ShowOverview {
     ]);
     const view = {
       name: person.name,
-      belongsTo: belongsTo(person, organisation),
+      actsFor: describeRole(person, organisation),
       creators: creators.map(({ name }) => name),
       appCount: apps.length,
       browserCount: browsers.length,
@@ -38,7 +38,7 @@ export class ShowOverview {
   }
 }
 
-function belongsTo(person: Person, organisation: string | undefined): string | undefined {
+function describeRole(person: Person, organisation: string | undefined): string | undefined {
   if (person.global_admin) return 'the platform, as a global admin';
   if (organisation === undefined) return undefined;
   return `${organisation}, as ${person.role ?? 'member'}`;

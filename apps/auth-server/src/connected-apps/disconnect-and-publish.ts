@@ -4,10 +4,7 @@ import type { Outbox } from '@fulfilment/messaging';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { validConsentSql } from '../creator-snapshots/valid-consent.sql.js';
 
-/**
- * The connections of a person that may end: all, those of one app, or those to the creators of one
- * organisation.
- */
+/** Selects connections of a person: all, those of one app, or those to the creators of one organisation. */
 export interface Connections {
   readonly userId: string;
   readonly clientId?: string;

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
-import { type AuthQuota, takeFromQuota } from './request-limits.js';
+import { type AuthQuota, takeFromQuota } from './quotas.js';
 
 /** Bounds the memory. The next request of a client whose entry was evicted counts for its network. */
 const maxKnownClients = 10_000;

@@ -13,7 +13,7 @@ export function isBrowserRoute(path: string): boolean {
   return browserRoute.test(path);
 }
 
-/** Whether a path is that of metadata or keys: the same for all clients. @param path below the mount path */
+/** Whether a path is that of the metadata or public keys. @param path below the mount path */
 export function isPublicDocument(path: string): boolean {
   return publicDocument.test(path);
 }

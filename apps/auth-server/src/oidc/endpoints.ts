@@ -3,7 +3,7 @@ import { nameRoute, type RateLimiter, sendRendered } from '@fulfilment/http-serv
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mountPath, routeOf } from '../http/route-kind.rules.js';
 import { ClientQuotas, isClientEndpoint } from '../http/client-quotas.js';
-import { type AuthQuota, quotaOf, takeFromQuota } from '../http/request-limits.js';
+import { type AuthQuota, quotaOf, takeFromQuota } from '../http/quotas.js';
 import { describeActiveToken } from './introspection/describe-active-token.js';
 import { envelopeResponse, errorResponseAt, noSuchPath } from './responses/error-responses.js';
 import { replaceJwtWithHandle } from './introspection/jwt-handle.js';

@@ -40,7 +40,7 @@ export function addMiddleware(provider: Provider, dependencies: ProviderDependen
 }
 
 /**
- * Restricts a middleware to paths below the mount path: an async one costs time in every request it wraps.
+ * Applies a middleware only at some paths, below the mount path: an async one costs time in every request.
  */
 function onlyAt<Ctx extends object>(paths: RegExp, middleware: (ctx: Ctx, next: Next) => Promise<unknown>) {
   return (ctx: Ctx & { readonly path: string }, next: Next): Promise<unknown> =>

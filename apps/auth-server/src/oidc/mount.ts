@@ -3,7 +3,7 @@ import { type RawHandler, type RateLimiter, sendRendered } from '@fulfilment/htt
 import type { IncomingMessage } from 'node:http';
 import type { AuthServerSettings } from '../config.js';
 import { mountPath } from '../http/route-kind.rules.js';
-import type { AuthQuota } from '../http/request-limits.js';
+import type { AuthQuota } from '../http/quotas.js';
 import { decodesToStorableText } from '../http/storable-text.js';
 import { recordArrival } from '../tokens/reuse/request-arrivals.js';
 import { endpointHandler } from './endpoints.js';

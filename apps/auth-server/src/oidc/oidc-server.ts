@@ -46,7 +46,9 @@ export class OidcServer extends BackgroundLoop {
     return this.current().provider;
   }
 
-  /** Handles a request. Composed once, since `callback()` composes about forty middleware functions. */
+  /**
+   * The handler of requests. It is built once, since `callback()` composes about forty middleware functions.
+   */
   get handle(): Handle {
     return this.current().handle;
   }

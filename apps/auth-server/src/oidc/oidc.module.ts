@@ -2,7 +2,7 @@ import { RateLimiter } from '@fulfilment/http-service';
 import { RedisConnection } from '@fulfilment/http-service/redis';
 import { Module } from '@nestjs/common';
 import { CONFIG, type AuthServerSettings } from '../config.js';
-import type { AuthQuota } from '../http/request-limits.js';
+import type { AuthQuota } from '../http/quotas.js';
 import { RejectionAudit } from './clients/rejection-audit.js';
 import { GrantLoader } from './authorization/grants.js';
 import { OidcServer } from './oidc-server.js';

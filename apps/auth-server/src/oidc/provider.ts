@@ -15,7 +15,7 @@ import {
 import { cookieSettings } from './authorization/cookies.js';
 import { extendGrantPayload } from './authorization/grants.js';
 import { buildInteractionPolicy } from './authorization/interaction-policy.js';
-import { validateClientMetadata } from './clients/client-registration.js';
+import { validateClientMetadata } from './clients/validate-client-metadata.js';
 import { isOriginOfClient } from './clients/cors.rules.js';
 import { claimsOfScopes, currentOrganisationClaims, findAccount } from './find-account.js';
 import { allowIntrospection } from './introspection/introspection-policy.js';

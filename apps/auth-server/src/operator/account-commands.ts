@@ -57,7 +57,7 @@ export const accountCommands = {
       redactUser(database, outbox, publishRevoked, args.USER),
   }),
   'user password': defineCommand({
-    summary: 'sets a password; ends all sessions and tokens, also those of apps',
+    summary: 'sets a password; ends all sessions and tokens, including those of apps',
     options: ['--password <PASSWORD|->'],
     operands: ['USER'],
     arguments: z.object({ USER, password: z.string('is missing') }),

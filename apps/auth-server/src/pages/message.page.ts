@@ -43,7 +43,7 @@ export function notSignedInPage(): Page {
   });
 }
 
-export function tooManyPage(error: RateLimited): Page {
+export function tooManyRequestsPage(error: RateLimited): Page {
   const { headers } = toErrorResponse(error);
   const text = 'Wait a moment, then reload this page.';
   return messagePage({ title: 'Too many requests', text, status: 429, headers });

@@ -2,9 +2,9 @@ import { RateLimited } from '@fulfilment/error-envelope';
 import { type RateLimiter, sendRendered } from '@fulfilment/http-service';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { type AuthQuota, takeFromQuota } from '../http/request-limits.js';
+import { type AuthQuota, takeFromQuota } from '../http/quotas.js';
 import { decodesToStorableText } from '../http/storable-text.js';
-import { messagePage, tooManyPage } from './message.page.js';
+import { messagePage, tooManyRequestsPage } from './message.page.js';
 
 // Limits of the form parser. A change of password has three fields of 1024 characters, and a percent-encoded
 // character takes up to 12 bytes.
@@ -17,7 +17,7 @@ export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimi
     app.use(path, (request: Request, _response: Response, next: NextFunction) => {
       takeFromQuota(limiter, 'authorization', request).then(() => next(), next);
     });
-    app.use(path, showTooMany);
+    app.use(path, showTooManyRequests);
     app.use(
       path,
       express.urlencoded({
@@ -33,8 +33,13 @@ export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimi
 }
 
 /** Express recognises an error handler by its four parameters. */
-function showTooMany(error: unknown, _request: Request, response: Response, next: NextFunction): void {
-  if (error instanceof RateLimited) sendRendered(response, tooManyPage(error));
+function showTooManyRequests(
+  error: unknown,
+  _request: Request,
+  response: Response,
+  next: NextFunction,
+): void {
+  if (error instanceof RateLimited) sendRendered(response, tooManyRequestsPage(error));
   else next(error);
 }
 

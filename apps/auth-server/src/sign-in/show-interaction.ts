@@ -31,14 +31,14 @@ export class ShowInteraction {
   ) {}
 
   async run(interaction: OpenInteraction): Promise<Page> {
-    if (interaction.prompt !== 'login') return this.consent(interaction);
+    if (interaction.prompt !== 'login') return this.showConsent(interaction);
     const userId = await this.secondFactorPrompt.userIdWithVerifiedPassword(interaction);
     return userId === undefined
       ? signInPage({ ...interaction.context, email: interaction.loginHint })
       : this.secondFactorPrompt.show(interaction, userId);
   }
 
-  private async consent(interaction: OpenInteraction): Promise<Page> {
+  private async showConsent(interaction: OpenInteraction): Promise<Page> {
     const { client, accountId, scopes, redirectUri } = interaction;
     if (accountId === undefined) throw new InteractionExpired();
     const [person, creators] = await Promise.all([

@@ -33,7 +33,7 @@ export const sessionNotEnded = `NOT EXISTS (
   SELECT 1 FROM browser_sessions WHERE uid = oidc_model.session_uid AND ended_at IS NOT NULL)`;
 
 // An expired client and an ended session are not found. oidc-provider checks the expiry of all other rows.
-// LATERAL and LIMIT force index lookups, whatever the planner's statistics of the table.
+// LATERAL and LIMIT force index lookups even if the table's statistics are out of date.
 const findRows = statement(
   'oidc.find',
   `SELECT wanted.position::integer - 1 AS index, found.payload, found.consumed, found.grant_id, found.client_id,

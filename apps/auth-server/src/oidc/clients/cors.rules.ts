@@ -1,7 +1,4 @@
-/**
- * Whether a browser app may call as this client: its origin must be that of one of the client's redirect
- * URIs.
- */
+/** Whether a browser app at this origin may act as the client: the origin must be that of a redirect URI. */
 export function isOriginOfClient(origin: string, redirectUris: readonly string[]): boolean {
   return redirectUris.some((uri) => {
     const parsed = URL.parse(uri);

@@ -8,7 +8,7 @@ import { isStorableText } from '../../http/storable-text.js';
 import { digestsMatch, parsePresentedToken, type PresentedToken } from '../access-tokens/access-tokens.js';
 import type { OidcServer } from '../oidc-server.js';
 
-/** Equal to those of oidc-provider; introspection.spec.ts compares them. */
+/** The headers of oidc-provider's response; introspection.spec.ts compares both. */
 const responseHeaders = {
   'Cache-Control': 'no-store',
   'Access-Control-Allow-Origin': '*',
@@ -60,7 +60,7 @@ async function authorizedClient(
   ]);
   if (client === undefined || !(await isSecretOf(client, credentials.secret))) return undefined;
   if (client.resource_server !== true && client.clientId !== claims.client_id) return undefined;
-  // The digest proves that we issued the token, so its claims are those of its row.
+  // Only a token that we issued has the digest of a row, so its claims can be trusted.
   if (stored === undefined || !digestsMatch(stored.token['digest'], digest)) return undefined;
   if (!isUnexpired(stored.token) || !isUnexpired(stored.grant)) return undefined;
   if (stored.grant?.clientId !== claims.client_id || stored.grant.accountId !== claims.sub) return undefined;

@@ -12,7 +12,7 @@ export function replaceJwtWithHandle(request: object, body: Buffer, stored: Stor
   const { token, token_type_hint: hint } = form;
   // oidc-provider rejects repeated parameters.
   if (typeof token !== 'string' || Array.isArray(hint)) return body;
-  if (!token.includes('.')) return body; // no JWT, but probably a refresh token
+  if (!token.includes('.')) return body; // not a JWT, probably a refresh token
   const parsed = parsePresentedToken(token);
   const jti = parsed?.claims.jti;
   if (jti !== undefined && isStorableText(jti)) stored.prefetch(request, 'AccessToken', jti);

@@ -6,7 +6,7 @@ import {
   toErrorResponse,
 } from '@fulfilment/error-envelope';
 import { jsonResponse, type RenderedResponse } from '@fulfilment/http-service';
-import { messagePage, tooManyPage, unavailablePage } from '../../pages/message.page.js';
+import { messagePage, tooManyRequestsPage, unavailablePage } from '../../pages/message.page.js';
 import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
 
 /** OAuth errors by the code of the error envelope; any other code is `invalid_request`. */
@@ -26,7 +26,7 @@ export const noSuchPath = new NotFound('path or method');
  */
 export function errorResponseAt(path: string, error: unknown): RenderedResponse {
   if (!isBrowserRoute(path)) return oauthErrorResponse(error);
-  if (error instanceof RateLimited) return tooManyPage(error);
+  if (error instanceof RateLimited) return tooManyRequestsPage(error);
   if (error instanceof PayloadTooLarge) {
     const text = 'The form contains too much data. Go back to the app and start again.';
     return messagePage({ title: 'The form is too large', text, status: error.status });

@@ -2,8 +2,8 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { sendAccountSwitchPage, sendLoggedOutPage } from '../../pages/provider-pages.js';
 
 /**
- * Replaces oidc-provider's own pages, which submit a form by a script and have no security headers: the page
- * of a sign-out without a session, and that of a sign-in with a second account.
+ * Replaces oidc-provider's own pages for a sign-out without a session and for a sign-in with a second
+ * account, which submit a form by a script and have no security headers.
  */
 export async function replaceScriptPages(
   ctx: KoaContextWithOIDC,

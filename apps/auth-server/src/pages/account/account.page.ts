@@ -64,7 +64,7 @@ function usernameField({ email }: AccountContext): Html {
 }
 
 /**
- * The password field of forms for which a signed-in browser is not sufficient. Password fields have no
+ * The password field of forms that a signed-in person must confirm with the password. Password fields have no
  * `maxlength`, because browsers would shorten a pasted password without a message.
  */
 export function currentPasswordField(account: AccountContext, id: string): Html {

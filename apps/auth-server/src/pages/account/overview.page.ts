@@ -5,8 +5,8 @@ import type { Page } from '../page.js';
 
 export interface OverviewView {
   readonly name: string | null;
-  /** Description of organisation and role; undefined without an organisation. */
-  readonly belongsTo: string | undefined;
+  /** Description of the organisation and the role; undefined without an organisation. */
+  readonly actsFor: string | undefined;
   readonly creators: readonly string[];
   readonly appCount: number;
   readonly browserCount: number;
@@ -23,7 +23,7 @@ export function overviewPage(account: AccountContext, view: OverviewView, notice
         <dt>E-mail address</dt>
         <dd>${account.email}</dd>
         <dt>You act for</dt>
-        <dd>${view.belongsTo ?? 'no organisation yet'}</dd>
+        <dd>${view.actsFor ?? 'no organisation yet'}</dd>
         ${
           view.creators.length === 0
             ? undefined

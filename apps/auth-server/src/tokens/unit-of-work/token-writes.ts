@@ -42,7 +42,7 @@ export interface TokenWriteResult {
 
 /**
  * Writes the tokens of exchanges and refreshes of several requests in one statement, atomically for each
- * request. LATERAL and LIMIT force index lookups, whatever the planner's statistics of the table.
+ * request. LATERAL and LIMIT force index lookups even if the table's statistics are out of date.
  */
 const writeTokens = statement(
   'oidc.write-tokens',
