@@ -11,7 +11,7 @@ import type { SignedInRequest } from './signed-in.pipe.js';
 @Injectable()
 export class ShowOverview {
   constructor(
-    private readonly readAccounts: ReadAccounts,
+    private readonly accounts: ReadAccounts,
     private readonly apps: ReadConnectedApps,
     private readonly browsers: BrowserSessions,
     private readonly factors: SecondFactors,
@@ -20,8 +20,8 @@ export class ShowOverview {
   async run(signedIn: SignedInRequest, notice = signedIn.notice): Promise<Page> {
     const { person, account } = signedIn;
     const [creators, organisation, apps, browsers, factor] = await Promise.all([
-      this.readAccounts.creators(person.id),
-      this.readAccounts.organisationName(person.organisation_id),
+      this.accounts.creators(person.id),
+      this.accounts.organisationName(person.organisation_id),
       this.apps.list(person.id),
       this.browsers.list(person.id),
       this.factors.stateOf(person.id),

@@ -1,4 +1,3 @@
-import { issuer } from '@fulfilment/contracts';
 import { type ExecutionContext, Inject, Injectable, type PipeTransform } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Person, ReadAccounts } from '../users/read-accounts.js';
@@ -101,7 +100,6 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
   }
 
   private signInNeeded({ path }: Request): SignInNeeded {
-    const { AUTH_URL: authUrl } = this.config;
-    return new SignInNeeded(signInUrl(issuer(authUrl), authUrl, accountPageOf(path)));
+    return new SignInNeeded(signInUrl(this.config.AUTH_URL, accountPageOf(path)));
   }
 }

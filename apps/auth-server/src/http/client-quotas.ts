@@ -12,12 +12,11 @@ const knownClientTtlMs = 600_000;
 /** Paths at which clients authenticate, below the mount path. */
 export const clientEndpoints = /^\/oauth2\/(token|introspect|revoke|par)$/;
 
-/** Result of the client authentication of a request. */
-export type ClientAuthentication = { readonly clientId: string } | 'rejected';
+type ClientAuthentication = { readonly clientId: string } | 'rejected';
 
 /**
- * The client authentication of a request: set by oidc/clients/client-authentication.ts while oidc-provider
- * handles it, read by `updateKnownClients`.
+ * The result of the client authentication of a request: set by oidc/clients/client-authentication.ts while
+ * oidc-provider handles it, read by `updateKnownClients`.
  */
 const authentications = new Attached<ClientAuthentication>();
 

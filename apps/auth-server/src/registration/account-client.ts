@@ -1,12 +1,9 @@
+import { issuer } from '@fulfilment/contracts';
 import { createHash, randomBytes } from 'node:crypto';
 import type { ClientMetadata } from 'oidc-provider';
 
-/**
- * The account pages are an OAuth client: without a session, a person signs in as for an app. The id is
- * reserved.
- */
+/** The account pages are an OAuth client, so people sign in as for any app. Its id is reserved. */
 export const accountClientId = 'account';
-
 export const accountClientName = 'Your account';
 
 /** Path of the redirect URI. */
@@ -31,7 +28,7 @@ export function accountClient(authUrl: string): ClientMetadata {
  * code, so the PKCE verifier is not kept.
  * @param state path of the page
  */
-export function signInUrl(issuer: string, authUrl: string, state: string): string {
+export function signInUrl(authUrl: string, state: string): string {
   const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url');
   const query = new URLSearchParams({
     response_type: 'code',
@@ -42,5 +39,5 @@ export function signInUrl(issuer: string, authUrl: string, state: string): strin
     code_challenge_method: 'S256',
     state,
   });
-  return `${issuer}/oauth2/authorize?${query.toString()}`;
+  return `${issuer(authUrl)}/oauth2/authorize?${query.toString()}`;
 }

@@ -57,7 +57,7 @@ const findNeed = statement(
    FROM users LEFT JOIN second_factors AS factor ON factor.user_id = users.id WHERE users.id = $1`,
 );
 // A secret is shown once: a page that is opened later shows a new one.
-const begin = statement(
+const storeUnconfirmed = statement(
   'second-factors.begin',
   `INSERT INTO second_factors (user_id, secret_encrypted) VALUES ($1, $2)
    ON CONFLICT (user_id) DO UPDATE SET secret_encrypted = EXCLUDED.secret_encrypted, created_at = now()
@@ -86,7 +86,7 @@ const resetWrongCodes = statement(
   'second-factors.reset-wrong',
   'UPDATE second_factors SET wrong_codes = 0 WHERE user_id = $1 AND wrong_codes > 0',
 );
-const confirm = statement(
+const confirmFactor = statement(
   'second-factors.confirm',
   `UPDATE second_factors SET confirmed_at = now(), last_step = $2
    WHERE user_id = $1 AND ${isSetupOpenSql}`,
@@ -157,7 +157,7 @@ export class SecondFactors {
    */
   async beginSetup(userId: string): Promise<Buffer | undefined> {
     const secret = randomBytes(totpSecretBytes).toString('base64');
-    await this.database.run(begin, [userId, this.secrets.seal(secret, secondFactorOwner(userId))]);
+    await this.database.run(storeUnconfirmed, [userId, this.secrets.seal(secret, secondFactorOwner(userId))]);
     // Another page may have replaced the secret since, or confirmed it.
     const stored = await this.readStored(this.database, userId);
     return stored === undefined || stored.confirmed ? undefined : stored.secret;
@@ -172,7 +172,7 @@ export class SecondFactors {
     const stored = await this.readStored(tx, userId, findAndLock);
     if (stored === undefined || stored.confirmed) return undefined;
     const step = findTimeStep(stored.secret, code, this.clock().getTime());
-    if (step === undefined || (await tx.run(confirm, [userId, step])) === 0) return undefined;
+    if (step === undefined || (await tx.run(confirmFactor, [userId, step])) === 0) return undefined;
     return this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
 

@@ -24,7 +24,9 @@ const lock = statement('users.lock', `SELECT ${columns} FROM users WHERE id = $1
  */
 export async function findUser(sql: Sql, user: string): Promise<UserRow> {
   const id = user.trim().toLowerCase();
-  const row = await sql.row<UserRow>(isUuid(id) ? findById : findByEmail, [isUuid(id) ? id : user.trim()]);
+  const row = isUuid(id)
+    ? await sql.row<UserRow>(findById, [id])
+    : await sql.row<UserRow>(findByEmail, [user.trim()]);
   if (row === undefined) throw new Error(`The user ${user} does not exist.`);
   return row;
 }

@@ -11,15 +11,10 @@ type Rejection = Pick<AuditEntry, 'clientId' | 'details'> & {
 /** Audits rejections that anyone can repeat, with one record per client, network and window. */
 @Injectable()
 export class RejectionAudit {
-  private readonly windowSeconds: number;
-
   constructor(
     private readonly audit: AuditLog,
-    @Inject(CONFIG) config: Pick<AuthServerSettings, 'SIGN_IN_FAILURES'>,
-  ) {
-    // The same window as for failed sign-ins; their limit does not apply here.
-    this.windowSeconds = config.SIGN_IN_FAILURES.windowSeconds;
-  }
+    @Inject(CONFIG) private readonly config: Pick<AuthServerSettings, 'SIGN_IN_FAILURES'>,
+  ) {}
 
   /**
    * @param rejection `clientId` is set only for a registered client. Rejections without it share one record
@@ -31,7 +26,8 @@ export class RejectionAudit {
       subject: `${event}:${clientId}@${clientNetwork(ctx.ip).network}`,
       origin: originOf(ctx),
       entry: rejection,
-      windowSeconds: this.windowSeconds,
+      // The same window as for failed sign-ins; their limit does not apply here.
+      windowSeconds: this.config.SIGN_IN_FAILURES.windowSeconds,
     });
   }
 }
