@@ -11,7 +11,7 @@ export class SignOutBrowser {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
   async run({ person, sessionUid, origin, field }: SignedInRequest): Promise<PageResult> {
-    const session = field('session'); // its uid, or `others`
+    const session = field('session'); // the uid of a session, or `others`
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session } } as const;
     let found = true;
     await this.unitOfWork.runRevocation(async (tx) => {

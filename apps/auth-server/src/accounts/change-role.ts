@@ -11,7 +11,8 @@ import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../toke
 import { requireOrganisation } from './require-organisation.js';
 import { lockUser, type UserRow } from '../users/find-user.js';
 
-const roles = [...organisationRoles, 'none'] as const; // organisationRoles contains global_admin
+/** Includes `global_admin`, which is one of `organisationRoles`. */
+const roles = [...organisationRoles, 'none'] as const;
 
 /**
  * Operand and options of `user role`: a role in an organisation, or `global_admin` without one. `none`
@@ -36,7 +37,8 @@ export const changeRoleOptions = z
 export type RoleChange = z.infer<typeof changeRoleOptions>;
 type RequestedRole = Pick<RoleChange, 'role' | 'organisation'>;
 type RoleEffect =
-  | { readonly kind: 'join' | 'leave'; readonly organisation: string }
+  | { readonly kind: 'join'; readonly organisation: string; readonly role: string }
+  | { readonly kind: 'leave'; readonly organisation: string }
   | { readonly kind: 'grantGlobalAdmin' | 'revokeGlobalAdmin' };
 
 const readOrganisations = statement(
@@ -91,7 +93,7 @@ async function changeRoleAndEndTokens(
   requested: RequestedRole,
 ): Promise<{ id: string; revoked: RevokedToken[]; changed: boolean }> {
   const { id } = user;
-  if ((await applyRole(tx, user, effect, requested.role)) === 0) return { id, revoked: [], changed: false };
+  if ((await applyEffect(tx, user, effect)) === 0) return { id, revoked: [], changed: false };
   const revoked = await endAccessTokensOfUser(tx, id);
   if (effect.kind === 'leave')
     revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, id, effect.organisation)));
@@ -101,12 +103,12 @@ async function changeRoleAndEndTokens(
 
 /** Without an organisation, `changeRoleOptions` allows only `global_admin` and `none`. */
 function effectOf({ role, organisation }: RequestedRole): RoleEffect {
-  if (organisation !== undefined) return { kind: role === 'none' ? 'leave' : 'join', organisation };
-  return { kind: role === 'none' ? 'revokeGlobalAdmin' : 'grantGlobalAdmin' };
+  if (organisation === undefined) return { kind: role === 'none' ? 'revokeGlobalAdmin' : 'grantGlobalAdmin' };
+  return role === 'none' ? { kind: 'leave', organisation } : { kind: 'join', organisation, role };
 }
 
 /** Returns the number of changed rows. */
-async function applyRole(tx: Transaction, user: UserRow, effect: RoleEffect, role: string): Promise<number> {
+async function applyEffect(tx: Transaction, user: UserRow, effect: RoleEffect): Promise<number> {
   const { id, email, global_admin } = user;
   switch (effect.kind) {
     case 'grantGlobalAdmin':
@@ -118,7 +120,7 @@ async function applyRole(tx: Transaction, user: UserRow, effect: RoleEffect, rol
     case 'join':
       if (global_admin) throw new Error(`${email} is a global_admin and cannot belong to an organisation.`);
       await requireOrganisation(tx, effect.organisation);
-      return tx.run(setMembership, [id, effect.organisation, role]);
+      return tx.run(setMembership, [id, effect.organisation, effect.role]);
   }
 }
 

@@ -20,8 +20,7 @@ export const minPublishedMs = 900_000;
 const propagationMs = 1_000;
 
 /**
- * Whether an active key has signed for `days` days (0: never due), and all next keys were published long
- * enough.
+ * Whether an active key has signed for `days` days, and all next keys were published long enough. 0: never.
  */
 export function isRotationDue(keys: readonly KeyTimes[], days: number, now: Date): boolean {
   const ageMs = (at: Date): number => now.getTime() - at.getTime();

@@ -27,7 +27,8 @@ export function findAccount(accounts: ReadAccounts, stored: StoredRows, unitOfWo
         email: person.email,
         email_verified: person.email_verified,
         ...(person.name === null ? {} : { name: person.name }),
-        // Organisation claims: UserInfo returns those of the access token, an ID token the current ones.
+        // UserInfo returns the organisation claims of the access token; an ID token contains the current
+        // ones.
         ...(token?.kind === 'AccessToken' ? token.extra : organisationClaims(person, creatorId)),
       }),
     };

@@ -13,8 +13,8 @@ const update = statement(
 const secretBytes = 32;
 
 /**
- * Replaces the secret of a confidential client and returns the new one, only once. The client's tokens stay
- * valid.
+ * Replaces the secret of a confidential client. Returns the new one, which cannot be read later. The client's
+ * tokens stay valid.
  */
 export async function changeClientSecret(
   database: Database,

@@ -6,8 +6,8 @@ import type { RevokedToken } from '../revocation/deny-list.js';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { UnitOfWork } from './unit-of-work/unit-of-work.js';
 
-// Locks the Grants first, in one order: waits for tokens that are being added to a family, and prevents later
-// ones.
+// The end of a family locks its Grant first: it waits for tokens that are being added, and prevents later
+// ones. Grants are locked in the order of their ids, so that concurrent ends cannot deadlock.
 const lockGrantsWhere = (name: string, condition: string) =>
   statement(name, `SELECT id FROM oidc_model WHERE model = 'Grant' AND ${condition} ORDER BY id FOR UPDATE`);
 const lockGrant = lockGrantsWhere('families.grant', 'id = $1');
