@@ -1,4 +1,5 @@
 export {
+  mayAssumeRoleSql,
   ofTable,
   statement,
   type Sql,

@@ -82,3 +82,10 @@ export interface CommitProbe {
   readonly statement: Statement;
   readonly values: Values;
 }
+
+/**
+ * SQL: whether the user may assume a role by SET ROLE. Since PostgreSQL 16, a user that creates a role is a
+ * member of it that may not assume it.
+ */
+export const mayAssumeRoleSql = (role: string): string =>
+  `pg_has_role(${role}, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)`;

@@ -2,7 +2,7 @@ import { createIdempotencyKeys } from '@fulfilment/http-service/idempotency-tabl
 import { createMessagingTables } from '@fulfilment/messaging';
 import { createOperatorAudit } from '@fulfilment/service-host/operator';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { createCallerRoles, enableRowSecurity } from './row-security.js';
+import { createRequestRoles, enableRowSecurity } from './row-security.js';
 
 const creators = `
   CREATE TABLE creators (
@@ -267,7 +267,7 @@ export class Baseline implements MigrationInterface {
   readonly name = 'Baseline1795392000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(createCallerRoles);
+    await runner.query(createRequestRoles);
     await runner.query(creators + countCreators + orders + ledger + releases);
     await runner.query(createMessagingTables + createIdempotencyKeys + createOperatorAudit);
     await runner.query(enableRowSecurity);

@@ -1,8 +1,8 @@
 import { changeBriefly } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { ownCreators, ownOrSelectedRow, ownRow } from './row-security.js';
+import { tablesOfCreators, ownOrSelectedRow, ownRow } from './row-security.js';
 
-const tables = [...ownCreators, 'ledger'];
+const tables = [...tablesOfCreators, 'ledger'];
 
 /** A request that has verified its creator reads the creator's rows without a check of each one. */
 export class SelectedCreator implements MigrationInterface {

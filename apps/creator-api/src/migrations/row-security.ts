@@ -1,30 +1,36 @@
+import { mayAssumeRoleSql } from '@fulfilment/database';
+
 /**
- * Creates the two roles of requests (visibility/visibility.ts). Roles belong to the whole server, so they
- * stay when this database is dropped. Creating them requires CREATEROLE; without it an operator must create
- * them first.
+ * Creates the two request roles, which the transactions of requests assume (visibility/visibility.ts). Roles
+ * belong to the whole server, so they stay when this database is dropped. Creating them requires CREATEROLE;
+ * without it an operator must create them first.
  */
-export const createCallerRoles = `
+export const createRequestRoles = `
   DO $$
-  DECLARE caller text;
+  DECLARE
+    request_roles text[] := ARRAY['creator_api_member', 'creator_api_operator'];
+    request_role text;
   BEGIN
-    FOREACH caller IN ARRAY ARRAY['creator_api_member', 'creator_api_operator'] LOOP
+    FOREACH request_role IN ARRAY request_roles LOOP
       BEGIN
-        IF to_regrole(caller) IS NULL THEN EXECUTE format('CREATE ROLE %I NOLOGIN', caller); END IF;
+        IF to_regrole(request_role) IS NULL THEN EXECUTE format('CREATE ROLE %I NOLOGIN', request_role); END IF;
       EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; -- another database's migration has just created it
       END;
-      IF NOT pg_has_role(current_user, caller, 'MEMBER') THEN
-        EXECUTE format('GRANT %I TO %I', caller, current_user);
+      IF NOT ${mayAssumeRoleSql('request_role')} THEN
+        EXECUTE format('GRANT %I TO %I', request_role, current_user);
       END IF;
     END LOOP;
   EXCEPTION WHEN insufficient_privilege THEN
-    RAISE EXCEPTION 'The database user % may not take the role %. As a superuser: %', current_user, caller,
-      format('CREATE ROLE %1$I NOLOGIN; GRANT %1$I TO %2$I;', caller, current_user);
+    RAISE EXCEPTION 'The database user % may not create or assume the request roles. As a superuser: %', current_user,
+      (SELECT string_agg(format(CASE WHEN to_regrole(name) IS NULL THEN 'CREATE ROLE %1$I NOLOGIN; ' ELSE '' END
+                                || 'GRANT %1$I TO %2$I;', name, current_user), ' ')
+       FROM unnest(request_roles) AS name);
   END $$;
 `;
 
 const ownOrganisation = "organisation_id = NULLIF(current_setting('suite.organisation_id', true), '')";
 /** Tables of the baseline whose rows belong to creators. */
-export const ownCreators = [
+export const tablesOfCreators = [
   'orders',
   'order_items',
   'order_counts',
@@ -37,7 +43,7 @@ export const ownCreators = [
   'idempotency_keys',
 ];
 
-/** SQL: lets the roles of requests read the rows of a table for which the condition of the role holds. */
+/** SQL: lets the request roles read the rows of a table for which the condition of the role holds. */
 function allowReading(table: string, memberCondition: string, operatorCondition: string): string {
   return `
     ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
@@ -60,7 +66,7 @@ export function ownOrSelectedRow(table: string): string {
   return `creator_id = (SELECT NULLIF(current_setting('suite.creator_id', true), '')::uuid) OR ${ownRow(table)}`;
 }
 
-/** SQL: lets the roles of requests read the rows of the creators that they may see. */
+/** SQL: lets the request roles read the rows of the creators that they may see. */
 export function allowReadingOwnRows(table: string): string {
   return allowReading(table, ownRow(table), 'true');
 }
@@ -71,7 +77,8 @@ export function allowReadingOwnOrSelectedRows(table: string): string {
 }
 
 /**
- * A member sees the creators of its organisation, and none if no organisation is set; the operator sees all.
+ * A member sees the creators of its organisation, and none if no organisation is set; a global
+ * admin (creator_api_operator) sees all.
  * Any other row is visible if its creator is: the policy of `creators` also applies to the SELECT in
  * `ownRow`, which finds the creator by its key. With IN or EXISTS, PostgreSQL would read all creators of the
  * organisation for every statement.
@@ -80,7 +87,7 @@ export const enableRowSecurity = [
   allowReading('creators', ownOrganisation, 'true'),
   // The organisation '' counts all creators.
   allowReading('creator_counts', ownOrganisation, "organisation_id = ''"),
-  ...ownCreators.map(allowReadingOwnRows),
+  ...tablesOfCreators.map(allowReadingOwnRows),
   'GRANT INSERT ON editions, outbox, track_uploads TO creator_api_member, creator_api_operator;',
   'GRANT INSERT, UPDATE ON idempotency_keys TO creator_api_member, creator_api_operator;',
 ].join('');

@@ -3,6 +3,7 @@ import {
   connectWhenUp,
   createDataSource,
   Database,
+  mayAssumeRoleSql,
   UnsuitableConnection,
   verifyNamedStatements,
   verifyOwnSession,
@@ -36,7 +37,7 @@ const findUnavailableExtensions = `
   WHERE name NOT IN (SELECT extname FROM pg_extension UNION SELECT name FROM pg_available_extensions)`;
 const findMissingRoles = `
   SELECT name FROM unnest($1::text[]) AS needed (name)
-  WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = needed.name AND pg_has_role(oid, 'MEMBER'))`;
+  WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = needed.name AND ${mayAssumeRoleSql('oid')})`;
 
 /** Examines the database of a service, with the connections of the service and of its programs. */
 export async function examinePostgres(deployment: Deployment): Promise<Finding[]> {
@@ -103,7 +104,7 @@ async function serverFindings(pool: DataSource, { extensions, roles }: Deploymen
     ),
     ...findingAbout(
       missing,
-      (list) => `The role of the service is not a member of: ${list}.`,
+      (list) => `The role of the service may not assume: ${list}.`,
       missing
         .map((role) => `Run CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO the role of the service.`)
         .join(' '),
