@@ -124,6 +124,18 @@ describe('an exchange with a minimum throughput', () => {
     expect(result()).toMatchObject({ abortReason: 'deadline' });
   });
 
+  it('continues after an interval in which few bytes arrived because the process stalled', async () => {
+    const { respond, result } = startMeasured();
+    respond(200);
+    const startedAtMs = performance.now();
+    const now = jest.spyOn(performance, 'now').mockReturnValue(startedAtMs + 1_401); // 1201 ms late
+    await endInterval();
+    expect(result()).toBeUndefined();
+    now.mockReturnValue(startedAtMs + 1_601);
+    await endInterval();
+    expect(result()).toMatchObject({ abortReason: 'slow' });
+  });
+
   it('continues while few bytes arrive because their consumer is slow', async () => {
     const consumed = Promise.withResolvers<void>();
     const { respond, receive, end, result, controller } = startMeasured({ onChunk: () => consumed.promise });

@@ -42,8 +42,8 @@ export interface ExchangeOptions {
   readonly bodyTimeoutMs: number;
   /**
    * The exchange is aborted unless at least `bytes` of the body arrive in each interval. The first interval
-   * begins with the exchange, so it includes connecting and waiting for the response. An interval that ends
-   * while `onChunk` is pending is not checked: that delay is local.
+   * begins with the exchange, so it includes connecting and waiting for the response. An interval is not
+   * checked if the delay is local: if `onChunk` is pending at its end, or the process stalled.
    */
   readonly minThroughput?: { readonly bytes: number; readonly intervalMs: number };
   /** Maximum size of the response body: a larger one aborts the exchange. */
@@ -63,8 +63,8 @@ export interface ExchangeOptions {
 
 const maxInterimResponses = 20;
 /**
- * An exchange that ends this long after its deadline shows that the process was stopped or got no CPU, since
- * a busy event loop delays a timer by a few hundred milliseconds only. The response may have arrived unread.
+ * A timer that fires this late shows that the process was stopped or got no CPU, since a busy event loop
+ * delays a timer by a few hundred milliseconds only. The response may have arrived unread.
  */
 const stallThresholdMs = 1_000;
 
@@ -77,7 +77,9 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   /** Fires at `deadlineMs`; once the status has arrived, after `bodyTimeoutMs` if that is earlier. */
   private deadlineTimer: NodeJS.Timeout;
   private readonly throughputTimer: NodeJS.Timeout | undefined;
-  /** Bytes of the body that arrived in the current interval of `minThroughput`. */
+  /** Start of the current interval of `minThroughput`. */
+  private intervalStartedAtMs = this.startedAtMs;
+  /** Bytes of the body that arrived in that interval. */
   private intervalBytes = 0;
   /** Whether a promise of `onChunk` is pending. */
   private isConsuming = false;
@@ -97,10 +99,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.deadlineTimer = setTimeout(() => this.abort('deadline'), options.deadlineMs);
     const { minThroughput } = options;
     if (minThroughput !== undefined)
-      this.throughputTimer = setInterval(
-        () => this.checkThroughput(minThroughput.bytes),
-        minThroughput.intervalMs,
-      );
+      this.throughputTimer = setInterval(() => this.checkThroughput(minThroughput), minThroughput.intervalMs);
     if (options.signal?.aborted === true) this.abort('caller');
     else options.signal?.addEventListener('abort', this.abortByCaller);
   }
@@ -168,8 +167,11 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.finish(this.statusOutcomeOr(outcomeOfError(error)), { isLocalFailure });
   }
 
-  private checkThroughput(minBytes: number): void {
-    if (!this.isConsuming && this.intervalBytes < minBytes) this.abort('slow');
+  private checkThroughput({ bytes, intervalMs }: NonNullable<ExchangeOptions['minThroughput']>): void {
+    const nowMs = performance.now();
+    const processStalled = nowMs - this.intervalStartedAtMs > intervalMs + stallThresholdMs;
+    if (!this.isConsuming && !processStalled && this.intervalBytes < bytes) this.abort('slow');
+    this.intervalStartedAtMs = nowMs;
     this.intervalBytes = 0;
   }
 
