@@ -1,10 +1,11 @@
 import { throwBroken } from './invalid-audio.js';
 import type { ByteSource, Measurement } from './byte-source.js';
 
-/** Longer than any frame: 4608 samples of 24 bits in 8 channels are 110 KB. */
-const tailBytes = 1024 * 1024;
+/** Longer than any frame: 65535 samples of 32 bits in 8 channels are 2.1 MB. */
+const tailBytes = 4 * 1024 * 1024;
 const maxFrameHeaderBytes = 16;
-// With these codes the block size, or the sample rate, follows the number of the frame, in 1 or 2 bytes.
+// Codes of the frame header for a block size, or a sample rate, that is written after the frame number, in 1
+// or 2 bytes.
 const sizeBytesByCode = new Map([
   [6, 1],
   [7, 2],
@@ -33,8 +34,8 @@ export function measureFlac(file: ByteSource, start: number): Measurement {
   const end = file.size - (hasId3v1 ? id3v1Bytes : 0);
   const tailStart = Math.max(start + 8 + info.length, end - tailBytes);
   const tail = file.bytes(tailStart, end - tailStart);
-  // Searches backwards, but not at offset 0: there the last frame would be the only one, and a frame has at
-  // most 65535 samples, which is less than 10 s from 6.6 kHz on.
+  // Searches backwards. A frame at offset 0 would be the only one of the file. It has at most 65535 samples,
+  // so above 6.6 kHz the file would be shorter than the minimum of 10 s (describe-audio.ts).
   let candidates = 0;
   for (
     let offset = tail.lastIndexOf(0xff);
