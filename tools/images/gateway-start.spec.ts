@@ -9,7 +9,6 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { findProgram, mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 
 /** Runs the start script of the gateway's image with nginx and a fake name resolution. */
@@ -29,9 +28,7 @@ describe('the gateway that start.sh starts', () => {
     });
     servicePort = (await listen(service)).port;
     port = await freePort();
-    const { certificateFile, keyFile, caFile } = await certificatesIn(directory, undefined, (args) =>
-      mustRun(findProgram('openssl') ?? 'openssl', args),
-    );
+    const { certificateFile, keyFile, caFile } = await certificatesIn(directory);
     // Replaces getent: the names of services that have addresses are in a file, one `NAME ADDRESS` per line.
     writeFileSync(
       join(directory, 'getent'),

@@ -1,5 +1,4 @@
 import { certificatesIn, listen } from '@fulfilment/testing';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
@@ -11,7 +10,6 @@ import {
   setDefaultCACertificates,
   type TlsOptions,
 } from 'node:tls';
-import { promisify } from 'node:util';
 import { GuardedClient, type GuardedClientSettings, type GuardedRequest } from './guarded-client.js';
 
 const limits = { deadlineMs: 60_000, bodyTimeoutMs: 10_000, maxReadBytes: 16_384, maxKeptBytes: 4_096 };
@@ -63,7 +61,7 @@ export async function serveResetHandshakes(): Promise<string> {
 /** Creates a certificate of 127.0.0.1, which this process trusts until `stopAll`. */
 async function trustedCertificate(): Promise<TlsOptions> {
   const directory = mkdtempSync(join(tmpdir(), 'certificates-'));
-  const files = await certificatesIn(directory, undefined, (args) => promisify(execFile)('openssl', args));
+  const files = await certificatesIn(directory);
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, readFileSync(files.caFile, 'utf8')]);
   stops.push(() => {

@@ -1,9 +1,8 @@
+import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-/** Runs `openssl` with these arguments. @throws when it fails */
-export type RunOpenssl = (args: readonly string[]) => Promise<unknown>;
+import { promisify } from 'node:util';
 
 export interface Certificates {
   readonly dir: string;
@@ -45,11 +44,7 @@ subjectAltName = DNS:localhost, IP:127.0.0.1, IP:0:0:0:0:0:0:0:1
  * file before the build, so it imports no code of the project.
  * @param alsoTrusted a file with further trusted certificates, for `trustFile`
  */
-export async function certificatesIn(
-  stateDir: string,
-  alsoTrusted: string | undefined,
-  openssl: RunOpenssl,
-): Promise<Certificates> {
+export async function certificatesIn(stateDir: string, alsoTrusted?: string): Promise<Certificates> {
   const dir = join(stateDir, 'certificates');
   const certificates = {
     dir,
@@ -60,8 +55,8 @@ export async function certificatesIn(
   };
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   writeFileSync(configurationFile(dir), configuration);
-  if (!isFresh(certificates.caFile)) await makeAuthority(certificates, openssl);
-  if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates, openssl);
+  if (!isFresh(certificates.caFile)) await makeAuthority(certificates);
+  if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates);
   const others =
     alsoTrusted !== undefined && existsSync(alsoTrusted) ? readFileSync(alsoTrusted, 'utf8') : '';
   writeFileSync(certificates.trustFile, readFileSync(certificates.caFile, 'utf8') + others);
@@ -74,24 +69,18 @@ function isFresh(file: string): boolean {
   return Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() > renewBeforeMs;
 }
 
-async function makeAuthority(
-  { dir, caFile, certificateFile }: Certificates,
-  openssl: RunOpenssl,
-): Promise<void> {
-  await newKey(authorityKey(dir), openssl);
+async function makeAuthority({ dir, caFile, certificateFile }: Certificates): Promise<void> {
+  await newKey(authorityKey(dir));
   const selfSigned = ['req', '-new', '-x509', '-sha256', '-days', String(caDays)];
   const extensions = ['-config', configurationFile(dir), '-extensions', 'authority'];
   await openssl([...selfSigned, ...extensions, '-key', authorityKey(dir), '-out', caFile]);
   writeFileSync(certificateFile, ''); // so that it is renewed: the previous authority has signed it
 }
 
-async function makeLeaf(
-  { dir, caFile, certificateFile, keyFile }: Certificates,
-  openssl: RunOpenssl,
-): Promise<void> {
+async function makeLeaf({ dir, caFile, certificateFile, keyFile }: Certificates): Promise<void> {
   const config = configurationFile(dir);
   const request = join(dir, 'localhost.csr');
-  await newKey(keyFile, openssl);
+  await newKey(keyFile);
   const subject = ['-config', config, '-subj', '/CN=localhost'];
   await openssl(['req', '-new', '-sha256', ...subject, '-key', keyFile, '-out', request]);
   const signing = ['-CA', caFile, '-CAkey', authorityKey(dir), '-set_serial', `0x${Date.now().toString(16)}`];
@@ -107,7 +96,12 @@ function authorityKey(dir: string): string {
   return join(dir, 'ca.key');
 }
 
-async function newKey(file: string, openssl: RunOpenssl): Promise<void> {
+async function newKey(file: string): Promise<void> {
   writeFileSync(file, '', { mode: 0o600 }); // openssl keeps the mode of an existing file
   await openssl(['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', file]);
+}
+
+/** @throws an error with the output of openssl when it fails */
+async function openssl(args: readonly string[]): Promise<void> {
+  await promisify(execFile)('openssl', args);
 }

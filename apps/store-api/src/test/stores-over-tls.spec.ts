@@ -2,15 +2,11 @@ import { createDataSource } from '@fulfilment/database';
 import { patientTimeouts } from '@fulfilment/database/testing';
 import { certificatesIn, storeUrl, type TlsProxy, tlsProxy } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { startStoreApi, type StoreApiUnderTest } from './store-api.fixture.js';
 import { startStoreProcess } from './store-process.fixture.js';
-
-const run = promisify(execFile);
 
 describe('a service whose PostgreSQL, Redis and RabbitMQ speak TLS', () => {
   let store: StoreApiUnderTest;
@@ -29,7 +25,7 @@ describe('a service whose PostgreSQL, Redis and RabbitMQ speak TLS', () => {
   beforeAll(async () => {
     store = await startStoreApi();
     directory = mkdtempSync(join(tmpdir(), 'tls-'));
-    const certificates = await certificatesIn(directory, undefined, (args) => run('openssl', [...args]));
+    const certificates = await certificatesIn(directory);
     caFile = certificates.caFile;
     const { DATABASE_URL, RABBITMQ_URL } = store.config;
     const [postgres, redis, rabbitmq] = await Promise.all([

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Agent } from 'undici';
 import { type Certificates, certificatesIn } from '../certificates.js';
 import { eventually } from '../eventually.js';
@@ -13,7 +11,6 @@ import { freePort } from '../free-port.js';
 import { watchedProcess } from '../watched-process.js';
 
 const template = fileURLToPath(new URL('../../../../deploy/gateway/nginx.conf.template', import.meta.url));
-const run = promisify(execFile);
 
 type Upstream =
   'STORE_API_ADDRESS' | 'CREATOR_API_ADDRESS' | 'AUTH_SERVER_ADDRESS' | 'WEBHOOK_WORKER_ADDRESS';
@@ -37,7 +34,7 @@ let sharedCertificates: Promise<Certificates> | undefined;
 function createCertificates(): Promise<Certificates> {
   const dir = mkdtempSync(join(tmpdir(), 'certificates-'));
   process.once('exit', () => rmSync(dir, { recursive: true }));
-  return certificatesIn(dir, undefined, (args) => run('openssl', [...args]));
+  return certificatesIn(dir);
 }
 
 /**
