@@ -1,6 +1,6 @@
 export { callerKey, CurrentCaller, tenantKey, type Caller } from './access/caller.js';
 export { TokenVerifier } from './access/token-verifier.js';
-export { AnyScopes, Public, RateLimit, Scopes } from './access/access-rules.js';
+export { NoScopes, Public, RateLimit, Scopes } from './access/access-rules.js';
 export type { Quota } from './access/quota-share.js';
 export { RateLimiter } from './access/rate-limiter.js';
 export { BodyLimit } from './request-bodies/body-limit.js';

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { AnyScopes, type Caller, CurrentCaller, RateLimit } from '@fulfilment/http-service';
+import { NoScopes, type Caller, CurrentCaller, RateLimit } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from '../statistics/exact-integers.interceptor.js';
 import { CreatorPath } from '../creators/creator-path.dto.js';
@@ -12,7 +12,7 @@ export class ConnectedAppsController {
   constructor(private readonly connectedApps: ReadConnectedApps) {}
 
   @Get()
-  @AnyScopes()
+  @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.listConnectedApps)

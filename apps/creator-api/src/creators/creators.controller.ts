@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { AnyScopes, type Caller, NumberedPageDto, CurrentCaller } from '@fulfilment/http-service';
+import { NoScopes, type Caller, NumberedPageDto, CurrentCaller } from '@fulfilment/http-service';
 import { Controller, Get, Query } from '@nestjs/common';
 import * as reference from './creators.reference.js';
 import { ListCreators } from './list-creators.js';
@@ -9,7 +9,7 @@ export class CreatorsController {
   constructor(private readonly creators: ListCreators) {}
 
   @Get()
-  @AnyScopes()
+  @NoScopes()
   @Operation(reference.listCreators)
   list(@CurrentCaller() caller: Caller, @Query() query: NumberedPageDto) {
     return this.creators.run(caller, query);

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { AnyScopes, type Caller, CurrentCaller, Disconnect, sendEvents } from '@fulfilment/http-service';
+import { NoScopes, type Caller, CurrentCaller, Disconnect, sendEvents } from '@fulfilment/http-service';
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { OrderStreamQuery } from './order-stream.dto.js';
@@ -11,7 +11,7 @@ export class OrderStreamController {
   constructor(private readonly streamOrders: StreamOrders) {}
 
   @Get()
-  @AnyScopes()
+  @NoScopes()
   @Operation(reference.streamOrders)
   async stream(
     @CurrentCaller() caller: Caller,

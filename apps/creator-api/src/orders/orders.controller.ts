@@ -1,6 +1,6 @@
 import { Operation } from '@fulfilment/api-reference';
 import {
-  AnyScopes,
+  NoScopes,
   type Caller,
   ConcurrencyLimit,
   CurrentCaller,
@@ -28,14 +28,14 @@ export class OrdersController {
   ) {}
 
   @Get()
-  @AnyScopes()
+  @NoScopes()
   @Operation(reference.listOrders)
   list(@CurrentCaller() caller: Caller, @Query() query: OrdersQuery) {
     return this.listOrders.run(caller, query);
   }
 
   @Get('export')
-  @AnyScopes()
+  @NoScopes()
   @ConcurrencyLimit(exportLimits)
   @Operation(reference.exportOrders)
   async export(
@@ -47,14 +47,14 @@ export class OrdersController {
   }
 
   @Get(':uuid')
-  @AnyScopes()
+  @NoScopes()
   @Operation(reference.readOrder)
   read(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readOrder.run(caller, uuid);
   }
 
   @Get(':uuid/timeline')
-  @AnyScopes()
+  @NoScopes()
   @Operation(reference.readTimeline)
   timeline(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readTimeline.run(caller, uuid);

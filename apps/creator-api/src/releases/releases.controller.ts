@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { AnyScopes, BodyLimit, type Caller, IdempotencyKey, CurrentCaller } from '@fulfilment/http-service';
+import { NoScopes, BodyLimit, type Caller, IdempotencyKey, CurrentCaller } from '@fulfilment/http-service';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { CreateRelease } from './create-release.js';
 import { CreateReleaseDto } from './create-release.dto.js';
@@ -15,21 +15,21 @@ export class ReleasesController {
   ) {}
 
   @Get()
-  @AnyScopes()
+  @NoScopes()
   @Operation(reference.listReleases)
   list(@CurrentCaller() caller: Caller, @Query() query: ListReleasesDto) {
     return this.readReleases.list(caller, query);
   }
 
   @Get(':id')
-  @AnyScopes()
+  @NoScopes()
   @Operation(reference.readRelease)
   read(@CurrentCaller() caller: Caller, @Param() { id }: ReleaseIdPath) {
     return this.readReleases.read(caller, id);
   }
 
   @Post()
-  @AnyScopes()
+  @NoScopes()
   @BodyLimit(4 * 1024)
   @Operation(reference.createRelease)
   create(

@@ -1,6 +1,6 @@
 import { Operation } from '@fulfilment/api-reference';
 import {
-  AnyScopes,
+  NoScopes,
   type Caller,
   ConcurrencyLimit,
   CurrentCaller,
@@ -24,7 +24,7 @@ export class StatementsController {
   constructor(private readonly statements: ReadStatements) {}
 
   @Get()
-  @AnyScopes()
+  @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.listStatements)
@@ -33,7 +33,7 @@ export class StatementsController {
   }
 
   @Get(':number')
-  @AnyScopes()
+  @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readStatement)
@@ -42,7 +42,7 @@ export class StatementsController {
   }
 
   @Get(':number/csv')
-  @AnyScopes()
+  @NoScopes()
   @RateLimit('stats')
   @ConcurrencyLimit(downloadLimits)
   @Operation(reference.downloadStatement)

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { AnyScopes, type Caller, CurrentCaller, RateLimit } from '@fulfilment/http-service';
+import { NoScopes, type Caller, CurrentCaller, RateLimit } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from './exact-integers.interceptor.js';
 import { CreatorPath } from '../creators/creator-path.dto.js';
@@ -18,7 +18,7 @@ export class StatisticsController {
   ) {}
 
   @Get('stats/sales')
-  @AnyScopes()
+  @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readSales)
@@ -27,7 +27,7 @@ export class StatisticsController {
   }
 
   @Get('stats/royalties')
-  @AnyScopes()
+  @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readRoyalties)
@@ -40,7 +40,7 @@ export class StatisticsController {
   }
 
   @Get('stats/series')
-  @AnyScopes()
+  @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readSeries)
@@ -49,7 +49,7 @@ export class StatisticsController {
   }
 
   @Get('ledger')
-  @AnyScopes()
+  @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readLedgerLines)

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { AnyScopes, BodyLimit, type Caller, CurrentCaller } from '@fulfilment/http-service';
+import { NoScopes, BodyLimit, type Caller, CurrentCaller } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ReadTrackUpload } from './read-track-upload.js';
 import { RegisterTrackUpload } from './register-track-upload.js';
@@ -15,7 +15,7 @@ export class TrackUploadsController {
 
   @Post('releases/:id/track-upload')
   @HttpCode(202)
-  @AnyScopes()
+  @NoScopes()
   @BodyLimit(16 * 1024)
   @Operation(reference.registerTrackUpload)
   register(
@@ -27,7 +27,7 @@ export class TrackUploadsController {
   }
 
   @Get('track-uploads/:id')
-  @AnyScopes()
+  @NoScopes()
   @Operation(reference.readTrackUpload)
   read(@CurrentCaller() caller: Caller, @Param() { id }: TrackUploadPath) {
     return this.readTrackUpload.run(caller, id);

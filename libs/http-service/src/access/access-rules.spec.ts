@@ -7,7 +7,7 @@ function list(): void {}
 describe('accessRulesOf', () => {
   it('rejects a route without a decorator for its access, and names it', () => {
     expect(() => accessRulesOf(new Reflector(), [list, NotesController])).toThrow(
-      'The route list of NotesController needs @Scopes(), @AnyScopes() or @Public().',
+      'The route list of NotesController needs @Scopes(), @NoScopes() or @Public().',
     );
   });
 });

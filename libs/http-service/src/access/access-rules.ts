@@ -7,12 +7,12 @@ const scopesMetadata = 'access:scopes';
 const publicRouteMetadata = 'access:public';
 const rateLimitMetadata = 'access:rate-limit';
 
-/** Declares the scopes that a token needs. Every route has `@Scopes()`, `@AnyScopes()` or `@Public()`. */
+/** Declares the scopes that a token needs. Every route has `@Scopes()`, `@NoScopes()` or `@Public()`. */
 export const Scopes = (...scopes: readonly [StoreScope, ...StoreScope[]]) =>
   SetMetadata(scopesMetadata, scopes);
 
 /** Declares that the route needs a token for this API, but no scope. */
-export const AnyScopes = () => SetMetadata(scopesMetadata, []);
+export const NoScopes = () => SetMetadata(scopesMetadata, []);
 
 /** Declares that the route needs no token. */
 export const Public = () => SetMetadata(publicRouteMetadata, true);
@@ -32,7 +32,7 @@ export function accessRulesOf(
   const scopes = read<readonly string[]>(scopesMetadata);
   if (scopes === undefined) {
     const route = targets.map((target) => target.name).join(' of ');
-    throw new Error(`The route ${route} needs @Scopes(), @AnyScopes() or @Public().`);
+    throw new Error(`The route ${route} needs @Scopes(), @NoScopes() or @Public().`);
   }
   return { scopes, quota: read<RateLimitName>(rateLimitMetadata) ?? 'default' };
 }
