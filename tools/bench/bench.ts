@@ -12,7 +12,7 @@ import { describeConditions, type Report, writeReport } from './report.ts';
 const help = `npm run bench -- NAME: measures compiled services. Most benchmarks compare two variants in one run.
 
   npm run bench -- auth       the authorization server against a bare oidc-provider with in-memory storage
-  npm run bench -- store      the Store API against a bare node:http and pg server with the same SQL
+  npm run bench -- store      the Store API against a bare node:http and pg server that writes the same rows
   npm run bench -- reports    the fulfilment events of a warehouse that the Store API applies per second
   npm run bench -- creator    the Creator API against a bare consumer that writes the same rows
   npm run bench -- webhooks   webhook deliveries against bare undici, the outbox relay against bare publisher confirms
@@ -134,19 +134,19 @@ function measure(
     const bench = await entry.load();
     const context = { stores: suite.dependencyUrls(), suite, ...sizes };
     return {
-      where: await describeConditions(context),
+      conditions: await describeConditions(context),
       figures: await bench({ ...context, step: (title, work) => progress.step(title, work) }),
     };
   });
 }
 
-function printResult(name: string, { where, figures }: Measured, asJson: boolean): void {
+function printResult(name: string, { conditions, figures }: Measured, asJson: boolean): void {
   if (asJson) {
     const rows = figures.map((row) => ({ ...row, met: isMet(row) }));
-    console.log(JSON.stringify({ bench: name, where, figures: rows }));
+    console.log(JSON.stringify({ bench: name, conditions, figures: rows }));
     return;
   }
-  for (const line of ['', ...where, '', ...formatTable(figures)]) console.log(line);
+  for (const line of ['', ...conditions, '', ...formatTable(figures)]) console.log(line);
 }
 
 runMain(main, help);

@@ -4,7 +4,7 @@ import type { BenchContext } from './bench-context.ts';
 import { figure, type Figure } from './figures.ts';
 import { alternate, type Sample, ratio, type Rounds } from './rounds.ts';
 
-/** An idle PostgreSQL process reports the pages that it has read within 10 s. */
+/** An idle PostgreSQL process takes up to 10 s to report which pages it has read. */
 const statisticsDelayMs = 11_000;
 /** A path may be slower with many rows by this factor at most. */
 const maxSlowdown = 1.5;
@@ -63,7 +63,7 @@ export function growthFigures(name: string, rounds: Rounds, pages?: BySize<numbe
   if (pages === undefined) return [speed];
   return [
     speed,
-    // Without a target: background loops read pages too, which matters if there are few requests.
+    // Without a target: the reads of background loops vary, so the subtracted rate is inexact.
     figure('  pages read per request, ratio to few rows', [pages.large / pages.small], 'x'),
     figure('  pages read per request', [pages.large], 'pages'),
   ];
@@ -79,7 +79,10 @@ export async function readPages({ small, large }: BySize<BenchDatabase>): Promis
   return { small: await small.pagesRead(), large: await large.pagesRead(), atMs: performance.now() };
 }
 
-/** Measures the pages that are read per ms without requests. `before` is the number at its end. */
+/**
+ * Measures the pages that are read per ms without requests. Returns the last reading as `before`, from which
+ * the first path is measured.
+ */
 export async function measureIdleReads(
   databases: BySize<BenchDatabase>,
 ): Promise<Pick<Reads, 'before' | 'idle'>> {

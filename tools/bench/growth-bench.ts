@@ -78,7 +78,8 @@ const orderPaths: Readonly<Record<string, (service: FilledStore) => Caller>> = {
   'order list by platform': (service) => () => listOrders(service, '&platform=shop'),
   'order list by store': (service) => () => listOrders(service, '&store_id=store-3'),
   'order list by external id': (service) => () => listOrders(service, '&external_order_id=external-5'),
-  // Last, since the outbox relay then publishes messages of the new orders for a while, and reads pages.
+  // Last: for a while afterwards, the outbox relay publishes the messages of the new orders, and the pages
+  // that it reads would count for the next path.
   'POST order': ({ requests }) => requests.placeOrder,
 };
 
@@ -161,12 +162,12 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
 
 async function comparePostings(context: BenchContext): Promise<Figure[]> {
   const services = await startBySize(context, 'postings', async (size, rows) => {
-    const database = `bench_growth_ledger_${size}`;
-    const creator = await ServiceProcess.create(context, 'creator-api', database);
+    const name = `bench_growth_ledger_${size}`; // of the database, and namespace of the queues
+    const creator = await ServiceProcess.create(context, 'creator-api', name);
     const data = await CreatorData.open(creator.databaseUrl);
     await data.addPostings(rows);
     await creator.start();
-    const queue = topologyOf(database).queue('creator-api.facts');
+    const queue = topologyOf(name).queue('creator-api.facts');
     return { creator, projector: { name: size, queue, data, server: creator } };
   });
   // The past months have closed, so their statements are issued first. That happens once.
@@ -183,6 +184,7 @@ async function comparePostings(context: BenchContext): Promise<Figure[]> {
     const messageTypes = 2; // orders and payments
     const warmUpRounds = 1;
     const messages = messageTypes * (context.rounds + warmUpRounds) * messagesPerSample;
+    // Per message of either type: both are measured in the same rounds, so their pages cannot be separated.
     const pages = pagesPerRequest({ ...reads, after }, { small: messages, large: messages });
     const condition = `with ${context.rowCount} postings, ratio to ${smallRowCount}`;
     return [

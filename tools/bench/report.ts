@@ -17,13 +17,13 @@ const jsonFile = join(root, 'docs', 'reference', 'benchmarks.json');
 export interface Report {
   readonly command: string;
   /** Machine, versions and sizes. */
-  readonly where: readonly string[];
+  readonly conditions: readonly string[];
   readonly figures: readonly Figure[];
 }
 
 const reportsSchema = z.record(
   z.string(),
-  z.object({ command: z.string(), where: z.array(z.string()), figures: z.array(figureSchema) }),
+  z.object({ command: z.string(), conditions: z.array(z.string()), figures: z.array(figureSchema) }),
 );
 
 /** Describes the machine, versions and sizes of a benchmark run. */
@@ -76,13 +76,20 @@ function formatPage(reports: Readonly<Record<string, Report>>): string {
   ].join('\n\n');
 }
 
-function formatSection(name: string, { command, where, figures }: Report): string[] {
+function formatSection(name: string, { command, conditions, figures }: Report): string[] {
   const rows = figures.map((measured) => {
     const { name: figureName, unit, value, target } = measured;
     const targetText =
       target === undefined ? '' : `${describeTarget(target)}: ${isMet(measured) ? 'met' : 'missed'}`;
-    return [figureName.trim(), `${formatValue(value)} ${unit}`, spreadOf(measured) ?? '', targetText];
+    // Markdown ignores spaces at the beginning of a cell.
+    const indentedName = figureName.replace(/^ +/, '&emsp;');
+    return [indentedName, `${formatValue(value)} ${unit}`, spreadOf(measured) ?? '', targetText];
   });
-  const lines = where.map((line) => `- ${line}`).join('\n');
-  return [`## ${name}`, `\`${command}\``, lines, table(['Figure', 'Median', 'Rounds', 'Target'], rows)];
+  const lines = conditions.map((line) => `- ${line}`).join('\n');
+  return [
+    `## ${name}`,
+    `\`${command}\``,
+    lines,
+    table(['Figure', 'Median', 'Range of the rounds', 'Target'], rows),
+  ];
 }

@@ -26,7 +26,7 @@ const comparisons: readonly Comparison[] = [
   { request: 'orderLimited', name: 'POST order of one limited edition', atLeast: 0.5 },
 ];
 
-/** Compares store-api with a bare server that runs the same SQL. */
+/** Compares store-api with a bare server that reads and writes the same rows. */
 export async function benchStore(context: BenchContext): Promise<readonly Figure[]> {
   const store = await createStoreProcess(context, 'bench_store');
   const shop = await Shop.open(store.databaseUrl);
