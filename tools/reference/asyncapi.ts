@@ -5,7 +5,7 @@ type MessageType = (typeof messages)[keyof typeof messages];
 
 const description = `The messages of the suite over RabbitMQ, for warehouses, pressing plants and other services of the platform.
 
-All messages go to one topic exchange; the routing key is the type, with \`order.test.\` instead of \`order.\` for test orders. Declare and bind a queue of your own to receive them. A message may arrive more than once, late or out of order: handle each \`id\` once, and of two messages about the same resource keep the newer state. Messages that may be received are published by the suite; those that may be sent are accepted from the warehouse.`;
+All messages go to one topic exchange; the routing key is the type, with \`order.test.\` instead of \`order.\` for test orders. Declare and bind a queue of your own to receive them; the user of a warehouse may bind it to \`order.*\` only. A message may arrive more than once, late or out of order: handle each \`id\` once, and of two messages about the same resource keep the newer state. Operations are named from the point of view of the suite: it sends the messages that you may consume, and receives \`fulfilment.*\` from the warehouse and the operator, and \`catalogue.*\` from the operator only.`;
 
 /** Messages that the suite accepts; it publishes all others. */
 const accepted = /^(fulfilment|catalogue)\./;

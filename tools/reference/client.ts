@@ -21,7 +21,8 @@ export async function generateClientSources(
     for (const [path, text] of await generateSources(document)) {
       const name = join(dir, shared.test(path) ? path : join(api, path));
       const source = adaptSource(path, text);
-      if ((sources[name] ?? source) !== source) throw new Failure(`${name} depends on the API.`);
+      if ((sources[name] ?? source) !== source)
+        throw new Failure(`${name} differs between the APIs, but the client contains it only once.`);
       sources[name] = source;
     }
   }

@@ -21,7 +21,7 @@ export const streamOrders = {
   errors: [
     notVisible('creator'),
     {
-      when: 'Your organisation has 20 streams open, or the service has too many.',
+      when: 'Your organisation has 20 streams open at this replica of the service, or the replica has too many.',
       example: new RateLimited(5),
     },
   ],
