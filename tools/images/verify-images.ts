@@ -77,7 +77,10 @@ export async function verifyImages(engine: Engine, tag: string): Promise<void> {
   }
 }
 
-/** An upgrade repeats these services, on volumes with secrets that an operator may have replaced. */
+/**
+ * Runs the one-shot services `secrets` and `databases` again, as an upgrade does. They must keep the existing
+ * secrets, which an operator may have replaced.
+ */
 async function checkSecondRun(composeProject: ComposeProject): Promise<void> {
   const run = (service: string): Promise<string> =>
     composeProject.mustRun(['run', '--rm', '-T', '--no-deps', service]);
@@ -110,7 +113,7 @@ async function listContainers(engine: Engine): Promise<Containers> {
   };
 }
 
-/** Removes the containers, networks and volumes of a verification, also after a signal. */
+/** Removes the containers, networks and volumes of a verification. images.ts also calls it after a signal. */
 export async function removeVerification(engine: Engine): Promise<void> {
   const remove = async (kind: string, options: readonly string[]): Promise<void> => {
     const list = kind === 'container' ? ['ls', '--all'] : ['ls'];

@@ -53,7 +53,8 @@ async function comparePayments(
   context: ChaosContext,
   { unknown, lost }: { readonly unknown: readonly string[]; readonly lost: LostByRestore },
 ): Promise<string[]> {
-  // The payments of the sandbox outlive the restore, as those of a real provider do (compare-databases.ts).
+  // A real provider keeps its payments, so compare-databases.ts has copied those of the sandbox into the
+  // restored database.
   const rows = await runSql(
     adminUrlOf('store-api', context),
     'SELECT idempotency_key AS charge, order_id AS id FROM sandbox_charges',

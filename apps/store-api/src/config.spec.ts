@@ -64,7 +64,7 @@ describe('the settings of the store-api', () => {
       expect(rejectedWith(value)).toEqual(['STRIPE_WEBHOOK_SECRET']);
   });
 
-  it('limit the payment timeout to 15 s, so that a waiting request ends before the process has to stop', () => {
+  it('limit the payment timeout to 15 s, so that a waiting request ends within the time of a shutdown', () => {
     expect(rejectedSettings({ PAYMENT_TIMEOUT_MS: '15000' })).toBeUndefined();
     expect(rejectedSettings({ PAYMENT_TIMEOUT_MS: '15001' })).toEqual(['PAYMENT_TIMEOUT_MS']);
   });

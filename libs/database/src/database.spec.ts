@@ -36,7 +36,7 @@ describe('the database', () => {
     await expect(scratch.database.rows(tooLarge)).rejects.toThrow(RangeError);
   });
 
-  it('ends a read after its own timeout, as in an outage, and keeps the timeout of the pool for others', async () => {
+  it('rejects a read after its own timeout with DependencyUnavailable, and keeps the timeout of the pool for others', async () => {
     const sleep = statement('test.sleep', 'SELECT pg_sleep(5)');
     const readTimeout = statement(
       'test.read-timeout',
@@ -121,7 +121,8 @@ describe('the database', () => {
     }
   });
 
-  it('rejects a database of another baseline although both have a later migration, and says what to do', async () => {
+  it('rejects a database that another baseline created, although they share a migration, and says what to do', async () => {
+    // The first migration of the list counts as the baseline. The database has only the second one.
     const settings = { url: scratch.url, poolSize: 2, applicationName: 'test' };
     const migrations = [OtherBaseline1700000000002, Numbers1700000000000];
     const source = createDataSource({ ...settings, migrations });
@@ -133,7 +134,7 @@ describe('the database', () => {
     }
   });
 
-  it('uses an index while a table is nearly empty, also in the plan that it keeps', async () => {
+  it('uses an index while a table is nearly empty, also in the generic plan of a named statement', async () => {
     const { database } = scratch;
     await database.run(statement('test.small', 'CREATE TABLE small (id int PRIMARY KEY)'));
     await database.run(statement('test.one', 'INSERT INTO small VALUES (1)'));
@@ -167,7 +168,7 @@ describe('the database', () => {
       expect(failure).toBeInstanceOf(DependencyUnavailable);
       await readEventually();
       proxy.discardData();
-      // Ended by its own timeout, or by the equal timeout of BEGIN.
+      // BEGIN and the statement are sent together and have the same timeout; either one ends the transaction.
       const failed = database.transaction((tx) => tx.rows(readNumbers));
       const transactionFailure: unknown = await failed.catch((error: unknown) => error);
       expect(transactionFailure).toBeInstanceOf(DependencyUnavailable);

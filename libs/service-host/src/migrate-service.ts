@@ -4,7 +4,7 @@ import { createLogger, readConfig, serviceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 import { exitIfUnsuitable } from './exit-if-unsuitable.js';
 
-const workload = 'operator'; // the creation of an index on a large table takes long
+const workload = 'operator'; // no statement timeout: creating an index on a large table takes long
 
 /**
  * Migrates a service's database. With RABBITMQ_URL, also declares the queues that the service consumes, so

@@ -27,7 +27,8 @@ export function webhookServer(
   };
   return createServer((request, response) => {
     const respond = (status: number) => {
-      const headers = status === 413 ? { connection: 'close' } : {}; // ends a body that is too large
+      // A client that sends too much must stop, so its connection is closed.
+      const headers = status === 413 ? { connection: 'close' } : {};
       response.writeHead(status, headers).end();
     };
     receive(request)

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readableLine } from './log-lines.ts';
 
 describe('a readable log line', () => {
-  it('consists of time, service, message and other fields', () => {
+  it('consists of time, service, message and other fields, without the id of the trace', () => {
     const line = JSON.stringify({
       level: 'info',
       time: '2026-11-20T10:11:12.345Z',

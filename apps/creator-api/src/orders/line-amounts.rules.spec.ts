@@ -6,7 +6,8 @@ import { standardVatRate } from './vat-rates.rules.js';
 const maxVatRateBasisPoints = 2_700;
 
 describe('lineAmounts', () => {
-  // `expected` has the total, the VAT in it, and the royalty on the rest. Comments show the rounding.
+  // `expected` has the total, the VAT in it, and the royalty on the rest. Amounts are rounded half to even;
+  // comments show where it matters.
   it.each([
     // VAT 416.5 → 416; royalty 312.45 → 312.
     { quantity: 1, unit_amount: 2499, country: 'GB', royalty_rate: 1500, expected: [2499n, 416n, 312n] },

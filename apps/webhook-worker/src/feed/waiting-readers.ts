@@ -103,16 +103,15 @@ export class WaitingReaders extends BackgroundLoop {
     await super.stop();
   }
 
-  private async endReadersWithNewEvents(): Promise<boolean> {
+  private async endReadersWithNewEvents(): Promise<void> {
     const waiting = [...this.readers];
-    if (waiting.length === 0) return false;
+    if (waiting.length === 0) return;
     const rows = await this.database.rows<FeedPosition>(findReadersWithNewEvents, [
       waiting.map(({ creatorId }) => creatorId),
       waiting.map(({ position }) => position),
     ]);
     const withNewEvents = new Set(rows.map(positionKey));
     for (const reader of waiting) if (withNewEvents.has(positionKey(reader))) reader.end();
-    return false;
   }
 }
 

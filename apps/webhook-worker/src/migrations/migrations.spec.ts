@@ -1,8 +1,8 @@
-import { migrationFaults } from '@fulfilment/database/testing';
+import { findBlockingMigrations } from '@fulfilment/database/testing';
 import { migrations } from './index.js';
 
 describe('the migrations', () => {
   it('block no concurrent read or write for long', async () => {
-    expect(await migrationFaults(migrations)).toEqual([]);
+    expect(await findBlockingMigrations(migrations)).toEqual([]);
   });
 });

@@ -46,7 +46,8 @@ export class OpenTransaction {
 
   /**
    * Commits. Rejects when that fails, unless the probe shows that it was committed.
-   * @param probe run if the outcome is unknown, as after a lost connection; without it, the commit failed
+   * @param probe run if the outcome is unknown, as after a lost connection. Without a
+   *   probe, an unknown outcome counts as a failed commit
    */
   async commit(probe?: CommitProbe): Promise<void> {
     if (probe !== undefined && this.options.returnId !== true)

@@ -62,7 +62,7 @@ describe('a consumer', () => {
 
   const diskFull = statement('test.disk-full', `DO $$ BEGIN RAISE disk_full; END $$`);
   it('retries its messages and dead-letters none while PostgreSQL reports a full disk', async () => {
-    let remainingFailures = 40; // far more than the unexpected errors that reject a message (5)
+    let remainingFailures = 40; // far more than the 5 unexpected errors after which a message is rejected
     const onHandle = async (tx: Transaction) => {
       if (remainingFailures === 0) return;
       remainingFailures -= 1;
@@ -84,7 +84,7 @@ describe('a consumer', () => {
     ['statement timeout', shortStatementTimeout, sleep],
     ['lock timeout', shortLockTimeout, lock],
   ])(
-    'dead-letters a message whose work meets the %s each time, and applies its neighbours',
+    'dead-letters a message whose work exceeds the %s in every attempt, and applies the other messages',
     async (timeout, setShortTimeout, work) => {
       await testbed.scratch.dataSource.query('CREATE TABLE locked_table ()');
       const blocker = await testbed.scratch.database.begin();

@@ -10,7 +10,7 @@ describe('PollLimit', () => {
     const limit = new PollLimit();
     expect(limit.isPaused).toBe(false);
     await expect(
-      limit.measure(() => {
+      limit.run(() => {
         nowMs += 200;
         return Promise.reject(new Error('failed'));
       }),

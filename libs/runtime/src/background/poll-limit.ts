@@ -8,6 +8,7 @@ const pauseFactor = 2;
 export class PollLimit {
   private pausedUntilMs = -Infinity;
 
+  /** Whether the caller must skip its next poll. */
   get isPaused(): boolean {
     return performance.now() < this.pausedUntilMs;
   }
@@ -17,8 +18,8 @@ export class PollLimit {
     this.pausedUntilMs = -Infinity;
   }
 
-  /** Runs a poll, and pauses the next ones in proportion to its duration. */
-  async measure<Result>(poll: () => Promise<Result>): Promise<Result> {
+  /** Runs a poll. Sets `isPaused` for twice its duration. */
+  async run<Result>(poll: () => Promise<Result>): Promise<Result> {
     const startedAtMs = performance.now();
     try {
       return await poll();

@@ -52,7 +52,7 @@ export class SlotLoop<Item> extends BackgroundLoop {
       await Promise.race(this.running);
       return true;
     }
-    const items = await this.pollLimit.measure(() => this.options.claim(free));
+    const items = await this.pollLimit.run(() => this.options.claim(free));
     for (const item of items) this.startWork(item);
     if (items.length < free) return false;
     this.pollLimit.reset();

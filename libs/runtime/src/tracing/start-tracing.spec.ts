@@ -130,15 +130,13 @@ describe('tracing', () => {
     const tracing = await start({});
     expect(isTracing()).toBe(false);
     await tracing.stop();
-    const sources = globSync('libs/*/src/**/*.ts', {
+    const sources = globSync('{apps,libs}/*/src/**/*.ts', {
       cwd: '../..',
       exclude: (path) => path.includes('testing'),
     });
-    const loading = sources.filter((path) =>
-      /^import \{(?!.*type).*'@opentelemetry|import\('@opentelemetry/m.test(
-        readFileSync(`../../${path}`, 'utf8'),
-      ),
-    );
+    // Imports of types are erased.
+    const loadingImport = /^(?:import|export) (?!type )[^;]*from '@opentelemetry|import\('@opentelemetry/m;
+    const loading = sources.filter((path) => loadingImport.test(readFileSync(`../../${path}`, 'utf8')));
     expect(loading).toEqual(['libs/runtime/src/tracing/start-tracing.ts']);
   });
 });

@@ -146,6 +146,7 @@ describe('a recharge', () => {
     await helpers.runCompleter(creator); // charged, but the response was lost
     await cancel();
     expect(await helpers.stock(creator)).toEqual([10]);
+    // The first round settles the charge, after which its refund is due. The second one refunds it.
     await helpers.runCompleter(creator);
     await store.resumeOrders();
     expect(await read()).toMatchObject({ status: 'cancelled', billing: { payment_status: 'failed' } });

@@ -34,7 +34,7 @@ let store: StoreApiUnderTest;
 beforeAll(async () => {
   stripe = await fakeStripe();
   const environment = { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '15000' };
-  // `connectTo` gives requests a pool of their own. It opens no proxy.
+  // The second argument opens no proxy here; it only gives requests a pool of their own.
   store = await startStoreApi(environment, (url) => Promise.resolve({ url, stop: () => Promise.resolve() }));
 });
 afterAll(async () => {
@@ -84,6 +84,7 @@ describe('the completer', () => {
   it('holds no connection while it waits for the provider, so that consumers continue', async () => {
     const creator = await place();
     await copyAsPending(store.database, creator.id, slots);
+    // The provider never responds for the payment method of the copies (unresponsivePaymentMethod).
     const before = stripe.requests.length;
     const completer = store.app.get(OrderCompleter);
     completer.start();

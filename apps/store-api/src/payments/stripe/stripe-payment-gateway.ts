@@ -71,8 +71,9 @@ export class StripePaymentGateway extends PaymentGateway {
   private readonly payments: StripePayments;
   private readonly mode: StripeMode;
   /**
-   * Whether Stripe has found any creator's payment method under our key. A key belongs to one account and one
-   * mode forever, so after that a missing payment method is the creator's problem, not a sign of a wrong key.
+   * Whether Stripe has found any creator's payment method with our API key. An API key belongs to one account
+   * and one mode forever, so after that a missing payment method is the creator's problem, not a sign of a
+   * wrong API key.
    */
   private hasFoundPaymentMethod = false;
 
@@ -181,7 +182,8 @@ export class StripePaymentGateway extends PaymentGateway {
       return outcomeOf(charge, await this.create(charge, keyNumber, customer));
     } catch (error) {
       if (isUnusableKeyError(error)) {
-        // Stripe repeats a response for an identical request only, so the customer was the same.
+        // Stripe repeats a response only for an identical request. So the request that first used the key had
+        // the same customer, which the lookup needs.
         await this.keys.markUnusable(charge, keyNumber, customer ?? null);
         throw new UnusableKey();
       }
@@ -195,8 +197,8 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   /**
-   * Returns the decline that an error of Stripe means.
-   * @throws the error if it is not a decline; PaymentProviderError if our key may be the reason
+   * Turns an error of Stripe into a decline, if it is one.
+   * @throws the error if it is not a decline; PaymentProviderError if a wrong API key may be the reason
    */
   private declinedBy(error: unknown, payment?: { readonly methodHasCustomer: boolean }): ChargeOutcome {
     const kind = classifyStripeError(error, payment);

@@ -57,6 +57,7 @@ describe('the statements of a delivery', () => {
         const values = types.map((type) => (type === 'date' ? `'${today}'` : 'NULL'));
         const text = `EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${values.join(', ')})`;
         const nodes = await readPlan(database, { name: '', text });
+        // ModifyTable names the partitioned table itself; its scans name the partitions.
         const tables = nodes.flatMap((node) =>
           node['Node Type'] === 'ModifyTable' ? [] : (node['Relation Name'] ?? []),
         );

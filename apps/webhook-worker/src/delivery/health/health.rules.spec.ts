@@ -33,7 +33,7 @@ describe('the health of a subscription after attempts', () => {
     });
   });
 
-  it('keeps its latency after a success that was read late by a stalled process', () => {
+  it('keeps its latency after a success of unknown duration, because this process stalled', () => {
     const before = { ...healthy, consecutiveFailures: 2, latencyMs: 40 };
     expect(healthAfterAttempts(before, [{ ...success, durationMs: null }], now, limits)).toMatchObject({
       consecutiveFailures: 0,

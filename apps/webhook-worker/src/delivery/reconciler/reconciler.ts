@@ -95,7 +95,7 @@ export class Reconciler extends BackgroundLoop {
     }
     const [range, ...rest] = this.ranges;
     if (range === undefined) return this.endScan();
-    const open = await this.pollLimit.measure(() =>
+    const open = await this.pollLimit.run(() =>
       this.database.transaction((tx) => this.repairAndFindOpen(tx, range)),
     );
     // Includes disabled subscriptions, since their manual retries and test events are sent.

@@ -1619,7 +1619,7 @@ export type StreamOrdersErrors = {
   /**
    * The quota is exceeded. Retry after the seconds in `Retry-After`.
    *
-   * Your organisation has 20 streams open, or the service has too many.
+   * Your organisation has 20 streams open at this replica of the service, or the replica has too many.
    */
   429: Error & {
     statusCode?: 429;

@@ -1,7 +1,7 @@
 import { buildConcurrently, changeBriefly } from '../index.js';
 import { storeUrl } from '@fulfilment/testing';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { migrationFaults } from './index.js';
+import { findBlockingMigrations } from './index.js';
 import { withClient } from './with-client.js';
 
 class Tables1700000000000 implements MigrationInterface {
@@ -27,10 +27,10 @@ function changeMigration(transaction: boolean, up: (runner: QueryRunner) => Prom
   };
 }
 const faultsOf = (transaction: boolean, up: (runner: QueryRunner) => Promise<unknown>) =>
-  migrationFaults([Tables1700000000000, changeMigration(transaction, up)]);
+  findBlockingMigrations([Tables1700000000000, changeMigration(transaction, up)]);
 const run = (statements: string) => (runner: QueryRunner) => runner.query(statements);
 
-describe('migrationFaults', () => {
+describe('findBlockingMigrations', () => {
   it.each([
     ['an index that is not built CONCURRENTLY', 'CREATE INDEX one_again ON one (word)'],
     ['a constraint that is validated at once', "ALTER TABLE one ADD CONSTRAINT short CHECK (word <> '')"],
@@ -44,9 +44,9 @@ describe('migrationFaults', () => {
       'ALTER TABLE one ALTER COLUMN word SET NOT NULL',
     ],
   ])('reports %s, in the transaction of the migration and in one of its own', async (_, statements) => {
-    const faults = ['Change1700000000001 reads all of one while it blocks one'];
-    expect(await faultsOf(true, run(statements))).toEqual(faults);
-    expect(await faultsOf(false, (runner) => changeBriefly(runner, statements))).toEqual(faults);
+    const problems = ['Change1700000000001 reads all of one while it blocks one'];
+    expect(await faultsOf(true, run(statements))).toEqual(problems);
+    expect(await faultsOf(false, (runner) => changeBriefly(runner, statements))).toEqual(problems);
   });
 
   it('reports a full read of one table while another is locked', async () => {
@@ -64,21 +64,21 @@ describe('migrationFaults', () => {
       await runner.query("SET lock_timeout = '1500ms'");
     });
     const migrations = [Tables1700000000000, change];
-    const [waitsForEver, ...others] = await migrationFaults(migrations, { trafficTimeout: '500ms' });
+    const [waitsForEver, ...others] = await findBlockingMigrations(migrations, { trafficTimeout: '500ms' });
     expect(waitsForEver).toBe('Change1700000000001 waits for locks without a lock_timeout');
     expect(others).toEqual(['Change1700000000001 blocks one for longer than 500ms (55P03)']);
   });
 
   it('reports a migration that may wait for a lock for longer than a request can wait', async () => {
-    const faults = await faultsOf(true, async (runner) => {
+    const problems = await faultsOf(true, async (runner) => {
       await runner.query("SET LOCAL lock_timeout = '10s'");
       await runner.query('ALTER TABLE one ADD COLUMN note text');
     });
-    expect(faults).toEqual(['Change1700000000001 waits for locks for up to 10000 ms']);
+    expect(problems).toEqual(['Change1700000000001 waits for locks for up to 10000 ms']);
   });
 
-  it('reports no fault for changes that hold their locks briefly', async () => {
-    const faults = await faultsOf(false, async (runner) => {
+  it('reports no problem for changes that hold their locks briefly', async () => {
+    const problems = await faultsOf(false, async (runner) => {
       await changeBriefly(runner, 'CREATE TABLE third (id int PRIMARY KEY REFERENCES one)');
       await runner.query('CREATE INDEX third_id ON third (id)');
       await changeBriefly(runner, "ALTER TABLE one ADD COLUMN note text NOT NULL DEFAULT ''");
@@ -86,7 +86,7 @@ describe('migrationFaults', () => {
       await runner.query('ALTER TABLE one VALIDATE CONSTRAINT noted');
       await buildConcurrently(runner, 'one_note', 'INDEX', 'one (note)');
     });
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it('reports a change in a DO block outside of a transaction', async () => {
@@ -95,8 +95,8 @@ describe('migrationFaults', () => {
       await runner.query('DO $$ BEGIN ALTER TABLE one ALTER COLUMN id TYPE bigint; END $$');
       await runner.query("SET lock_timeout = '1500ms'");
     });
-    const faults = await migrationFaults([Tables1700000000000, change], { trafficTimeout: '500ms' });
-    expect(faults).toContain('Change1700000000001 reads all of one while it blocks one');
+    const problems = await findBlockingMigrations([Tables1700000000000, change], { trafficTimeout: '500ms' });
+    expect(problems).toContain('Change1700000000001 reads all of one while it blocks one');
   });
 
   it('rejects and drops its database when its traffic cannot connect', async () => {
@@ -108,8 +108,8 @@ describe('migrationFaults', () => {
         await administer(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
       }
     }
-    const faults = migrationFaults([Closing1700000000000, changeMigration(true, run('SELECT 1'))]);
-    await expect(faults).rejects.toThrow('not currently accepting connections');
+    const problems = findBlockingMigrations([Closing1700000000000, changeMigration(true, run('SELECT 1'))]);
+    await expect(problems).rejects.toThrow('not currently accepting connections');
     const { rowCount } = await administer(`SELECT FROM pg_database WHERE datname = '${database}'`);
     expect(rowCount).toBe(0);
   });

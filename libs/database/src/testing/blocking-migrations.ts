@@ -9,7 +9,7 @@ type Migration = new () => MigrationInterface;
 
 /** Lock timeout of the simulated writes; a shorter one would fail on a busy machine. */
 const defaultTrafficTimeout = '20s';
-/** Rounds of traffic over all tables during a concurrent write, for which a migration has to wait. */
+/** Rounds of traffic over all tables that must complete while the migration waits for an open write. */
 const roundsDuringWrite = 2;
 /** The longest allowed `lock_timeout`: while a migration waits for a lock, other statements wait for it. */
 const maxLockTimeoutMs = 2_000;
@@ -40,14 +40,14 @@ const readLockTimeout = "SELECT setting::int AS ms FROM pg_settings WHERE name =
  * - Traffic: a table that cannot be written in time while a migration waits for an open transaction.
  * @param options.trafficTimeout the time for a write; by default 20 s
  */
-export async function migrationFaults(
+export async function findBlockingMigrations(
   migrations: readonly Migration[],
   { trafficTimeout = defaultTrafficTimeout } = {},
 ): Promise<readonly string[]> {
   const scratch = await scratchDatabase([]);
   const traffic = new Traffic(scratch.database, scratch.url, trafficTimeout);
-  const faults: string[] = [];
-  const watched = migrations.map((migration) => watch(migration, traffic, faults));
+  const problems: string[] = [];
+  const watched = migrations.map((migration) => watch(migration, traffic, problems));
   const source = createDataSource({
     url: scratch.url,
     poolSize: 2,
@@ -66,11 +66,11 @@ export async function migrationFaults(
       await scratch.drop();
     }
   }
-  return [...new Set([...faults, ...traffic.faults])];
+  return [...new Set([...problems, ...traffic.problems])];
 }
 
 /** Wraps a migration to report its effects on the tables that existed before it. */
-function watch(migration: Migration, traffic: Traffic, faults: string[]): Migration {
+function watch(migration: Migration, traffic: Traffic, problems: string[]): Migration {
   const original = new migration();
   const name = original.name ?? migration.name;
   return class implements MigrationInterface {
@@ -80,8 +80,8 @@ function watch(migration: Migration, traffic: Traffic, faults: string[]): Migrat
 
     async up(runner: QueryRunner): Promise<void> {
       const before = await traffic.begin(name);
-      const watcher = new Watcher(runner, name, before, faults);
-      await watcher.onTransactionStart();
+      const watcher = new Watcher(runner, name, before, problems);
+      if (this.transaction) await watcher.onTransactionStart(); // TypeORM has begun it
       await original.up(watcher.runner);
       if (this.transaction) await watcher.beforeCommit(); // TypeORM commits after `up`
       traffic.end();
@@ -104,7 +104,7 @@ class Watcher {
     private readonly base: QueryRunner,
     private readonly migration: string,
     private readonly tablesBefore: readonly string[],
-    private readonly faults: string[],
+    private readonly problems: string[],
   ) {
     this.runner = new Proxy(base, {
       get: (target, name, receiver): unknown => {
@@ -119,7 +119,7 @@ class Watcher {
     this.scansBefore = await this.scansNow();
   }
 
-  /** Reports the faults of a transaction. */
+  /** Reports the problems of a transaction. */
   async beforeCommit(): Promise<void> {
     const blocked = await this.rows<{ name: string }>(findBlockingLocks, [this.tablesBefore]);
     const scansNow = await this.scansNow();
@@ -168,8 +168,8 @@ class Watcher {
     return new Map(rows.map(({ name, scans: count }) => [name, count]));
   }
 
-  private report(fault: string): void {
-    this.faults.push(`${this.migration} ${fault}`);
+  private report(problem: string): void {
+    this.problems.push(`${this.migration} ${problem}`);
   }
 
   private async rows<Row>(text: string, parameters: unknown[] = []): Promise<Row[]> {
@@ -189,7 +189,7 @@ function areRows<Row>(value: unknown): value is Row[] {
  * transaction at the start of each migration.
  */
 class Traffic {
-  readonly faults: string[] = [];
+  readonly problems: string[] = [];
   private readonly stopped = new AbortController();
   /** The migration that runs, or ran last. */
   private currentMigration = '';
@@ -283,7 +283,7 @@ class Traffic {
       await client.query('ROLLBACK TO SAVEPOINT write_lock');
       const code = error instanceof pg.DatabaseError ? error.code : undefined;
       if (code === '42P01') return; // dropped by the migration
-      this.faults.push(
+      this.problems.push(
         `${this.currentMigration} blocks ${name} for longer than ${this.timeout} (${code ?? String(error)})`,
       );
     }
