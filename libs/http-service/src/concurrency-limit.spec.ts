@@ -25,9 +25,14 @@ describe('ConcurrencyInterceptor', () => {
   beforeEach(() => started.splice(0));
 
   /** Requests that end when the test closes their response. */
-  function requests(limit: ConcurrencyInterceptor, count: number, caller: Partial<Caller> = {}) {
+  function requests(
+    limit: ConcurrencyInterceptor,
+    count: number,
+    caller: Partial<Caller> = {},
+    { closed } = { closed: false },
+  ) {
     return Array.from({ length: count }, (_, index) => {
-      const [request, response] = [{}, Object.assign(new EventEmitter(), { closed: false })];
+      const [request, response] = [{}, Object.assign(new EventEmitter(), { closed })];
       setCaller(request, { ...anyone, ...caller });
       const handled = limit.intercept(new ExecutionContextHost([request, response]), {
         handle: () => {
@@ -75,6 +80,17 @@ describe('ConcurrencyInterceptor', () => {
     const [next] = requests(limit, 1, { organisationId: 'org_a' });
     await expect(Promise.race([next?.handled, nextTick().then(() => 'waits')])).resolves.toBe('waits');
     expect(started).toEqual([0]);
+  });
+
+  it('keeps no place for a request whose client disconnected before', async () => {
+    const limit = new ConcurrencyInterceptor({ maxConcurrent: 1, maxPerTenant: 2 });
+    const [running] = requests(limit, 1, { organisationId: 'org_a' });
+    await running?.handled;
+    const [left] = requests(limit, 1, { organisationId: 'org_a' }, { closed: true });
+    await left?.handled;
+    const [next] = requests(limit, 1, { organisationId: 'org_a' });
+    await expect(Promise.race([next?.handled, nextTick().then(() => 'waits')])).resolves.toBe('waits');
+    expect(started).toHaveLength(1);
   });
 
   it('rejects requests beyond the waiting limit with 503, and accepts requests when slots are free', async () => {

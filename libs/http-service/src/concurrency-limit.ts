@@ -80,6 +80,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
    * @throws ServiceUnavailable if too many requests wait
    */
   private async acquireSlot(response: Response): Promise<boolean> {
+    if (response.closed) return false;
     if (this.running < this.limits.maxConcurrent) {
       this.running += 1;
       return true;
