@@ -4,6 +4,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+/** Runs `openssl` with these arguments. @throws when it fails */
+export type RunOpenssl = (args: readonly string[]) => Promise<unknown>;
+
 export interface Certificates {
   readonly dir: string;
   /** Certificate of the local authority that clients must trust. */
@@ -13,6 +16,8 @@ export interface Certificates {
   /** File for NODE_EXTRA_CA_CERTS: the local authority and further trusted certificates. */
   readonly trustFile: string;
 }
+
+const runOpenssl: RunOpenssl = (args) => promisify(execFile)('openssl', args);
 
 const leafDays = 397; // the maximum that browsers accept
 const caDays = 3650;
@@ -43,8 +48,13 @@ subjectAltName = DNS:localhost, IP:127.0.0.1, IP:0:0:0:0:0:0:0:1
  * Returns the certificates in the state directory, and creates or renews them if necessary. Set-up runs this
  * file before the build, so it imports no code of the project.
  * @param alsoTrusted a file with further trusted certificates, for `trustFile`
+ * @param openssl runs the program; by default the one in PATH
  */
-export async function certificatesIn(stateDir: string, alsoTrusted?: string): Promise<Certificates> {
+export async function certificatesIn(
+  stateDir: string,
+  alsoTrusted?: string,
+  openssl: RunOpenssl = runOpenssl,
+): Promise<Certificates> {
   const dir = join(stateDir, 'certificates');
   const certificates = {
     dir,
@@ -55,8 +65,8 @@ export async function certificatesIn(stateDir: string, alsoTrusted?: string): Pr
   };
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   writeFileSync(configurationFile(dir), configuration);
-  if (!isFresh(certificates.caFile)) await makeAuthority(certificates);
-  if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates);
+  if (!isFresh(certificates.caFile)) await makeAuthority(certificates, openssl);
+  if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates, openssl);
   const others =
     alsoTrusted !== undefined && existsSync(alsoTrusted) ? readFileSync(alsoTrusted, 'utf8') : '';
   writeFileSync(certificates.trustFile, readFileSync(certificates.caFile, 'utf8') + others);
@@ -69,18 +79,24 @@ function isFresh(file: string): boolean {
   return Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() > renewBeforeMs;
 }
 
-async function makeAuthority({ dir, caFile, certificateFile }: Certificates): Promise<void> {
-  await newKey(authorityKey(dir));
+async function makeAuthority(
+  { dir, caFile, certificateFile }: Certificates,
+  openssl: RunOpenssl,
+): Promise<void> {
+  await newKey(authorityKey(dir), openssl);
   const selfSigned = ['req', '-new', '-x509', '-sha256', '-days', String(caDays)];
   const extensions = ['-config', configurationFile(dir), '-extensions', 'authority'];
   await openssl([...selfSigned, ...extensions, '-key', authorityKey(dir), '-out', caFile]);
   writeFileSync(certificateFile, ''); // so that it is renewed: the previous authority has signed it
 }
 
-async function makeLeaf({ dir, caFile, certificateFile, keyFile }: Certificates): Promise<void> {
+async function makeLeaf(
+  { dir, caFile, certificateFile, keyFile }: Certificates,
+  openssl: RunOpenssl,
+): Promise<void> {
   const config = configurationFile(dir);
   const request = join(dir, 'localhost.csr');
-  await newKey(keyFile);
+  await newKey(keyFile, openssl);
   const subject = ['-config', config, '-subj', '/CN=localhost'];
   await openssl(['req', '-new', '-sha256', ...subject, '-key', keyFile, '-out', request]);
   const signing = ['-CA', caFile, '-CAkey', authorityKey(dir), '-set_serial', `0x${Date.now().toString(16)}`];
@@ -96,12 +112,7 @@ function authorityKey(dir: string): string {
   return join(dir, 'ca.key');
 }
 
-async function newKey(file: string): Promise<void> {
+async function newKey(file: string, openssl: RunOpenssl): Promise<void> {
   writeFileSync(file, '', { mode: 0o600 }); // openssl keeps the mode of an existing file
   await openssl(['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', file]);
-}
-
-/** @throws an error with the output of openssl when it fails */
-async function openssl(args: readonly string[]): Promise<void> {
-  await promisify(execFile)('openssl', args);
 }
