@@ -77,20 +77,48 @@ export const flacSamplesPerFrame = 4096;
 
 /** FLAC at 8000 Hz: one frame for each value, whose samples all have that value (RFC 9639 §9). */
 export function flac(values: readonly number[]): Buffer {
+  const header = Buffer.from([0xff, 0xf8, 0xc0, 0x08]);
+  const frames = values.map((value, number) =>
+    flacFrame(header, number, Buffer.alloc(0), Buffer.from([0, value >>> 8, value & 0xff])),
+  );
+  return flacFile({ samplesPerFrame: flacSamplesPerFrame, channels: 1, bits: 16 }, frames);
+}
+
+export const maxFlacSamplesPerFrame = 65_535;
+
+/** FLAC at 8000 Hz of silent frames with the maximum size: 65535 samples of 24 bits in 8 channels, 1.6 MB. */
+export function flacOfLargeFrames(count: number): Buffer {
+  const [channels, bits] = [8, 24];
+  const header = Buffer.from([0xff, 0xf8, 0x70, (channels - 1) << 4]);
+  const blockSize = Buffer.alloc(2);
+  blockSize.writeUInt16BE(maxFlacSamplesPerFrame - 1);
+  const verbatim = Buffer.concat([Buffer.from([2]), Buffer.alloc((maxFlacSamplesPerFrame * bits) / 8)]);
+  const content = Buffer.concat(Array.from({ length: channels }, () => verbatim));
+  const frames = Array.from({ length: count }, (_, number) => flacFrame(header, number, blockSize, content));
+  return flacFile({ samplesPerFrame: maxFlacSamplesPerFrame, channels, bits }, frames);
+}
+
+/** @param blockSize the block size if the header has a code for it, else empty */
+function flacFrame(header: Buffer, number: number, blockSize: Buffer, content: Buffer): Buffer {
+  const coded = Buffer.from(String.fromCodePoint(number), 'utf8'); // frame numbers are coded like UTF-8
+  const head = Buffer.concat([header, coded, blockSize]);
+  const frame = Buffer.concat([head, Buffer.from([crc(head, 8, 0x07)]), content]);
+  const checksum = Buffer.alloc(2);
+  checksum.writeUInt16BE(crc(frame, 16, 0x8005));
+  return Buffer.concat([frame, checksum]);
+}
+
+function flacFile(
+  stream: { readonly samplesPerFrame: number; readonly channels: number; readonly bits: number },
+  frames: readonly Buffer[],
+): Buffer {
+  const { samplesPerFrame, channels, bits } = stream;
   const info = Buffer.alloc(34);
-  info.writeUInt16BE(flacSamplesPerFrame, 0);
-  info.writeUInt16BE(flacSamplesPerFrame, 2);
-  info.writeUIntBE(8000 << 4, 10, 3); // 20 bits of rate, 3 of channels - 1, one of bits - 1
-  info.writeUInt8(15 << 4, 13);
-  info.writeUInt32BE(values.length * flacSamplesPerFrame, 14);
-  const frames = values.map((value, number) => {
-    const coded = Buffer.from(String.fromCodePoint(number), 'utf8'); // frame numbers are coded like UTF-8
-    const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0xc0, 0x08]), coded]);
-    const frame = Buffer.concat([header, Buffer.from([crc(header, 8, 0x07), 0, value >>> 8, value & 0xff])]);
-    const checksum = Buffer.alloc(2);
-    checksum.writeUInt16BE(crc(frame, 16, 0x8005));
-    return Buffer.concat([frame, checksum]);
-  });
+  info.writeUInt16BE(samplesPerFrame, 0);
+  info.writeUInt16BE(samplesPerFrame, 2);
+  // 20 bits of rate, 3 of channels - 1, 5 of bits - 1
+  info.writeUInt32BE(((8000 << 12) | ((channels - 1) << 9) | ((bits - 1) << 4)) >>> 0, 10);
+  info.writeUInt32BE(frames.length * samplesPerFrame, 14);
   return Buffer.concat([Buffer.from('fLaC'), Buffer.from([0x80, 0, 0, 34]), info, ...frames]);
 }
 

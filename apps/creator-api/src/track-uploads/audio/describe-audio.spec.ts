@@ -7,7 +7,15 @@ import {
   m4aWithGaps,
   outcomeOf,
 } from './audio-files.fixture.js';
-import { aiff, flac, flacSamplesPerFrame, sample, wave } from './audio-samples.fixture.js';
+import {
+  aiff,
+  flac,
+  flacOfLargeFrames,
+  flacSamplesPerFrame,
+  maxFlacSamplesPerFrame,
+  sample,
+  wave,
+} from './audio-samples.fixture.js';
 
 describe('describeAudio', () => {
   const tagged = { title: 'Slow Signal', position: 3 };
@@ -82,6 +90,12 @@ describe('describeAudio', () => {
     const values = Array.from({ length: frames }, (_, index) => (index * 40_503) & 0xffff);
     const seconds = (frames * flacSamplesPerFrame) / 8000;
     expect((await describeFile(flac(values))).audio.duration_seconds).toBe(seconds);
+  });
+
+  it('finds the last frame of FLAC among frames of more than 1 MiB', async () => {
+    const { audio } = await describeFile(flacOfLargeFrames(2));
+    const milliseconds = (2 * maxFlacSamplesPerFrame) / 8;
+    expect(audio.duration_seconds).toBe(Math.floor(milliseconds) / 1000);
   });
 
   // An AudioSpecificConfig (ISO/IEC 14496-3 §1.6.2.1) in hex.
