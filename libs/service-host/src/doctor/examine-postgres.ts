@@ -106,7 +106,10 @@ async function serverFindings(pool: DataSource, { extensions, roles }: Deploymen
       missing,
       (list) => `The role of the service may not assume: ${list}.`,
       missing
-        .map((role) => `Run CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO the role of the service.`)
+        .map(
+          (role) =>
+            `Run GRANT ${role} TO the role of the service, after CREATE ROLE ${role} NOLOGIN if it is missing.`,
+        )
         .join(' '),
     ),
   ];
