@@ -20,7 +20,7 @@ async function main(args: readonly string[]): Promise<number> {
     terminal,
     environment: process.env,
     signal: stop.signal,
-    onResend: (resend) => readKeys({ r: resend, '\u0003': requestStop }),
+    registerResend: (resend) => readKeys({ r: resend, '\u0003': requestStop }),
   });
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -8,7 +8,7 @@ async function run(line: string): Promise<{ output: string; error: unknown }> {
     terminal: { result: (text) => lines.push(text), note: (text) => lines.push(text) },
     environment: {},
     signal: new AbortController().signal,
-    onResend: () => undefined,
+    registerResend: () => undefined,
   });
   const error: unknown = await program.parseAsync(line.split(' '), { from: 'user' }).then(
     () => undefined,

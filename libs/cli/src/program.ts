@@ -18,7 +18,7 @@ export interface Host {
   /** Aborted when the person stops the program. */
   readonly signal: AbortSignal;
   /** Registers a function to call each time the person presses `r`. */
-  readonly onResend: (resend: () => void) => void;
+  readonly registerResend: (resend: () => void) => void;
 }
 
 const helpFooter = `
@@ -67,7 +67,7 @@ function addSessionCommands(program: Command, { terminal, environment, signal }:
   });
 }
 
-function addListen(program: Command, { terminal, environment, signal, onResend }: Host): void {
+function addListen(program: Command, { terminal, environment, signal, registerResend }: Host): void {
   storeCommand(program, 'listen', 'prints the events of the creator, and forwards them to a receiver')
     .option('--forward-to <url>', 'send each event there, as a signed delivery', parseUrl)
     .option(
@@ -77,7 +77,7 @@ function addListen(program: Command, { terminal, environment, signal, onResend }
       [],
     )
     .addOption(
-      new Option('--from <position>', 'where to begin; saved: after the last event that was handled')
+      new Option('--from <position>', 'where to begin; saved: after the last page of events that was handled')
         .choices(['saved', 'now', 'oldest'])
         .default('saved'),
     )
@@ -85,7 +85,7 @@ function addListen(program: Command, { terminal, environment, signal, onResend }
     .option('--secret <secret>', 'secret of the signatures; by default one that is created once and kept')
     .addHelpText('after', '\nr sends the last event again, Ctrl-C stops.')
     .action((options: SuiteOptions & ListenOptions) =>
-      listen(openSuite(options.url, environment), options, terminal, { signal, onResend }),
+      listen(openSuite(options.url, environment), options, terminal, { signal, registerResend }),
     );
 }
 

@@ -73,7 +73,7 @@ async function readPage(
       signal.throwIfAborted();
       if (error instanceof ApiError && error.details.some(({ field }) => field === 'after'))
         throw new Failure(
-          'The saved position is no longer valid: the feed was not read for 30 days, or the token is for another creator. Start again with --from oldest.',
+          'The saved position is no longer valid: the feed was not read for 30 days, or the suite was reset. Start again with --from oldest or --from now.',
           { cause: error },
         );
       if (!isTransient(error)) throw error;

@@ -73,7 +73,7 @@ async function start(options: Partial<ListenOptions> = {}) {
         if (line.startsWith('Listening')) ready.resolve();
       },
     },
-    { signal: stop.signal, onResend: (callback) => (resend = callback) },
+    { signal: stop.signal, registerResend: (callback) => (resend = callback) },
   );
   const end = async (): Promise<void> => {
     stop.abort();

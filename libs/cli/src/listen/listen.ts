@@ -13,7 +13,7 @@ export interface ListenOptions {
   readonly forwardTo?: string | undefined;
   /** Names and patterns such as `order.*`; empty for all events. */
   readonly events: readonly string[];
-  /** `saved`: after the last event that was handled, or like `now` if there is none. */
+  /** `saved`: after the last page of events that was handled, or like `now` if there is none. */
   readonly from: 'saved' | 'now' | 'oldest';
   /** The position is saved under this name. */
   readonly name: string;
@@ -30,7 +30,7 @@ export async function listen(
   suite: Suite,
   options: ListenOptions,
   terminal: Terminal,
-  { signal, onResend }: { signal: AbortSignal; onResend: (resend: () => void) => void },
+  { signal, registerResend }: { signal: AbortSignal; registerResend: (resend: () => void) => void },
 ): Promise<void> {
   const { json, forwardTo, from, name } = options;
   const matches = eventFilter(options.events);
@@ -57,7 +57,7 @@ export async function listen(
         const creatorName = printable(creator.name ?? creator.id);
         note(`Listening to the events of ${creatorName}${forwarding}. Press Ctrl-C to stop.`);
         // A resend fails only if the signal aborts.
-        if (forwarder !== undefined) onResend(() => void forwarder.resend().catch(() => undefined));
+        if (forwarder !== undefined) registerResend(() => void forwarder.resend().catch(() => undefined));
       },
       handle: async (event) => {
         if (!matches(event.event)) return;
@@ -73,7 +73,8 @@ export async function listen(
   }
 }
 
-const longestEvent = 'product.inventory_changed'.length;
+/** Width of the column of event names. */
+const eventNameWidth = 'product.inventory_changed'.length;
 
 /** An event with the attempt to forward it; without a receiver, only the event. */
 type Reported = Partial<ForwardAttempt> & Pick<ForwardAttempt, 'event'>;
@@ -87,7 +88,7 @@ function jsonLine({ event, attempt, outcome }: Reported): string {
 function textLine({ event, attempt, outcome }: Reported): string {
   const response = typeof outcome === 'number' ? `responded ${outcome}` : 'did not respond';
   const time = new Date().toISOString().slice(11, 23); // HH:MM:SS.mmm
-  const cells = [time, event.event.padEnd(longestEvent), event.id];
+  const cells = [time, event.event.padEnd(eventNameWidth), event.id];
   return printable([...cells, ...(outcome === undefined ? [] : [`attempt ${attempt}`, response])].join('  '));
 }
 
