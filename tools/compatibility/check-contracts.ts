@@ -6,6 +6,7 @@ function checkContracts(): void {
   const released = releasedContracts();
   if (released === undefined) throw new Failure(`${releasedContractsDir} is missing.`);
   const findings = contractFindings(released, currentContracts());
+  // A difference is a finding for each service of the document, so it is printed once.
   const lines = new Set(findings.map(({ column, text }) => `${column}: ${text}`));
   if (lines.size > 0) throw new Failure(`Breaks the last release:\n${[...lines].join('\n')}`);
 }

@@ -37,14 +37,15 @@ export function toReport({ at, headers, verification }: Arrival, responseStatus:
   };
 }
 
-const longestEvent = 'product.inventory_changed'.length;
+/** Width of the column of event names. */
+const eventNameWidth = 'product.inventory_changed'.length;
 
 /** Formats a line: time (UTC, HH:MM:SS.mmm), event, id, delivery, attempt, verification, response. */
 export function formatLine(report: DeliveryReport): string {
   return (
     [
       report.at.slice(11, 23),
-      (report.event ?? '-').padEnd(longestEvent),
+      (report.event ?? '-').padEnd(eventNameWidth),
       report.id ?? '-',
       report.delivery ?? '-',
       `attempt ${report.attempt ?? '-'}`,

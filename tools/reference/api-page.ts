@@ -108,7 +108,7 @@ function eventSections(events: readonly DocumentedOperation[], document: OpenApi
   const [first] = events;
   if (first === undefined) return [];
   return [
-    heading(2, 'events', 'Events'),
+    heading(2, 'events', 'Webhook requests'),
     'The requests that are sent to the URL of a subscription, with these headers:',
     parameterTable(first),
     'Your response:',

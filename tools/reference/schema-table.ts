@@ -95,7 +95,9 @@ function bounds(schema: Node): string[] {
 
 function span(min: number | undefined, max: number | undefined, unit: string): string[] {
   if (min === undefined && max === undefined) return [];
-  if (min === Number.MIN_SAFE_INTEGER) return []; // any integer
+  // zod adds this bound to an integer without a minimum, and its counterpart to one without a maximum.
+  if (min === Number.MIN_SAFE_INTEGER)
+    return span(undefined, max === Number.MAX_SAFE_INTEGER ? undefined : max, unit);
   if (min === undefined) return [`at most ${max}${unit}`];
   if (min === max) return [`${min}${unit}`];
   return [max === undefined ? `at least ${min}${unit}` : `${min} to ${max}${unit}`];

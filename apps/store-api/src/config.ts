@@ -64,7 +64,7 @@ export const storeApiSettings = apiSettings
     STRIPE_API_URL: z
       .url({ protocol: /^https?$/ })
       .default('https://api.stripe.com')
-      .describe('URL of the Stripe API; it must be https, except in tests'),
+      .describe('URL of the Stripe API; another URL, and plain http, are only for tests'),
     TEST_ORDER_STEP_MS: integerSetting({ min: 0, max: 86_400_000, default: 600_000 }).describe(
       'Time after which the simulated warehouse ships a paid test order, and after that delivers it; 0: only events reported by `POST /v1/test/orders/{id}/events`',
     ),

@@ -2,7 +2,7 @@
 export const faultPoints = [
   'key-claimed',
   'order-written', // not committed
-  'order-committed', // not yet charged
+  'order-placed', // committed, not yet charged
   'charged',
   'next-key-taken', // the next idempotency key for Stripe is stored, but no request has used it
   'order-settled-uncommitted',

@@ -13,7 +13,7 @@ export const reference: ServiceReference = {
       description: 'Delivery history, test events, retries and recoveries.',
     },
     {
-      name: 'Event feed',
+      name: 'Events',
       description: 'The events of a creator, for receivers that have no public address.',
     },
   ],

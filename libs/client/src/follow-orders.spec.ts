@@ -60,7 +60,7 @@ describe('followOrders', () => {
       reply(response, received);
     });
     expect(await follow(4, '0', timeoutMs)).toEqual(['open', 'o1', 'open', 'o2']);
-    // Each once: a request whose response is slow is repeated.
+    // Without duplicates: a request whose response is slow is repeated.
     expect([...new Set(lastEventIds())]).toEqual(['0', '2']);
   });
 

@@ -31,7 +31,7 @@ function problemOf(thrown: unknown): Problem | undefined {
   if (thrown instanceof DependencyUnavailable) return new ServiceUnavailable();
   if (thrown instanceof URIError)
     return new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);
-  const type = property(thrown, 'type'); // only errors of body-parser have one
+  const type = property(thrown, 'type'); // errors of body-parser have one
   if (type === 'entity.too.large') return new PayloadTooLarge(Number(property(thrown, 'limit')));
   if (type === 'encoding.unsupported')
     return new UnsupportedMediaType('Send the request body without Content-Encoding.', 'content-encoding');

@@ -23,7 +23,7 @@ async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
  * Returns the minimum of `longestBlockMs` over at most `maxRuns` runs, and stops at the first run within the
  * limit. A block that not every run has is caused by something else, such as garbage collection or the host.
  */
-export async function minLongestBlockMs(
+export async function repeatableBlockMs(
   work: () => Promise<unknown>,
   limitMs: number,
   maxRuns = 12,

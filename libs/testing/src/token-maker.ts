@@ -17,7 +17,7 @@ export interface TokenMaker {
 }
 
 /** A header parameter that no API understands. Tests list it in `crit` (RFC 7515 §4.1.11). */
-export const criticalRule = 'urn:example:rule';
+export const unknownCriticalParameter = 'urn:example:rule';
 
 /** Starts a fake authorization server, which publishes its key and signs tokens. */
 export async function tokenMaker(): Promise<TokenMaker> {
@@ -47,7 +47,7 @@ export async function tokenMaker(): Promise<TokenMaker> {
         ...claims,
       })
         .setProtectedHeader({ alg: 'ES256', kid: 'test', typ: 'at+jwt', ...header })
-        .sign(privateKey, { crit: { [criticalRule]: true } });
+        .sign(privateKey, { crit: { [unknownCriticalParameter]: true } });
     },
     stop: close,
   };

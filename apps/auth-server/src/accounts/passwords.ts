@@ -32,7 +32,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Whether a password matches a stored hash. Without a hash, for an unknown user, it takes the same time and
- * returns false.
+ * returns false, so that the duration does not reveal whether the user exists.
  * @throws ServiceUnavailable when too many verifications are waiting
  */
 export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {

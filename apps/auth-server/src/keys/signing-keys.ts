@@ -138,7 +138,8 @@ export class SigningKeys {
   }
 
   /**
-   * Removes a leaked key: its signatures are no longer accepted, valid tokens included. A removed next key is
+   * Removes a leaked key: the APIs no longer accept its signatures, valid tokens included. Introspection and
+   * UserInfo compare digests instead, so they accept issued tokens until they expire. A removed next key is
    * replaced.
    * @throws Error for an active key, which still signs, and for an unknown key
    */

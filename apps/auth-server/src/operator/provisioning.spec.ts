@@ -21,7 +21,7 @@ describe('user disable', () => {
     const { tokens, browser } = await app.signIn('openid offline_access', { email });
     expect(await runCommand('user disable', { USER: email.toUpperCase() })).toMatchObject({
       disabled: true,
-      tokens_ended: 1,
+      tokens_ended: 1, // counts only access tokens
     });
     expect(await isDenied(tokens.access_token)).toBe(true);
     expect(await client.tokenIntrospection(app.configuration, tokens.access_token)).toEqual({

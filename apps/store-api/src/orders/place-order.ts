@@ -57,7 +57,7 @@ export class PlaceOrder {
     if (claim.state === 'resumed') return this.respond(await this.resume(claim.orderId), replayHeaders);
     this.faultPoints.pass('key-claimed');
     const newOrder = await this.priceAndWrite(placement);
-    this.faultPoints.pass('order-committed');
+    this.faultPoints.pass('order-placed');
     return this.respond(await this.chargeAndSettle(newOrder.charge, newOrder));
   }
 

@@ -178,7 +178,7 @@ describe("the operator's file of shipping services", () => {
     expect(shippingFile.safeParse({ ...shipping, services }).success).toBe(false);
   });
 
-  it('is rejected with an unsupported currency, which the error names', () => {
+  it('is rejected with an unsupported currency, and the error names its member', () => {
     const bands = [{ max_weight_grams: 500, amount: 1, extra_500g_amount: 1 }];
     const cards = [{ zone: 'uk', currency: 'CHF', bands }];
     const services = shipping.services.map((service) => ({ ...service, rate_cards: cards }));

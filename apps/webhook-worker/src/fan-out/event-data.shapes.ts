@@ -21,7 +21,7 @@ const updated = {
   updated_at: z.iso
     .datetime()
     .describe(
-      'When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state',
+      'When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state',
     ),
 };
 const quantity = { quantity: z.int().min(0).nullable().describe('Pieces left') };

@@ -4,7 +4,7 @@ import { feedPageShape } from './feed.shapes.js';
 
 export const readEvents = {
   id: 'readEvents',
-  tag: 'Event feed',
+  tag: 'Events',
   summary: 'Read the event feed',
   description: [
     'Returns the events of the connected creator, with the ids and bodies that webhooks have, for receivers without a public address. No subscription is needed. The first request starts the feed of the creator.',

@@ -81,7 +81,7 @@ export const retryDelivery = {
   description:
     'Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. ' +
     'If the attempt fails, a delivery that had succeeded, had failed or was held keeps its status. An open delivery is `retrying` and due as before, or `held` if the subscription is disabled. ' +
-    'If the receiver responds with 410, the subscription is disabled, and a delivery that was open or held becomes `failed`. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
+    'If the receiver responds with 410, a delivery that was open or held becomes `failed`, and the subscription is disabled unless it was a test event or has another URL by then. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
   path: { id: subscription, delivery_id: delivery },
   response: {
     description: 'The delivery, due for an attempt.',

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { revokedTokenKey } from '@fulfilment/contracts';
-import { criticalRule, storeUrl, type TokenMaker } from '@fulfilment/testing';
+import { unknownCriticalParameter, storeUrl, type TokenMaker } from '@fulfilment/testing';
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { Redis } from 'ioredis';
 import { createHmac, randomUUID } from 'node:crypto';
@@ -76,7 +76,10 @@ describe('an API', () => {
       return `${token.slice(0, token.lastIndexOf('.'))}.${Buffer.alloc(64).toString('base64url')}`;
     },
     'a header with a critical extension (RFC 7515 §4.1.11)': () =>
-      authServer.token({ scope: 'orders:read' }, { crit: [criticalRule], [criticalRule]: 1 }),
+      authServer.token(
+        { scope: 'orders:read' },
+        { crit: [unknownCriticalParameter], [unknownCriticalParameter]: 1 },
+      ),
     'an expiry that is text': () => authServer.token({ scope: 'orders:read', exp: '4102444800' }),
     'a not-before time that is text': () => authServer.token({ scope: 'orders:read', nbf: '0' }),
     'claims that are no object': async () => {

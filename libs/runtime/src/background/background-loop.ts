@@ -3,9 +3,9 @@ import type { Logger } from '../logger.js';
 
 export interface BackgroundLoopOptions {
   readonly name: string;
-  /** Maximum time until the next round, after a round that left no work or failed. */
+  /** Maximum wait for a wake-up, after a round that left no work or failed. */
   readonly intervalMs: number;
-  /** Pause after a round that left no work; default 0. All wake-ups during the pause cause one round. */
+  /** Pause before that wait if no work is left; default 0. All wake-ups during the pause cause one round. */
   readonly pauseMs?: number;
   readonly logger: Logger;
   /** Does the work of one round. Returns true if there is more. */

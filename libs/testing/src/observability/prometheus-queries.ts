@@ -12,10 +12,13 @@ export interface Selector {
  */
 export function selectorsOf(query: string): readonly Selector[] {
   const withoutClauses = query
-    .replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, '')
+    .replaceAll(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, '')
     .replaceAll(/\[[^\]]*\]/g, '');
-  // A name with label matchers, or a name that is not followed by them, an argument list or a text.
-  const matches = [...withoutClauses.matchAll(/\b([a-zA-Z]\w*)\b(?:\{([^}]*)\}|(?!\s*[({"]))/g)];
+  // A name with label matchers, or a name that is not followed by `{`, by the `(` of an argument list, or by
+  // the closing quote of a text.
+  const matches = [
+    ...withoutClauses.matchAll(/\b([a-zA-Z]\w*)\b(?:\s*\{((?:"[^"]*"|[^"}])*)\}|(?!\s*[({"]))/g),
+  ];
   return matches
     .filter(([, name = '', matchers]) => matchers !== undefined || name.includes('_') || name === 'ALERTS')
     .map(([, metric = '', matchers = '']) => ({

@@ -6,8 +6,9 @@ export interface BoundValues {
   readonly rejected: readonly unknown[];
 }
 
-/** Texts that our patterns distinguish: country codes, months and control characters. */
+/** Texts that our patterns distinguish: country codes, white space, control characters, line breaks. */
 const texts = ['G', 'GB', 'gb', 'GBR', 'G1', ' ', '\u00a0', 'a\u0000b', 'a\nb', 'a\u2028b', 'a\u0085b', 'é'];
+/** Months, and texts that resemble them. */
 const months = ['2026-01', '2026-12', '2026-13', '2026-00', '2026', '2026-1', '26-01', '2026-01-01'];
 
 const byFormat: Readonly<Record<string, BoundValues>> = {
@@ -30,6 +31,7 @@ const byFormat: Readonly<Record<string, BoundValues>> = {
 
 /** Returns values that a schema allows, and values that it rejects. @param validValue one that it allows */
 export function boundValues(schema: Schema, validValue: unknown): BoundValues {
+  // A missing bound counts as 0, so that the test fails for integers and arrays without documented bounds.
   const { type, enum: values, minimum = 0, maximum = 0, minItems = 0, maxItems = 0 } = schema;
   if (values !== undefined) return { allowed: values, rejected: ['none of them', ''] };
   if (type === 'integer') {
@@ -49,7 +51,8 @@ export function boundValues(schema: Schema, validValue: unknown): BoundValues {
 
 function textValues({ minLength, maxLength, format = '', pattern }: Schema, validValue: string): BoundValues {
   const { allowed, rejected } = byFormat[format] ?? patternValues(new RegExp(pattern ?? '', 'u'));
-  // Characters that are valid in a URL, so that only its length is wrong.
+  // One character of two UTF-16 units, since a length must count characters. In a URL, a valid character, so
+  // that only its length is wrong.
   const filler = format === 'uri' ? 'a' : '🎸';
   const withLength = (length: number): string =>
     validValue + filler.repeat(Math.max(0, length - [...validValue].length));

@@ -133,7 +133,7 @@ describe('introspection (RFC 7662)', () => {
   });
 
   it.each(['token', 'token_type_hint'])(
-    'responds with invalid_request to %s twice (RFC 6749 §3.2)',
+    'responds with invalid_request to a repeated %s (RFC 6749 §3.2)',
     async (name) => {
       const body = new URLSearchParams({ client_id: app.clientId, token: tokens.access_token });
       for (const value of ['access_token', 'refresh_token']) body.append(name, value);
@@ -159,7 +159,7 @@ describe('introspection (RFC 7662)', () => {
     expect(await introspect(app, own.refresh_token ?? '')).toEqual(inactive);
   });
 
-  describe('with HTTP Basic, where oidc-provider does not handle active access tokens (ADR 67)', () => {
+  describe('with HTTP Basic, where describeActiveToken responds for active access tokens (ADR 67)', () => {
     /** Returns the responses to both ways of sending the secret: HTTP Basic, and in the form. */
     const responses = (clientId: string, secret: string, token: string) => {
       const credentials = Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64');
@@ -183,7 +183,7 @@ describe('introspection (RFC 7662)', () => {
       ['an access token', () => tokens.access_token],
       ['a refresh token', () => tokens.refresh_token ?? ''],
       ['an access token with another signature', () => `${tokens.access_token.slice(0, -8)}AAAAAAAA`],
-    ])('responds to a resource server for %s as with a posted secret', async (_, token) => {
+    ])('gives a resource server the same response for %s as with a posted secret', async (_, token) => {
       const { client_id, client_secret = '' } = server.clients.resourceServer;
       const [basic, posted] = await responses(client_id, client_secret, token());
       expect(basic).toEqual(posted);

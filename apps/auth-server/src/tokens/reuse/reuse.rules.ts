@@ -21,7 +21,10 @@ const clockErrorMs = 2;
 export interface Arrival {
   /** When the request was read from its socket. */
   readonly arrivedAtMs: number;
-  /** The latest time at which its sender decided to send it; earlier than the arrival on a new connection. */
+  /**
+   * Until when its sender must have decided to send it: the arrival, or up to a second earlier if the
+   * connection was opened for it.
+   */
   readonly decidedAtMs: number;
 }
 

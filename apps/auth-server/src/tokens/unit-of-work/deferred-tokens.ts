@@ -33,7 +33,8 @@ export class DeferredTokens {
   }
 
   /**
-   * @param roleVersion of the Grant that was read with the person's role
+   * @param roleVersion the version of the Grant when the role in the new token was read; it changes when the
+   *   person's role changes. Undefined if the Grant had none.
    * @throws Error for a member of no family or of another one
    */
   add(member: NewRow, roleVersion: string | undefined): void {

@@ -4,7 +4,7 @@ export interface ProcessedTrack {
   /** The position in the tags of its file. */
   readonly position: number | null;
   readonly duration_seconds: number;
-  /** When the earliest of its processed uploads was registered. */
+  /** When the earliest of its processed uploads was registered; for older messages, their time. */
   readonly first_registered_at: Date;
 }
 

@@ -82,7 +82,7 @@ describe('a killed store-api', () => {
   it.each<[FaultPoint, keyof typeof expectedByStatus]>([
     ['key-claimed', 'processing'],
     ['order-written', 'processing'],
-    ['order-committed', 'processing'],
+    ['order-placed', 'processing'],
     ['charged', 'processing'],
     ['order-settled', 'processing'],
     ['charged', 'payment_failed'],
@@ -114,7 +114,7 @@ describe('a killed store-api', () => {
     },
   );
 
-  it.each<FaultPoint>(['order-committed', 'charged'])(
+  it.each<FaultPoint>(['order-placed', 'charged'])(
     'at %s: the completer finishes the order without a repeated request',
     async (point) => {
       const { creator, body } = await prepareOrder('pm_ok');

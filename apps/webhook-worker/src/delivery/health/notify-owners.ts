@@ -6,8 +6,8 @@ import { CONFIG, type WebhookWorkerSettings } from '../../config.js';
 import type { DisabledReason } from '../../subscriptions/subscription.rules.js';
 
 /**
- * Owners are warned a day before their subscription is disabled. With few events, the failure that disables
- * it may be the first one after that time; then there is no warning.
+ * Owners are warned a day before their subscription is disabled. With few events, the required number of
+ * failures may be reached only when the whole time has passed; then there is no warning.
  */
 const warnBeforeMs = 24 * 3_600_000;
 const batchSize = 500;

@@ -4004,7 +4004,7 @@ export type OrderCreatedWebhookPayload = {
      */
     item_count: number;
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
     /**
@@ -4057,7 +4057,7 @@ export type OrderProcessingWebhookPayload = {
      */
     status: 'pending' | 'processing' | 'payment_failed' | 'shipped' | 'delivered' | 'cancelled';
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
     /**
@@ -4118,7 +4118,7 @@ export type OrderShippedWebhookPayload = {
      */
     tracking_url: string;
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
     /**
@@ -4192,7 +4192,7 @@ export type OrderTrackingUpdatedWebhookPayload = {
      */
     tracking_url: string;
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
     /**
@@ -4262,7 +4262,7 @@ export type OrderDeliveredWebhookPayload = {
      */
     delivered_at: string;
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
     /**
@@ -4319,7 +4319,7 @@ export type OrderCancelledWebhookPayload = {
      */
     reason: string;
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
     /**
@@ -4380,7 +4380,7 @@ export type OrderPaymentFailedWebhookPayload = {
      */
     reason: string;
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
     /**
@@ -4437,7 +4437,7 @@ export type ProductAvailableWebhookPayload = {
      */
     status: 'available' | 'pending' | 'unavailable';
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
   };
@@ -4484,7 +4484,7 @@ export type ProductUnavailableWebhookPayload = {
      */
     status: 'available' | 'pending' | 'unavailable';
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
   };
@@ -4535,7 +4535,7 @@ export type ProductInventoryChangedWebhookPayload = {
      */
     previous_quantity: number | null;
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
   };
@@ -4582,7 +4582,7 @@ export type ProductInStockWebhookPayload = {
      */
     quantity: number | null;
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
   };
@@ -4629,7 +4629,7 @@ export type ProductOutOfStockWebhookPayload = {
      */
     quantity: number | null;
     /**
-     * When the order or product changed. Events may arrive out of order: the latest `updated_at` is the newest state
+     * When the order or product changed. Events may arrive out of order: of the events about one id, the one with the latest `updated_at` has the newest state
      */
     updated_at: string;
   };
