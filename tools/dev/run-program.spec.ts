@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runProgram, stopRunningPrograms } from './run-program.ts';
 
 /** Prints `ready`, and on SIGTERM `removed` before it ends. */
@@ -11,15 +12,20 @@ describe('runProgram', () => {
   it('keeps the input of a program open until `inputEnds` resolves', async () => {
     const { promise: inputEnds, resolve: endInput } = Promise.withResolvers<void>();
     const lines: string[] = [];
+    const endInputLater = async (): Promise<void> => {
+      await sleep(100); // a program without input would end in this time
+      lines.push('input ends');
+      endInput();
+    };
     const outcome = runProgram('sh', ['-c', 'echo started; cat; echo ended'], {
       inputEnds,
       onLine: (line) => {
         lines.push(line);
-        if (line === 'started') endInput();
+        if (line === 'started') void endInputLater();
       },
     });
     expect((await outcome).code).toBe(0);
-    expect(lines).toEqual(['started', 'ended']);
+    expect(lines).toEqual(['started', 'input ends', 'ended']);
   });
 });
 
