@@ -83,7 +83,8 @@ export class ServedProcess implements PausableServer {
       if (result !== undefined) return result;
       await sleep(pollIntervalMs);
     }
-    throw new Failure(`A server under measurement is not ready.\n${this.lastLines.join('\n')}`);
+    const problem = this.isRunning() ? `is not ready after ${readyTimeoutMs / 1000} s` : 'has ended';
+    throw new Failure(`A server under measurement ${problem}.\n${this.lastLines.join('\n')}`);
   }
 
   /** Peak memory in MB of 1024 kB; undefined if the system does not report it (proc(5), VmHWM). */

@@ -75,7 +75,9 @@ function processorMs(processName: string): number {
   const { suite } = benchmarksSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   const found = suite.figures.find(({ name }) => name.includes(`${processName}, processor time per order`));
   if (found === undefined)
-    throw new Failure(`The benchmark of the suite has no processor time of ${processName}.`);
+    throw new Failure(
+      `benchmarks.json has no processor time of ${processName}. Measure it on Linux: npm run bench -- suite --write`,
+    );
   return found.value;
 }
 

@@ -17,7 +17,7 @@ gateway. It places orders through the gateway while replicas are killed, frozen 
 killed, Redis fails over, PostgreSQL is promoted and links are cut. Then it compares what was accepted with what
 each part has, and prints both. The exit status is 1 at any difference.
 
-  --orders N        number of orders (default: 20 a second, or 10 with --short or --rolling)
+  --orders N        minimum number of orders (default: 20 a second, or 10 with --short or --rolling)
   --seconds N       duration in which faults begin (default: 180, with --short 20, with --rolling 120)
   --short           each kind of fault once, 10 orders a second; faults of different parts overlap (npm test)
   --built           do not build the code first

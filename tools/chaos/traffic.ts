@@ -53,10 +53,10 @@ export async function openTraffic({ context, stack, limitedId }: ChaosSuite) {
   return {
     shopper,
     received,
-    /** Differences, rejected orders and deliveries that could not be verified, with examples. */
+    /** Differences, orders that were not accepted, deliveries that could not be verified; with examples. */
     problemsIn: (comparison: Comparison): string[] => [
       ...differencesIn(comparison),
-      ...shopper.rejected.slice(0, 5).map((reason) => `an order was rejected: ${reason}`),
+      ...shopper.rejected.slice(0, 5).map((reason) => `an order was not accepted: ${reason}`),
       ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
     ],
     compare: async (lost: LostByRestore = nothingLost): Promise<Comparison> => {

@@ -50,10 +50,12 @@ async function reportRunning(settings: Settings): Promise<boolean> {
       `A suite with the base port ${String(port)} is running in ${settings.stateDir}. To start another one: SUITE_DEV_DIR=.dev/${settings.basePort} SUITE_BASE_PORT=${settings.basePort} npm start`,
     );
   }
+  const stop = commandFor(settings.stateDir, 'npm stop');
   const stack = readStack(settings.stateDir);
   if (stack === undefined)
-    throw new Failure(`A suite in ${settings.stateDir} is starting, or runs only its dependencies.`);
-  const stop = commandFor(settings.stateDir, 'npm stop');
+    throw new Failure(
+      `A suite in ${settings.stateDir} is starting, or runs only its dependencies. To stop it: ${stop}`,
+    );
   console.log(`The suite is already running. Changed settings take effect only after ${stop}.`);
   console.log(summary(stack, { stateDir: settings.stateDir, isForeground: false }).join('\n'));
   return true;

@@ -112,7 +112,7 @@ async function importFolders(engine: Engine): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'folders-'));
   try {
     const archive = join(directory, 'folders.tar');
-    // The archive is one file, which the engine takes faster than thousands.
+    // The archive is one file, which the engine takes faster than thousands. `S` keeps the targets of links.
     await mustRun('tar', ['-C', root, '--transform', 's,^,suite/,S', '-cf', archive, 'dist/apps']);
     await engine.mustDocker(['import', archive, image]);
   } finally {
@@ -123,7 +123,7 @@ async function importFolders(engine: Engine): Promise<string> {
 
 /** Puts the documentation site into the folder from which the image of the gateway is built. */
 function copySite(): void {
-  if (!existsSync(siteDir)) throw new Failure('it is not built.');
+  if (!existsSync(siteDir)) throw new Failure('the site is not built.');
   const target = join(root, 'deploy', 'gateway', 'dist');
   rmSync(target, { recursive: true, force: true });
   cpSync(siteDir, target, { recursive: true });

@@ -40,7 +40,9 @@ export const oneWayFolders = {
   meta: {
     type: 'problem',
     schema: [],
-    messages: { twoWay: 'The folders {{from}} and {{to}} import each other. Move what both need into one.' },
+    messages: {
+      twoWay: 'The folders {{from}} and {{to}} import each other. Move what both need into one of them.',
+    },
   },
   create({ filename, report }) {
     const [src] = /^.*?\/(apps|libs)\/[^/]+\/src(?=\/)/.exec(filename) ?? [];

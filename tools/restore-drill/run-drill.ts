@@ -97,7 +97,7 @@ async function restoreDatabase(
 RTO: ${secondsSince(stoppingAtMs)} from the stop of ${service} until it serves and an order is accepted, including
   copy of the base backup ${server.copySeconds.toFixed(1)} s, recovery ${server.recoverySeconds.toFixed(1)} s, start of the service ${startDuration}
 RPO of the restore: everything after ${target.toISOString()}, ${secondsAgo} s before the stop, as requested;
-  the last recovered commit is ${gapSeconds.toFixed(3)} s older than that
+  the last recovered commit is ${gapSeconds.toFixed(3)} s older than this time
 RPO if the server is lost: ${backup.longestUnarchivedSeconds.toFixed(1)} s, the longest time without an archived segment (archive_timeout = ${archiveTimeoutSeconds})
 `);
   const isAtTarget = gapSeconds >= 0 && gapSeconds <= maxGapSeconds;

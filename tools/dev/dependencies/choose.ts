@@ -139,7 +139,11 @@ function debianNames(names: readonly PackageName[]): string[] {
 }
 
 function installInstructions(names: readonly PackageName[]): string {
-  return `Not found on this machine: ${names.join(', ')}. Install them, on Debian or Ubuntu with:
-  ${aptCommand(debianNames(names))}
-or start Docker, or set POSTGRES_URL, REDIS_URL and RABBITMQ_URL.`;
+  const instructions = `Not found on this machine: ${names.join(', ')}. Install them, on Debian or Ubuntu with:
+  ${aptCommand(debianNames(names))}`;
+  const stores = dependencyNames.filter((name) => names.includes(name));
+  if (stores.length === 0)
+    return names.includes('nginx') ? `${instructions}\nor start Docker.` : instructions;
+  const urls = stores.map((name) => `${name.toUpperCase()}_URL`).join(', ');
+  return `${instructions}\nor start Docker, or set ${urls}.`;
 }

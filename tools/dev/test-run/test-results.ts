@@ -56,7 +56,7 @@ export function removeResults(): void {
 export function readResults({ hasPassed }: { readonly hasPassed: boolean }): Results {
   const results = addResults(resultFiles().map((file) => resultsOf(readFileSync(file, 'utf8'))));
   if (hasPassed || results.failures.length > 0) return results;
-  return { ...results, failures: ['The tests ended without a result. See the output above.'] };
+  return { ...results, failures: ['The test run failed without a failed test. See the output above.'] };
 }
 
 /** @param json output of Jest with --json */

@@ -21,7 +21,7 @@ import {
 } from './test-results.ts';
 import { prepareImages } from './prepare-images.ts';
 
-const help = `npm test: runs checks, unit and integration tests, end-to-end tests, and concurrently with these the short form
+const help = `npm test: runs checks, then unit and integration tests, then end-to-end tests concurrently with the short form
 of npm run chaos. It starts suites of its own and stops them at the end. It prints each failure once more at the
 end; the last line is "N passed, N failed".
 
@@ -50,7 +50,7 @@ async function main(): Promise<number> {
   });
   const { only } = values;
   if (only !== undefined && only !== 'unit' && only !== 'e2e') throw new Failure(help);
-  if (only !== undefined && values.images) throw new Failure('--images needs all tests.');
+  if (only !== undefined && values.images) throw new Failure('--images cannot be combined with --only.');
 
   const results: Results[] = [];
   if (only === undefined) {
@@ -116,7 +116,7 @@ async function runTests(
     NODE_EXTRA_CA_CERTS: stack.ca_file,
     SUITE_COLLECTOR_PORT: String(basePort + collectorOffset),
   };
-  // Runs concurrently with chaos, the build of images and the documentation site, because it mostly waits.
+  // Runs concurrently with chaos, the build of images and the spec of the site, because it mostly waits.
   // The option for paths replaces the patterns of jest.preset.mjs, so it repeats them.
   const ignored = ['/node_modules/', '/dist/', `/${siteSpec}.spec`, `/${faultsSpec}.spec`];
   const e2e = runNxTests('End-to-end tests', ['run', '@fulfilment/suite-e2e:e2e'], env, [
