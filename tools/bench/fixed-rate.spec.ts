@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { latenciesAtRate } from './fixed-rate.ts';
 
 describe('latenciesAtRate', () => {
-  it('rejects with the error of a request that failed while later ones were sent', async () => {
+  it('rejects with the error of a request that failed while later ones were sent, and leaves no unhandled rejection', async () => {
     const unhandled: unknown[] = [];
     const record = (error: unknown): void => void unhandled.push(error);
     process.on('unhandledRejection', record);

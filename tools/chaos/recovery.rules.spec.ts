@@ -18,9 +18,9 @@ describe('the effect of a step on clients', () => {
       name: 'fail Redis over',
       unavailableMs: 4_000,
       failedAttempts: 1,
-      longestGapMs: 3_900, // from 4_600 to 8_500, the first after the effect ended
+      longestGapMs: 3_900, // from 4_600 to 8_500, the first after the effect ended (at 8_000)
       slowestMs: 3_800,
-      orders: 3,
+      orders: 3, // the first was accepted before the step
     });
   });
 

@@ -14,7 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** A fake npm that takes 0.7 s, records each call, and installs the Node.js of this test. */
+/**
+ * A fake npm that records each call, and installs the Node.js of this test. It takes 0.7 s, so that the other
+ * commands wait for it.
+ */
 const slowNpm = `#!/bin/sh
 echo installed >> installations
 mkdir -p node_modules/.bin

@@ -13,14 +13,14 @@ describe('ports of a suite', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it('differ from the default only where another program is listening', async () => {
+  it('of dependencies are replaced only where another program is listening', async () => {
     const plan = portsFrom(28943);
     const other = createServer();
     await new Promise<void>((listening) => other.listen(plan.postgres, '127.0.0.1', listening));
     try {
       const ports = await withFreeDependencyPorts(plan);
       expect(ports.gateway).toBe(plan.gateway);
-      expect(ports.postgres).toBe(plan.postgres + 100);
+      expect(ports.postgres).toBe(plan.postgres + 100); // one step further
       expect(ports.redis).toBe(plan.redis);
     } finally {
       other.close();

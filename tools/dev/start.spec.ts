@@ -35,7 +35,7 @@ describe('npm start', () => {
     expect(stderr).toContain('npm start -- --detach');
   });
 
-  it('keeps only the dependencies running in the background with --dependencies --detach', () => {
+  it('keeps a suite with only its dependencies in the background with --dependencies --detach', () => {
     expect(run('start.ts', '--dependencies', '--detach')).toMatchObject({ status: 0 });
     expect(JSON.parse(run('stack.ts', 'status', '--json').stdout)).toEqual(
       ['postgres', 'redis', 'rabbitmq'].map((name) => expect.objectContaining({ name, state: 'given' })),

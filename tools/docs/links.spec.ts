@@ -26,7 +26,7 @@ describe('the documentation', () => {
     (path) => {
       const [, section = ''] = read('docs/architecture.md').split(`## The path of ${path}\n`);
       const steps = [...(section.split('\n## ')[0] ?? '').matchAll(/^\d+\. .*$/gm)].map(([step]) => step);
-      expect(steps.length).toBeGreaterThan(10);
+      expect(steps.length).toBeGreaterThan(10); // fewer: the heading or the pattern no longer matches
       expect(steps.filter((step) => linkedFiles('docs/architecture.md', step).length === 0)).toEqual([]);
     },
   );

@@ -17,11 +17,12 @@ function wordsOf(usage: string): string {
 
 describe('the runbook', () => {
   it('names only operator commands that exist', () => {
+    // `ops order …` names a group of commands, not one of them.
     const named = [...runbook.matchAll(/(?:\bops (?:-- )?|\bcli\.js )([a-z][a-z -]*[a-z])\b(?! …)/g)].map(
       ([, usage = '']) => wordsOf(usage),
     );
     const commandsOfEveryService = ['doctor', 'operator-audit', 'audit'];
-    expect(named.length).toBeGreaterThan(40);
+    expect(named.length).toBeGreaterThan(40); // fewer: the pattern no longer matches
     const known = new Set([...commands, ...commandsOfEveryService]);
     expect(named.filter((command) => !known.has(command))).toEqual([]);
   });
@@ -34,7 +35,7 @@ describe('the runbook', () => {
         .split('\n## ')[0]
         ?.match(/^\| .*$/gm)
         ?.join('\n') ?? '';
-    expect(secrets.length).toBeGreaterThan(10);
+    expect(secrets.length).toBeGreaterThan(10); // fewer: the pattern no longer matches
     expect(secrets.map(([, name = '']) => name).filter((name) => !rows.includes(`\`${name}\``))).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ const maxBytes = 45_000_000;
 const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
 const folderOf = (app: string): string => join(root, 'dist', 'apps', app);
 
-/** Paths of all files below a folder, and where its links lead, without following them. */
+/** Paths of all files and links below a folder. Does not follow links. */
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => !entry.isDirectory())
@@ -60,7 +60,7 @@ describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) =
     }
   });
 
-  it('has the entry point of every package', () => {
+  it('has the entry point of every package that has one', () => {
     const schema = z.object({ main: z.string().optional().catch(undefined) });
     for (const file of files.filter((path) => /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path))) {
       const { main } = schema.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -107,7 +107,7 @@ it.each(['stripe-payment-gateway', 'stripe-webhooks.module'])(
   },
 );
 
-it('the program of bootstrap exits with status 78 and its help without a command', async () => {
+it('the program of bootstrap prints its help and exits with status 78 if it gets no command', async () => {
   const { code, output } = await runProgram(process.execPath, ['src/main.ts'], {
     cwd: join(folderOf('bootstrap'), 'apps', 'bootstrap'),
     env: { PATH: process.env.PATH },

@@ -138,14 +138,16 @@ describe('deploy/compose.yaml', () => {
   });
 });
 
-describe('the Dockerfiles', () => {
+describe('the Dockerfiles and compose.yaml', () => {
   it.each(baseNames)('name the image of %s once, with an exact version', (name) => {
     expect(baseImage(name)).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?(-[\w-]+)?$/);
     const files = ['deploy/docker/Dockerfile', 'deploy/gateway/Dockerfile', 'deploy/compose.yaml'].map(read);
     const uses = files.join('\n').match(new RegExp(`^(FROM |ARG \\w+=| +image: )${name}:`, 'gm'));
     expect(uses).toHaveLength(1);
   });
+});
 
+describe('the Dockerfiles', () => {
   it.each(['deploy/docker/Dockerfile', 'deploy/gateway/Dockerfile'])(
     '%s has a numeric user, a health check, ports and labels, and no `# syntax=`, which would download a frontend',
     (path) => {
@@ -158,7 +160,7 @@ describe('the Dockerfiles', () => {
     },
   );
 
-  it('build all services in one stage, which does not depend on the name of the app', () => {
+  it('build all services in one stage, which does not depend on the app, and installs packages before it copies the code', () => {
     const stages = dockerfile.split(/^FROM /m);
     const build = stages.find((stage) => /^\S+ AS build$/m.test(stage)) ?? '';
     expect(build).toContain('run-many --target=bundle');

@@ -131,7 +131,7 @@ describe('the gateway that start.sh starts', () => {
     writeFileSync(join(directory, 'names'), 'store-api 127.0.0.1\n');
     start();
     await expectStatus('/store/v1/releases', 200);
-    // The second name appears in the configuration together with the loss of the first.
+    // When creator-api responds, start.sh has also noticed that it can no longer resolve store-api.
     writeFileSync(join(directory, 'names'), 'creator-api 127.0.0.1\n');
     await expectStatus('/creator/api/v1/orders', 200);
     await expectStatus('/store/v1/releases', 200);

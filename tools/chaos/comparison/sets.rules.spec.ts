@@ -26,7 +26,7 @@ describe('the comparison of expected ids with those that were found', () => {
       sums: [{ name: 'units', expected: 3, found: 4 }],
     });
     expect(lines.map((line) => /(same|DIFFERENT)$/.exec(line)?.[0])).toEqual([
-      undefined,
+      undefined, // the heads of the columns
       'same',
       'DIFFERENT',
       'DIFFERENT',

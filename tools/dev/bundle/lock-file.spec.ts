@@ -7,7 +7,7 @@ describe('requiredPackages', () => {
       'apps/shop': { dependencies: { '@suite/lib': '1', a: '1' } },
       'libs/lib': { dependencies: { b: '1' } },
       'node_modules/@suite/lib': { link: true, resolved: 'libs/lib' },
-      'node_modules/a': { dependencies: { b: '2' }, optionalDependencies: { mac: '1' } },
+      'node_modules/a': { dependencies: { b: '2' }, optionalDependencies: { absent: '1' } },
       'node_modules/a/node_modules/b': {},
       'node_modules/b': {
         peerDependencies: { c: '1', d: '1' },
@@ -19,7 +19,7 @@ describe('requiredPackages', () => {
     },
   };
 
-  it('returns the libraries, their links, and the packages at the places where Node.js finds them', () => {
+  it('returns the libraries, their links, and the packages where Node.js finds them, without optional peers', () => {
     expect(requiredPackages(lock, 'apps/shop')).toEqual({
       projects: ['apps/shop', 'libs/lib'],
       packages: ['node_modules/a', 'node_modules/a/node_modules/b', 'node_modules/b', 'node_modules/c'],

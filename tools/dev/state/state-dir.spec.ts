@@ -24,6 +24,7 @@ describe('a state directory', () => {
     expect(existsSync(first)).toBe(false);
   });
 
+  // A suite itself also creates a folder `redis`.
   it.each(['second', 'test', 'redis'])('keeps another suite in its folder "%s"', (name) => {
     makeSuite(join(first, name));
     emptyStateDir(first);

@@ -25,7 +25,7 @@ describe('the control socket of a suite', () => {
     const second = serveControl(stateDir, () => Promise.resolve());
     await expect(second).rejects.toThrow(`Another suite is starting or running in ${stateDir}.`);
     server.close();
-    const withoutSockets = serveControl('/proc/self', () => Promise.resolve());
+    const withoutSockets = serveControl('/proc/self', () => Promise.resolve()); // no files can be created
     await expect(withoutSockets).rejects.toThrow('The control socket could not be opened: listen E');
   });
 });

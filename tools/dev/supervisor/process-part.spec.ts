@@ -64,7 +64,7 @@ describe('a supervised process', () => {
     await expect(sample.start()).rejects.toThrow(/exited during start-up:\nno such setting/);
   });
 
-  it('is started once by concurrent starts, also by one that follows a stop', async () => {
+  it('is started once by concurrent starts, even if an earlier start was stopped while it prepared', async () => {
     const preparing: PromiseWithResolvers<void>[] = [];
     const sample = part({
       prepare: () => {
@@ -81,7 +81,7 @@ describe('a supervised process', () => {
     while (preparing.length < 2) await setImmediate();
     preparing[1]?.resolve();
     await Promise.all(starts);
-    expect(preparing).toHaveLength(2);
+    expect(preparing).toHaveLength(2); // one for the stopped start, one for the two others
     expect(sample.status().state).toBe('running');
   });
 
