@@ -13,7 +13,7 @@ export interface BenchContext {
   readonly eachMs: number;
   /** Value of `--rows`: the number of existing rows or of messages, by benchmark. */
   readonly rowCount: number;
-  /** Restricts a benchmark of several services to this one. */
+  /** The only service to measure, in a benchmark of several services; undefined for all. */
   readonly service?: string | undefined;
   /** The complete suite on the same stores, which only the benchmark `suite` starts. */
   readonly suite: Pick<Suite, 'startAll' | 'status'>;

@@ -6,7 +6,7 @@ import { alternate, type Sample, ratio, type Rounds } from './rounds.ts';
 
 /** An idle PostgreSQL process takes up to 10 s to report which pages it has read. */
 const statisticsDelayMs = 11_000;
-/** A path may be slower with many rows by this factor at most. */
+/** A path (`MeasurePath`) may be slower with many rows by this factor at most. */
 const maxSlowdown = 1.5;
 
 /** A value for the database with few rows, and one for the database with many. */
@@ -15,10 +15,13 @@ export interface BySize<Value> {
   readonly large: Value;
 }
 
-/** Measures a path once. @param onCompleted called with the number of requests since its last call */
+/**
+ * Measures a path once: one kind of request, or deliveries, which then count as requests.
+ * @param onCompleted called with the number of requests since its last call
+ */
 export type MeasurePath = (onCompleted: (requests: number) => void) => Promise<Sample>;
 
-/** Measures each path with both databases, alternately. */
+/** Measures each path with the small and the large database, alternately. */
 export async function comparePaths(
   context: BenchContext,
   databases: BySize<BenchDatabase>,
@@ -57,7 +60,7 @@ export function pagesPerRequest({ before, after, idle }: Reads, requests: BySize
   return { small: pages('small'), large: pages('large') };
 }
 
-/** @param pages pages that PostgreSQL read per request, from memory or disk */
+/** Compares the speed of a path. @param pages pages that PostgreSQL read per request, from memory or disk */
 export function growthFigures(name: string, rounds: Rounds, pages?: BySize<number>): Figure[] {
   const speed = ratio(name, rounds, { of: 'large', to: 'small' }, { atLeast: 1 / maxSlowdown });
   if (pages === undefined) return [speed];

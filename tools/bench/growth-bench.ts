@@ -39,7 +39,7 @@ export async function benchGrowth(context: BenchContext): Promise<readonly Figur
   );
 }
 
-/** Calls `start` for a service with few rows and for one with many. @param rowsName what the rows are */
+/** Calls `start` for a service with few rows and for one with many. @param rowsName for example `orders` */
 async function startBySize<Service>(
   context: BenchContext,
   rowsName: string,
@@ -124,7 +124,7 @@ async function compareDeliveries(context: BenchContext): Promise<Figure[]> {
     const receiver = await ReceiverProcess.start();
     receivers.push(receiver);
     const worker = await DeliveringWorker.start(context, `bench_growth_${size}`, { receiver, channel });
-    await worker.measureFromMessages();
+    await worker.measureFromMessages(); // writes the event that the backlogs copy
     for (let sample = 0; sample < warmUpSampleCount; sample += 1) await worker.measureFromBacklog();
     await worker.data.addHistory(worker.subscribers, rows);
     await worker.data.vacuum();
@@ -170,7 +170,8 @@ async function comparePostings(context: BenchContext): Promise<Figure[]> {
     const queue = topologyOf(name).queue('creator-api.facts');
     return { creator, projector: { name: size, queue, data, server: creator } };
   });
-  // The past months have closed, so their statements are issued first. That happens once.
+  // After its first start, creator-api closes the past months and issues their statements. The measurement
+  // does not include this.
   await context.step('Statements of past months', async () => {
     for (const { projector } of [services.small, services.large]) await projector.data.waitForStatements();
   });

@@ -2,7 +2,7 @@ import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 
 /** Number of releases in the orders and postings of the benchmarks. */
 export const releaseCount = 40;
-/** The first release has a UUID that ends with this number, the next one more. Creators have 1 to 3. */
+/** Number at the end of the first release's UUID; the next releases have the next ones, creators 1 to 3. */
 const firstReleaseNumber = 4096;
 
 /** An order of two lines, placed now. The index chooses the two releases. */

@@ -10,10 +10,10 @@ import { relayedPerSample, startRelay } from './webhooks/relay.ts';
 const target = { atLeast: 0.8 };
 
 /**
- * Compares the outbox relay, and deliveries to one subscription, during a long snapshot of their database
- * with the same without one. pg_dump holds such a snapshot until it ends. PostgreSQL keeps all rows that are
- * deleted or updated during a snapshot, and their index entries. Before the comparison, both variants do the
- * same work, so that many such rows exist.
+ * Measures the outbox relay, and deliveries to one subscription, with and without a long snapshot of their
+ * database. pg_dump holds such a snapshot until it ends. PostgreSQL keeps all rows that are deleted or
+ * updated during a snapshot, and their index entries. Before the comparison, both variants do the same work,
+ * so that many such rows exist.
  */
 export async function benchSnapshots(context: BenchContext): Promise<readonly Figure[]> {
   const connection = await connect(context.stores.rabbitmq);
@@ -49,6 +49,7 @@ async function benchDeliveries(context: BenchContext, channel: ConfirmChannel): 
   const during = await DeliveringWorker.start(context, 'bench_webhooks_dumped', connections);
   const measureOneSubscriber = (worker: DeliveringWorker) =>
     worker.measureFromBacklog(worker.subscribers.slice(0, 1));
+  // Each writes the event that the backlogs copy.
   await without.measureFromMessages();
   await during.measureFromMessages();
   const snapshot = await holdSnapshot(during.service.databaseUrl);

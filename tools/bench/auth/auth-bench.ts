@@ -79,7 +79,7 @@ async function compareWithOldRows(context: BenchContext, fresh: CalledServer): P
     const figures = await context.step('With old rows', () =>
       compareBoth(context, servers, 'with old rows', { atLeast: 0.9 }),
     );
-    // After a restart, auth-server deletes old rows immediately.
+    // After a restart, auth-server deletes old rows immediately, not up to a minute later.
     await data.unblockCleanup();
     await auth.stopProcesses();
     await auth.start();

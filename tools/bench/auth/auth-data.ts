@@ -16,8 +16,8 @@ export class AuthData extends BenchDatabase {
 
   /**
    * Adds tokens that expired an hour ago, as refreshes create them: half access tokens, half consumed refresh
-   * tokens. Drops the indexes, those of constraints with their constraint, and creates them afterwards,
-   * because that is faster for millions of rows.
+   * tokens. Drops the indexes, and the constraints that own an index, and creates them afterwards, because
+   * that is faster for millions of rows.
    */
   async addOldTokens(count: number): Promise<void> {
     const { client } = this;

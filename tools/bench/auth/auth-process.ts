@@ -38,9 +38,10 @@ export async function signInForEachCaller(auth: ServiceProcess, callerCount: num
     .parse(await operate('client create --resource-server --name Resources'));
   const scopes = ['openid', 'offline_access'];
   const refreshTokens: string[] = [];
+  const ca = undefined; // the process has no TLS
   for (let caller = 0; caller < callerCount; caller += 1) {
     const request = { clientId, redirectUri, scopes, ...person };
-    const { refreshToken = '' } = await authorizationCodeFlow(auth.origin, undefined, request);
+    const { refreshToken = '' } = await authorizationCodeFlow(auth.origin, ca, request);
     refreshTokens.push(refreshToken);
   }
   return { origin: auth.origin, paths, clientId, resourceServer, refreshTokens };

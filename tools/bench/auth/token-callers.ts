@@ -5,7 +5,7 @@ import type { Caller } from '../rounds.ts';
 
 const refreshed = z.object({ access_token: z.string(), refresh_token: z.string() });
 const introspected = z.object({ active: z.literal(true) });
-/** Number of the newest access tokens of each caller that are introspected in rotation. All are valid. */
+/** Number of the newest access tokens of each family that are introspected in rotation. All are valid. */
 const introspectedTokenCount = 64;
 
 /** An authorization server, with the clients and tokens for refreshes and introspections. */
@@ -18,7 +18,10 @@ export interface TokenServer {
   readonly refreshTokens: readonly string[];
 }
 
-/** Callers that each refresh their own token family, and callers that introspect its access tokens. */
+/**
+ * For each token family, a caller that refreshes it, and one that introspects the access tokens of these
+ * refreshes. So measure refreshes first.
+ */
 export class TokenCallers {
   readonly refresh: readonly Caller[];
   readonly introspect: readonly Caller[];

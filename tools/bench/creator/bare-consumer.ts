@@ -99,7 +99,7 @@ function linesOf(order: Order) {
   });
 }
 
-/** Changes of the counts by day and app. @param by 1 adds the orders, -1 removes them */
+/** Changes of the counts by creator, day and app. @param by 1 adds the orders, -1 removes them */
 function countChanges(
   orders: readonly Order[],
   { payment, dispatch, by }: { payment: string; dispatch: string; by: 1 | -1 },
@@ -157,6 +157,10 @@ interface OrderMessage {
 /** Only changes the type: `z.custom` without a function accepts every value. */
 const withoutValidation = (message: unknown): OrderMessage => z.custom<OrderMessage>().parse(message);
 
+/**
+ * Writes the same changes to the counts with and without app. This works because all messages have one app:
+ * an upsert cannot change the count of a creator, day and status twice.
+ */
 async function writeCounts(changes: readonly object[]): Promise<void> {
   await run('count', addCounts, JSON.stringify(changes));
   await run('count-by-app', addCountsByApp, JSON.stringify(changes));

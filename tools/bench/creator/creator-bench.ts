@@ -11,7 +11,7 @@ import { measureProjection, type Projector } from './projection.ts';
 
 const dayMs = 86_400_000;
 
-/** Compares creator-api with a bare consumer, and reads of a creator with many orders with one with few. */
+/** Compares creator-api with a bare consumer, and reads for a creator with many orders and with few. */
 export async function benchCreator(context: BenchContext): Promise<readonly Figure[]> {
   const creator = await ServiceProcess.create(context, 'creator-api', 'bench_creator', () => ({
     RATE_LIMIT_STATS: unlimited,

@@ -65,7 +65,7 @@ export class CreatorData extends BenchDatabase {
     await this.client.query(insertCreators('$1'), [ids]);
   }
 
-  /** Adds orders with their counts and monthly sums, as the consumers would write them. */
+  /** Adds orders with the counts and monthly sums that the measured reads need. */
   async addOrders(creatorId: string, count: number): Promise<void> {
     await this.client.query(insertOrders, [creatorId, count]);
     await this.client.query(insertCounts, [creatorId]);

@@ -8,6 +8,7 @@ export interface ReplicaSet {
   readonly service: ServiceProcess;
   /** Measurements by the name of the work. */
   readonly measurements: Readonly<Record<string, () => Promise<Sample>>>;
+  /** Closes what the measurements use, but does not stop the service. */
   close(): Promise<void>;
 }
 
@@ -37,7 +38,7 @@ export async function compareReplicas(
     return replicaSet;
   };
   const comparison = compareSets(context, serviceName, startSet);
-  // After any error, both sets are ended. The error of the comparison takes precedence over later ones.
+  // Both sets are ended, even after an error. The error of the comparison takes precedence over later ones.
   const [compared] = await Promise.allSettled([comparison]);
   const ended = await Promise.allSettled(started.map(endSet));
   for (const result of [compared, ...ended]) if (result.status === 'rejected') throw result.reason;

@@ -9,7 +9,7 @@ import { ServiceProcess } from '../service-process.ts';
 import { addReplicas, type ReplicaSet } from './compare-replicas.ts';
 
 const creatorCount = 200;
-/** Number of orders in a sample. Each creator has the same number of them. */
+/** Number of orders in a sample, divided evenly over the creators. */
 const orderCount = 4_000;
 const timeoutMs = 60_000;
 const pollIntervalMs = 5;

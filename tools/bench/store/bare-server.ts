@@ -6,8 +6,8 @@ import { listenAndPrintPort } from '../listen-and-print-port.ts';
 // The baseline, in a separate process: node:http and pg, with prepared statements that write the rows that
 // store-api writes, and responses of the same size. It writes and settles an order in two transactions of
 // several statements, or with /orders-at-once in one statement; store-api uses one statement for each of the
-// two (ADR 45). It has no tokens, quotas, checks, published messages or logs. Each order has 3 pieces for
-// 2499 each, and shipping for 350: 7847.
+// two (ADR 45). It has no tokens, quotas, checks, published messages or logs, and writes neither the movement
+// nor the message of a limited edition. Each order has 3 pieces for 2499 each, and shipping for 350: 7847.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
@@ -114,7 +114,7 @@ interface OrderRequest {
   readonly rate: string;
   readonly address: object;
   readonly key: string;
-  /** Pieces that are taken from the stock of a limited edition. */
+  /** Pieces to take from the stock of a limited edition, independent of the lines. */
   readonly takenPieces?: number;
 }
 

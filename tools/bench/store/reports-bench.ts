@@ -12,7 +12,7 @@ import { createStoreProcess } from './store-process.ts';
 /** Name of the database, and namespace of exchanges, queues and keys of Redis. */
 const benchName = 'bench_reports';
 const publishedAtOnce = 500;
-/** The benchmark fails if the first event is applied later than this, or the others at a lower rate. */
+/** The benchmark fails unless the events are applied within this time plus their time at `minPerSecond`. */
 const maxStartMs = 10_000;
 const minPerSecond = 100;
 const pollIntervalMs = 50;
@@ -24,7 +24,7 @@ interface Warehouse {
   readonly store: ServiceProcess;
   readonly shop: Shop;
   readonly channel: ConfirmChannel;
-  /** The limited editions that are counted. */
+  /** SKUs of the limited editions that are counted. */
   readonly skus: readonly string[];
 }
 

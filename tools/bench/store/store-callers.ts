@@ -14,7 +14,7 @@ export interface StoreRequests {
   readonly order: Caller;
   readonly releases: Caller;
   readonly placeOrder: Caller;
-  /** The same as `placeOrder` at store-api. The bare server writes all rows in one statement. */
+  /** At store-api the same as `placeOrder`; the bare server writes all rows in one statement instead. */
   readonly placeOrderAtOnce: Caller;
   /** Orders a piece of a limited edition, whose stock row all callers contend for. */
   readonly orderLimited: Caller;

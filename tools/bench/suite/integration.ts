@@ -99,8 +99,8 @@ export class Integration {
     this.order = await orderRequest(this.client, [{ sku, quantity: 1 }]);
   }
 
-  /** @param retryMs how long it retries, with the same key, while the service is unavailable */
-  async placeOrder(retryMs = 0): Promise<PlacedOrder> {
+  /** @param retryForMs how long it retries, with the same key, while the service is unavailable */
+  async placeOrder(retryForMs = 0): Promise<PlacedOrder> {
     const key = randomUUID();
     const startedAtMs = performance.now();
     for (;;) {
@@ -113,7 +113,7 @@ export class Integration {
         const respondedAtMs = performance.timeOrigin + performance.now();
         return { id: placed.parse(JSON.parse(text)).id, respondedAtMs };
       }
-      if (!unavailableStatuses.has(status) || performance.now() - startedAtMs >= retryMs)
+      if (!unavailableStatuses.has(status) || performance.now() - startedAtMs >= retryForMs)
         throw new Failure(`The order was rejected with ${status}: ${text.slice(0, 300)}`);
       await sleep(retryIntervalMs);
     }

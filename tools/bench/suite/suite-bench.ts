@@ -153,8 +153,8 @@ function predictedMs(rounds: readonly Round[]): readonly number[] {
   const stations = orderStations({
     storeApiMs: cpuMs('store-api'),
     postgresMs: cpuMs('postgres'),
-    serviceCores: 1,
-    databaseCores: 2,
+    serviceCores: 1, // one replica, which is one Node process
+    databaseCores: 2, // those of the machine of docs/capacity.md
     skuOrdersPerSecond,
   });
   return simulateOrders(stations, dropDayPerSecond).sojournsMs;

@@ -8,7 +8,7 @@ import type { BenchContext } from '../bench-context.ts';
 import { createEmptyDatabase } from '../bench-database.ts';
 import { ServedProcess } from '../served-process.ts';
 
-/** The number of the process's database connections. More requests would time out while they wait for one. */
+/** The number of the process's database connections. Further requests could time out while they wait. */
 const maxConcurrent = 10;
 const committed = z.object({ committed_at_ms: z.number() });
 

@@ -13,6 +13,7 @@ const received = z.array(
     /** Time since 1970 at which the head of the request had been read. */
     arrivedAtMs: z.number(),
     deliveryId: z.string(),
+    /** Whether its signature is valid. */
     signed: z.boolean(),
     envelope: z.object({
       id: z.string(),

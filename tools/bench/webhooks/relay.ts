@@ -17,9 +17,9 @@ const timeoutMs = 30_000;
 const pollIntervalMs = 5;
 
 /**
- * Compares the outbox relay, from the commit of rows until the outbox is empty, with a publisher that has the
- * same messages in memory and waits for the confirms of each 100. Both publish to the same exchange, which is
- * bound to the suite's quorum queues.
+ * Compares the outbox relay, from the commit of rows until the outbox is empty, with a publisher that has
+ * such messages in memory and waits for confirms after every 100. Both publish to the same exchange, to which
+ * the suite's quorum queues are bound.
  */
 export async function benchRelay(context: BenchContext, channel: ConfirmChannel): Promise<Figure[]> {
   const relay = await startRelay(context, channel, 'bench_relay');
@@ -94,7 +94,7 @@ async function measureRelay(
   return sample;
 }
 
-/** Empties the queues of `order.created`. @throws Failure unless each message is in each of them */
+/** Empties the queues of `order.created`. @throws Failure unless each had all messages of one sample */
 async function purge(channel: ConfirmChannel): Promise<void> {
   for (const name of ['creator-api.facts', 'webhook-worker.events'] as const) {
     const { messageCount } = await channel.purgeQueue(topologyOf(relayNamespace).queue(name));

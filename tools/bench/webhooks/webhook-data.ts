@@ -64,7 +64,8 @@ const createPastPartitions = `
     END LOOP;
   END $$`;
 
-// The conditions are those of two partial indexes, which are almost empty when all deliveries are settled.
+// Cheap to poll: the conditions are those of two partial indexes, which are almost empty when all deliveries
+// are settled.
 const openDeliveries = `
   SELECT EXISTS (SELECT FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND subscription_id = ANY($1))
       OR EXISTS (SELECT FROM webhook_deliveries WHERE status = 'in_flight' AND lease_until > '-infinity') AS open`;
