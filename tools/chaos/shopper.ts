@@ -20,7 +20,7 @@ const giveUpAfterMs = 180_000;
 const requestTimeoutMs = 40_000; // longer than the gateway's
 const tokenRenewalMs = 240_000; // a token lives for an hour, so a failed renewal can be repeated
 const placed = z.object({ id: z.string() });
-/** Statuses after which a client retries with the same key (docs/client.md). */
+/** Statuses after which an order is sent again. The key makes that safe even if it was placed. */
 const retryableStatuses = new Set([409, 429, 500, 502, 503, 504]);
 
 export interface AcceptedOrder {

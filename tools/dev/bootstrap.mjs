@@ -39,7 +39,8 @@ export async function run(script, { evenIfStale = false, readsBuild = false } = 
     {
       stdio: 'inherit',
       env: {
-        NODE_COMPILE_CACHE: join(modules, '.cache', 'node'), // processes start in about two thirds of the time
+        // Processes start in about two thirds of the time.
+        NODE_COMPILE_CACHE: join(modules, '.cache', 'node'),
         ...process.env,
         PATH: `${join(modules, '.bin')}:${process.env.PATH ?? ''}`,
       },

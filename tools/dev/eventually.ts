@@ -4,7 +4,7 @@ import { Failure } from './failure.ts';
 /**
  * Polls until the function returns a value other than false and undefined; a rejection means not yet.
  * @param condition what it waits for, as the end of the message "Waited 30 s without success until …"
- * @throws Failure after `timeoutMs`, with its reason if the last poll was rejected
+ * @throws Failure after `timeoutMs`, with the reason if the last poll was rejected
  */
 export async function eventually<Result>(
   poll: () => Promise<Result | false | undefined> | Result | false | undefined,

@@ -88,7 +88,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   });
 }
 
-/** Runs a program that must succeed. @throws with the end of its output */
+/** Runs a program that must succeed. @throws Failure with the end of its output */
 export async function mustRun(
   program: string,
   args: readonly string[],
@@ -134,7 +134,7 @@ export function eachLine(input: Readable, onLine: (line: string) => void): void 
 /** Folders of server programs that are often missing in PATH. */
 const serverFolders = ['/usr/sbin', '/usr/local/sbin', '/sbin', '/opt/homebrew/bin', '/usr/local/bin'];
 
-/** Finds an executable in the extra folders, then in PATH. */
+/** Finds an executable in the extra folders, then in PATH, then in the usual folders of servers. */
 export function findProgram(name: string, extraFolders: readonly string[] = []): string | undefined {
   const folders = [...extraFolders, ...(process.env.PATH ?? '').split(delimiter), ...serverFolders];
   return folders.map((folder) => join(folder, name)).find(isExecutable);

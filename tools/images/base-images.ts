@@ -15,7 +15,7 @@ const filesOfImages: Record<BaseName, string> = {
   rabbitmq: 'deploy/compose.yaml',
 };
 
-/** Reads a third-party image that the suite builds on or runs, such as `postgres:17.6`. */
+/** Reads the name of a third-party image that the suite builds on or runs, such as `postgres:17.6`. */
 export function baseImage(name: BaseName): string {
   const text = readFileSync(join(root, filesOfImages[name]), 'utf8');
   const image = new RegExp(`^(?:ARG [A-Z]+_IMAGE=| +image: )(${name}:\\S+)$`, 'm').exec(text)?.[1];

@@ -82,6 +82,7 @@ async function stateOf(engine: Engine, image: string): Promise<string> {
   return hash === '' || hash === '<no value>' ? 'real' : hash;
 }
 
+/** Identifies the version of the substitutes: those of another version are built again. */
 function sourceHash(): string {
   const hash = createHash('sha256');
   for (const file of ['Dockerfile', 'postgres.sh']) hash.update(readFileSync(join(sourceFolder, file)));

@@ -17,7 +17,7 @@ const esm = {
 const sourceMaps = new Map();
 /** @type {ProcessRuntime} the runtime of the current spec file; a process runs one file at a time */
 let running;
-/** Number of spec files that this process has run. In their URLs, so that Node loads a file for each run. */
+/** Number of spec files that this process has run; part of the URLs of files that Node loads for each. */
 let specFileCount = 0;
 
 /**

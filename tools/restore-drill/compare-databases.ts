@@ -10,7 +10,10 @@ export interface DatabaseUrls {
   readonly restored: string;
 }
 
-/** Prints how many rows the restored database lacks, and returns what was lost. Call it before the start. */
+/**
+ * Prints how many rows the restored database lacks, and returns what was lost. Call it before the service
+ * starts with this database and changes it.
+ */
 export async function reportLost(service: ServiceName, urls: DatabaseUrls): Promise<LostByRestore> {
   const [before, after] = await Promise.all([countRows(urls.stopped), countRows(urls.restored)]);
   for (const [table, count] of before)

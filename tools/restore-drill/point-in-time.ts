@@ -79,7 +79,8 @@ export class PointInTimeBackup {
     await this.postgres.run('/bin/cp', ['-a', this.base, data]);
     await this.postgres.run('/usr/bin/touch', [join(data, 'recovery.signal')]);
     const copiedAtMs = performance.now();
-    // The copied settings would archive into the same folder, and wait for a standby.
+    // The documentation of `recovery_target_time` prefers a numeric offset (+00). The copied settings would
+    // archive into the same folder, and wait for a standby.
     const url = await this.postgres.startServer(
       restoredServerNumber,
       data,

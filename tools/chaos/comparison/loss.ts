@@ -29,7 +29,7 @@ export interface Loss {
   readonly lines: readonly string[];
   /** Differences between the services about the orders that store-api still has. */
   readonly differences: readonly string[];
-  /** Number of events of these orders that the receiver did not get. */
+  /** Number of events that the receiver did not get, of the orders that store-api still has. */
   readonly undelivered: number;
 }
 

@@ -17,7 +17,8 @@ export function chaosPorts(base: number) {
     ...portsFrom(base),
     postgresServers: portsAt(31, 3), // the third is restored from a backup
     postgresReplication: base + 34,
-    postgresPorts: portsAt(35, serviceNames.length + 1), // stable addresses: of administrators, then of each service
+    // Stable addresses of the primary: for administrators, then for each service.
+    postgresPorts: portsAt(35, serviceNames.length + 1),
     redisServers: portsAt(41, 2),
     sentinels: portsAt(44, 3),
     brokers: portsAt(51, 3),

@@ -17,7 +17,7 @@ export function isNeededAtRunTime(path: string): boolean {
   if (name === 'node_modules') return false; // its packages are copied one by one
   if (licence.test(name)) return true;
   const packageStart = parts.lastIndexOf('node_modules');
-  // Projects of the repository have documentation that they serve, in docs/reference.
+  // Keeps Markdown, unlike in packages: services serve the documentation in docs/reference.
   if (packageStart === -1) return !/(\.map|\.d\.ts|\.tsbuildinfo|\.spec\.[jt]s)$/.test(name);
   const scope = parts[packageStart + 1]?.startsWith('@') === true ? 1 : 0;
   const inside = parts.slice(packageStart + 2 + scope);

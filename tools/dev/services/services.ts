@@ -78,7 +78,8 @@ export async function migrateService(name: ServiceName, context: ServiceContext)
  */
 export const nodeArguments = [
   '--enable-source-maps',
-  '--max-http-header-size=40960', // above the gateway's limit, so that large headers get its error envelope, not Node's 431
+  // Above the gateway's limit, so that large headers get its error envelope, not Node's 431.
+  '--max-http-header-size=40960',
   '--max-semi-space-size=16',
   '--max-old-space-size=192',
 ] as const;

@@ -19,7 +19,7 @@ export interface ProcessPlan {
   readonly stopSignal?: NodeJS.Signals;
   readonly stopTimeoutMs?: number;
   readonly readyTimeoutMs?: number;
-  /** Runs before each start, for example to test the configuration. */
+  /** Runs before each start, for example to remove the lock file of a killed server. */
   readonly prepare?: () => Promise<void>;
   /** Whether it is ready. A rejection means no. */
   readonly ready: () => Promise<boolean>;
