@@ -28,12 +28,12 @@ export async function authorizationCodeFlow(
   );
   if (!back.href.startsWith(request.redirectUri))
     throw new Failure(
-      `The authorization server did not redirect to ${request.redirectUri} (${status}). Check the client "${request.clientId}" and its redirect URI.`,
+      `The authorization server did not redirect to ${request.redirectUri} (${status}). Check the password of ${email}, the client "${request.clientId}" and its redirect URI.`,
     );
   if (back.searchParams.get('error') !== null) {
     const reason = ['error', 'error_description'].map((name) => back.searchParams.get(name) ?? '').join(': ');
     throw new Failure(
-      `The authorization server rejected the request (${reason}). Its scopes: ${request.scopes.join(' ')}`,
+      `The authorization server rejected the request (${reason}). Requested scopes: ${request.scopes.join(' ')}`,
     );
   }
   return server.finishSignIn(signIn, back);

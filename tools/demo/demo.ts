@@ -90,7 +90,7 @@ async function runDemo(): Promise<void> {
       // Not exactly: other programs may place orders concurrently.
       if (data.totals.units - before.units < units) fail('The statistics do not show the two units.');
       if (data.totals.revenue - before.revenue < units * unitPricePence)
-        fail('The statistics do not show their revenue.');
+        fail('The statistics do not show the revenue of the two units.');
       note(`${response.status} ${data.totals.units} units, ${formatPounds(data.totals.revenue)}`);
     });
     await steps.run('Unsubscribe', async (note) => {
@@ -201,7 +201,7 @@ async function placeOrderTwice(
 
 function shipOrder(steps: Steps, client: Client, orderId: string): Promise<void> {
   return steps.run('Ship it from the warehouse', async (note) => {
-    // Waits until store-api has applied the message of the warehouse.
+    // The command ends when store-api has applied the message of the warehouse.
     await operate(await readOperatorAccess(), 'store-api', ['order', 'ship', orderId, ...parcelOptions]);
     const { data, response } = await readOrder({ client, path: { id: orderId } });
     expectEqual("the order's status", data.status, 'shipped');

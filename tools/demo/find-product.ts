@@ -23,5 +23,5 @@ async function findProduct(client: Client, fits: (availability: Availability) =>
     const product = products.find(({ status, availability }) => status === 'available' && fits(availability));
     if (product !== undefined) return product.id;
   }
-  throw new Failure('The demo data has no product for these orders.');
+  throw new Failure('No available product of the demo data has enough stock.');
 }
