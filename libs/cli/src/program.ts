@@ -23,7 +23,7 @@ export interface Host {
 
 const helpFooter = `
 Exit statuses: 0 done, 1 failed, 2 invalid command line or file, 3 sign in first.
-A suite with its own certificate authority: NODE_EXTRA_CA_CERTS=ca.pem.`;
+If the suite has its own certificate authority, set NODE_EXTRA_CA_CERTS=ca.pem.`;
 
 interface SuiteOptions {
   readonly url: string;
@@ -69,10 +69,10 @@ function addSessionCommands(program: Command, { terminal, environment, signal }:
 
 function addListen(program: Command, { terminal, environment, signal, registerResend }: Host): void {
   storeCommand(program, 'listen', 'prints the events of the creator, and forwards them to a receiver')
-    .option('--forward-to <url>', 'send each event there, as a signed delivery', parseUrl)
+    .option('--forward-to <url>', 'send each event to this URL, as a signed delivery', parseUrl)
     .option(
       '--events <names>',
-      'only these, separated by commas, such as order.*,product.in_stock',
+      'only these events, separated by commas, such as order.*,product.in_stock',
       parseList,
       [],
     )
@@ -96,7 +96,7 @@ function addTrigger(program: Command, { terminal, environment, signal }: Host): 
     .addOption(
       new Option(
         '--clone <folder>',
-        'clone of a development suite; for order.payment_failed, for product.*, and for shipments of a live creator',
+        'clone that runs a development suite; required for order.payment_failed, product.* and shipments of a live creator',
       ).env('FULFILMENT_CLONE'),
     )
     .action(
@@ -144,7 +144,7 @@ function suiteCommand(parent: Command, name: string, description: string): Comma
     .command(name)
     .description(description)
     .addOption(
-      new Option('--url <url>', 'the suite')
+      new Option('--url <url>', 'URL of the suite')
         .env('FULFILMENT_URL')
         .default('https://localhost:8443')
         .argParser(parseUrl),
