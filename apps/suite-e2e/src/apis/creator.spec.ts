@@ -130,7 +130,7 @@ describe('the Creator API', () => {
     expect(await found('&status=paid')).toBe(1);
     expect(await found('&status=delivered')).toBe(0);
     expect(await found('&from=2020-01-01&to=2020-01-31')).toBe(0);
-    expect(await found(`&from=${placedOn}&to=${placedOn}`)).toBe(1); // both inclusive
+    expect(await found(`&from=${placedOn}&to=${placedOn}`)).toBe(1); // both days are included
     expect(await found('&page=5')).toBe(1); // the total of all pages
     for (const [query, field] of [
       ['&from=2020-02-30', 'from'],
@@ -207,7 +207,7 @@ describe('the Creator API', () => {
     const rebuilt = await operate(['creator', 'rebuild']);
     expect(rebuilt).toMatchObject({ statistics: { differed: 0 }, order_counts: { differed: 0 } });
     expect(Number(rebuilt.orders)).toBeGreaterThanOrEqual(1);
-    expect(Number(rebuilt.creators)).toBeGreaterThanOrEqual(2);
+    expect(Number(rebuilt.creators)).toBeGreaterThanOrEqual(2); // the merchants of this test
     expect(await read()).toEqual(before);
   });
 });

@@ -23,7 +23,7 @@ export interface Operation {
   readonly documented: DocumentedOperation;
 }
 
-/** @param prefix first segment of the API's paths, which those of operations with own servers already have */
+/** @param prefix first segment of the API's paths; the path of an operation with own `servers` is complete */
 export function operationsWithFullPaths(document: OpenApiDocument, prefix: string): Operation[] {
   return operationsOf(document).map(({ method, path, operation: documented }) => {
     const fullPath = documented.servers === undefined ? `${prefix}${path}` : path;
@@ -93,6 +93,7 @@ export function requestsTo(
     .map(({ path, query, headers, body }) => ({
       path: operation.path.replaceAll(/\{(\w+)\}/g, (_placeholder, name: string) =>
         // The gateway itself rejects %00, with a status that operations do not document (docs/decisions.md).
+        // An empty parameter would make the path of another operation.
         encodeURIComponent(wellFormed(path[name]).replaceAll('\u0000', '') || '-'),
       ),
       query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, wellFormed(value)])),

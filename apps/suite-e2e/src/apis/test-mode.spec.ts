@@ -7,7 +7,7 @@ import { placeOrder } from '../suite/orders.js';
 const release = z.object({ products: z.tuple([z.object({ id: z.string(), status: z.string() })]) });
 
 describe('a test creator', () => {
-  it('sells its releases at once, and both APIs and webhooks report its orders', async () => {
+  it('sells its releases without approval, and both APIs and webhooks report its orders', async () => {
     const merchant = await newMerchant('pm_ok', ['--test', 'yes']);
     const receiver = await webhookReceiver();
     try {

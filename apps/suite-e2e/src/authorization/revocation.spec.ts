@@ -7,7 +7,7 @@ import { ThirdPartyApp } from '../suite/third-party-app.js';
 
 const scopes = ['openid', 'releases:read', 'webhooks:read'];
 const offlineScopes = [...scopes, 'offline_access'];
-/** Longer than the documented second, which http-service tests, since the machine may be busy. */
+/** Longer than the documented second, which libs/http-service tests, since the machine may be busy. */
 const rejectionTimeoutMs = 10_000;
 const storePaths = ['/store/v1/releases', '/store/v1/webhooks', '/api/auth/oauth2/userinfo'];
 const allPaths = [...storePaths, '/creator/api/v1/creators'];
@@ -44,7 +44,7 @@ describe('an access token is soon rejected by every service that accepted it', (
         eventually(
           async () => {
             const { status, headers } = await new ApiClient(token).get(path);
-            expect([200, 401, 503]).toContain(status);
+            expect([200, 401, 503]).toContain(status); // 503: a dependency responds too late
             if (status === 401) expect(headers['www-authenticate']).toContain('error="invalid_token"');
             return status === 401;
           },

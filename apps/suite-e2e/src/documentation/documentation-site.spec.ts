@@ -16,7 +16,7 @@ const htmlOf = new Map(
   await Promise.all(paths.map(async (path): Promise<[string, string]> => [path, await read(path)])),
 );
 
-/** Opens a page. Returns its errors, requests to other servers and accessibility violations. */
+/** Opens a page. Returns its errors, requests to other servers, sideways scrolling and WCAG violations. */
 async function faultsOf(page: Page, path: string): Promise<unknown[]> {
   const faults: unknown[] = [];
   page.on('console', (message) => faults.push(message.text()));
@@ -43,7 +43,7 @@ describe('the documentation site', () => {
   });
   afterAll(() => chromium.close());
 
-  /** Opens two pages at a time, since each also waits for its files. */
+  /** Opens two pages at a time, so that one is checked while the other waits for its files. */
   async function faultsOfPages(pages: readonly string[], options: BrowserContextOptions): Promise<unknown[]> {
     const context = await chromium.newContext({ ...options, ignoreHTTPSErrors: true });
     context.setDefaultTimeout(120_000);
@@ -102,6 +102,7 @@ describe('the documentation site', () => {
   it('has a content security policy without inline code and other servers', async () => {
     const { headers } = await fetchFromSuite(site);
     const policy = headers.get('content-security-policy');
+    // The search runs WebAssembly.
     expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self';/);
     expect(policy).not.toMatch(/unsafe-inline|https?:|\*/);
   });

@@ -8,7 +8,7 @@ import { ShellSession } from './shell-session.js';
 import { demoUser, root, stateDir, suite } from '../suite/the-suite.js';
 import { fetchFromSuite } from '../suite/fetch-from-suite.js';
 
-/** The pages for integrators (docs/site/sections.json). Operator documents describe other machines. */
+/** The pages for integrators (docs/site/sections.json). Those for operators describe other machines. */
 const pages = [
   ...globSync('docs/site/pages/*.md', { cwd: root }).toSorted(),
   'docs/client.md',
@@ -20,7 +20,7 @@ const isRun = (block: CodeBlock): boolean => block.noRun === undefined;
 const pagesWithPrograms = pages.filter(({ blocks }) => blocks.some(isRun));
 const isStart = ({ file }: { file: string }): boolean => file.includes('/start-');
 const guides = pagesWithPrograms.filter((page) => !isStart(page));
-/** The pages that one terminal runs: each start page has its own, and all guides continue that with curl. */
+/** The pages of each terminal: a start page; the guides continue in the terminal of the one about curl. */
 const sessions = pagesWithPrograms.filter(isStart).map((start) => {
   const inOrder = start.file.endsWith('curl.md') ? [start, ...guides] : [start];
   return { inOrder, files: inOrder.map(({ file }) => file).join(', ') };
@@ -87,7 +87,7 @@ describe('the documentation', () => {
     expect(faults).toEqual([]);
   });
 
-  it('has no program that the tests do not run, except those that are marked with a reason', () => {
+  it('has only programs that the tests run, or that are marked with the reason why not', () => {
     const unused = pages.flatMap(({ file, blocks }) => {
       const commands = blocks.filter((block) => block.language === 'sh' && isRun(block));
       const isUsed = ({ language, title }: CodeBlock): boolean =>

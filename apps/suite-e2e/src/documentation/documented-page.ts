@@ -6,11 +6,11 @@ import { root } from '../suite/the-suite.js';
 export interface CodeBlock {
   readonly language: string;
   readonly code: string;
-  /** The file that readers save it as. */
+  /** Name of the file in which readers save the block. */
   readonly title: string | undefined;
   /** Regular expression of the output, after this block, of the shell session that runs the page's blocks. */
   readonly prints: string | undefined;
-  /** The reason why the tests do not run it. */
+  /** The reason why the tests do not run the block. */
   readonly noRun: string | undefined;
 }
 

@@ -27,6 +27,7 @@ describe('the client', () => {
       auth: server.session(clientId, store),
       fetch: fetchFromSuite,
     });
+    // A second refresh with the same refresh token would end the session.
     const [first, second] = await Promise.all([1, 2].map(() => readConnectedCreator({ client })));
     expect(first?.data).toEqual(second?.data);
     const denied = await listOrders({ client, throwOnError: false });

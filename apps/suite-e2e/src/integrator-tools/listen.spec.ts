@@ -42,7 +42,7 @@ describe('tools listen', () => {
     await placeOrder(merchant.store, [{ sku: product.sku, quantity: 1 }]);
     const [rejected] = await running.untilPrinted(1);
     expect(rejected).toMatchObject({ attempt: 1, answered: 503 });
-    const printed = await running.untilPrinted(3);
+    const printed = await running.untilPrinted(3); // order.created, order.processing, and one retry
     expect(printed).toContainEqual({ ...rejected, attempt: 2, answered: 204 });
     expect(await running.stop()).toContain(`${running.subscriptionId} is deleted.`);
     await merchant.store.get(`${webhooksPath}/${running.subscriptionId}`).expect(404);

@@ -20,6 +20,7 @@ const type = 'webhook.password_test';
 async function createUser(name: string): Promise<void> {
   const reference = readFileSync(join(root, 'docs', 'reference', 'permissions.md'), 'utf8');
   const [, commands = ''] = new RegExp(`### ${service}\n\n\`\`\`sh\n([^]*?)\`\`\``).exec(reference) ?? [];
+  // add_user, set_permissions and set_topic_permissions
   expect(commands.match(/^rabbitmqctl /gm)).toHaveLength(3);
   const userCommands = commands.replaceAll(` ${service} `, ` ${name} `).replace('PASSWORD', password);
   await run('sh', ['-ec', userCommands], {
@@ -60,7 +61,7 @@ describeOwnBroker('the rotation of a RabbitMQ password by a second user', () => 
       const publish = async (text: string): Promise<void> => {
         channel.publish(exchange, type, Buffer.from(text));
         await channel.waitForConfirms(); // rejects if it may not publish
-        // No queue is bound to this type. What the service consumes comes from another one.
+        // No queue is bound to this type, so another service sends the text to the queue directly.
         otherService.sendToQueue(queue, Buffer.from(text));
         await otherService.waitForConfirms();
       };

@@ -12,11 +12,13 @@ import { SteadyShopper } from './steady-shopper.js';
 import { isValidSignature } from '../suite/signature.js';
 
 const secret = 'faults';
-/** Far longer than a recovery takes, since other tests keep the machine busy. */
+/** Far longer than a recovery takes on an idle machine; a busy disk delays that of PostgreSQL. */
 const readyTimeoutMs = 100_000;
 const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'];
 const dependencies = ['rabbitmq', 'redis', 'postgres'];
 const piecesPerOrder = 2;
+/** Number of orders that are placed at the same time. */
+const concurrency = 3;
 const expectedEvents = ['order.created', 'order.processing'];
 
 /** Kills each service and store once during orders. Then orders, events and statistics must agree. */
@@ -38,17 +40,18 @@ describe('the suite under continuous orders', () => {
       })
       .expect(201);
     const rate = await quote(merchant.store, lines);
-    shopper = new SteadyShopper({ store: merchant.store, lines, rateId: rate.id, concurrency: 3 });
-    await eventually(() => shopper.orders.size >= 3);
+    shopper = new SteadyShopper({ store: merchant.store, lines, rateId: rate.id, concurrency });
+    await eventually(() => shopper.orders.size >= concurrency);
   });
   afterAll(async () => {
     await shopper.stop();
     await receiver.stop();
   });
 
+  /** Resolves when as many further orders as are placed at the same time are accepted. */
   const untilOrdersContinue = () => {
     const before = shopper.orders.size;
-    return eventually(() => shopper.orders.size >= before + 3, readyTimeoutMs);
+    return eventually(() => shopper.orders.size >= before + concurrency, readyTimeoutMs);
   };
 
   it.each(services)('is ready after a kill -9 of %s, and continues to accept orders', async (name) => {
@@ -110,14 +113,15 @@ describe('the suite under continuous orders', () => {
         () => `${received().length} of ${expected.length} events were received`,
       );
       expect(received()).toEqual(expected);
-      const ids = new Map<string, Set<string>>();
+      /** By event and order: the ids of the event and of its delivery. */
+      const idPairs = new Map<string, Set<string>>();
       for (const { body, headers } of receiver.deliveries) {
         const eventOfOrder = nameOf(body);
-        const eventAndDelivery = `${body.id} ${String(headers['x-service-delivery'])}`;
-        ids.set(eventOfOrder, (ids.get(eventOfOrder) ?? new Set()).add(eventAndDelivery));
+        const idPair = `${body.id} ${String(headers['x-service-delivery'])}`;
+        idPairs.set(eventOfOrder, (idPairs.get(eventOfOrder) ?? new Set()).add(idPair));
       }
-      expect([...ids].filter(([, several]) => several.size !== 1)).toEqual([]);
-      expect(new Set([...ids.values()].flatMap((several) => [...several])).size).toBe(expected.length);
+      expect([...idPairs].filter(([, pairs]) => pairs.size !== 1)).toEqual([]);
+      expect(new Set([...idPairs.values()].flatMap((pairs) => [...pairs])).size).toBe(expected.length);
       expect(receiver.deliveries.every((delivery) => isValidSignature(delivery, secret))).toBe(true);
     });
 

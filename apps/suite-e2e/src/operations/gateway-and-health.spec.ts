@@ -46,7 +46,7 @@ describe('the gateway', () => {
     async (path) => {
       for (const method of ['GET', 'POST']) {
         const { status, head, body } = await sendRaw(`${method} ${path}`);
-        expect([400, 401, 404]).toContain(status);
+        expect([400, 401, 404]).toContain(status); // 401: a service requires a token at this path
         expect(envelope.parse(JSON.parse(body)).statusCode).toBe(status);
         expect(head).toMatch(/content-type: application\/json/i);
         expect(head).toMatch(/x-request-id: ./i);

@@ -23,7 +23,7 @@ describe('the operator commands', () => {
   const firstProduct = async () =>
     (await merchant.store.get(`/store/v1/releases/${product.releaseId}`).expect(200)).body.products[0];
 
-  it('ship, correct and deliver an order, and return when that is applied', async () => {
+  it('ship, correct and deliver an order, and return when the change is applied', async () => {
     const id = await place();
     expect(await operate(['order', 'ship', id, ...packageArguments('A1')])).toMatchObject({
       outcome: 'applied',
@@ -60,7 +60,7 @@ describe('the operator commands', () => {
     expect((await order(await place())).status).toBe('processing');
   });
 
-  it('defer a delivery that is reported before the shipment, and print that', async () => {
+  it('defer a delivery that is reported before the shipment, and print the reason', async () => {
     const id = await place();
     expect(await operate(['order', 'deliver', id])).toMatchObject({
       outcome: 'held',
@@ -101,7 +101,7 @@ describe('the operator commands', () => {
     expect((await runOps(['dead-letters', 'show', ...letterArguments])).status).toBe(1);
   });
 
-  it('find nothing wrong with the running suite', async () => {
+  it('include `doctor`, which finds nothing wrong with the running suite', async () => {
     // On a busy machine a store may respond too late, which is a finding.
     const findings: string[] = [];
     const examine = async () => {
@@ -111,7 +111,7 @@ describe('the operator commands', () => {
     };
     const output = await eventually(examine, 60_000, () => findings.join('\n'));
     expect(findings.at(-1)).toBe('');
-    expect(output.match(/^status: ok$/gm)).toHaveLength(4);
+    expect(output.match(/^status: ok$/gm)).toHaveLength(4); // one for each service
     const inJson = await eventually(() =>
       operate(['doctor', '--service', 'store-api']).catch(() => undefined),
     );

@@ -25,7 +25,7 @@ interface SteadyShopperOptions {
 export class SteadyShopper {
   /** Order ids by idempotency key. */
   readonly orders = new Map<string, string>();
-  /** Unexpected responses: neither an order nor a retryable error. */
+  /** Responses that are neither an order nor a retryable error, and requests without an order in time. */
   readonly unexpected: string[] = [];
   private isStopped = false;
   private readonly loops: Promise<void>[];

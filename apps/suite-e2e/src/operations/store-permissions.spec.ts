@@ -55,7 +55,7 @@ const publish = (type: string) => (channel: Channel) =>
 const unboundType = (firstWord: string): string => `${firstWord}.permission.test`;
 const accessDenied = 403;
 
-/** Runs a describe block unless the stores are external: these have one user for all services. */
+/** Runs a describe block unless the stores are external: an external store has one user for all services. */
 const describeIfOwnStores = process.env.RABBITMQ_URL || process.env.REDIS_URL ? describe.skip : describe;
 
 describeIfOwnStores('the RabbitMQ user of webhook-worker', () => {
@@ -166,7 +166,7 @@ describeIfOwnStores('the Redis users', () => {
     }
   };
 
-  it('allow store-api to read the deny list of tokens, and auth-server to write it', async () => {
+  it('allow store-api only to read the deny list of tokens, and auth-server to write it', async () => {
     await asUser('store-api', async (redis) => {
       expect(await redis.exists('deny:permission-test')).toBe(0);
       await expect(redis.set('deny:permission-test', '1')).rejects.toThrow('NOPERM');
