@@ -195,7 +195,7 @@ function errorHeaders(
     ...(status === 403 && { 'WWW-Authenticate': optional(wwwAuthenticate) }),
     ...(isTransient && { 'Retry-After': retryOnlyWithKey ? optional(retryAfter) : retryAfter }),
     ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
-    ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }), // 401 is sent without them
+    ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }), // a 401 has no caller with a quota
   };
 }
 

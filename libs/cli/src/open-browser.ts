@@ -5,7 +5,7 @@ const commands: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = 
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Tries to open the address. The person can also open the printed one, so a failure does not matter. */
+/** Tries to open the address. It is also printed for the person, so a failure does not matter. */
 export function openBrowser(address: string): void {
   const command = commands[process.platform] ?? ['xdg-open'];
   const [program = '', ...args] = command;

@@ -91,7 +91,7 @@ describe('trigger', () => {
     expect(reported).toEqual(['shipped', 'delivered']);
   });
 
-  it('sets the payment method to pm_ok even if no order can be placed, and prints that', async () => {
+  it('sets the payment method to pm_ok even if no order can be placed, and prints the change', async () => {
     const { operate, commands } = operator();
     const notes: string[] = [];
     await expect(run('order.payment_failed', { operate, notes })).rejects.toThrow('NOT_FOUND');
@@ -141,7 +141,7 @@ describe('trigger', () => {
       expect(commands).toEqual(['product withdraw prod_2', 'product release prod_2']);
     });
 
-    it('names the previous stock when an adjustment fails', async () => {
+    it('names the previous stock when the reverse of an adjustment fails', async () => {
       const { operate } = operator('stock adjust prod_2 3');
       await expect(run('product.in_stock', { operate, url: api.url })).rejects.toThrow(
         'It failed. Check the stock of prod_2; it was 3 before.',

@@ -8,7 +8,7 @@ afterAll(() => api.stop());
 
 const sent = (event: string, id: string, data: object = {}): string =>
   `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
-/** Sends these events, and then ends the response, breaks the connection, or sends nothing more. */
+/** Sends the events, and then ends the response, breaks the connection, or sends nothing more. */
 const stream =
   (then: 'ends' | 'breaks' | 'waits', ...events: readonly string[]): Reply =>
   (response) => {
@@ -65,6 +65,7 @@ describe('followOrders', () => {
   });
 
   it('reconnects after more failures than a request has retries, and throws when the creator is not visible', async () => {
+    // A request has three retries, so the fifth failure is that of another request.
     const fiveFailures = Array.from({ length: 5 }, () => hangUp);
     api.reply(stream('ends', sent('open', '1')), ...fiveFailures, failure(404, 'NOT_FOUND'));
     await expect(follow(2)).rejects.toMatchObject({ code: 'NOT_FOUND' });

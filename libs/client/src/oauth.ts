@@ -16,7 +16,7 @@ export interface AppRegistration {
 export interface SignInRequest {
   readonly clientId: string;
   readonly redirectUri: string;
-  /** The session can be renewed if these include `offline_access`. */
+  /** The session can be renewed if one of them is `offline_access`. */
   readonly scopes: readonly string[];
 }
 

@@ -61,7 +61,7 @@ try {
   if (error instanceof ApiError && error.code === 'CONFLICT') error.details[0]?.reason satisfies string | undefined;
 }
 await creator.listOrders({ client: creator.createCreatorClient({ baseUrl: '/creator' }), query: { creator: 'c' } });
-// @ts-expect-error: the entry point has only what it exports
+// @ts-expect-error: the package has no such entry point
 await import('@fulfilment/client/transport');
 `;
 const nodeProgram = `${browserProgram}

@@ -54,7 +54,7 @@ describe('a session', () => {
     await Promise.all([readOrder({ client, path }), readOrder({ client, path })]);
     expect(used).toEqual(['rt_1']);
     expect(saved).toEqual([{ accessToken: 'at_2', refreshToken: 'rt_2' }]);
-    expect(api.requests).toHaveLength(4);
+    expect(api.requests).toHaveLength(4); // two with the rejected token, two with the new one
   });
 
   it('refreshes once for concurrent renewals of two tabs that share a store and a lock', async () => {

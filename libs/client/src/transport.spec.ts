@@ -146,7 +146,7 @@ describe('a client', () => {
     await collectGarbage();
     const reason = new Error('The person left.');
     controller.abort(reason);
-    send('1');
+    send('1'); // a reader that ignores the abort gets this part
     expect(await thrown(reader.read())).toBe(reason);
   });
 

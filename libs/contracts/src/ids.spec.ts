@@ -14,8 +14,8 @@ describe('parsePublicId', () => {
     'ord_',
     'ord_x',
     'prod_00000000000000000000000000',
-    'ord_zzzzzzzzzzzzzzzzzzzzzzzzzz',
-    'ord_0000000000000000000000000u',
+    'ord_zzzzzzzzzzzzzzzzzzzzzzzzzz', // more than 128 bits
+    'ord_0000000000000000000000000u', // Crockford base32 has no u
     '',
   ])('returns undefined for %p, which is not the id of an order', (text) => {
     expect(parsePublicId('ord', text)).toBeUndefined();

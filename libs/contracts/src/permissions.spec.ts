@@ -28,7 +28,7 @@ describe('the permissions of store users', () => {
     expect(publishers).toEqual(expectedPublishers[type.slice(0, type.indexOf('.'))]);
   });
 
-  it('of a warehouse are the same in docs/warehouses.md', () => {
+  it('for a warehouse are those of docs/warehouses.md', () => {
     const { configure, write, read, publishes, binds } = brokerPermissions('warehouse', 'suite');
     const guide = readFileSync(new URL('../../../docs/warehouses.md', import.meta.url), 'utf8');
     expect(guide).toContain(`
@@ -38,11 +38,12 @@ rabbitmqctl set_topic_permissions warehouse suite.facts '${publishes}' '${binds}
   });
 
   it.each(queues)(
-    'allow only the owner of %s to declare, read and write it, and to bind it to its patterns',
+    'allow only the owner of %s to declare, read and write it, and the owner to bind it to its patterns',
     (queue) => {
       const owner = serviceOfQueue(queue);
       for (const user of storeUsers) {
         const { configure, read, write, binds } = brokerPermissions(user, 'suite');
+        // The queue, a later version of it, and a shard.
         for (const name of [`suite.${queue}`, `suite.${queue}.v2`, `suite.${queue}.v3.orders.0`])
           for (const pattern of [configure, read, write]) expect(allows(pattern, name)).toBe(user === owner);
         // Another service may consume messages of the same type, through a queue of its own.

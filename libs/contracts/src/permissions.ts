@@ -120,7 +120,7 @@ export function redisRules(
     '+@all',
     '-@admin',
     '-@dangerous',
-    '+info', // which clients send when they connect
+    '+info', // one of @dangerous, but clients send it when they connect
   ];
 }
 

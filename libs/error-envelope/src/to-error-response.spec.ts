@@ -27,11 +27,14 @@ describe('toErrorResponse', () => {
     ],
     ['any other error', new Error('select secret'), 500, 'INTERNAL_ERROR', 'Internal Server Error'],
     ['a thrown string', 'a secret', 500, 'INTERNAL_ERROR', 'Internal Server Error'],
-  ])('maps %s to its response', (_name, thrown, status, code, error) => {
-    const response = toErrorResponse(thrown);
-    expect(response).toMatchObject({ status, body: { statusCode: status, code, error } });
-    expect(JSON.stringify(response.body)).not.toContain('secret');
-  });
+  ])(
+    'maps %s to its response, without the text of an unexpected error',
+    (_name, thrown, status, code, error) => {
+      const response = toErrorResponse(thrown);
+      expect(response).toMatchObject({ status, body: { statusCode: status, code, error } });
+      expect(JSON.stringify(response.body)).not.toContain('secret');
+    },
+  );
 
   it('sets Retry-After, at least 1 s, when a retry may succeed', () => {
     expect(toErrorResponse(new RateLimited(0.2)).headers).toEqual({ 'Retry-After': '1' });

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** An event as the feed returns it. It has all members of the envelope; only these are used here. */
+/** An event of the feed, with the members that are used here. It also has the others of the envelope. */
 export interface FeedEvent {
   readonly id: string;
   readonly event: string;
@@ -12,7 +12,7 @@ export interface ForwardTarget {
   readonly secret: string;
 }
 
-/** The timeout of a delivery. */
+/** The same as the default of webhook-worker (docs/receiving-webhooks.md). */
 const timeoutMs = 15_000;
 
 /** The HTTP status of the receiver's response, or why there is none. */
@@ -70,7 +70,7 @@ function signedHeaders(
   };
 }
 
-/** Returns the key of Standard Webhooks: a secret `whsec_…` is the key in base64, another one is the key. */
+/** Returns the key of Standard Webhooks: `whsec_…` contains it in base64, any other secret is the key. */
 function standardWebhooksKey(secret: string): string | Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? [];
   const isBase64 = base64 !== undefined && base64.length % 4 !== 1; // base64 never has 4 n + 1 digits

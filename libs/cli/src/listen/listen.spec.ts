@@ -52,7 +52,7 @@ const event = (number: number, name = 'order.created') => ({
   data: { order_id: `ord_${number}` },
 });
 const ids = () => received.map(({ headers }) => headers['webhook-id']);
-/** Returns the ids of all received events when there are at least as many. */
+/** Waits for at least `count` events. Returns the ids of all that were received. */
 const arrived = (count: number) => eventually(() => (received.length >= count ? ids() : undefined));
 
 /** Starts a listener; resolves when it is ready, and rejects if it fails before. */
@@ -85,7 +85,7 @@ async function start(options: Partial<ListenOptions> = {}) {
 }
 
 describe('listen', () => {
-  it('forwards the bytes of the event with the headers of a delivery, which both verifiers accept', async () => {
+  it('forwards the bytes of an event with headers that our verifier and that of Standard Webhooks accept', async () => {
     const { notes } = await start();
     suite.publish(event(1, 'order.shipped'));
     await arrived(1);
@@ -214,6 +214,7 @@ describe('followFeed', () => {
     const stop = new AbortController();
     let waits = 0;
     await followFeed({
+      // Without retries of the client, so that the test sees those of `followFeed`.
       client: createStoreClient({ baseUrl: `${suite.url}/store`, auth: accessToken, maxRetries: 0 }),
       after: '0',
       skipOld: false,

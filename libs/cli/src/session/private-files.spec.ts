@@ -50,6 +50,7 @@ describe('private files', () => {
 
   it('do not take over an abandoned lock that another process has just taken over', async () => {
     files.write('session.lock', '1');
+    // Only the first check finds that the owner has ended; during it, another process takes the lock over.
     const takeOverFirst = jest.spyOn(process, 'kill').mockImplementationOnce(() => {
       files.write('session.lock', String(process.pid));
       throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
@@ -58,7 +59,7 @@ describe('private files', () => {
     const work = files.exclusively('session', () => {
       hasBegun = true;
     });
-    await delay(200);
+    await delay(200); // longer than the poll interval of the lock, 50 ms
     expect(hasBegun).toBe(false);
     takeOverFirst.mockRestore();
     rmSync(join(path, 'session.lock'));

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const lockPollIntervalMs = 50;
-/** An older lock counts as abandoned. A refresh of the session takes less time, even with all its retries. */
+/**
+ * An older lock counts as abandoned. A refresh of the session takes less time, even with all its retries,
+ * unless the server requires long delays (`Retry-After`).
+ */
 const maxLockAgeMs = 300_000;
 
 /** Small files in a directory that only this account may read. */

@@ -64,6 +64,7 @@ describe('the saved session', () => {
       done.push('refreshed');
     });
     const ended = logout(suite).then(() => done.push('logged out'));
+    // Until the logout waits for the lock, or has ended because it does not.
     await eventually(() => lock.mock.calls.length === 2 || done.length > 0);
     release();
     await Promise.all([refreshed, ended]);
@@ -87,8 +88,9 @@ describe('the saved session', () => {
   });
 });
 
-describe('the app', () => {
-  const failingLogin = () =>
+describe('the registered app', () => {
+  /** Starts a login that is aborted after the registration, and before the sign-in. */
+  const abortedLogin = () =>
     expect(login(suite, () => undefined, AbortSignal.abort(new Error('Stopped.')))).rejects.toThrow(
       'Stopped.',
     );
@@ -96,13 +98,13 @@ describe('the app', () => {
   it('is re-registered when the suite no longer knows it', async () => {
     saveTokens('refresh-0');
     server.clientId = 'another';
-    await failingLogin();
+    await abortedLogin();
     expect(JSON.parse(suite.files.read('session.json') ?? '')).toEqual({ clientId: 'another' });
   });
 
   it.each(['{', '{"clientId":7}'])('is re-registered when the session file is damaged: %s', async (text) => {
     suite.files.write('session.json', text);
-    await failingLogin();
+    await abortedLogin();
     expect(JSON.parse(suite.files.read('session.json') ?? '')).toEqual({ clientId: 'app' });
   });
 });

@@ -31,8 +31,8 @@ export type MessageQueue = keyof typeof messageQueues;
 
 /**
  * Queues with a single active consumer, which handles messages in order; a sharded queue has one for each
- * intake and shard. A fulfilment event depends on earlier ones. A replay has ended when its last message is
- * applied.
+ * intake and shard. A fulfilment event depends on earlier ones, and a replay counts as ended when its last
+ * message is applied.
  */
 export const orderedQueues: ReadonlySet<MessageQueue> = new Set([
   'store-api.fulfilment',
@@ -82,6 +82,7 @@ const shardedQueues: ReadonlyMap<MessageQueue, readonly Lane[]> = new Map([
 const queueVersions: Readonly<Partial<Record<MessageQueue, readonly number[]>>> = {
   'store-api.fulfilment': [1, 2, 3],
 };
+/** Versions of the queues that `queueVersions` does not name. */
 const defaultVersions = [1, 2];
 
 /** Names of the queues and exchanges of a sharded queue. */

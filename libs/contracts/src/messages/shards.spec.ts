@@ -22,7 +22,7 @@ describe('shardOf', () => {
     expect(shardsOfLane('orders')).toContain(shards[0]);
   });
 
-  it('puts stock counts and adjustments of a product into one shard of another lane', () => {
+  it('puts stock counts and adjustments of a product into one shard of the lane of stock', () => {
     const sku = newProduct();
     const shardOfCount = shard(messages.fulfilmentStockSet.make({ sku, quantity: 1 }, now));
     expect(shard(messages.fulfilmentStockAdjusted.make({ sku, delta: 1 }, now))).toBe(shardOfCount);
@@ -30,6 +30,7 @@ describe('shardOf', () => {
   });
 
   it('uses all shards of a lane', () => {
+    // With 200 keys, the probability that one of 8 shards gets none is 2e-11.
     const ofOrders = Array.from({ length: 200 }, () => shard(cancelled(newOrder())));
     expect(new Set(ofOrders)).toEqual(new Set(shardsOfLane('orders')));
     const ofProducts = Array.from({ length: 200 }, () =>

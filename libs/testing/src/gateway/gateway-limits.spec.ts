@@ -57,7 +57,7 @@ describe('the limits of the gateway', () => {
       error: 'Too Many Requests',
       message: expect.any(String),
     });
-    expect((await send('198.51.100.2')).status).toBe(200);
+    expect((await send('198.51.100.2')).status).toBe(200); // another client
   });
 
   it('count the addresses of an IPv6 /64 as one client, and another /64 separately', async () => {
@@ -77,7 +77,7 @@ describe('the limits of the gateway', () => {
       await untilRejected(() => `::ffff:203.0.113.${host}`);
       return (await send(`203.0.113.${host}`)).status === 429;
     });
-    expect((await send('::ffff:198.51.100.4')).status).toBe(200);
+    expect((await send('::ffff:198.51.100.4')).status).toBe(200); // mapped addresses are separate clients
   });
 
   it('reject more concurrent requests than a client may have, until one has ended', async () => {

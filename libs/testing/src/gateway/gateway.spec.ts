@@ -91,16 +91,22 @@ describe('the documentation site', () => {
     ['/docs/guide.md', 200, 'text/markdown', 'no-cache', '# Guide'],
     ['/docs/_astro/a1b2.js', 200, 'text/javascript', 'public, max-age=31536000, immutable', ''],
     ['/docs/unknown', 404, 'text/html', 'no-store', 'missing'],
-  ])('responds at %s with status %i', async (path, status, type, caching, text) => {
-    const response = await siteGateway.fetch(`${siteGateway.url}${path}`);
-    expect([response.status, await response.text()]).toEqual([status, text]);
-    expect(response.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
-    expect(response.headers.get('cache-control')).toBe(caching);
-    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'/);
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-  });
+  ])(
+    'responds at %s with status %i, type %s, caching %s and the security headers of the site',
+    async (path, status, type, caching, text) => {
+      const response = await siteGateway.fetch(`${siteGateway.url}${path}`);
+      expect([response.status, await response.text()]).toEqual([status, text]);
+      expect(response.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+      expect(response.headers.get('cache-control')).toBe(caching);
+      expect(response.headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; script-src 'self'/,
+      );
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    },
+  );
 
   it('forbids caches to store an error, even if the request id looks like a path that may be stored', async () => {
+    // The gateway recognises a file that caches may store by `200:/docs/_astro/`: status and path.
     const response = await siteGateway.fetch(`${siteGateway.url}/unknown`, {
       headers: { 'x-request-id': 'id:200:/docs/_astro/' },
     });

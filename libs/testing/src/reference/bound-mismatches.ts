@@ -105,7 +105,7 @@ function* probesOf(
  * Returns the differences between the documented query parameters of a GET and the service's validation.
  * Sends values at every bound and just beyond it, and each parameter absent and repeated.
  * @param path path in the document
- * @param validValues those of the required parameters
+ * @param validValues valid values of the required parameters, by name
  */
 export async function queryMismatches(
   document: OpenApiDocument,
