@@ -45,7 +45,7 @@ const syntaxKeywords = ['pattern', 'format'] as const;
 /**
  * Returns what a writer may write that a reader rejects, by their JSON Schemas. Covers the keywords that the
  * documents of the suite use. A changed pattern or format counts as rejected, since it is unknown whether one
- * pattern includes another. The pattern of a UUID may change in one way (`isKnownWidening`).
+ * pattern includes another. One change of the pattern of UUIDs is allowed (`isKnownWidening`).
  */
 export function rejections(
   writer: SchemaInDocument,
@@ -138,8 +138,8 @@ function limitRejections(written: Resolved, read: Resolved, path: string): strin
 }
 
 /**
- * Whether one side accepts UUIDs of any version, and the other only those of RFC 9562. Release 1.0.0 reads
- * the latter, and messages may contain the former, since clients choose the ids of tracks. To be removed
+ * Whether each schema accepts UUIDs: of any version, or only those of RFC 9562. Release 1.0.0 reads only
+ * those of RFC 9562, but messages may contain others, since clients choose the ids of tracks. To be removed
  * after the next release.
  */
 function isKnownWidening(...schemas: readonly Resolved[]): boolean {

@@ -54,12 +54,12 @@ describe('the comparison of two AsyncAPI documents', () => {
       'order.created, read by the new release: id must match the pattern ^b',
       'order.created, read by the last release: id must match the pattern ^a',
     ]);
-    expect(messageBreaks(id('^a', 'uuid'), id('^b', 'uuid'))).toHaveLength(2);
+    expect(messageBreaks(id('^a', 'uuid'), id('^b', 'uuid'))).toHaveLength(2); // one for each release
     const [ofRfc = '', ofAny = ''] = [z.uuid(), z.guid()].map((schema) => z.toJSONSchema(schema).pattern);
     expect(messageBreaks(id(ofRfc, 'uuid'), id(ofAny, 'uuid'))).toEqual([]);
   });
 
-  it('finds a new version of a message that the other release rejects', () => {
+  it('finds a new version of a message, since each release rejects the version of the other', () => {
     const version = (number: number) => message({ version: { type: 'number', const: number } }, ['version']);
     expect(messageBreaks(version(1), version(2))).toHaveLength(2);
   });

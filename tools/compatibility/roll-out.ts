@@ -21,7 +21,7 @@ export interface RollOutOutcome {
 
 /**
  * Rolls services out, one after another and under load, as `docs/deploying.md` says: migrations first, then
- * processes. Ends after a service that fails, since the failure would show in those after it too.
+ * processes. Ends after a service that fails, since later services would show the same failure.
  *
  * @returns the outcomes of the services that it reached
  */

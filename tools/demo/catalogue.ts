@@ -89,7 +89,7 @@ function release(creator: DemoCreator, creatorIndex: number, releaseIndex: numbe
   };
 }
 
-/** Returns the status of a release's products: mostly available, in a few pending or unavailable. */
+/** Returns the status of a release's products: available, or for a few releases pending or unavailable. */
 function statusOf(releaseIndex: number): 'pending' | 'unavailable' | 'available' {
   if (releaseIndex % 13 === 5) return 'pending';
   return releaseIndex % 17 === 9 ? 'unavailable' : 'available';

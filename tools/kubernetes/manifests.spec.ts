@@ -11,6 +11,7 @@ import {
   workloadsOf,
 } from './workloads.fixture.ts';
 
+/** Settings of Node itself, which the reference of a service does not list. */
 const nodeSettings = ['NODE_EXTRA_CA_CERTS'];
 const gatewayDefaults = [...readText('deploy/gateway/Dockerfile').matchAll(/\b(GATEWAY_\w+)=/g)];
 const deploying = readText('docs/deploying.md');
@@ -98,7 +99,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
   });
 
   it.each(deployments.filter(isService).map((deployment) => [nameOf(deployment), deployment] as const))(
-    'probe %s by paths that it serves; a restart depends on no store',
+    'probe %s at paths that it serves, and restart it independently of the stores',
     (_name, { spec }) => {
       const [{ startupProbe, livenessProbe, readinessProbe }] = spec.template.spec.containers;
       expect(healthPaths).toEqual(expect.arrayContaining(['/health/live', '/health/serving']));
@@ -113,9 +114,10 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
     (_name, { spec }) => {
       const { terminationGracePeriodSeconds = 0, containers } = spec.template.spec;
       const preStopSeconds = containers[0].lifecycle?.preStop.sleep.seconds ?? 0;
+      // Until the gateway, or a load balancer, has removed the address of the pod.
       expect(preStopSeconds).toBeGreaterThanOrEqual(5);
       expect(terminationGracePeriodSeconds).toBeGreaterThan(preStopSeconds + shutdownMs / 1000);
-      expect(shutdownMs).toBe(20_000);
+      expect(shutdownMs).toBe(20_000); // otherwise the pattern above found another number
     },
   );
 
@@ -250,7 +252,7 @@ it('the overlay ha runs at least two replicas of each Deployment', () => {
   const minimum = z.looseObject({ spec: z.looseObject({ minReplicas: z.number() }) });
   const manifests = manifestSets().get('ha') ?? [];
   const autoscalers = ofKind(manifests, /^HorizontalPodAutoscaler$/, minimum);
-  expect(autoscalers).toHaveLength(5);
+  expect(autoscalers).toHaveLength(5); // the gateway and four services
   expect(autoscalers.filter(({ spec }) => spec.minReplicas < 2)).toEqual([]);
   expect(workloadsOf(manifests).filter(({ spec }) => spec.replicas !== undefined)).toEqual([]);
 });

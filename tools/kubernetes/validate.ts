@@ -8,7 +8,7 @@ import type { Manifest } from './kustomize.ts';
 
 const compiler = join(root, 'node_modules', '@typescript', 'native', 'bin', 'tsc');
 
-/** The packages with the models of the custom resources; the others are in `kubernetes-models`. */
+/** The packages with the models of custom resources, by API group; `kubernetes-models` has all others. */
 const customResources: Readonly<Record<string, string>> = {
   'gateway.networking.k8s.io': '@kubernetes-models/gateway-api',
   'keda.sh': '@kubernetes-models/keda',

@@ -51,7 +51,7 @@ const workload = z.looseObject({
         securityContext: z.looseObject({}),
         topologySpreadConstraints: z.array(z.looseObject({ labelSelector: selector })).optional(),
         containers: z.tuple([container]),
-        initContainers: z.undefined().optional(),
+        initContainers: z.undefined().optional(), // the tests examine only `containers`
         volumes: z.array(z.looseObject({ name: z.string() })),
       }),
     }),

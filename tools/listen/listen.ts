@@ -63,7 +63,10 @@ async function clientFactory({ token, email, password }: ListenOptions): Promise
   return async () => openStore(stack, token ?? (await demoToken(stack, { email, password, scopes })));
 }
 
-/** Waits for a signal. Ctrl-C in a terminal also reaches npm, which forwards it, so it may arrive twice. */
+/**
+ * Waits for a signal. Ctrl-C in a terminal also reaches npm, which forwards it. So it may arrive twice, and
+ * the handlers stay.
+ */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());

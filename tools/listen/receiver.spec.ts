@@ -61,7 +61,7 @@ describe('the receiver', () => {
         attempt: 2,
         verified: true,
         refusal: null, // words: public member of the report
-        test: true,
+        test: true, // the id of the event begins with evt_test_
         answered: 204,
         data: { order_id: 'ord_test_1' },
       },

@@ -103,7 +103,7 @@ function operationSection({ method, path, operation }: OperationAtPath, document
   ];
 }
 
-/** The sections of events. Their headers and responses are the same. */
+/** The sections of events. All events have the headers and responses of the first one. */
 function eventSections(events: readonly DocumentedOperation[], document: OpenApiDocument): string[] {
   const [first] = events;
   if (first === undefined) return [];

@@ -37,10 +37,10 @@ describe('the AsyncAPI document', () => {
     expect(Object.keys(document.operations)).toEqual(types);
   });
 
-  it('lets the warehouse send what it may publish, and receive the rest', () => {
+  it('has the action `receive` for messages of the warehouse and the operator, and `send` for all others', () => {
     const received = Object.entries(document.operations).filter(([, { action }]) => action === 'receive');
-    const isFromWarehouse = (type: string): boolean => /^(fulfilment|catalogue)\./.test(type);
-    expect(received.map(([type]) => type)).toEqual(Object.keys(document.operations).filter(isFromWarehouse));
+    const isFromOutside = (type: string): boolean => /^(fulfilment|catalogue)\./.test(type);
+    expect(received.map(([type]) => type)).toEqual(Object.keys(document.operations).filter(isFromOutside));
     expect(received).not.toHaveLength(0);
   });
 

@@ -29,7 +29,7 @@ export async function generateClientSources(
   return sources;
 }
 
-/** The sources of an API import the shared code; and Node's types have no global `BodyInit`. */
+/** Corrects the path of the shared code in the sources of an API, and a type that Node lacks, `BodyInit`. */
 function adaptSource(path: string, text: string): string {
   return shared.test(path)
     ? text.replaceAll('BodyInit | null | undefined', `RequestInit['body']`)

@@ -19,7 +19,7 @@ The version follows from the commits since the last tag of the service (fix: 1.0
 Check first that each service can be deployed: npm run compatibility.
 
   --version VERSION   this version for all services
-  --projects NAMES    only these, separated by commas, such as store-api,creator-api
+  --projects NAMES    only these services, separated by commas, such as store-api,creator-api
   --dry-run           only print the versions`;
 
 const configurationFile = 'docs/reference/configuration.md';
@@ -125,7 +125,8 @@ function writeContracts(released: readonly ServiceName[]): void {
 
 /** Sets the released images in the Kubernetes overlays. Jobs are immutable, so each release renames them. */
 function writeImageTags(): void {
-  // Keeps the letter T, because YAML reads digits as a number, which kubectl rejects.
+  // Lower case, as names must be. Keeps the letter T, because YAML reads digits as a number, which kubectl
+  // rejects.
   const suffix = new Date().toISOString().slice(0, 16).replace(/[-:]/g, '').toLowerCase();
   for (const overlay of overlays.map(overlayFolder)) {
     const images = join(overlay, 'kustomization.yaml');

@@ -39,7 +39,10 @@ function llmsIndex(pages: readonly Page[]): string {
   ].join('\n\n');
 }
 
-/** Puts figures into the page, so that they have the colours of its theme. On small screens they scroll. */
+/**
+ * Puts figures into the page, so that they have the colours of its theme. On small screens they scroll,
+ * also by keyboard (`tabindex`).
+ */
 function withInlineFigures(text: string): string {
   return text.replaceAll(/!\[([^\]]*)\]\(\/docs\/figures\/(\S+)\)/g, (_, label: string, name: string) => {
     const svg = readFileSync(join(site, 'figures', name), 'utf8').trim();

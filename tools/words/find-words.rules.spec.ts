@@ -24,6 +24,7 @@ describe('the check of words', () => {
 
   it('finds banned words in test titles', () => {
     expect(found("describe('a caller', () => {\n  it('is told why', run);\n});")).toEqual(['2: told']);
+    // A finding is at the line of the title, not at that of `it.each`; the rows are no titles.
     const rows = "  ['told'],\n".repeat(100);
     expect(found(`it.each([\n${rows}])('is told %s', run);`)).toEqual(['102: told']);
   });
