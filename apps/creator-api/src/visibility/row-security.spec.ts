@@ -17,11 +17,10 @@ describe('row-level security', () => {
   afterAll(() => api.stop());
 
   it('hides the rows of foreign creators in each table from a query without a condition', async () => {
-    await api.post('/api/v1/releases', globalAdminClaims, {
-      title: 'Theirs',
-      release_type_id: 1,
-      creator: meridianCreator.id,
-    });
+    for (const { id: creator } of [harbourCreator, meridianCreator]) {
+      const release = { title: 'Tidal Maps', release_type_id: 1, creator };
+      await api.post('/api/v1/releases', globalAdminClaims, release, { 'idempotency-key': 'one-key' });
+    }
     for (const table of [
       'orders',
       'order_items',
@@ -38,6 +37,7 @@ describe('row-level security', () => {
       'editions',
       'ordered_releases',
       'track_uploads',
+      'idempotency_keys',
     ]) {
       const owners = statement(`test.${table}`, `SELECT DISTINCT creator_id FROM ${table}`);
       const seen = await visibility.transaction(aMember, (tx) => tx.rows(owners));
