@@ -38,7 +38,10 @@ export function fetchProblem(download: FetchResult, maxBytes: number): UploadPro
     case 'blocked_address':
       return permanentProblem(outcome, 'The host name resolves to a private or reserved address.');
     case 'tls_error':
-      return permanentProblem(outcome, 'The certificate of the server was not accepted.');
+      return permanentProblem(
+        outcome,
+        'The TLS connection failed, for example because the certificate of the server is not valid.',
+      );
     case 'dns_error':
       return transientProblem(outcome, 'The host name could not be resolved.');
     case 'timeout':
