@@ -43,7 +43,7 @@ export function wave(options: WaveOptions = {}): Buffer {
     options.title === undefined
       ? Buffer.alloc(0)
       : chunk('LIST', Buffer.concat([Buffer.from('INFO'), chunk('INAM', Buffer.from(`${options.title}\0`))]));
-  const chunks = [chunk('fmt ', format), info, chunk('data', sound, statedBytes)];
+  const chunks = [chunk('fmt ', format), info, chunk('data', sound, { statedLength: statedBytes })];
   const body = Buffer.concat([Buffer.from('WAVE'), ...chunks]);
   return Buffer.concat([chunkHeader('RIFF', body.length + statedBytes - sound.length), body]);
 }
@@ -67,8 +67,8 @@ export function aiff(options: AiffOptions = {}): Buffer {
   common.write(compression, 18);
   const body = Buffer.concat([
     Buffer.from(compression === '' ? 'AIFF' : 'AIFC'),
-    chunk('COMM', common, common.length, 'BE'),
-    chunk('SSND', Buffer.alloc(8 + frames * 2), 8 + frames * 2, 'BE'),
+    chunk('COMM', common, { order: 'BE' }),
+    chunk('SSND', Buffer.alloc(8 + frames * 2), { order: 'BE' }),
   ]);
   return Buffer.concat([chunkHeader('FORM', body.length, 'BE'), body]);
 }
@@ -77,9 +77,11 @@ export const flacSamplesPerFrame = 4096;
 
 /** FLAC at 8000 Hz: one frame for each value, whose samples all have that value (RFC 9639 §9). */
 export function flac(values: readonly number[]): Buffer {
+  // Block size 2^12, the rate of STREAMINFO, mono, 16 bits.
   const header = Buffer.from([0xff, 0xf8, 0xc0, 0x08]);
-  const frames = values.map((value, number) =>
-    flacFrame(header, number, Buffer.alloc(0), Buffer.from([0, value >>> 8, value & 0xff])),
+  const frames = values.map(
+    (value, number) =>
+      flacFrame(header, number, Buffer.alloc(0), Buffer.from([0, value >>> 8, value & 0xff])), // a constant subframe
   );
   return flacFile({ samplesPerFrame: flacSamplesPerFrame, channels: 1, bits: 16 }, frames);
 }
@@ -89,6 +91,7 @@ export const maxFlacSamplesPerFrame = 65_535;
 /** FLAC at 8000 Hz of silent frames with the maximum size: 65535 samples of 24 bits in 8 channels, 1.6 MB. */
 export function flacOfLargeFrames(count: number): Buffer {
   const [channels, bits] = [8, 24];
+  // Block size after the frame number, rate and bits of STREAMINFO.
   const header = Buffer.from([0xff, 0xf8, 0x70, (channels - 1) << 4]);
   const blockSize = Buffer.alloc(2);
   blockSize.writeUInt16BE(maxFlacSamplesPerFrame - 1);
@@ -135,8 +138,10 @@ function crc(bytes: Buffer, bits: 8 | 16, polynomial: number): number {
 function chunk(
   name: string,
   content: Buffer,
-  statedLength = content.length,
-  order: 'LE' | 'BE' = 'LE',
+  {
+    statedLength = content.length,
+    order = 'LE',
+  }: { readonly statedLength?: number; readonly order?: 'LE' | 'BE' } = {},
 ): Buffer {
   return Buffer.concat([chunkHeader(name, statedLength, order), content, Buffer.alloc(content.length % 2)]);
 }

@@ -12,7 +12,7 @@ const channelsByConfiguration = [undefined, 1, 2, 3, 4, 5, 6, 8];
 /**
  * Reads what music-metadata does not report of an MPEG-4 file (ISO/IEC 14496-12): the decoder configuration
  * and the audible samples. AAC encoders add priming samples and pad the last frame. With an edit list, the
- * duration of the movie excludes both; without one, iTunes' tag may state their number.
+ * duration of the movie excludes the added samples; without an edit list, iTunes' tag may state their number.
  * @throws InvalidAudio; RangeError when the movie header is truncated
  */
 export function measureMp4(file: ByteSource, start: number): Measurement {
@@ -24,7 +24,8 @@ export function measureMp4(file: ByteSource, start: number): Measurement {
     throw new InvalidAudio('not_audio', 'The file is a video.');
   if (count(/hdlr[^]{8}soun/g) === 0) throw new InvalidAudio('not_audio', 'The file contains no audio.');
   const descriptionOffset = text.search(/stsd[^]{12}mp4a/);
-  if (descriptionOffset < 0 || text.includes('mvex')) return unsupportedCodec();
+  const isFragmented = text.includes('mvex');
+  if (descriptionOffset < 0 || isFragmented) return unsupportedCodec();
   const rate = movie.readUInt16BE(descriptionOffset + 44); // the sample rate of the sample entry (§12.2.3)
   const samples = movieSeconds(movie.subarray(text.indexOf('mvhd') + 4)) * rate;
   return {

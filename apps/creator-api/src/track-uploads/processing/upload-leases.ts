@@ -118,7 +118,6 @@ export class UploadLeases {
         const requestedAtMs = performance.now();
         if ((await this.database.run(renew, [id, token, this.leaseMs])) === 0) lost.abort(new LeaseLost());
         endsAtMs = requestedAtMs + this.leaseMs;
-        return false;
       },
     });
     // Also aborts the work if a renewal takes too long, for example because PostgreSQL does not respond.
