@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:tls';
 import { selfSignedCertificate } from './certificate.ts';
 
 const now = new Date();
-/** The OID of `id-kp-serverAuth`, an extended key usage (RFC 5280 §4.2.1.12). */
+/** The OID of `id-kp-serverAuth`, an extended key usage (RFC 5280 §4.2.1.12). Node calls these `keyUsage`. */
 const serverAuthentication = '1.3.6.1.5.5.7.3.1';
 
 describe('selfSignedCertificate', () => {
@@ -39,6 +39,7 @@ describe('selfSignedCertificate', () => {
     expect(raw.toString('latin1')).toContain('\x17\x0d260301113456Z\x17\x0d270301123456Z');
   });
 
+  /** Makes several lengths 127, the largest that fits into one byte. */
   const hostOf116Characters = `${'long-'.repeat(20)}host.example.org`;
   it.each(['a.example', 'localhost', hostOf116Characters])(
     'encodes each length in the shortest form for the host %s, as DER requires (X.690 §10.1)',

@@ -75,6 +75,7 @@ describe('createDatabases', () => {
       await createDatabases(adminUrl, [second]); // `docker compose up` in the middle of the rotation
       await admin.query(`ALTER ROLE ${creator.role} PASSWORD '${rotated.password}'`);
       await queryAs(second, 'CREATE TABLE written (id int)');
+      // RESET ROLE returns to the first role, which ALTER ROLE has made the initial role of the session.
       await queryAs(second, 'SET ROLE creator_api_member; RESET ROLE; INSERT INTO written VALUES (1)');
       expect(await queryAs(rotated, "SELECT tableowner FROM pg_tables WHERE tablename = 'written'")).toEqual([
         { tableowner: creator.role },

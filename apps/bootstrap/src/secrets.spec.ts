@@ -128,6 +128,7 @@ describe('writeSecrets', () => {
       ['the key of quotes', ['store-api/quote-signing-key']],
       ['the key of cursors', ['creator-api/cursor-secret']],
     ])('keeps %s that an operator has replaced', (_secret, paths) => {
+      // As in the rotation of a list of keys: the new key, then the old one.
       for (const path of paths) replace(path, `replaced,${read(path)}\n`);
       const before = secretFiles();
       repeat();
@@ -223,7 +224,7 @@ describe('writeSecrets', () => {
   });
 
   describe('after a release that had secrets.json', () => {
-    /** The first values, which that release wrote into all files at each run. */
+    /** `secrets.json`: the first values, which each run of that release wrote into all files. */
     const earlier = {
       postgres: 'administrator-1',
       redis: 'administrator-2',

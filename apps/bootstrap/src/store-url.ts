@@ -5,7 +5,7 @@ export interface StoreUrl {
   readonly path: string;
 }
 
-/** Commas separate the nodes of `RABBITMQ_URL`. A password may contain a comma, but not before a scheme. */
+/** A comma before a scheme separates the nodes of `RABBITMQ_URL`. Other commas may be in a password. */
 const betweenNodes = /,(?=\w+:\/\/)/;
 
 /** Returns the parts of the first URL, or undefined if it is invalid or has a `%` that encodes nothing. */

@@ -20,7 +20,7 @@ describe('the clean-up of creator-api', () => {
     const { database } = scratch;
     const now = new Date();
     const dayAgo = new Date(now.getTime() - 24 * 3_600_000);
-    await database.run(insertKeys, [uuidv7(), 'old-', dayAgo, 1_200]);
+    await database.run(insertKeys, [uuidv7(), 'old-', dayAgo, 1_200]); // a batch has 1000
     await database.run(insertKeys, [uuidv7(), 'new-', new Date(dayAgo.getTime() + 1), 1]);
     const logger = createLogger('test', 'silent');
     const jobs = cleanupJobs(database, { TRACK_UPLOAD_RETENTION_DAYS: 0 }, () => now);

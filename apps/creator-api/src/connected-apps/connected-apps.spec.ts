@@ -85,7 +85,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     ]);
   });
 
-  it('adds up to the statistics and the lists of each app, for any orders and refunds', async () => {
+  it('adds up to the statistics, and agrees with the series and the list of each app, for any orders and refunds', async () => {
     const historyWithApp = fc.record({ history: orderHistory, appIsKnown: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(historyWithApp, { minLength: 1, maxLength: 6 }), async (histories) => {

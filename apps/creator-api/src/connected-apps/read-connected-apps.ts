@@ -41,8 +41,8 @@ const countApps = statement(
 );
 
 /**
- * SQL: the sum of orders whose app is not known: the sum of all orders minus the sum of known apps. Sums from
- * before the upgrade that added apps are in `monthly_statistics` only.
+ * SQL: the sum of orders whose app is not known: the sum of all orders minus the sum of known apps. Only
+ * `monthly_statistics` has the sums from before the upgrade that added apps; they count as unknown.
  */
 const unknownSum = (column: string): string =>
   `(SELECT COALESCE(sum(${column}), 0) FROM monthly_statistics WHERE ${matchesMonths})

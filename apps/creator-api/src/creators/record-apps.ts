@@ -3,7 +3,8 @@ import { statement, type Transaction } from '@fulfilment/database';
 
 const snapshotApps = `jsonb_to_recordset($1::jsonb) AS a(creator_id uuid, client_id text, name text, first_party boolean, connected_at timestamptz)`;
 
-// Writes changed names only: the same few rows are in the messages of all creators.
+// Writes changed names only: the messages of all creators have the same few rows, whose locks would
+// serialise the messages.
 const recordFirstParty = statement(
   'apps.record-first-party',
   `INSERT INTO first_party_apps (client_id, name)
@@ -29,7 +30,7 @@ const connect = statement(
  * @param creators the newest versions, whose rows the transaction has locked
  */
 export async function recordApps(tx: Transaction, creators: readonly CreatorSnapshot[]): Promise<void> {
-  // An auth-server of an earlier release publishes no apps: those that are known stay.
+  // An auth-server of an earlier release publishes no apps: the stored apps stay.
   const withApps = creators.filter((creator) => creator.apps !== undefined);
   if (withApps.length === 0) return;
   const rows = JSON.stringify(

@@ -11,7 +11,8 @@ const daily = `<?xml version="1.0" encoding="UTF-8"?>
   </Cube></Cube>
 </gesmes:Envelope>`;
 
-const onDay = [
+/** The supported currencies of `daily` and of the CSV files below, and the euro. */
+const expected = [
   { rate_date: '2026-03-10', currency: 'USD', per_euro: '1.0423' },
   { rate_date: '2026-03-10', currency: 'JPY', per_euro: '162.43' },
   { rate_date: '2026-03-10', currency: 'GBP', per_euro: '0.83450' },
@@ -19,15 +20,15 @@ const onDay = [
 ];
 
 describe('parseEcbRates', () => {
-  it('reads eurofxref-daily.xml', () => {
-    expect(parseEcbRates(daily)).toEqual(onDay);
+  it('reads the supported currencies of eurofxref-daily.xml, and adds the euro', () => {
+    expect(parseEcbRates(daily)).toEqual(expected);
   });
 
   it.each([
     ['eurofxref.csv', 'Date, USD, JPY, CZK, GBP, \n10 March 2026, 1.0423, 162.43, 24.9, 0.83450, \n'],
     ['eurofxref-hist.csv', 'Date,USD,JPY,CZK,GBP,\r\n2026-03-10,1.0423,162.43,N/A,0.83450,\r\n'],
-  ])('reads %s', (_name, text) => {
-    expect(parseEcbRates(text)).toEqual(onDay);
+  ])('reads the same rates from %s', (_name, text) => {
+    expect(parseEcbRates(text)).toEqual(expected);
   });
 
   it.each([

@@ -9,7 +9,10 @@ export const lockMonthsShared = statement(
 );
 const lockMonthsExclusive = statement('months.lock-exclusive', `SELECT pg_advisory_xact_lock(${lockKey})`);
 
-/** SQL: the month of a posting. The transaction must have run `lockMonthsShared` in an earlier statement. */
+/**
+ * SQL: the month of a posting. The transaction must have run `lockMonthsShared` in an earlier statement: a
+ * statement that waits for the lock itself does not see the month that was closed while it waited.
+ */
 export function postingMonth(occurredAt: string): string {
   return `GREATEST(to_char(${occurredAt} AT TIME ZONE 'UTC', 'YYYY-MM'), (SELECT first_open_month FROM statistics_close))`;
 }
@@ -41,6 +44,7 @@ export async function closeMonths(
 ): Promise<string | undefined> {
   if (closeDay === 0) return undefined;
   const values = [closeDay, now ?? null];
+  // Without the exclusive lock, for which all postings would wait at each poll.
   if ((await database.row(isDue, values)) === undefined) return undefined;
   return database.transaction(async (tx) => {
     await tx.run(lockMonthsExclusive);

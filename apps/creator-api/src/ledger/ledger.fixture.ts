@@ -29,6 +29,7 @@ const storedRows = {
   appRows: rowsOf('monthly_app_breakdown', appBreakdownKey, notZero),
   orderRows: rowsOf('orders', 'id'),
   itemRows: rowsOf('order_items', 'order_id, position'),
+  // A count that has become 0 keeps its row.
   counts: rowsOf('order_counts', countKey, 'orders <> 0'),
   countsByApp: rowsOf('order_counts_by_app', appCountKey, 'orders <> 0'),
 };

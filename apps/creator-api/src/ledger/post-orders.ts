@@ -110,8 +110,8 @@ interface PaidLineRow extends PaidLine {
 /**
  * Posts the sales and refunds of orders to the ledger: a sale per line in the month of the payment, a refund
  * per line in the month of the refund. If that month is closed, the first open month is used instead (ADR
- * 28). Adds them to the sums of these months. Repeated calls post nothing twice. An order whose creator or
- * exchange rate is unknown waits. The caller must hold the row locks of the orders.
+ * 28). Adds the postings to the sums of their months. Repeated calls post nothing twice. An order whose
+ * creator or exchange rate is unknown waits. The caller must hold the row locks of the orders.
  */
 export async function postOrders(
   tx: Transaction,

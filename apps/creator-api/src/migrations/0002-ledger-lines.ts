@@ -14,8 +14,8 @@ export class LedgerLines implements MigrationInterface {
       'INDEX',
       'ledger (creator_id, period, settlement_currency, occurred_at, item_id, kind)',
     );
-    await dropConcurrently(runner, 'ledger_of_creator'); // a prefix of the new index
-    // An interrupted migration is repeated, and then finds its own policies.
+    await dropConcurrently(runner, 'ledger_of_creator'); // the new index begins with its column
+    // An interrupted migration is repeated: the policies that it has already created are dropped first.
     await changeBriefly(
       runner,
       `DROP POLICY IF EXISTS member ON ledger; DROP POLICY IF EXISTS operator ON ledger; ${allowReadingOwnRows('ledger')}`,

@@ -12,7 +12,8 @@ const countsByApp = `
     orders bigint NOT NULL,
     PRIMARY KEY (creator_id, client_id, placed_on, payment_status, dispatch_status)
   );`;
-// A table of its own, because replicas of the earlier release write monthly_breakdown by its key.
+// A table of its own: replicas of the earlier release write monthly_breakdown by its key, so the key cannot
+// get another column.
 const breakdownByApp = `
   CREATE TABLE IF NOT EXISTS monthly_app_breakdown (
     creator_id uuid NOT NULL,
@@ -37,7 +38,7 @@ const creatorApps = `
     connected_at timestamptz,
     PRIMARY KEY (creator_id, client_id)
   );`;
-const ownTables = {
+const creatorTables = {
   order_counts_by_app: countsByApp,
   monthly_app_breakdown: breakdownByApp,
   creator_apps: creatorApps,
@@ -50,8 +51,8 @@ const firstPartyApps = `
 /** The apps that may act for a creator, and what each of them placed and earned. */
 export class Apps implements MigrationInterface {
   readonly name = 'Apps1795564900000';
-  // CONCURRENTLY allows no transaction. A migration that failed half-way runs again, so its steps are
-  // repeatable.
+  // CREATE INDEX CONCURRENTLY cannot run in a transaction. A migration that failed half-way runs again, so
+  // its steps are repeatable.
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
@@ -62,7 +63,7 @@ export class Apps implements MigrationInterface {
       'INDEX',
       'orders (creator_id, client_id, placed_at DESC, id DESC) WHERE client_id IS NOT NULL',
     );
-    for (const [table, create] of Object.entries(ownTables)) {
+    for (const [table, create] of Object.entries(creatorTables)) {
       const dropPolicies = `DROP POLICY IF EXISTS member ON ${table}; DROP POLICY IF EXISTS operator ON ${table};`;
       await changeBriefly(runner, create + dropPolicies + allowReadingOwnOrSelectedRows(table));
     }
@@ -71,7 +72,8 @@ export class Apps implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await changeBriefly(runner, 'DROP TABLE IF EXISTS first_party_apps');
-    for (const table of Object.keys(ownTables)) await changeBriefly(runner, `DROP TABLE IF EXISTS ${table}`);
+    for (const table of Object.keys(creatorTables))
+      await changeBriefly(runner, `DROP TABLE IF EXISTS ${table}`);
     await dropConcurrently(runner, 'orders_of_app');
     await changeBriefly(runner, 'ALTER TABLE orders DROP COLUMN IF EXISTS client_id');
   }

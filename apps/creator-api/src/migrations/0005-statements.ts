@@ -34,7 +34,7 @@ export class Statements implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await changeBriefly(runner, statements);
-    // All statements of earlier months are issued.
+    // All statements of months before `statements_before` are issued.
     await changeBriefly(
       runner,
       `ALTER TABLE statistics_close ADD COLUMN IF NOT EXISTS statements_before text NOT NULL DEFAULT '0001-01'`,

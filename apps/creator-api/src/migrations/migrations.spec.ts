@@ -6,7 +6,7 @@ describe('the migrations', () => {
     expect(await findBlockingMigrations(migrations)).toEqual([]);
   });
 
-  // They run in no transaction, so an interrupted one is repeated.
+  // Each runs in no transaction, so after an interruption it is repeated from its first step.
   it('after the baseline can be applied again and reverted twice', async () => {
     const scratch = await scratchDatabase(migrations);
     const runner = scratch.dataSource.createQueryRunner();

@@ -15,7 +15,7 @@ const resumableHours = 24;
 /** Entries are kept an hour longer, so that a stream that continues has time to read them. */
 const keptHours = resumableHours + 1;
 
-// Waits for a transaction that is assigning positions, so the returned position is not below any of them.
+// Waits for a transaction that is assigning positions, so the returned position is not below those.
 const begin = statement(
   'order-feed.begin',
   `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${nowMicros})
@@ -72,7 +72,7 @@ export interface FeedPosition {
   readonly oldestPosition: number;
 }
 
-/** Writes the feeds of creators, by the background database: the role of requests may not write them. */
+/** Writes the feeds of creators through the background database: the role of requests may not write them. */
 export class OrderFeeds {
   constructor(private readonly database: Database) {}
 
@@ -119,8 +119,9 @@ export function readNewOrders(sql: Sql, creatorId: string, after: number): Promi
   return sql.rows<PositionedOrder>(readPage, [creatorId, after]);
 }
 
-// An entry with a position is as old as its position, since it may have waited for a reader for a long time
-// before. Row locks protect an entry that gets its position concurrently.
+// The age of an entry counts from the time in its position, since it may have waited for a reader for long
+// before; without a position (0), from `added_at`. Row locks protect an entry that gets its position
+// concurrently.
 const deleteEntries = statement(
   'order-feed.delete-entries',
   `DELETE FROM order_feed_entries WHERE order_id = ANY(ARRAY(
@@ -135,7 +136,7 @@ const deleteFeeds = statement(
      SELECT creator_id FROM order_feeds WHERE read_at < now() - interval '${keptHours} hours' LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
 );
 
-/** Deletes a batch of old entries, and of feeds without a reader. Returns the number of both. */
+/** Deletes a batch of old entries, and of feeds without a reader. Returns the number of deleted rows. */
 export async function deleteOldFeeds(database: Database): Promise<number> {
   return (await database.run(deleteEntries)) + (await database.run(deleteFeeds));
 }

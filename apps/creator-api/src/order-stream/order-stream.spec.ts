@@ -25,7 +25,10 @@ const backdateFeed = statement(
   `UPDATE order_feeds SET read_at = now() - interval '2 days' WHERE creator_id = $1`,
 );
 const entries = statement('test.entries', 'SELECT order_id FROM order_feed_entries WHERE creator_id = $1');
-const readFeed = statement('test.read-feed', 'UPDATE order_feeds SET read_at = now() WHERE creator_id = $1');
+const markFeedAsRead = statement(
+  'test.mark-feed-as-read',
+  'UPDATE order_feeds SET read_at = now() WHERE creator_id = $1',
+);
 
 interface SentEvent {
   readonly event: string;
@@ -133,6 +136,7 @@ describe('the stream of new orders', () => {
     const creator = await newCreator();
     await openAndLeave(creator);
     await place(creator);
+    // Repeated, since a round that began before the stream was left may still mark the feed as read.
     await eventually(async () => {
       await api.database.run(backdateFeed, [creator.id]);
       return (await deleteOldFeeds(api.database)) === 1;
@@ -148,7 +152,7 @@ describe('the stream of new orders', () => {
     const [{ id: lastEventId = '' } = {}] = await openAndLeave(creator);
     await api.database.run(backdateFeed, [creator.id]);
     await api.database.transaction(async (tx) => {
-      await tx.run(readFeed, [creator.id]);
+      await tx.run(markFeedAsRead, [creator.id]);
       await deleteOldFeeds(api.database);
     });
     const [first] = await (await open(creator, { lastEventId })).first(1);
@@ -231,7 +235,7 @@ describe('the stream of new orders', () => {
     expect(orderIds((await resumed.first(2)).slice(1))).toEqual([placed]);
   });
 
-  it('begins with a reset after an id that it cannot continue', async () => {
+  it('begins with a reset after an id from which it cannot continue', async () => {
     const [creator, other] = [await newCreator(), await newCreator()];
     const [stream, otherStream] = [await open(creator), await open(other)];
     const [[first], [foreign]] = [await stream.first(1), await otherStream.first(1)];
@@ -239,7 +243,7 @@ describe('the stream of new orders', () => {
     await eventually(() => api.app.get(ActiveStreams).count === 1);
     await place(creator);
     let deleted = 0;
-    // A round that began before the stream was left may still read the feed.
+    // Repeated, since a round that began before the stream was left may still mark the feed as read.
     await eventually(async () => {
       for (const backdate of [backdateEntries, backdatePositions, backdateFeed])
         await api.database.run(backdate, [creator.id]);

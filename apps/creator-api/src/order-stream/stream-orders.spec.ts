@@ -85,7 +85,7 @@ describe('the stream of new orders, with a controlled clock', () => {
     };
     const sent = await text(await open());
     expect(timeoutsMs).toEqual([heartbeatMs, 1000, heartbeatMs]);
-    expect(sent.split(': heartbeat')).toHaveLength(3);
+    expect(sent.split(': heartbeat')).toHaveLength(3); // two heartbeats
   });
 
   it.each([
@@ -97,7 +97,7 @@ describe('the stream of new orders, with a controlled clock', () => {
     controlled.streams.waitFor = async () => {
       if (newPosition !== undefined)
         controlled.leave(); // all orders were sent
-      else newPosition = await controlled.place(300);
+      else newPosition = await controlled.place(300); // more than the buffer of the stream takes
       return newPosition;
     };
     const stream = await controlled.open();

@@ -50,6 +50,7 @@ describe('GET /api/v1/orders', () => {
     let isInserting = true;
     const insert = async () => {
       try {
+        // Fewer than `per_page`, so that one page has all orders.
         for (let count = 0; count < 90; count += 1) await api.record({ orders: [anOrder(busy.id)] });
       } finally {
         isInserting = false;
@@ -75,13 +76,13 @@ describe('GET /api/v1/orders', () => {
       return index % 11 === 0 ? transitioned(order, 'payment_failed') : paid(order);
     });
     await api.record({ creators: [busy], orders });
-    const storeStatuses = {
+    const storeStatusesByFilter = {
       '': ['pending', 'payment_failed', 'processing'],
       '&status=pending': ['pending', 'payment_failed'],
       '&status=paid': ['processing'],
       '&status=failed': ['payment_failed'],
     };
-    for (const [filter, statuses] of Object.entries(storeStatuses)) {
+    for (const [filter, statuses] of Object.entries(storeStatusesByFilter)) {
       const matching = orders.filter((order) => statuses.includes(order.status));
       for (const perPage of [1, 7, 20, 100]) {
         const expected = sortNewestFirst(matching).map((order) => order.id);

@@ -102,7 +102,7 @@ interface KnownOrder {
 
 /**
  * Stores the latest version of each order, updates the order counts and posts sales and refunds. Versions
- * only increase, so repeated, late and out-of-order messages change nothing.
+ * only increase, so a repeated message, or one that arrives after a newer one, changes nothing.
  * @param snapshots at most one per order
  */
 export async function projectOrders(
@@ -145,7 +145,7 @@ async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Prom
   const unknown = orders.filter((order) => !known.has(order.id));
   if (unknown.length === 0) return [];
   const insertedIds = await returnedIds(tx, insertNew, [toRowsJson(unknown)]);
-  // Another replica may have inserted some of them since.
+  // Excludes the orders that another replica has inserted since.
   const added = unknown.filter((order) => insertedIds.has(order.id));
   if (added.length > 0) await tx.run(insertItems, [JSON.stringify(added.flatMap((order) => order.items))]);
   return added;

@@ -96,7 +96,7 @@ describe('sums that are rebuilt', () => {
       // locked the sums of `second` in March.
       await sell(second, '2026-08-08T00:00:00.000Z');
       await sell(first, '2026-08-08T00:00:00.000Z');
-      await sell(creators.at(-1));
+      await sell(creators.at(-1)); // in a later slice, of which nothing is locked yet
     });
     await rebuilding;
     await rebuildCounts(database);

@@ -20,6 +20,7 @@ const tables = [
   'monthly_breakdown',
   'monthly_app_breakdown',
 ];
+// Autovacuum would analyse the tables, after which PostgreSQL makes new plans for their new size.
 const disableAutovacuum = tables.map((table) =>
   statement(`test.disable-autovacuum-of-${table}`, `ALTER TABLE ${table} SET (autovacuum_enabled = off)`),
 );
@@ -33,7 +34,7 @@ describe('the projection of orders with useIndexPlans', () => {
   let scratch: ScratchDatabase;
   let creators: CreatorSnapshot[];
   beforeEach(async () => {
-    // With one connection, all batches use the plans of the first one.
+    // With one connection, all batches use the plans of the first batch.
     scratch = await scratchDatabase(migrations, { poolSize: 1 });
     for (const disable of disableAutovacuum) await scratch.database.run(disable);
     creators = Array.from({ length: 200 }, () => aCreator('org_a'));
@@ -56,7 +57,7 @@ describe('the projection of orders with useIndexPlans', () => {
 
   async function rowsReadBy(snapshots: readonly OrderSnapshot[]): Promise<number> {
     return scratch.database.transaction(async (tx) => {
-      // PostgreSQL may still count the rows of earlier transactions.
+      // Subtracted, since PostgreSQL may still count the rows of earlier transactions.
       const rowsBefore = await readRowCount(tx);
       await projectOrders(tx, snapshots);
       return (await readRowCount(tx)) - rowsBefore;
@@ -67,12 +68,13 @@ describe('the projection of orders with useIndexPlans', () => {
     return (await tx.row<{ rows: number }>(countRowsRead, [tables]))?.rows ?? NaN;
   }
 
-  it('reads at most 10 rows more per batch after its tables have grown from empty (ADR 3)', async () => {
+  it('reads at most 10 rows more per batch after its tables have grown from empty', async () => {
     const first = await projectAll(newOrders(10));
     await projectAll(newOrders(500));
 
     const grown = await projectAll(newOrders(10));
 
+    // With plans for empty tables, ten payments read about 500 rows more (ADR 3).
     expect(grown.placed).toBeLessThanOrEqual(first.placed + 10);
     expect(grown.paid).toBeLessThanOrEqual(first.paid + 10);
     expect(grown.refunded).toBeLessThanOrEqual(first.refunded + 10);

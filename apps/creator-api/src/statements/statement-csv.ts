@@ -5,7 +5,7 @@ import { csvLine } from '../text-output/csv.rules.js';
 
 const linesPerPage = 1000;
 
-// $4 to $6 identify the last line of the previous page.
+// $4 to $6 identify the last line of the previous page; null for the first page.
 const readPage = statement(
   'statements.lines',
   `SELECT kind, order_id, item_id, occurred_at, (extract(epoch FROM occurred_at) * 1000000)::bigint AS micros, release_id, ean, units,

@@ -20,7 +20,7 @@ const readStatementsBefore = statement(
 const tamper = ['UPDATE statements SET units = 0', 'DELETE FROM statements', 'TRUNCATE statements'].map(
   (text, index) => statement(`test.tamper-${index}`, text),
 );
-/** Returns the time at which this month closes, with close day 5. */
+/** Returns the time at which a month closes, with close day 5. */
 const closingTime = (month: string) => {
   const closesAt = new Date(`${month}-05T00:00:00.000Z`);
   closesAt.setUTCMonth(closesAt.getUTCMonth() + 1);

@@ -78,7 +78,7 @@ describe('the path from order messages to the Creator API', () => {
   it('dead-letters an order whose total exceeds the maximum amount, and processes the next message', async () => {
     const tooMuch = anOrder(creator.id, {
       items: [anItem({ quantity: 1000, unit_amount: Number.MAX_SAFE_INTEGER })],
-      total_amount: 1,
+      total_amount: 1, // valid in the message; only the sum of its lines is too large
     });
     const next = anOrder(creator.id);
     await api.publish(orderMessage(tooMuch), orderMessage(next));

@@ -10,6 +10,7 @@ describe('a line of a CSV file', () => {
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'])(
     'puts an apostrophe before the formula %j',
     (cell) => {
+      // Without the quotes around a line break.
       expect(csvLine([cell]).replaceAll('"', '').startsWith(`'${cell}`)).toBe(true);
     },
   );

@@ -83,7 +83,7 @@ export class RegisterTrackUpload {
   ) {}
 
   /**
-   * Registers an upload. If one of the same release, track and URL is open, returns that instead.
+   * Registers an upload, or returns the open upload of the same release, track and URL.
    * @throws ValidationFailed when the URL is not allowed
    * @throws NotFound when the release is not visible to the caller
    * @throws Conflict when the creator or the release has reached its limit
@@ -156,7 +156,7 @@ async function readReleaseCreator(tx: Transaction, releaseId: string): Promise<s
   return (owner ?? throwNotFound('release')).creator_id;
 }
 
-/** Returns the open upload of the same track and URL. */
+/** Returns the open upload of the track and URL, if there is one. */
 function findOpen(
   tx: Transaction,
   { releaseId, trackId, url }: RequestedTrack,

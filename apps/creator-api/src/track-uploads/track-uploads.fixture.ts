@@ -6,7 +6,10 @@ import { type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { wave } from './audio/audio-samples.fixture.js';
 
-/** Inserts $3 due uploads of different tracks of the creator $1 and the release $2, or of a release each. */
+/**
+ * Inserts $3 due uploads of the creator $1, each of another track of the release $2. If $2 is null, each has
+ * another release.
+ */
 export const insertOpenUploads = statement(
   'test.insert-open-uploads',
   `INSERT INTO track_uploads (id, workflow_id, creator_id, release_id, track_id, upload_url, status, due_at, created_at, updated_at)

@@ -119,6 +119,7 @@ describe('the export of orders', () => {
     );
     await api.record({ orders });
     const exports = new ExportOrders(new Visibility(api.database, new ReadDatabase(api.database)));
+    // Resolves at the first line, when the snapshot exists.
     const stream = await exports.run(aMember, { creator: creator.id });
     await api.record({
       orders: [anOrder(creator.id), ...orders.map((order) => transitioned(order, 'payment_failed'))],

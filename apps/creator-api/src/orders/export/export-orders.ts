@@ -15,7 +15,8 @@ import { textStream, type WriteText } from '../../text-output/text-stream.js';
 const ordersPerPage = 200;
 const maxDurationMs = 10 * 60_000;
 
-// `:micros` (its time in microseconds) and `:id` identify the last order of the previous page.
+// `:micros` and `:id` are the time in microseconds and the id of the last order of the previous page; null
+// for the first page.
 const readPage = statement(
   'export.page',
   `SELECT id, placed_at, (extract(epoch FROM placed_at) * 1000000)::bigint AS micros, currency, payment_status, dispatch_status,

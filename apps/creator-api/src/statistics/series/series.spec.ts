@@ -157,7 +157,7 @@ describe('the series of statistics', () => {
       `/api/v1/creators/${creator.id}/stats/series?from=2026-01&to=2026-01&group_by=country`,
       owner,
     );
-    // In the totals and the month of the series, and in the totals and the month of its only group.
+    // 3 × 9007199254740991, in the totals and the month of the series, and in those of its only group.
     expect(text.match(/"revenue":27021597764222973,/g)).toHaveLength(4);
   });
 

@@ -48,11 +48,14 @@ export function m4aWith({ configuration = toneConfiguration }): Buffer {
     copy.write(configuration, copy.indexOf(toneConfiguration, 0, 'hex'), 'hex');
     copy.write('free', copy.indexOf('edts'));
     copy.write('free', copy.indexOf('elst'));
-    copy.writeUInt32BE(12_064, copy.indexOf('mvhd') + 20);
+    copy.writeUInt32BE(12_064, copy.indexOf('mvhd') + 20); // the duration in ms
   });
 }
 
-/** Adds an `iTunSMPB` tag with the number of samples before and after the sound. */
+/**
+ * Adds an `iTunSMPB` tag with the number of samples before and after the sound. The boxes that contain tags
+ * end with the file, so the tag is appended and their lengths are raised.
+ */
 export function m4aWithGaps(m4a: Buffer, { before, after }: { before: number; after: number }): Buffer {
   const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
   const text = ` 00000000 ${hex(before)} ${hex(after)} 0000000000000000`;

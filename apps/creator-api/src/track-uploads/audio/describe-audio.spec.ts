@@ -38,6 +38,7 @@ describe('describeAudio', () => {
     ],
     ['tone-cbr.mp3', 12, mp3, tagged],
     ['tone-vbr.mp3', 12, mp3, { ...tagged, position: null }],
+    // tone-plain.mp3 and tone.aac do not state the padding of their encoder, so it counts.
     ['tone-plain.mp3', 12.068, mp3, untagged],
     [
       'tone.aac',
@@ -109,6 +110,7 @@ describe('describeAudio', () => {
 
   it.each([
     ['has no edit list and no tag', m4aWith({}), 12.064],
+    // 12.064 s less 1536 samples at 16 kHz.
     ['has the tag of iTunes', m4aWithGaps(m4aWith({}), { before: 0x400, after: 0x200 }), 11.968],
     [
       'has the tag of iTunes and an edit list, which takes precedence',
@@ -128,7 +130,7 @@ describe('describeAudio', () => {
 
   it('counts the actual sound if the header states less', async () => {
     const understated = changed(sample('tone-cbr.mp3'), (copy) => {
-      copy.writeUInt32BE(5, copy.indexOf('Info') + 8);
+      copy.writeUInt32BE(5, copy.indexOf('Info') + 8); // the number of frames
     });
     expect((await describeFile(understated)).audio.duration_seconds).toBe(12);
   });

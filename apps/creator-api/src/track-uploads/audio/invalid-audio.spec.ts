@@ -25,7 +25,7 @@ describe('describeAudio with an invalid file', () => {
     ['WAV with a rate of 0', changed(wave(), (copy) => copy.writeUInt32LE(0, 24)), 'broken'],
     ['WAV at 1 Hz', wave({ rate: 1, seconds: 3600 }), 'broken'],
     ['WAV at 1 MHz', wave({ rate: 1_000_000 }), 'broken'],
-    ['FLAC of more than 24 h', flac(Array(169_000).fill(0)), 'broken'],
+    ['FLAC of more than 24 h', flac(Array(169_000).fill(0)), 'broken'], // 169000 × 4096 / 8000 Hz = 86528 s
     // The rate is a floating-point number of 80 bits.
     ['AIFF at 1 Hz', changed(aiff(), (copy) => copy.write('3fff8000000000000000', 28, 'hex')), 'broken'],
     [

@@ -13,7 +13,7 @@ import { Spool } from './spool.js';
 import { type AudioServer, audioServer } from '../track-uploads.fixture.js';
 
 const maxBytes = 300_000; // more than the 192 kB of `file`
-/** With these time limits, only a server that sends too slowly or not at all fails. */
+/** Only a server that sends too slowly or not at all exceeds these time limits. */
 const defaultLimits = {
   TRACK_UPLOAD_MAX_BYTES: maxBytes,
   TRACK_UPLOAD_TIMEOUT_MS: 60_000,
@@ -136,6 +136,7 @@ describe('the download of audio from a hostile server', () => {
     expect(tookMs).toBeLessThan(defaultLimits.TRACK_UPLOAD_SLOW_FOR_MS);
   });
 
+  // Bytes of a write, of which there are 50 a second. The limit is 1000 bytes per second.
   it.each([
     ['a body that drips', 1],
     ['a body that comes fast enough and takes too long', 100],
@@ -152,7 +153,7 @@ describe('the download of audio from a hostile server', () => {
         })
       ).problem;
     let problem = await fetchWithin(500);
-    // On a busy machine the body may begin after a short limit.
+    // On a busy machine, the body may begin only after the short time limit.
     if (problem?.code === 'timeout') problem = await fetchWithin(20_000);
     expect(problem).toMatchObject({ code: 'too_slow', isTransient: false });
   });
@@ -182,7 +183,7 @@ describe('the download of audio from a hostile server', () => {
     expect(visited).toBe(0);
   });
 
-  it('connects to no private address, even if the name resolves to one after the check', async () => {
+  it('connects to no private address, in the URL or to which the host name resolves after the check', async () => {
     const before = server.requests();
     const rebinding = new GuardedClient({
       allowLoopback: false,

@@ -125,7 +125,7 @@ describe('a track upload', () => {
     await untilOpen(openResponses, 0);
     server.send(file);
     await startProcess();
-    // BullMQ's lock (10 s) and its check (5 s) have to end first.
+    // May take 15 s: BullMQ's lock of the job (10 s) has to end, and its check (every 5 s) to find that.
     expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
     await expectPublishedOnce(1);
     expect(await row(id)).toMatchObject({ runs: 2, failed_runs: 0 });

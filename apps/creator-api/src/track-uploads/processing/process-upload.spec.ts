@@ -128,7 +128,7 @@ describe('a registered track upload', () => {
     server.respondWith((_request, response) => response.writeHead(500).end('no'));
     const upload = await uploads.untilFinished((await uploads.register(server.url())).id);
     expect(upload.failure).toEqual({ code: 'http_error', message: 'The server responded with 500.' });
-    expect(server.requests()).toBe(before + 3);
+    expect(server.requests()).toBe(before + 3); // a first run and two retries (`workerSettings`)
   });
 
   it('can be registered again when it has failed', async () => {

@@ -52,7 +52,7 @@ export class UploadQueue implements OnApplicationShutdown {
     this.queue.on('error', (error) => logger.debug({ error }, 'The track upload queue reported an error.'));
   }
 
-  /** Adds a job for each upload that has none. Rejects when Redis does not accept them immediately. */
+  /** Adds a job for each upload that has none. Rejects when Redis does not accept the jobs immediately. */
   async add(uploads: readonly QueuedUpload[]): Promise<void> {
     this.assertConnected();
     await this.queue.addBulk(
