@@ -10,7 +10,10 @@ import { hostAndPort, hostOf, targetUrlProblem, type TargetPolicy } from './targ
 /** Timeout of a lookup by `findAddressProblem`. Short, since a client's request waits for it. */
 const nameCheckTimeoutMs = 2_000;
 const maxHeaderBytes = 16 * 1024;
-/** Less than the 5 s after which a Node server closes an idle connection by default. */
+/**
+ * Less than the 5 s after which a Node server closes an idle connection by default, so that no request is on
+ * its way when the server closes the connection.
+ */
 const idleConnectionTimeoutMs = 4_000;
 
 export interface GuardedClientSettings {

@@ -59,6 +59,7 @@ const dnsCodes = new Set([
   'EAI_NONAME',
   'ECANCELLED',
 ]);
+// Codes of Node's TLS errors and of OpenSSL's checks of certificates; EPROTO is a failed handshake.
 const tlsCodes =
   /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$|ERROR_IN_CERT|INVALID_CA|HOSTNAME_MISMATCH|INVALID_PURPOSE)/;
 

@@ -55,7 +55,7 @@ describe('a lookup by a name server', () => {
     expect(await client.send(postRequest('https://shop.example/'))).toMatchObject({
       outcome: 'blocked_address',
     });
-    expect(counts.AAAA).toBe(2);
+    expect(counts.AAAA).toBe(2); // a single name server is queried twice
   });
 
   it('succeeds when two name servers give no response about IPv6', async () => {

@@ -22,7 +22,7 @@ describe('the check of target URLs', () => {
     'https://8.8.8.8/',
     'https://[2606:4700::1111]/',
     `https://${'a'.repeat(63)}.example.com/@home`,
-    `https://${'a.'.repeat(121)}example.com./?by=@me`,
+    `https://${'a.'.repeat(121)}example.com./?by=@me`, // 253 characters without the final dot, the maximum
     'https://hooks.example.com./',
   ])('accepts %s', (url) => {
     expect(targetUrlProblem(url, production)).toBeUndefined();
@@ -46,7 +46,7 @@ describe('the check of target URLs', () => {
     ['https://hooks.example.com/\u202egnp.exe', 'must not contain spaces, control characters or backslashes'],
     ['https://hooks.example.com/\u2066x\u2069', 'must not contain spaces, control characters or backslashes'],
     [`https://${'a'.repeat(64)}.example.com/`, 'must have a valid host name'],
-    [`https://${'ü'.repeat(60)}.example.com/`, 'must have a valid host name'],
+    [`https://${'ü'.repeat(60)}.example.com/`, 'must have a valid host name'], // over 63 in Punycode
     [`https://${'a.'.repeat(122)}example.com/`, 'must have a valid host name'],
     ['https://hooks..example.com/', 'must have a valid host name'],
     ['https://hooks.example.com/#top', 'must not have a fragment'],

@@ -5,7 +5,7 @@ const maxCharacters = 2048;
 // WHATWG's parser drops or rewrites white space, control characters and backslashes, so two parsers could see
 // different addresses. Bidirectional controls (UAX #9 §2) can make people read a different address.
 const forbiddenCharacters = /[\s\p{Cc}\p{Bidi_Control}\\]/u;
-// Also matches empty user information, which the parser removes (RFC 3986 §3.2.1).
+// Also matches empty user information, which the parser removes (RFC 3986 §3.2.1), and repeated slashes.
 const userinfo = /^https?:\/*[^/?#]*@/i;
 // RFC 1035 §2.3.4; the name's 255 octets are 253 characters.
 const maxNameCharacters = 253;
@@ -98,6 +98,7 @@ function portOf(url: URL): number {
 
 function isLoopbackHost(host: string): boolean {
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  // WHATWG writes the IPv4-mapped ::ffff:127.0.0.1 as ::ffff:7f00:1.
   return isIP(host) !== 0 && /^(127\.|::1$|::ffff:7f[0-9a-f]{2}:)/.test(host);
 }
 
