@@ -94,7 +94,10 @@ export class Reconciler extends BackgroundLoop {
       this.ranges = await this.ownRanges();
     }
     const [range, ...rest] = this.ranges;
-    if (range === undefined) return this.endScan();
+    if (range === undefined) {
+      this.endScan();
+      return false;
+    }
     const open = await this.pollLimit.run(() =>
       this.database.transaction((tx) => this.repairAndFindOpen(tx, range)),
     );
@@ -106,7 +109,9 @@ export class Reconciler extends BackgroundLoop {
     const last = open.at(-1);
     const isFull = open.length === pageSize && last !== undefined;
     this.ranges = isFull ? [{ ...range, after: last.subscription_id }, ...rest] : rest;
-    return this.ranges.length > 0 || this.endScan();
+    const hasMore = this.ranges.length > 0;
+    if (!hasMore) this.endScan();
+    return hasMore;
   }
 
   private async ownRanges(): Promise<IdRange[]> {
@@ -162,10 +167,9 @@ export class Reconciler extends BackgroundLoop {
     }
   }
 
-  private endScan(): false {
+  private endScan(): void {
     for (const lane of lanes) deliveryMetrics.oldestDue.set({ lane }, this.oldestDueSeconds[lane]);
     this.oldestDueSeconds = { fast: 0, slow: 0 };
-    return false;
   }
 }
 
