@@ -2,7 +2,12 @@ import { type Message, messages, publicId } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { eventually, type ReceivedDelivery, webhookReceiver } from '@fulfilment/testing';
 import { anOrder } from '../test/snapshots.fixture.js';
-import { aClient, isSignedWith, type Served, type WebhookStores } from '../test/webhook-worker.fixture.js';
+import {
+  aClient,
+  isSignedWith,
+  type RunningWorker,
+  type WebhookStores,
+} from '../test/webhook-worker.fixture.js';
 
 const creatorCount = 10;
 /** Events of each creator's two subscriptions, and their secrets: shortest, longest and non-ASCII ones. */
@@ -67,7 +72,7 @@ interface Change {
  * Creates twenty subscriptions of ten creators, and a receiver that records all requests. `expectNothingLost`
  * compares the published messages, the rows in PostgreSQL and the received requests as sets.
  */
-export async function deliveryCheck(stores: WebhookStores, worker: Served) {
+export async function deliveryCheck(stores: WebhookStores, worker: RunningWorker) {
   stores.resetCreators();
   const receiver = await webhookReceiver();
   const subscriptions = await subscribeAll(stores, worker, receiver.url);
@@ -189,7 +194,7 @@ export type DeliveryCheck = Awaited<ReturnType<typeof deliveryCheck>>;
 
 async function subscribeAll(
   stores: WebhookStores,
-  worker: Served,
+  worker: RunningWorker,
   receiverUrl: string,
 ): Promise<Subscription[]> {
   const subscriptions: Subscription[] = [];

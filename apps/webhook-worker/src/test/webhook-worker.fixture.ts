@@ -158,7 +158,7 @@ export async function startWorker(
   const token = await stores.tokens.token({ scope: 'webhooks:read' });
   const sendRequest = () =>
     request(app.getHttpServer()).get('/store/v1/webhooks').auth(token, { type: 'bearer' });
-  // Until the worker has read the keys that verify access tokens.
+  // Waits until the worker has read the keys that verify access tokens; before that, it responds with 5xx.
   await eventually(async () => (await sendRequest()).status < 500);
   return {
     app,
@@ -175,14 +175,14 @@ export async function startWorker(
 export type Worker = Awaited<ReturnType<typeof startWorker>>;
 
 /** A worker in this process, or the URL of a worker in another process. */
-export interface Served {
+export interface RunningWorker {
   readonly server: Worker['server'] | string;
 }
 
 /** Creates a Store API client that is connected to a creator of its own, unless the claims name another. */
 export async function aClient(
   stores: WebhookStores,
-  worker: Served,
+  worker: RunningWorker,
   claims: Readonly<Record<string, unknown>> = {},
 ) {
   const { creator_id: claimed } = claims;
@@ -206,6 +206,7 @@ export async function aClient(
     token,
     claims: tokenClaims,
     get: (path = '') => send('get', path),
+    // `Object` only narrows the type of the body.
     post: (body: unknown, path = '', headers: Readonly<Record<string, string>> = {}) =>
       send('post', path).set(headers).send(Object(body)),
     patch: (id: string, body: unknown) => send('patch', `/${id}`).send(Object(body)),
