@@ -22,7 +22,7 @@ import {
 /** Enough for lists that read many rows. The benchmark `npm run bench -- growth` has ten million. */
 const pastDeliveries = 60_000;
 const requestPoolSize = 7;
-const readerCount = 12;
+const readerCount = 12; // more than the pool has connections
 const eventCount = 100;
 const since = '2020-01-01T00:00:00Z';
 const filters = [
@@ -107,7 +107,7 @@ describe('the deliveries of a tenant', () => {
     { share: 'few', failedEvery: 3_000 },
     { share: 'many', failedEvery: 2 },
   ])(
-    'arrive once each while another tenant reads a history with $share failed deliveries without pause, and recovers it',
+    'arrive once each while another tenant reads and recovers a history with $share failed deliveries in a loop',
     async ({ failedEvery }) => {
       const [noisy, quiet] = [await aTenant(), await aTenant()];
       await writeHistory(stores.database, noisy.uuid, { count: pastDeliveries, failedEvery });

@@ -63,7 +63,7 @@ describe('the API reference of webhooks', () => {
     // One subscription may send 10 test events a minute.
     for (const events of [webhookEvents.slice(0, 6), webhookEvents.slice(6)]) {
       const { client, id } = await given.subscriber([...webhookEvents]);
-      await client.patch(id, { signature: 'v1a' }).expect(200);
+      await client.patch(id, { signature: 'v1a' }).expect(200); // both kinds of signature in the headers
       for (const event of events) await client.post({ event }, `/${id}/test`).expect(202);
     }
     const deliveries = await given.receiver.waitFor(webhookEvents.length);

@@ -136,7 +136,7 @@ describe('very many deliveries', () => {
     const failed = rows.find((row) => row.status === 'failed')?.count ?? 0;
     const recovered = manyDeliveries - failed;
     expect(recovered).toBeGreaterThan(0);
-    // The other batches, more than ten, wait until these are sent.
+    // A batch of failed deliveries (500) waits while 500 are due, so most of the 25 batches still wait.
     expect(recovered).toBeLessThanOrEqual(2 * batchSize);
     await client.delete(id).expect(204);
     await eventually(
@@ -173,7 +173,7 @@ describe('held deliveries', () => {
   });
 });
 
-// Fails each change of the deliveries of some subscriptions, as a statement timeout would.
+// Fails each change of deliveries of the subscriptions in a table, as a statement timeout would.
 const failChanges = `
   CREATE TABLE failing_subscriptions (id uuid);
   CREATE FUNCTION fail_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -12,7 +12,7 @@ const lockBulkUpdates = statement(
   'test.lock-bulk-updates',
   `SELECT pg_advisory_xact_lock(${advisoryLocks.bulkUpdates}, hashtext($1))`,
 );
-// The state sync of the PATCH may still be there.
+// The state sync that the PATCH requested may be unfinished: then it becomes due now.
 const insertSync = statement(
   'test.insert-sync',
   `INSERT INTO webhook_state_syncs (subscription_id) VALUES ($1)

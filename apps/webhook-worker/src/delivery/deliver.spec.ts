@@ -103,7 +103,7 @@ describe('a delivery', () => {
     expect(body.last_delivery_at).not.toBeNull();
   });
 
-  it('fails when the retry schedule is exhausted', async () => {
+  it('fails when four redirects, which are not followed, have exhausted the retry schedule', async () => {
     const { client, id } = await given.subscriber();
     given.receiver.respondWith((response) =>
       response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),

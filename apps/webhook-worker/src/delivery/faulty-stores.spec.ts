@@ -41,7 +41,7 @@ describe('1000 events are delivered under stable ids', () => {
     await startCheck(await startWorker({ [setting]: proxy.url }));
     return proxy;
   };
-  /** Publishes the events of a round. Resolves when the receiver has got this many further requests. */
+  /** Publishes the events of a round. Resolves after this many further requests, while others are due. */
   const publishUntilArrived = async (requestCount: number): Promise<void> => {
     const arriving = check.untilMoreArrive(requestCount);
     await check.publish(eventCount / roundCount);
@@ -75,7 +75,7 @@ describe('1000 events are delivered under stable ids', () => {
     }
     proxy.disconnect();
     await check.publish(eventCount / roundCount);
-    await check.untilDelivered(); // what was consumed before
+    await check.untilDelivered(); // the events that the worker has consumed
     proxy.restore();
     await expectEverythingArrives();
   }, 300_000);

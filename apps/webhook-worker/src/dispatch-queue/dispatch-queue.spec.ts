@@ -49,7 +49,7 @@ async function take(queue: DispatchQueue, count: number): Promise<Set<string>> {
 
 const idsOf = (due: readonly DueSubscription[]) => new Set(due.map(({ subscriptionId }) => subscriptionId));
 
-describe('subscriptions with work', () => {
+describe('subscriptions in the dispatch queue', () => {
   it('wait in their process; those beyond its limit are taken by another process', async () => {
     const [busy, idle] = [aProcess(), aProcess()];
     await Promise.all([busy.connected(), idle.connected()]);
@@ -67,7 +67,7 @@ describe('subscriptions with work', () => {
     await connected();
     const days = { from: '2026-11-20', to: '2026-11-20' };
     const [one, other] = dueSubscriptions(2).map((due) => ({ ...due, days, delayMs: 50 }));
-    if (one === undefined || other === undefined) throw new Error('None.');
+    if (one === undefined || other === undefined) throw new Error('There are no two subscriptions.');
     queue.requeue([one, one, { ...other, delayMs: 250 }]);
     expect(await queue.next('fast')).toEqual({ subscriptionId: one.subscriptionId, lane: 'fast', days });
     expect(await queue.next('fast')).toMatchObject({ subscriptionId: other.subscriptionId });

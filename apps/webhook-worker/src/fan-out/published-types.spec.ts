@@ -16,8 +16,8 @@ import { apiVersions, currentApiVersion } from '../subscriptions/subscription.ru
 import type { EventData } from './event-data.shapes.js';
 
 /**
- * `true` if both types have the same members and are assignable to each other. An optional member that only
- * one of them has would not affect whether they are assignable.
+ * `true` if both types are assignable to each other and have the same member names: an optional member that
+ * only one of them has does not prevent the assignment.
  */
 type Same<A, B> = [A, B, keyof A, keyof B] extends [B, A, keyof B, keyof A] ? true : false;
 

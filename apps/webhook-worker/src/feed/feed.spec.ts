@@ -46,6 +46,7 @@ const requestEvents = (
   query = '',
   server: string | object = given.worker.server,
 ) => request(Object(server)).get(`/store/v1/events${query}`).auth(token, { type: 'bearer' });
+/** Reads a page. The first read of a creator begins its feed. */
 const read = async (reader: Client, query = ''): Promise<Page> =>
   (await requestEvents(reader, query).expect(200)).body;
 const idsOf = ({ data }: Page): string[] => data.map(({ id }) => id);
@@ -234,10 +235,10 @@ describe('a request that waits for events', () => {
     const { next } = await read(reader);
     const startedAtMs = performance.now();
     expect(await read(reader, `?wait=1&after=${next}`)).toEqual({ data: [], next, has_more: false });
-    expect(performance.now() - startedAtMs).toBeGreaterThan(950);
+    expect(performance.now() - startedAtMs).toBeGreaterThan(950); // a timer may fire early
   });
 
-  it('is rejected with 429 while its client and creator have four others', async () => {
+  it('is rejected with 429 while four others of its client wait for the same creator', async () => {
     const [reader, other] = [await client(), await client()];
     await Promise.all([read(reader), read(other)]);
     const pages = Array.from({ length: maxWaitingPerClient }, () => read(reader, '?wait=20'));
@@ -250,7 +251,7 @@ describe('a request that waits for events', () => {
     for (const page of await Promise.all(pages)) expect(page.data).toHaveLength(1);
   });
 
-  it('is rejected with 429 while its creator has twenty others of any clients, and with 503 while 500 wait', async () => {
+  it('is rejected with 429 while twenty of any clients wait for its creator, and with 503 while 500 wait in all', async () => {
     const readers = given.worker.app.get(WaitingReaders);
     const leaving = new AbortController();
     const wait = (creatorId: string, clientId: string) =>
@@ -305,7 +306,7 @@ describe('a request that waits for events', () => {
     await source.destroy();
   });
 
-  it('waits for less time than the gateway', async () => {
+  it('waits for less time than the gateway waits for a response', async () => {
     const path = join(import.meta.dirname, '../../../../deploy/gateway/nginx.conf.template');
     const [, seconds] = /proxy_read_timeout (\d+)s;/.exec(await readFile(path, 'utf8')) ?? [];
     expect(maxWaitSeconds).toBeLessThan(Number(seconds));

@@ -5,8 +5,8 @@ import type { WebhookStores } from '../test/webhook-worker.fixture.js';
 const page = z.object({ data: z.array(z.object({ id: z.string() })), next: z.string() });
 
 /**
- * Begins the feed of a creator, and reads it: each request goes to the next of the servers, and continues
- * after the last one that succeeded.
+ * Begins the feed of a creator, and reads it: each request goes to the next of the servers, and reads the
+ * events after those that earlier requests have read.
  */
 export async function followFeed(
   stores: WebhookStores,

@@ -24,6 +24,7 @@ async function deliveredOrder() {
   const first = await given.client(store);
   const sameCreator = { ...store, creator_id: first.creatorId };
   const second = await given.client(sameCreator);
+  // First-party: without `aud`, the token is for the Creator API, too.
   const dashboard = await given.client({ creator_id: first.creatorId });
   await first.subscribe(given.receiver.url, ['order.created']);
   await second.subscribe(given.receiver.url, ['order.*']);
@@ -61,7 +62,7 @@ describe('the deliveries about an order', () => {
     expect(secondPage.pagination.next_cursor).toBeNull();
   });
 
-  it('have cursors that only their list accepts: that of the order and the client', async () => {
+  it('have cursors that are valid only for the same order and client', async () => {
     const { first, dashboard, order } = await deliveredOrder();
     const page = await list(dashboard.token, `order_id=${order}&limit=1`);
     const cursor = `cursor=${page.pagination.next_cursor}`;

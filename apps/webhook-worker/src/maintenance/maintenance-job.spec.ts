@@ -89,7 +89,7 @@ describe('the partitions of days', () => {
   it('are dropped for events only after those for deliveries, even if another replica delays the latter', async () => {
     const [deliveries, events] = ['webhook_deliveries', 'webhook_events'];
     for (const table of [deliveries, events]) await attachPartition(-32, table);
-    jest.spyOn(scratch.database, 'transaction').mockResolvedValueOnce(false); // another one has the lock
+    jest.spyOn(scratch.database, 'transaction').mockResolvedValueOnce(false); // another replica has the lock
     await deleteExpiredDays(scratch.database, logger);
     expect(await partitionsOf(scratch.database, events)).toContain(partitionOf(-32, events));
     await deleteExpiredDays(scratch.database, logger);
@@ -153,7 +153,7 @@ describe('the maintenance job', () => {
     await scratch.dataSource.query(`
       INSERT INTO webhook_subscriptions (id, creator_id, client_id, url, events, secret, api_version, status, consecutive_failures, failing_since)
       VALUES (gen_random_uuid(), gen_random_uuid(), 'c', 'https://shop.example/', '{order.created}', 'x', 'v', 'active', 20, now() - interval '60 hours');
-      ALTER TABLE webhook_deliveries RENAME COLUMN status TO other`);
+      ALTER TABLE webhook_deliveries RENAME COLUMN status TO other -- makes the count fail`);
     await maintenance.round();
     const warned = await scratch.dataSource.query(
       "SELECT body->'data'->>'reason' AS reason FROM outbox WHERE body->>'type' = 'webhook.subscription.degraded'",

@@ -41,6 +41,7 @@ describe('POST /v1/webhooks with an idempotency key', () => {
     const first = await subscribe().expect(201);
     await client.patch(first.body.id, { status: 'disabled' }).expect(200);
     const { url, events, secret } = input;
+    // The order of members, unknown members and quotes around the key do not matter.
     const repeated = await subscribe({ secret, unknown: 1, events, url }, client, `"${key}"`).expect(201);
     expect(repeated.text).toBe(first.text);
     expect(repeated.headers['location']).toBe(first.headers['location']);

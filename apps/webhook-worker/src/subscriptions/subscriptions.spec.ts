@@ -270,13 +270,13 @@ describe('a body with several problems', () => {
     [{ url: 'https://127.0.0.1/hook', events: 'order.created' }, ['events', 'secret', 'url']],
     [{ url: 7, events: ['nothing'], secret: 's' }, ['events.0', 'url']],
     [{ secret: 's' }, ['events', 'url']],
-  ])('is rejected with a detail for each, including the URL: %j', async (body, fields) => {
+  ])('is rejected with a detail for each problem, including that of the URL: %j', async (body, fields) => {
     const client = await given.client();
     const response = await client.post(body).expect(400);
     expect(response.body.details.map(({ field }: { field: string }) => field).toSorted()).toEqual(fields);
   });
 
-  it('is rejected with a detail for each when a subscription is changed', async () => {
+  it('is rejected with a detail for each problem when a subscription is changed', async () => {
     const client = await given.client();
     const id = await client.subscribe('https://shop.example/hook');
     const body = { url: 'http://shop.example/', events: ['nothing'], secret: '', status: 'paused' };

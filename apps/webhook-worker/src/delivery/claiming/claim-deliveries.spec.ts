@@ -93,9 +93,9 @@ describe('a claim', () => {
       const claimsBehindProxy = new ClaimDeliveries(new Database(source), settings, new DueScans());
       const days = { from: today, to: today };
       const request = { subscriptionId, maxCount: 8, running: 0, receiver, days };
-      await claimsBehindProxy.run(request); // so that the statement is prepared
+      await claimsBehindProxy.run(request); // prepares the statement
       await writeDue(scratch.database, subscriptionId, { day: today, count: 3 });
-      proxy.severAfter(1); // the next statement, which is the claim
+      proxy.severAfter(1); // the next packet, which is the claim
       await expect(claimsBehindProxy.run(request)).rejects.toThrow();
       // The lost claim may still be locking deliveries, so the first claim may find only some of them.
       const numbers: number[] = [];

@@ -21,7 +21,7 @@ const lockSubscriptions = statement(
   'LOCK TABLE webhook_subscriptions IN ACCESS EXCLUSIVE MODE',
 );
 
-/** A past day, and one without a partition of its own. */
+/** A past day, and one without a partition of its own: more than a week ahead. */
 const otherDays = [dayFromNow(-1), dayFromNow(20)];
 
 async function aSubscriber() {
@@ -89,11 +89,11 @@ describe('the dispatcher, while it sends deliveries of today', () => {
     const { subscriptionId, publish, writeDueOnOtherDays, requeueWithoutDays } = await aSubscriber();
     await publish();
     await allSucceed(1); // caches the host, so that the next wake-up leads to a claim at once
-    const today = { subscriptionId, lane: 'fast', days: singleDay(dayFromNow(0)) } as const;
+    const dueToday = { subscriptionId, lane: 'fast', days: singleDay(dayFromNow(0)) } as const;
     await writeDueOnOtherDays();
     await given.stores.database.transaction(async (tx) => {
       await tx.run(lockSubscriptions);
-      given.worker.app.get(DispatchQueue).requeue([today]);
+      given.worker.app.get(DispatchQueue).requeue([dueToday]);
       await untilLockWaits(given.stores.database);
       requeueWithoutDays(); // the running claim is repeated
     });

@@ -30,7 +30,7 @@ class ObservedDatabase extends Database {
   }
 }
 
-/** Scans start at the last claimed delivery at once; those of `DueScans` do so after `lagMs`. */
+/** A scan starts where the second claim before it ended, without the delay `lagMs`. Only one scan is full. */
 class FollowingScans extends DueScans {
   protected override readonly times = { lagMs: 0, fullScanMs: 600_000 };
 }

@@ -32,7 +32,7 @@ describe('the statements of a delivery', () => {
     const receiver = await webhookReceiver();
     const source = createDataSource({
       url: stores.url,
-      poolSize: 1,
+      poolSize: 1, // PostgreSQL shows a connection only its own prepared statements
       ...patientTimeouts,
       applicationName: 'test',
       forceGenericPlan: true,

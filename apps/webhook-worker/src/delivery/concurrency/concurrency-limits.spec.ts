@@ -11,7 +11,7 @@ import { countConcurrentRequests } from './concurrent-requests.fixture.js';
 import { maxUnhealthyAttempts } from '../../dispatch-queue/lanes.rules.js';
 import { windowSizes } from './window.rules.js';
 
-const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,600000' });
+const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,600000' }); // no retry during a test
 const subscription = { events: ['order.created'], secret: 'whsec_test' };
 
 /** Creates a subscription whose receiver has accepted a delivery, so that it counts as healthy. */

@@ -24,7 +24,7 @@ describe('the windows of a process', () => {
     expect([sizeOf('a'), sizeOf('b'), sizeOf('unknown')]).toEqual([initial / 2, initial, initial]);
   });
 
-  it('do not change with test events and failures on our side', () => {
+  it('are changed neither by test events nor by failures on our side', () => {
     windows.record({ ...delivery, test: true }, atStart, failed);
     windows.record(delivery, atStart, { ...failed, isLocalFailure: true });
     expect(windows.get('a')).toEqual({ url, window: initialWindow });

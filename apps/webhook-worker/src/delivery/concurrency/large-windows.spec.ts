@@ -56,6 +56,7 @@ describe('a subscription with a large window', () => {
     const before = given.receiver.deliveries.length;
     const largeCount = 60; // more than its host has slots
     for (let published = 0; published < largeCount; published += 10) await large.publish(10);
+    // Its initial window, and half of the 16 slots beyond it.
     await given.receiver.waitFor(before + 2 * windowSizes.initial);
     await other.fanOut(windowSizes.initial);
     await given.receiver.waitFor(before + hostLimit);

@@ -11,7 +11,7 @@ const soonMs = 25_000;
 
 const given = setUpWorker({
   WEBHOOK_TIMEOUT_MS: String(timeoutMs),
-  WEBHOOK_HOST_CONCURRENCY: '10000',
+  WEBHOOK_HOST_CONCURRENCY: '10000', // the silent receivers are one host
 });
 
 describe('receivers that never respond', () => {

@@ -108,6 +108,7 @@ describe('the health of a subscription after attempts', () => {
     const failing = healthAfterAttempts(healthy, failures(3), now, limits);
     expect(failing.lane).toBe('slow');
     expect(healthAfterAttempts(failing, [success], now, limits).lane).toBe('fast');
+    // Its weight in the average is 0.2, which makes 2.8 s; above 2 s, a receiver is slow.
     const slow = healthAfterAttempts(healthy, [{ ...success, durationMs: 14_000 }], now, limits);
     expect(slow.lane).toBe('slow');
     expect(

@@ -5,7 +5,10 @@ import { MaintenanceJob } from '../../maintenance/maintenance-job.js';
 import { haveStatuses, orderCreated } from '../../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 
-const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50', WEBHOOK_DISABLE_FAILURES: '10' });
+const given = setUpWorker({
+  WEBHOOK_RETRY_SCHEDULE_MS: '0,50', // two attempts
+  WEBHOOK_DISABLE_FAILURES: '10',
+});
 
 /** Copies the messages of the outbox, from which the relay deletes them. */
 beforeAll(() =>

@@ -45,7 +45,7 @@ describe('the reconcilers of several replicas', () => {
     const ended = Promise.withResolvers<void>();
     let scans = 0;
     const shards = {
-      // A scan reads its shards when it begins. The second one is the end of the first.
+      // A scan reads its shards when it begins: the second read shows that the first scan has ended.
       get owned() {
         if (scans > 0) ended.resolve();
         scans += 1;

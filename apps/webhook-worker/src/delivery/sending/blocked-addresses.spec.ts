@@ -115,7 +115,7 @@ describe('a private address', () => {
         [publicAddress, address],
         [address, publicAddress],
       ]),
-      [],
+      [], // no address at all
     ];
     const hosts = resolutions.map((later, index) => {
       const host = `rebinding-${index}.example.com`;

@@ -192,8 +192,8 @@ export async function certificates(directory: string) {
     await writeFile(extension, `subjectAltName=${host}`);
     await openssl('req', '-new', ...newKey, '-keyout', key, '-out', request, '-subj', `/CN=${name}`);
     const authorityFiles = ['-CA', authority.cert, '-CAkey', authority.key, '-CAcreateserial'];
-    const content = ['-extfile', extension, '-days', String(days)];
-    await openssl('x509', '-req', '-in', request, ...authorityFiles, ...content, '-out', cert);
+    const certificateOptions = ['-extfile', extension, '-days', String(days)];
+    await openssl('x509', '-req', '-in', request, ...authorityFiles, ...certificateOptions, '-out', cert);
     return { cert, key };
   };
   return {

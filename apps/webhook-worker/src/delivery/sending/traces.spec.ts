@@ -20,7 +20,7 @@ describe('the trace of an event', () => {
   });
   afterEach(() => recorded.stop());
 
-  it('has a span for each attempt and for the job of the retry, without the URL; the receiver gets the ids of its spans', async () => {
+  it('has a span without the URL for each attempt, whose id the receiver gets, and for the job of the retry', async () => {
     const client = await given.client();
     await client.subscribe(given.receiver.url.replace('/hook', secretPath), ['order.created']);
     let responses = 0;

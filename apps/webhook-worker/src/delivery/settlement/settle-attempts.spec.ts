@@ -67,9 +67,9 @@ describe('a batch of attempts', () => {
     );
   });
 
-  it('schedules retries in the slow lane if with it the receiver counts as failing', async () => {
+  it('schedules retries in the slow lane if its failures make the receiver count as failing', async () => {
     const { subscriptionId, first, second } = await withTwoAttempts();
-    await given.stores.database.run(recordFailures, [subscriptionId, 1]);
+    await given.stores.database.run(recordFailures, [subscriptionId, 1]); // the third one makes it failing
     const schedule = jest.spyOn(given.worker.app.get(DispatchQueue), 'scheduleAfterCommit');
     await given.worker.app.get(SettleAttempts).run([failedWith(first, 500), failedWith(second, 500)]);
     const lanes = schedule.mock.lastCall?.[1].map(({ lane }) => lane);

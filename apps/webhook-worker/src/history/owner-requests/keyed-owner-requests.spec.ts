@@ -24,7 +24,7 @@ describe('an owner request with an idempotency key', () => {
     return (await deliveries())[0].id;
   };
 
-  it('sends one test event for many requests, which count once', async () => {
+  it('sends one test event for many requests, which count once against the quota', async () => {
     const key = randomUUID();
     const responses = await Promise.all(Array.from({ length: 15 }, () => send('/test', {}, key)));
     expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -55,7 +55,7 @@ describe('an owner request with an idempotency key', () => {
     await send(`/deliveries/${another}/retry`, {}, key).expect(409);
   });
 
-  it('returns the same recovery to repeated requests, which do not count', async () => {
+  it('returns the same recovery to repeated requests, which do not count against the quota of six', async () => {
     const key = randomUUID();
     const span = { since: '2026-01-01T00:00:00Z', statuses: ['failed'] };
     const [first, second] = await Promise.all([send('/recover', span, key), send('/recover', span, key)]);

@@ -72,7 +72,7 @@ async function startScenario() {
 
   const respond = (status: number, choice: number): void => {
     const waiting = [...responses].filter(([, response]) => !response.writableEnded);
-    waiting[choice % waiting.length]?.[1].writeHead(status).end();
+    waiting[choice % waiting.length]?.[1].writeHead(status).end(); // none if no attempt waits
   };
   const pickDelivery = async (choice: number): Promise<string | undefined> => {
     const found = await rows();

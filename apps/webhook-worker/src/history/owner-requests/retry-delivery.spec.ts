@@ -5,7 +5,7 @@ import { allHaveStatus, type DeliveryRow, orderCreated } from '../../test/webhoo
 import { setUpWorker } from '../../test/worker-setup.fixture.js';
 import { withEndedDeliveries } from '../ended-deliveries.fixture.js';
 
-const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' });
+const given = setUpWorker({ WEBHOOK_RETRY_SCHEDULE_MS: '0,50' }); // a failed delivery has two attempts
 
 const respondWithStatus =
   (status: number) =>
