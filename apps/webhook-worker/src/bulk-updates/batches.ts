@@ -37,7 +37,7 @@ const expireExcess = statement(
    UPDATE webhook_deliveries d SET status = 'failed', failure_reason = 'expired', completed_at = now()
    FROM batch WHERE d.day = batch.day AND d.id = batch.id AND d.status IS NOT DISTINCT FROM 'held'`,
 );
-// Waits for no row lock, which could deadlock: other statements lock the same rows in another order.
+// Skips locked rows. A wait for them could deadlock: other statements lock the same rows in another order.
 const expireOld = statement(
   'bulk-updates.expire-old',
   `WITH batch AS (
@@ -108,7 +108,7 @@ export async function expireBatch(tx: Transaction): Promise<boolean> {
   return (await tx.run(expireOld)) === batchSize;
 }
 
-/** Whether a subscription has so many due deliveries that no others may become due yet. */
+/** Whether a subscription has so many due deliveries that no more may be released or recovered yet. */
 export async function isBusy(tx: Transaction, subscriptionId: string): Promise<boolean> {
   const due = await tx.row<{ count: number }>(countDue, [subscriptionId]);
   return due !== undefined && due.count >= busyThreshold;

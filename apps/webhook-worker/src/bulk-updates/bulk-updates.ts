@@ -16,7 +16,7 @@ import { applySubscriptionState, expireBatch, isBusy, type OpenRecovery, recover
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 const pollIntervalMs = 1_000;
-/** Delays before a state sync or recovery continues. Those that have been due for longer are first. */
+/** Delays before a state sync or recovery continues; the one that has been due for longest is first. */
 const delaySeconds = { afterBatch: 0, busy: 1, failed: 5, disabled: 30 } as const;
 
 /** Number of due state syncs or recoveries that a replica reads at once and then processes one by one. */
@@ -183,7 +183,7 @@ export class BulkUpdates extends BackgroundLoop {
   }
 
   private async syncSubscription(tx: Transaction, { subscription_id: id }: DueItem): Promise<boolean> {
-    await tx.row<LockedSubscription>(lockSubscription, [id]); // before the sync, as a PATCH does
+    await tx.row<LockedSubscription>(lockSubscription, [id]); // before the sync, as in a PATCH: no deadlock
     // A transaction that requests another sync from now on waits for this row lock.
     if ((await tx.row(lockStateSync, [id])) === undefined) return false;
     // Reads the state once more: lockStateSync may have waited for a transaction that changed it and

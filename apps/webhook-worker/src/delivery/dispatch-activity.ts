@@ -35,7 +35,7 @@ export class DispatchActivity {
   }
 
   /**
-   * Makes the subscription continue at the end of the running claim or attempts; without these, the
+   * Makes the subscription continue at the end of the running claim or attempts. If none is running, the
    * reconciler finds it.
    */
   postpone(): void {
@@ -51,7 +51,7 @@ export class DispatchActivity {
   /** Call with the result of the claim. */
   recordClaim(claim: Claim): void {
     const { subscriptionId, lane, days } = this.due;
-    // An entry that was added during the claim has further days.
+    // `moreDue` is true if an entry was added during the claim: its days remain to be searched.
     const nextDays = this.moreDue ? days : claim.days;
     this.due = { subscriptionId, lane: claim.lane ?? lane, days: nextDays };
     this.moreDue ||= claim.moreDue;

@@ -59,7 +59,7 @@ export class DispatchJobs implements OnApplicationShutdown {
    */
   start(take: (due: DueSubscription) => Promise<void>): void {
     const prefix = this.config.WEBHOOK_QUEUE_PREFIX;
-    // A wake-up that Redis does not accept at once is not needed later.
+    // A wake-up that Redis does not accept at once is not needed later: the reconciler replaces it.
     const adding = this.connect({
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,

@@ -1,7 +1,7 @@
 import { buildOnPartitionsConcurrently, changeBriefly } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The feeds of creators, and the place of an event in the feed of its creator (docs/adr/0057). */
+/** The feeds of creators, and the position of an event in the feed of its creator (docs/adr/0057). */
 export class EventFeed implements MigrationInterface {
   readonly name = 'EventFeed1795658400000';
   readonly transaction = false;
@@ -17,7 +17,7 @@ export class EventFeed implements MigrationInterface {
          read_at timestamptz NOT NULL DEFAULT now()
        ) WITH (fillfactor = 70)`,
     );
-    // Null: not part of a feed. 0: not numbered yet.
+    // Null: not part of a feed. 0: no position yet.
     await changeBriefly(runner, 'ALTER TABLE webhook_events ADD COLUMN IF NOT EXISTS feed_position bigint');
     await buildOnPartitionsConcurrently(
       runner,

@@ -64,8 +64,8 @@ export class CreateSubscription {
   ) {}
 
   /**
-   * Creates a subscription. Checks access and limit before it resolves the host name, since the response
-   * reveals whether that is private; and once more in the transaction of the insertion.
+   * Creates a subscription. Checks access and limit twice: before it resolves the host name, since the
+   * response reveals whether that is private, and in the transaction of the insertion.
    * @param key idempotency key; with it, a repeated request creates no second subscription
    * @throws Forbidden when the access is not connected to a creator, or is revoked
    * @throws ValidationFailed on an unknown event or a URL that is not allowed

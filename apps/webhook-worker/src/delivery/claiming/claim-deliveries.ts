@@ -159,7 +159,8 @@ export class ClaimDeliveries {
 
   /**
    * Claims the oldest due deliveries: at most `maxCount`, and together with the running attempts at most the
-   * receiver's limit: its window, the maximum of its owner, or the limit of a receiver that is not healthy.
+   * receiver's limit. That is the smallest of its window, the maximum of its owner, and, for a receiver that
+   * is not healthy, `maxUnhealthyAttempts`.
    */
   async run(request: ClaimRequest): Promise<Claim> {
     // A request without days, such as the reconciler's, may be for a delivery that partial scans have missed.

@@ -8,8 +8,8 @@ export interface SubscriptionHealth extends Health {
   readonly url: string;
 }
 
-// Skips rows that other transactions have locked, since a batch has attempts of many tenants. Rows of deleted
-// subscriptions are included, so a missing row is locked by another transaction.
+// Skips rows that other transactions have locked, so that they do not delay the other tenants of the batch.
+// Rows of deleted subscriptions are included, so a missing row is locked by another transaction.
 const lockHealth = statement(
   'subscriptions.lock-health',
   `SELECT id, creator_id AS "creatorId", client_id AS "clientId", url, now() AS now, status,

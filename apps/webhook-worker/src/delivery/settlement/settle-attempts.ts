@@ -104,7 +104,7 @@ export class SettleAttempts {
 
   /**
    * Writes the results of attempts, except for subscriptions that other transactions have locked.
-   * @returns the ids of these subscriptions
+   * @returns the ids of the locked subscriptions
    */
   async run(attempts: readonly Attempt[]): Promise<ReadonlySet<string>> {
     return this.database.transaction(async (tx) => {
@@ -178,8 +178,8 @@ export class SettleAttempts {
 }
 
 /**
- * Whether an attempt says something about the receiver: not a test event, a failure on our side, or an
- * attempt at a URL that was replaced during it.
+ * Whether an attempt says something about the receiver. Test events, failures on our side, and attempts at a
+ * URL that was replaced during the attempt do not.
  */
 function countsForReceiver({ delivery, exchange }: Attempt, { url }: SubscriptionHealth): boolean {
   return delivery.url === url && !delivery.test && !exchange.isLocalFailure;

@@ -44,7 +44,7 @@ export class SendTestEvent {
   /**
    * Sends a sample event like a real one, in the `api_version` of the subscription. It has one attempt, is
    * also sent while the subscription is disabled, and does not affect its health. If the request names no
-   * event, the first that the subscription receives is used; `order.created` if it names retired events only.
+   * event, the first that the subscription receives is used; `order.created` if all of those are retired.
    *
    * @throws NotFound
    * @throws Conflict when the key was used with another body

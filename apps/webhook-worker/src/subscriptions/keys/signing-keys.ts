@@ -57,7 +57,8 @@ export class SigningKeys {
     subscriptionId: string,
     create: (opened: Buffer) => Key,
   ): Key {
-    const cacheKey = subscriptionId + sealed.toString('latin1'); // each sealing has a random nonce
+    // Each sealing has a random nonce, so a new secret has another cache key.
+    const cacheKey = subscriptionId + sealed.toString('latin1');
     const cached = cache.get(cacheKey);
     if (cached !== undefined) return cached;
     const key = create(this.box.open(sealed, subscriptionId));

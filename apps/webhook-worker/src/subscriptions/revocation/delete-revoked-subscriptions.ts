@@ -17,8 +17,9 @@ const maxLoggedIds = 50;
 const pollIntervalMs = 1_000;
 
 /**
- * SQL condition for one batch. Locks the subscriptions by id, as other statements do. A subquery in ARRAY
- * runs once; in IN (SELECT … LIMIT) it may run several times, and find another batch each time.
+ * SQL condition for one batch. Locks the subscriptions in the order of their ids, as other statements do. A
+ * subquery in ARRAY runs once; in IN (SELECT … LIMIT) it may run several times, and find another batch each
+ * time.
  */
 const idsOfRevokedAccess = (condition: string): string =>
   `id = ANY (ARRAY(SELECT id FROM webhook_subscriptions
