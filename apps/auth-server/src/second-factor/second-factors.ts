@@ -22,7 +22,7 @@ export interface SecondFactorState {
   readonly totpLocked: boolean;
 }
 
-/** NIST SP 800-63B §3.2.2: at most 100 consecutive failures for one authenticator. */
+/** NIST SP 800-63B-4 §3.2.2: at most 100 consecutive failures for one authenticator. */
 const maxWrongCodes = 100;
 const totpLockedText =
   'After too many incorrect codes, codes from your authenticator app are no longer accepted. Enter a recovery code, then change your password, because someone else may know it. If you have no recovery code, contact support.';
@@ -177,8 +177,8 @@ export class SecondFactors {
   }
 
   /**
-   * Verifies a code of the app, or a recovery code, and counts a wrong one. Each is accepted once. Returns
-   * the method; undefined for a wrong code.
+   * Verifies a code of the app, or a recovery code, and counts a wrong one. Each code is accepted once.
+   * Returns the method; undefined for a wrong code.
    */
   async verifyCode(userId: string, typed: string, origin: Origin): Promise<SecondFactorMethod | undefined> {
     const stored = await this.readStored(this.database, userId);

@@ -10,7 +10,7 @@ import { server, startServer } from '../test/server.js';
 const samples = 9;
 /** Without a hash for an unknown name, a wrong password would need several times as much work. */
 const maxRatio = 2.5;
-/** Passwords that are hashed or wait for it: with one more, a sign-in gets 503. */
+/** Two passwords are hashed and 64 wait for it (passwords.ts): with one more, a sign-in gets 503. */
 const queueCapacity = 66;
 startServer();
 let app: App;
@@ -25,7 +25,7 @@ async function signInForm(): Promise<{ browser: FormBrowser; form: Form }> {
 }
 
 describe('the work of a sign-in', () => {
-  it('is similar for an unknown name and for a wrong password (OWASP ASVS 2.2.2)', async () => {
+  it('is similar for an unknown name and for a wrong password (OWASP ASVS 5.0, 6.3.8)', async () => {
     const { browser, form } = await signInForm();
     /** Measures processor time, since the duration also depends on other processes. */
     const workOf = async (email: string): Promise<number> => {
@@ -76,6 +76,7 @@ describe('a burst of sign-ins', () => {
     const fillQueue = async () => {
       while (!isOver) await hashPassword(password).catch(() => delay(5));
     };
+    // More than fit, so that the queue stays full.
     const filling = Array.from({ length: queueCapacity + 4 }, fillQueue);
     try {
       const { headers, text } = await eventually(async () => {

@@ -121,7 +121,7 @@ describe('an attack on the sign-in of a signed-in user', () => {
 });
 
 describe('consecutive wrong codes of a second factor', () => {
-  it('lock the authenticator app after 100 (NIST SP 800-63B §3.2.2): even a correct code is rejected until a recovery code is used', async () => {
+  it('lock the authenticator app after 100 (NIST SP 800-63B-4 §3.2.2): even a correct code is rejected until a recovery code is used', async () => {
     const { email, totp, codes } = await newProtectedUser(server);
     await server.database.run(
       testStatement(
