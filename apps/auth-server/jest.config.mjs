@@ -1,4 +1,4 @@
 import preset from '../../jest.preset.mjs';
 
-/** Two files at a time: each has a server, a gateway and stores of its own, and mostly waits for them. */
+/** Two files at a time: each starts a server and a gateway, and mostly waits for their responses. */
 export default { ...preset, maxWorkers: 2 };

@@ -44,9 +44,9 @@ interface Row extends AuditRecord {
   readonly key: AuditKey;
 }
 
-// One statement for all combinations. Only operator commands run it, once each. Their connections have no
-// statement timeout, and so no forced generic plan (`SessionOptions` in libs/database): PostgreSQL plans it
-// with the actual values, so null filters are removed and each other filter uses its index.
+// One statement for all combinations. Only operator commands run it, once each. Their connections do not
+// force a generic plan (`workload` of `SessionOptions` in libs/database): PostgreSQL plans it with the actual
+// values, so null filters are removed and each other filter uses its index.
 export const selectAuditRecords = statement(
   'audit.read',
   `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,

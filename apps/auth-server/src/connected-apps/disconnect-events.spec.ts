@@ -131,7 +131,7 @@ describe('client.disconnected', () => {
     const app = await connectedApp([email]);
     const concurrent: Promise<unknown>[] = [];
     await server.database.transaction(async (tx) => {
-      await tx.run(lockTokens, [app.clientId]); // blocks the disconnection at its last statement
+      await tx.run(lockTokens, [app.clientId]); // blocks the disconnection after it has deleted the consent
       concurrent.push(disconnect(app, email));
       await untilLockWaits(server.database);
       concurrent.push(app.signIn('orders:read offline_access', { email }));
@@ -151,7 +151,7 @@ describe('client.disconnected', () => {
     const consentPage = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
     const consents: Promise<unknown>[] = [];
     await server.database.transaction(async (tx) => {
-      await tx.run(lockUser, [email]); // `user disable` locks the user and then the client, too
+      await tx.run(lockUser, [email]); // like `user disable`: first the user, then the client
       consents.push(browser.submit(formOf(consentPage, '/consent'), { creator: second.uuid }));
       await untilLockWaits(server.database);
       await tx.run(lockClient, [app.clientId]);
@@ -217,6 +217,7 @@ describe('client.disconnected', () => {
     const { client_id } = server.clients.dashboard;
     const dashboard = await App.dashboard(server);
     await dashboard.signIn('orders:read offline_access', { email });
+    // With prompt=consent, a consent is stored nevertheless.
     await dashboard.signIn('orders:read offline_access', { email, parameters: { prompt: 'consent' } });
     await disable(email);
     expect(await publishedTypes(client_id)).toEqual([]);

@@ -66,8 +66,8 @@ export class ClientQuotas {
       this.knownClients.set(credentials, authentication.clientId);
       return;
     }
-    // If they were remembered, the secret was replaced since. The request was counted for the client; now it
-    // counts for the network too.
+    // If they were remembered, the secret was replaced or the client deleted since. The request was counted
+    // for the client; now it counts for the network too.
     if (this.knownClients.delete(credentials))
       await this.limiter.takeByAddress(quota, callerAddress(request));
   }

@@ -6,5 +6,8 @@ export class SignInNeeded extends Error {
   }
 }
 
-/** The interaction does not exist, has expired or belongs to another browser. */
+/**
+ * The interaction does not exist, has expired or belongs to another browser, or its client was deleted or its
+ * person disabled.
+ */
 export class InteractionExpired extends Error {}

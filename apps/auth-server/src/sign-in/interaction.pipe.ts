@@ -56,7 +56,8 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
   ) {}
 
   /**
-   * @throws InteractionExpired when the interaction does not exist, or belongs to another browser
+   * @throws InteractionExpired when the interaction or its client does not exist, or the interaction belongs
+   * to another browser
    * @throws Forbidden when the token of a submitted form is invalid
    */
   async transform(context: ExecutionContext): Promise<OpenInteraction> {

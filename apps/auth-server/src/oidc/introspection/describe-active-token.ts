@@ -8,7 +8,7 @@ import { isStorableText } from '../../http/storable-text.js';
 import { digestsMatch, parsePresentedToken, type PresentedToken } from '../access-tokens/access-tokens.js';
 import type { OidcServer } from '../oidc-server.js';
 
-/** The headers of oidc-provider's response; introspection.spec.ts compares both. */
+/** The headers of oidc-provider's response; introspection.spec.ts compares its responses with ours. */
 const responseHeaders = {
   'Cache-Control': 'no-store',
   'Access-Control-Allow-Origin': '*',
@@ -23,7 +23,7 @@ const unsupportedHeaders = ['origin', 'oauth-client-attestation', 'oauth-client-
 
 /**
  * Returns the response to the introspection of an active access token by a client that sends its secret with
- * HTTP Basic, in about half of oidc-provider's processor time (ADR 67). Returns undefined for every other
+ * HTTP Basic, in less than half of oidc-provider's processor time (ADR 67). Returns undefined for every other
  * request: only oidc-provider rejects requests and reports tokens as inactive.
  */
 export async function describeActiveToken(
