@@ -64,6 +64,7 @@ describe('enabling a second factor', () => {
 });
 
 describe('a browser session', () => {
+  // The default limits are 30 days, and 12 hours for global admins.
   it.each([
     ['member', '29 days', '/account', 29 * daySeconds],
     ['member', '31 days', 'sign in', 31 * daySeconds],

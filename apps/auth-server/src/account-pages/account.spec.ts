@@ -152,6 +152,7 @@ describe('connected apps', () => {
     expect(shown.text).not.toContain('Their app');
     const security = await browser.get(`${server.url}/account/security`);
     const csrf = formOf(security, '/password').hidden['csrf'] ?? '';
+    // Too long for an index entry of PostgreSQL, even compressed.
     const veryLongId = randomBytes(3000).toString('base64url');
     for (const client_id of [app.clientId, 'unknown', veryLongId]) {
       const response = await browser.submit({

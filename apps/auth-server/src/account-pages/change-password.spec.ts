@@ -56,10 +56,11 @@ describe('the password', () => {
     expect((await openAccountPage(email, '/account')).shown.url.pathname).toBe('/account');
   });
 
-  it('may have 1024 characters of four bytes, and its fields have no maxlength', async () => {
+  it('may have 1024 characters of four bytes, and browsers do not shorten it: its fields have no maxlength', async () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     expect(shown.text).not.toMatch(/type="password"[^>]*maxlength/);
+    // All different: a password that repeats one character counts as common.
     const ideographs = (first: number) =>
       Array.from({ length: 1024 }, (_, index) => String.fromCodePoint(first + index)).join('');
     const [longest, next] = [ideographs(0x20000), ideographs(0x21000)];
@@ -118,7 +119,7 @@ describe('a password change', () => {
       const operatorSets = runCommand('user password', { USER: email, password: 'known to the owner only' });
       await untilLockWaits(server.database);
       const changed = submitChange(browser, shown);
-      // Both wait for the lock of the user. The page has already verified the current password.
+      // The command and the form wait for the user's row. The form's current password is already verified.
       await untilLockWaits(server.database, { count: 2 });
       return { operatorSets, changed };
     });

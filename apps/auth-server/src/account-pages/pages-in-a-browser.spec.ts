@@ -97,7 +97,7 @@ describe.each(screens)('on %s', (_, options) => {
     await page.keyboard.press('Enter');
     const response = new URL((await sentBack).url()).searchParams;
     expect(response.get('code')).toEqual(expect.any(String));
-    // The 401 of the wrong password, and the redirect to an app that is not running.
+    // Allowed: the 401 of the wrong password, and the redirect to an app whose host does not exist.
     expect(consoleMessages.filter((text) => !/401|ERR_NAME/.test(text))).toEqual([]);
     expect(foreignOrigins).toEqual([]);
   });
@@ -124,13 +124,13 @@ describe.each(screens)('on %s', (_, options) => {
     await page.goto(url);
     await check();
     expect(faults).toEqual([]);
-    // The 401 of the wrong password, and the 400 of the unknown client.
+    // Allowed: the 401 of the wrong password, and the 400 of the unknown client.
     expect(consoleMessages.filter((text) => !/40[01]/.test(text))).toEqual([]);
     expect(foreignOrigins).toEqual([]);
   });
 
   it('a global admin sets up the required second factor and signs in with it', async () => {
-    // This test has set one up for the same person on the previous screen.
+    // On the previous screen, this test has set up a second factor for the same person.
     await server.database.run(testStatement('DELETE FROM second_factors'));
     await page.goto(`${server.url}/account/security`);
     await fillByKeyboard(page, ['operator@platform.example', password]);
@@ -154,6 +154,7 @@ describe.each(screens)('on %s', (_, options) => {
     await fillByKeyboard(page, ['operator@platform.example', password]);
     await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
     faults.push(...(await faultsOf(page, options)));
+    // The next code, which is valid half a minute early. The current one was used for the set-up.
     await fillByKeyboard(page, [totp.generate({ timestamp: Date.now() + 30_000 })]);
     await page.waitForURL(`${server.url}/account`);
     expect(faults).toEqual([]);
@@ -182,8 +183,9 @@ describe('another site', () => {
     expect(await framed?.getByRole('heading').count()).toBe(0);
     await page.getByRole('button').click();
     await page.waitForURL(`${server.url}/**`);
-    // The browser sends the form without the session cookie, so the response redirects to the sign-in. That
-    // request has the cookie and leads to the page, which has no notice that browsers were signed out.
+    // The browser sends the form without the session cookie, so the response redirects to the sign-in. The
+    // redirected request has the cookie and leads to the page, which has no notice that browsers were signed
+    // out.
     await page.getByRole('heading', { name: 'Browsers' }).waitFor();
     expect(await page.getByRole('status').count()).toBe(0);
     await context.close();

@@ -58,7 +58,7 @@ describe('passwords', () => {
       known += await processorMs(() => verifyPassword('wrong', stored));
       unknown += await processorMs(() => verifyPassword('wrong', undefined));
     }
-    // Without the hashing for an unknown user it would be below 0.01.
+    // Without the hashing for an unknown user, the ratio would be below 0.01.
     expect(unknown / known).toBeGreaterThan(0.25);
     expect(unknown / known).toBeLessThan(4);
   });

@@ -46,7 +46,7 @@ describe('the monthly partitions of the audit log', () => {
     const [bounds] = await sql<{ starts: string; ends: string }>(
       `SELECT (${monthAgo(3)})::text AS starts, (${monthAgo(2)})::text AS ends`,
     );
-    // This partition covers all months until the current one, including that of audit_log_old.
+    // audit_log_earlier covers all months until the current one, so audit_log_old would overlap it.
     await sql('ALTER TABLE audit_log DETACH PARTITION audit_log_earlier');
     await sql(
       `ALTER TABLE audit_log ATTACH PARTITION audit_log_old FOR VALUES FROM ('${bounds?.starts}+00') TO ('${bounds?.ends}+00')`,

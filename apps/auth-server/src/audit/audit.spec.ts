@@ -119,7 +119,7 @@ describe('the operator command audit', () => {
       const plan = await server.database.rows<{ 'QUERY PLAN': string }>(explain, {
         ...noFilter,
         ...filter,
-        max_rows: 101,
+        max_rows: 101, // the default limit, and one row that shows whether more follow
       });
       const text = plan.map((line) => line['QUERY PLAN']).join('\n');
       expect(text).toContain(index);

@@ -5,6 +5,7 @@ import { App, thirdPartyRedirect } from '../test/app.js';
 import { server, startServer } from '../test/server.js';
 
 const maxBytes = 256 * 1024;
+/** The limit of forms on pages (pages.middleware.ts). */
 const maxFormBytes = 40 * 1024;
 /** Somewhat below the limit of requests to oidc-provider, 56 KiB. */
 const maxClientFormBytes = 55_000;

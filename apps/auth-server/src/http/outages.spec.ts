@@ -42,7 +42,7 @@ async function isPostgresReachable(): Promise<boolean> {
  * whose response was lost. After that time it responds 503, although the commit may have succeeded.
  */
 const wasInTime = (startedAtMs: number) => performance.now() - startedAtMs < 8_000;
-/** PostgreSQL gets fewer packets than this during a refresh or an exchange. */
+/** More packets than PostgreSQL gets during a refresh or an exchange: the loss after each one is tested. */
 const maxPackets = 14;
 /** The number of checks that were skipped because Redis was unavailable. */
 const failOpenCount = async () => {

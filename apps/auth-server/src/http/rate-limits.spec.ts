@@ -140,7 +140,7 @@ describe('a confidential client', () => {
     },
   );
 
-  it('counts for its network while its secret is wrong or new', async () => {
+  it('counts for its network with a wrong secret, and before its secret was accepted for the first time', async () => {
     await resetQuotas();
     const known = await confidential('client_secret_basic');
     expect(await send('token', basic(known))).toBe(400);
@@ -158,6 +158,7 @@ describe('a confidential client', () => {
       ...inForm({ ...victim, secret: '' }),
       headers: { 'oauth-client-attestation': attestation },
     });
+    // The attack happens before the victim has authenticated, and once more after it.
     expect(await send('token', attack())).toBe(400);
     await burst('/api/auth/oauth2/token', attack);
     await resetQuotas();

@@ -120,7 +120,7 @@ describe('text that cannot be stored', () => {
     ['/api/auth/%ff', 404],
     ['/.well-known/openid-configuration/%ff', 404],
     ['/%ff', 404],
-  ])('that is not UTF-8 is an unknown id in the path %s: status %i', async (path, status) => {
+  ])('is an unknown id in the path %s if it is only invalid UTF-8: status %i', async (path, status) => {
     expect((await direct(path)).status).toBe(status);
     expect((await direct(path.replace('%ff', '%ed%a0%80'))).status).toBe(status);
   });

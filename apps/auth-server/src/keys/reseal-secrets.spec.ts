@@ -63,6 +63,7 @@ describe('resealing the secrets of the authorization server', () => {
     const keys = new SigningKeys(scratch.database, withOldKey);
     await keys.ensureKeys();
     const { userId, codes } = await createUserWithSecondFactor(withOldKey);
+    // More than two batches of 200.
     const clients = Array.from({ length: 420 }, (_, index) => `client-${index}`);
     const created: CreatedClient[] = [];
     for (const id of clients) created.push(await createConfidentialClient(id, withOldKey));
@@ -84,6 +85,7 @@ describe('resealing the secrets of the authorization server', () => {
 
   it('continues past a secret that no key opens, and leaves it as it is', async () => {
     const lost = new SecretBox([randomBytes(32)]);
+    // Secrets are resealed in the order of their ids.
     const { client_secret: secret } = await createConfidentialClient('a-lost-one', lost);
     await createConfidentialClient('b-known-one', withOldKey);
     expect(await resealSecrets(scratch.database, withBothKeys)).toEqual({ resealed: 1, unreadable: 1 });

@@ -163,8 +163,8 @@ describe('a token request', () => {
   });
 
   it.each([
-    ['60 KB', 60_000],
-    ['300 KB', 300_000],
+    ['60 KB', 60_000], // above the limit of the server, 56 KiB
+    ['300 KB', 300_000], // below the limit of the gateway, 320 KiB
   ])('of %s is rejected with 413, with the OAuth error and the error envelope', async (_, bytes) => {
     const response = await app.post('token', {
       grant_type: 'refresh_token',

@@ -16,12 +16,12 @@ describe('client commands', () => {
 
   it('client secret replaces the secret: only the new one is accepted', async () => {
     const { client_id: CLIENT, client_secret: before } = await createConfidentialClient();
-    const old = await App.ofClient(server, { client_id: CLIENT, client_secret: before });
-    const { tokens } = await old.signIn('openid offline_access');
+    const withOldSecret = await App.ofClient(server, { client_id: CLIENT, client_secret: before });
+    const { tokens } = await withOldSecret.signIn('openid offline_access');
     const { client_secret: after } = await runCommand('client secret', { CLIENT });
-    await expect(old.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 401 });
-    const now = await App.ofClient(server, { client_id: CLIENT, client_secret: after });
-    await expect(now.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
+    await expect(withOldSecret.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ status: 401 });
+    const withNewSecret = await App.ofClient(server, { client_id: CLIENT, client_secret: after });
+    await expect(withNewSecret.refresh(tokens.refresh_token ?? '')).resolves.toHaveProperty('access_token');
     expect((await auditRecordsOf({ client: CLIENT })).map(({ event }) => event)).toEqual(
       expect.arrayContaining(['client_registered', 'client_secret_changed']),
     );

@@ -112,7 +112,7 @@ describe('the stored data', () => {
       'access token': tokens.access_token,
     };
     for (const [kind, secret] of Object.entries(secrets)) {
-      expect(secret.length).toBeGreaterThan(20);
+      expect(secret.length).toBeGreaterThan(20); // not missing
       const found = await server.database.rows(
         testStatement(`SELECT model FROM oidc_model WHERE payload::text LIKE '%' || $1 || '%' OR id = $1
           UNION ALL SELECT event FROM audit_log WHERE details::text LIKE '%' || $1 || '%'`),

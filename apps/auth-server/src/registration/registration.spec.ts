@@ -167,6 +167,7 @@ describe('registration (RFC 7591)', () => {
   });
 
   it.each([
+    // The nesting must not hide the NUL that follows it.
     ['nested deeply', `{"anything":${'['.repeat(20_000)}${']'.repeat(20_000)},"client_name":"\\u0000"}`],
     ['of very many members', `{"anything":[${'0,'.repeat(20_000)}0]}`],
   ])('rejects JSON that is %s', async (_, body) => {

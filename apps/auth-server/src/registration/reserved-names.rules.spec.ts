@@ -20,9 +20,12 @@ describe('a name', () => {
     expect(isReservedName(name, firstPartyNames)).toBe(true);
   });
 
-  it.each(['Fulfilment for Shops', 'My account', 'Dashboards'])('may contain a reserved name: %s', (name) => {
-    expect(isReservedName(name, firstPartyNames)).toBe(false);
-  });
+  it.each(['Fulfilment for Shops', 'My account', 'Dashboards'])(
+    'that contains a reserved name, or shares a word with one, is allowed: %s',
+    (name) => {
+      expect(isReservedName(name, firstPartyNames)).toBe(false);
+    },
+  );
 
   it.each(['\u3164', '\u115f', '\u1160', '\uffa0', '\u200b', '\ufe0f', '\u2800'])(
     'is compared without the invisible character %j',

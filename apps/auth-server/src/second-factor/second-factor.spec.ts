@@ -73,7 +73,7 @@ describe('a second factor (RFC 6238)', () => {
     expect(signedIn.url.pathname).toBe('/account/security');
   });
 
-  it('is rejected once the password of this sign-in was changed', async () => {
+  it('is not accepted when the password was changed during the sign-in', async () => {
     const { email, totp } = await newProtectedUser(server);
     const browser = new FormBrowser(server);
     const page = await submitPassword(server, email, browser);
@@ -196,7 +196,7 @@ describe('a second factor (RFC 6238)', () => {
       testStatement(`SELECT encode(secret_encrypted, 'escape') AS text FROM second_factors
         UNION ALL SELECT encode(code_hash, 'escape') FROM recovery_codes`),
     );
-    expect(rows.length).toBeGreaterThan(10);
+    expect(rows.length).toBeGreaterThan(10); // the secret and its ten codes
     const stored = JSON.stringify(rows);
     const secret = Buffer.from(totp.secret.hex, 'hex').toString('base64');
     for (const text of [...codes, secret, totp.secret.base32]) expect(stored).not.toContain(text);

@@ -54,9 +54,9 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
     const { browser } = await app.signIn('openid');
     const { url } = await app.request('openid');
     const page = await browser.get(`${server.url}/api/auth/oauth2/end-session`);
-    const busy = Array.from({ length: 8 }, () => browser.get(url));
+    const inProgress = Array.from({ length: 8 }, () => browser.get(url));
     await browser.submit(formOf(page, '/end-session/confirm'), { logout: 'yes' });
-    await Promise.all(busy);
+    await Promise.all(inProgress);
     const shown = await browser.get(url);
     expect(shown.forms.map(({ action }) => action)).toContainEqual(expect.stringMatching(/\/login$/));
   });
@@ -167,7 +167,7 @@ describe('after signing out (§3)', () => {
   it('rejects a hint that is forged, or of another client', async () => {
     const { browser, tokens } = await app.signIn('openid');
     const [header, payload] = (tokens.id_token ?? '').split('.');
-    const forged = { id_token_hint: `${header}.${payload}.${'x'.repeat(86)}` };
+    const forged = { id_token_hint: `${header}.${payload}.${'x'.repeat(86)}` }; // the length of a signature
     const foreign = { id_token_hint: tokens.id_token ?? '', client_id: dashboard.clientId };
     for (const parameters of [forged, foreign]) {
       const shown = await requestLogout(browser, { post_logout_redirect_uri: postLogoutUri, ...parameters });

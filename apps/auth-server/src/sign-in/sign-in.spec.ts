@@ -41,7 +41,7 @@ describe('the sign-in page', () => {
     expect(page.text).not.toContain('<script');
   });
 
-  it('gives a browser that has a session a new id for it, which prevents session fixation', async () => {
+  it('gives the session of a browser a new id at each sign-in, which prevents session fixation', async () => {
     const otherApp = await App.register(server);
     const browser = new FormBrowser(server);
     const sessionAfterSignIn = async () => {

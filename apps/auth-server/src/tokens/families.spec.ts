@@ -96,13 +96,13 @@ describe('reuse (RFC 9700 §4.14.2)', () => {
     for (let round = 0; round < 25; round += 1) {
       const { refresh_token: used = '' } = (await app.signIn('orders:read offline_access')).tokens;
       const winner = await app.refresh(used);
-      const stranger = fetchTrusting(server.ca); // a new connection
-      const replayed = await stranger.fetch(`${server.url}/api/auth/oauth2/token`, {
+      const newConnection = fetchTrusting(server.ca);
+      const replayed = await newConnection.fetch(`${server.url}/api/auth/oauth2/token`, {
         method: 'POST',
         body: new URLSearchParams({ client_id: app.clientId, ...refreshForm(used) }),
       });
       expect(replayed.status).toBe(400);
-      await stranger.close();
+      await newConnection.close();
       expect(await isActive(app, winner.access_token)).toBe(false);
     }
   });

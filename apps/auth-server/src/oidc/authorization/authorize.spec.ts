@@ -94,7 +94,7 @@ describe('an invalid authorization request', () => {
     'prompt',
     'creator',
     'max_age',
-  ])('with %s twice returns no code (RFC 6749 §3.1)', async (name) => {
+  ])('with %s twice is rejected, and returns no code (RFC 6749 §3.1)', async (name) => {
     const value = queryOf({ nonce: 'n', prompt: 'none', creator: 'c', max_age: '10' }).get(name) ?? '';
     const shown = await authorize({ [name]: [value, value] });
     expect(shown.forms.some(({ action }) => action.endsWith('/login'))).toBe(false);
@@ -160,6 +160,7 @@ describe('an unregistered redirect URI never gets a redirect (RFC 9700 §4.1.3)'
     ['an empty URI', ''],
     ['no URI', undefined],
   ])('%s', async (_, redirect_uri) => {
+    // The last two also have an error that a redirect would report to the app.
     for (const wrong of [{}, { scope: 'unknown' }, { prompt: 'none' }]) {
       const shown = await authorize({ redirect_uri, ...wrong });
       expect(shown.url.origin).toBe(server.url);

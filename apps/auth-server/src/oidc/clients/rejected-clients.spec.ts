@@ -46,7 +46,7 @@ describe('failed client authentication', () => {
     await endGuessWindows(server);
     await endGuessWindows(server); // has nothing more to write
     for (const [{ client_id: clientId }, count] of [
-      [one, 8],
+      [one, 8], // four endpoints, two secrets
       [other, 1],
     ] as const)
       expect(await auditRecords(server, { event, clientId })).toEqual([
@@ -92,6 +92,7 @@ describe('a rejected introspection of a valid token', () => {
     const recorded = () => auditRecords(server, { event: 'introspection_rejected', clientId: client_id });
     expect(await recorded()).toEqual([]);
     await endGuessWindows(server);
+    // Three rounds with two tokens. The details are those of the last request.
     expect(await recorded()).toEqual([
       {
         event: 'introspection_rejected',

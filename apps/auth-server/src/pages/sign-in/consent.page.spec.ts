@@ -1,6 +1,7 @@
 import { consentPage } from './consent.page.js';
 
 it('the drop-down list of creators shows the organisation of each, since creators may have the same name', () => {
+  // Eight creators would be radio buttons.
   const creators = Array.from({ length: 9 }, (_, index) => ({
     id: `creator-${index}`,
     name: 'Unnamed creator',

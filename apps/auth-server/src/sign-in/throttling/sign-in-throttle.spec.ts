@@ -73,7 +73,7 @@ describe('an account that is attacked from one network', () => {
       kind: 'correct',
       result: 'somebody',
     });
-    await guess(signInGuess(account, address), wrong);
+    await guess(signInGuess(account, address), wrong); // the third failure of the network
     expect((await guess(signInGuess(randomUUID(), address), correct)).kind).toBe('locked');
   });
 
@@ -156,7 +156,7 @@ describe('a network', () => {
     for (let host = 1; host <= maxFailures; host += 1)
       await guess(signInGuess(randomUUID(), `${prefix}:ab01::${host}`), wrong);
     expect((await guess(signInGuess(randomUUID(), `${prefix}:ab01::ffff`), correct)).kind).toBe('locked');
-    // Other networks of the same /56: ab10, ab11, …
+    // Other networks of the same /56: ab10, ab11, … With those of ab01, these are four times the failures.
     for (let network = 0; network < 3 * maxFailures; network += 1)
       await guess(signInGuess(randomUUID(), `${prefix}:ab${(16 + network).toString(16)}::1`), wrong);
     expect((await guess(signInGuess(randomUUID(), `${prefix}:abff::1`), correct)).kind).toBe('locked');
@@ -203,7 +203,7 @@ describe('a network', () => {
     expect(await records()).toEqual([]); // the window is not over
     await run(`UPDATE guess_counts SET locked_until = now()`);
     await writeCountedRecords(scratch.database);
-    await writeCountedRecords(scratch.database);
+    await writeCountedRecords(scratch.database); // has nothing more to write
     expect(await records()).toEqual([
       { event: 'sign_in_locked', user_id: null, details: { count: 20, since: expect.any(String) } },
     ]);

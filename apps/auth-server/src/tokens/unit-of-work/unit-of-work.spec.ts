@@ -38,7 +38,8 @@ describe('audit records', () => {
     const sent: Promise<Response>[] = [];
     await server.database.transaction(async (tx) => {
       await tx.run(lockRefreshToken, [app.clientId]);
-      // All arrive before the first response. Two that arrived at the same time would share a statement.
+      // All arrive before the first response, one after another: two at the same time would share a statement
+      // and wait as one.
       for (const count of [1, 2, 3]) {
         sent.push(app.post('token', form));
         await untilLockWaits(server.database, { count });
