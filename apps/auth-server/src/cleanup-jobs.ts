@@ -7,7 +7,7 @@ import { deleteExpiredRecords } from './tokens/delete-expired-records.js';
 
 const intervalMs = 60_000;
 
-/** Deletes expired rows of auth-server. All replicas run these jobs. */
+/** Returns the jobs that delete expired rows of auth-server. All replicas run them. */
 export function cleanupJobs(
   database: Database,
   denyList: DenyList,

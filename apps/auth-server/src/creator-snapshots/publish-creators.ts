@@ -26,7 +26,7 @@ export async function readPublished(tx: Transaction, id: string): Promise<Publis
 
 /**
  * Publishes creators whose connected apps have changed in this transaction. It locks their rows in the order
- * of their ids, so a transaction calls it once, and must not lock other creators afterwards.
+ * of their ids. To avoid deadlocks, a transaction calls it once, and locks no other creators afterwards.
  */
 export async function publishCreators(
   tx: Transaction,

@@ -20,7 +20,8 @@ export const minPublishedMs = 900_000;
 const propagationMs = 1_000;
 
 /**
- * Whether an active key has signed for `days` days, and all next keys were published long enough. 0: never.
+ * Whether an active key has signed for `days` days, and all next keys were published long enough. False for 0
+ * days.
  */
 export function isRotationDue(keys: readonly KeyTimes[], days: number, now: Date): boolean {
   const ageMs = (at: Date): number => now.getTime() - at.getTime();

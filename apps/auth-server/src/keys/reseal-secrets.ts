@@ -46,7 +46,7 @@ const tables: readonly SealedTable[] = [
        WHERE model = 'Client' AND id > $1 AND substring(decode(payload ->> 'client_secret_sealed', 'base64') FROM 1 FOR $2) <> $3
        ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE`,
     ),
-    // encode() adds line breaks.
+    // encode() adds line breaks, which translate() removes.
     replace: statement(
       'clients.replace-sealed',
       `UPDATE oidc_model m

@@ -11,7 +11,7 @@ export function auditProviderEvents(provider: Provider, unitOfWork: UnitOfWork) 
   const writing = new WeakMap<object, Promise<void>[]>();
   const write = (ctx: KoaContextWithOIDC, entry: AuditEntry): void => {
     const { account, client, entities, session } = ctx.oidc;
-    const token = entities.RefreshToken ?? entities.AuthorizationCode; // revoked or reused
+    const token = entities.RefreshToken ?? entities.AuthorizationCode; // the revoked or reused one
     const userId = account?.accountId ?? session?.accountId ?? token?.accountId;
     const written = writing.get(ctx.req) ?? [];
     written.push(unitOfWork.writeAudit({ userId, clientId: client?.clientId, ...entry }, originOf(ctx)));

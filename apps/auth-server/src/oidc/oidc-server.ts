@@ -47,7 +47,7 @@ export class OidcServer extends BackgroundLoop {
   }
 
   /**
-   * The handler of requests. It is built once, since `callback()` composes about forty middleware functions.
+   * The handler of requests, built once per provider: `callback()` composes about forty middleware functions.
    */
   get handle(): Handle {
     return this.current().handle;

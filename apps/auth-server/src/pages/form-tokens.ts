@@ -14,7 +14,8 @@ export function csrfField({ csrf }: { readonly csrf: string }): Html {
 
 /**
  * Protects forms against cross-site request forgery. The token of a form belongs to its interaction or
- * session, so only the browser with that cookie has seen it. If the browser sends `Origin`, it must be ours.
+ * session, so only the browser with the cookie of either has seen it. If the browser sends `Origin`, it must
+ * be ours.
  */
 @Injectable()
 export class FormTokens {

@@ -24,7 +24,7 @@ export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimi
         extended: false,
         limit: maxFormBytes,
         parameterLimit: maxFormFields,
-        // On the sign-in form, such text is not an error: it matches no e-mail address or password.
+        // On the sign-in form, unstorable text is no error: it matches no e-mail address or password.
         ...(path === '/account' ? { verify: rejectUnstorableText } : {}),
       }),
       showBadForm,

@@ -49,7 +49,7 @@ interface ClientRegistration {
  * revoked.
  * @throws errors.InvalidClientMetadata when the name is reserved
  * @throws errors.InvalidToken when the client was deleted after its request was authenticated
- * @throws errors.InvalidRequest (409) when its secret was replaced after that
+ * @throws errors.InvalidRequest (409) when its secret was replaced during the request
  */
 export async function storeClient(
   tx: Transaction,

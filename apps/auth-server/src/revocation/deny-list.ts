@@ -90,7 +90,7 @@ export class DenyList extends BackgroundLoop {
     }
   }
 
-  /** A Redis that lost its data also lost the marker key. */
+  /** A Redis that lost its data also lost `publishedKey`. */
   private async wasEmptied(): Promise<boolean> {
     return (await this.redis.tryCommand('deny-list', (client) => client.exists(publishedKey))) === 0;
   }

@@ -96,8 +96,8 @@ function jwtOfHandle(handle: string): string {
  * Makes oidc-provider issue access tokens as signed JWTs for several audiences, and still store their rows.
  * So its introspection, revocation, UserInfo, DPoP and reuse detection work with the tokens that the APIs
  * accept, which oidc-provider's own JWT format does not support (panva/node-oidc-provider#823). Replaces
- * `getValueAndPayload` and `find`, and extends `IN_PAYLOAD`. These are undocumented, so the version of the
- * package is pinned, and access-token.spec.ts tests them.
+ * `getValueAndPayload` and `find`, and extends `IN_PAYLOAD`. All three are undocumented, so the version of
+ * the package is pinned, and access-token.spec.ts tests them.
  */
 export function useSignedAccessTokens(provider: Provider, signer: AccessTokenSigner): void {
   const model = provider.AccessToken;

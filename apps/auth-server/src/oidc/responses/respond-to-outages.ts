@@ -15,7 +15,7 @@ const unavailable = {
  * `Retry-After`, in place of oidc-provider's 500.
  */
 export function respondToOutages(provider: Provider, logger: Logger) {
-  /** The cause of a request's `server_error` response. */
+  /** The causes of `server_error` responses, by request. */
   const failures = new WeakMap<object, unknown>();
   provider.on('server_error', (ctx, error) => failures.set(ctx.req, error));
   return async (

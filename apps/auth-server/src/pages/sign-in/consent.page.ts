@@ -26,7 +26,7 @@ const tick = html`<svg viewBox="0 0 16 16" aria-hidden="true">
     stroke-linejoin="round"
   />
 </svg>`;
-/** More creators are a drop-down list, so that the page stays short. */
+/** More creators are shown as a drop-down list, so that the page stays short. */
 const maxRadioButtons = 8;
 
 export function consentPage(view: ConsentView): Page {
