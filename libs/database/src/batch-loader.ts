@@ -83,7 +83,7 @@ export class BatchLoader<Key, Row> {
 
 /**
  * Runs a batch in the context of the first key whose span is recorded, or otherwise in that of the first key,
- * if it has one. Without this, a batch could run in the context of an earlier batch.
+ * if it has one. Without this function, a batch could run in the context of an earlier batch.
  */
 function inContextOf<Result>(
   batch: readonly { readonly context: WorkContext | undefined }[],

@@ -36,7 +36,7 @@ describe('the database', () => {
     await expect(scratch.database.rows(tooLarge)).rejects.toThrow(RangeError);
   });
 
-  it('rejects a read after its own timeout with DependencyUnavailable, and keeps the timeout of the pool for others', async () => {
+  it('rejects a read after its own timeout with DependencyUnavailable, and keeps the timeout of the pool for other reads', async () => {
     const sleep = statement('test.sleep', 'SELECT pg_sleep(5)');
     const readTimeout = statement(
       'test.read-timeout',
@@ -48,12 +48,12 @@ describe('the database', () => {
     expect(error).toBeInstanceOf(DependencyUnavailable);
     expect(error).toMatchObject({ cause: { code: '57014' } });
     expect(await scratch.database.rowsWithTimeout(5_000, readTimeout)).toEqual([{ value: '5s' }]);
-    expect(await scratch.database.rows(readTimeout)).toEqual([{ value: '1min' }]);
+    expect(await scratch.database.rows(readTimeout)).toEqual([{ value: '1min' }]); // of `patientTimeouts`
   });
 
   it('keeps an idle connection for minutes, so that rare requests need not open one', async () => {
     const readPid = statement('test.pid', 'SELECT pg_backend_pid() AS pid');
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }); // pg and its sockets need them
     try {
       const before = await scratch.database.row(readPid);
       jest.advanceTimersByTime(5 * 60_000);
@@ -63,7 +63,7 @@ describe('the database', () => {
     }
   });
 
-  it('sends keep-alive packets on idle connections before a firewall drops them', async () => {
+  it('sends keep-alive packets on a connection that is idle for 30 s, since firewalls drop idle ones', async () => {
     const setKeepAlive = jest.spyOn(Socket.prototype, 'setKeepAlive');
     const settings = { url: scratch.url, poolSize: 1, applicationName: 'test', migrations: [] };
     const source = await createDataSource(settings).initialize();
@@ -82,7 +82,7 @@ describe('the database', () => {
     await expect(scratch.database.rows(named, { a: 1 })).rejects.toThrow('needs a value for :b');
   });
 
-  it('rejects parameters by number and by name in one text, and values by number for names', () => {
+  it('rejects a text with parameters by number and by name, and values by number for parameters by name', () => {
     expect(() => statement('test.mixed', 'SELECT $1::int + :a::int')).toThrow('by number and by name');
     expect(statement('test.quoted', "SELECT :a::int, '$1'").parameters).toEqual(['a']);
     const named = statement('test.named', 'SELECT :a::int');
@@ -102,7 +102,7 @@ describe('the database', () => {
     });
   });
 
-  it('applies a migration once when four pools migrate concurrently, although its index build waits for the others', async () => {
+  it('applies a migration once when four pools migrate concurrently, although its index build waits for every earlier statement', async () => {
     const sources = await Promise.all(
       Array.from({ length: 4 }, () =>
         createDataSource({
@@ -121,7 +121,7 @@ describe('the database', () => {
     }
   });
 
-  it('rejects a database that another baseline created, although they share a migration, and says what to do', async () => {
+  it('rejects a database that another baseline created, even if it has a later migration of the list, and says what to do', async () => {
     // The first migration of the list counts as the baseline. The database has only the second one.
     const settings = { url: scratch.url, poolSize: 2, applicationName: 'test' };
     const migrations = [OtherBaseline1700000000002, Numbers1700000000000];

@@ -19,7 +19,7 @@ import { OpenTransaction } from './transactions/open-transaction.js';
 import { type Queryable, rows, run } from './queryable.js';
 import { inStatementSpan, startTransactionSpan } from './spans.js';
 
-/** Time to find out whether a commit without a response succeeded. A crashed server should be back then. */
+/** Time to find out whether a commit without a response succeeded: enough for a crashed server to restart. */
 const commitOutcomeTimeoutMs = 8_000;
 const retryDelayMs = 50;
 const invalidParameterValue = '22023';
@@ -48,7 +48,7 @@ export interface TransactionOptions {
 /** Statement timeout for a page of a list: the slow list of a tenant must not hold connections (ADR 22). */
 export const listTimeoutMs = 2_000;
 
-/** Nest's token for the `Database` of consumers, loops and jobs, whose pool requests cannot exhaust. */
+/** Nest's token for the `Database` of consumers, loops and jobs. HTTP requests cannot exhaust its pool. */
 export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
 
 /**

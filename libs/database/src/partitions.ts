@@ -99,10 +99,10 @@ async function moveFromDefault(
   { table, name, from, to }: NewPartition,
   { partition: defaultPartition, column, maxMovedRows }: NonNullable<NewPartition['default']>,
 ): Promise<void> {
-  const isOfNewPartition = `${column} >= '${from}' AND ${column} < '${to}'`;
+  const newPartitionCondition = `${column} >= '${from}' AND ${column} < '${to}'`;
   await run(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
   const rowCount = await run(
-    `SELECT FROM ${defaultPartition} WHERE ${isOfNewPartition} LIMIT ${maxMovedRows + 1}`,
+    `SELECT FROM ${defaultPartition} WHERE ${newPartitionCondition} LIMIT ${maxMovedRows + 1}`,
   );
   if (rowCount > maxMovedRows)
     throw new Error(
@@ -110,7 +110,7 @@ async function moveFromDefault(
     );
   if (rowCount === 0) return;
   await run(
-    `WITH moved AS (DELETE FROM ${defaultPartition} WHERE ${isOfNewPartition} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
+    `WITH moved AS (DELETE FROM ${defaultPartition} WHERE ${newPartitionCondition} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
   );
 }
 

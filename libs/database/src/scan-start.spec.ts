@@ -24,7 +24,7 @@ describe('the start of a scan', () => {
     scan.position();
     scan.position();
     scan.advance([10, 60]);
-    scan.fullScanTook(60_000);
+    scan.fullScanTook(60_000); // so that `position` returns the start, not 0
     expect(scan.position()).toBe(10);
   });
 
@@ -38,7 +38,7 @@ describe('the start of a scan', () => {
     expect(scan.position({ preferFull: true })).toBe(5);
   });
 
-  it('is the beginning again after the interval, until full scans have used up their share of the time', () => {
+  it('is the beginning each time a full scan is due, until full scans have used up their share of the time', () => {
     const scan = new ScanStart({ lagMs: 0, fullScanMs: 0 });
     scan.advance([5]);
     expect([scan.position(), scan.position(), scan.position()]).toEqual([0, 0, 0]);

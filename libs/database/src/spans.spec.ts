@@ -8,6 +8,7 @@ import { patientTimeouts, type ScratchDatabase, scratchDatabase } from './testin
 const selectOne = statement('test.one', 'SELECT 1 AS value');
 const selectTwo = statement('test.two', 'SELECT 2 AS value');
 const failing = statement('test.failing', 'SELECT 1 / 0');
+// The codes of `status` are OpenTelemetry's: 0 is unset, 2 is an error.
 const requestSpan = { name: 'request', kind: 'server' } as const;
 
 describe('the spans of a database', () => {

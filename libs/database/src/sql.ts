@@ -9,6 +9,7 @@ export interface Statement {
 /** Values by number or by name, as in the text of the statement. Other members of an object are ignored. */
 export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
 
+/** A quoted text, which is kept, or a parameter. A second colon before a name marks a cast (`::int`). */
 const quotedOrParameter = /'[^']*'|\$\d+|(?<!:):([a-z]\w*)/gi;
 
 /** PostgreSQL truncates longer names of prepared statements, so that two of them could become the same. */

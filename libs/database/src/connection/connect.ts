@@ -76,7 +76,8 @@ export async function verifyNamedStatements(
 
 /**
  * Retries until a read replica is connected.
- * @throws UnsuitableConnection as `connectWhenUp` does, and if it leads to another database than the primary
+ * @throws UnsuitableConnection as `connectWhenUp` does, and if `replica` leads to another database than
+ *   `primary`
  */
 export async function connectReplicaWhenUp(
   primary: DataSource,
@@ -97,7 +98,7 @@ export async function connectReplicaWhenUp(
 /**
  * Connects a program that needs the settings of its own session. Does not retry. Closes the data source if
  * it throws.
- * @throws UnsuitableConnection if a connection pooler rejects or drops these settings
+ * @throws UnsuitableConnection if a connection pooler rejects or drops the settings
  */
 export async function connectProgram(dataSource: DataSource, options: SessionOptions): Promise<void> {
   await initialize(dataSource, useDirectUrl);

@@ -77,7 +77,7 @@ describe('online schema changes', () => {
     }
   });
 
-  it('build an index during a long open transaction', async () => {
+  it('build an index during an open transaction, and restore the lock timeout of migrations', async () => {
     await duringOpenWrite(() => buildConcurrently(runner, 'numbers_id', 'INDEX', 'numbers (id)'));
     await expect(runner.query('SHOW lock_timeout')).resolves.toEqual([{ lock_timeout: '1500ms' }]);
     await expect(
@@ -109,8 +109,10 @@ describe('online schema changes', () => {
       await runner.query(
         `CREATE TABLE days_${day} PARTITION OF days FOR VALUES FROM (${day}) TO (${day + 1})`,
       );
+    // An interrupted build leaves the index of one partition, which is not attached.
     await runner.query('CREATE INDEX days_note ON ONLY days (note)');
     await runner.query('CREATE INDEX days_1_days_note ON days_1 (note)');
+    // The second call finds a complete index, and changes nothing.
     for (const _attempt of [1, 2]) await buildOnPartitionsConcurrently(runner, 'days_note', 'days', '(note)');
     await runner.query('CREATE TABLE days_3 PARTITION OF days FOR VALUES FROM (3) TO (4)');
     const attached: unknown = await runner.query(

@@ -16,7 +16,7 @@ export async function changeBriefly(runner: QueryRunner, change: string): Promis
 }
 
 /**
- * Builds an index while services read and write the table. Rebuilds one that an interrupted build left.
+ * Builds an index while services read and write the table. Rebuilds an invalid index of an interrupted build.
  * @param tableAndColumns as after ON: `orders (placed_at)`
  */
 export async function buildConcurrently(
@@ -79,14 +79,14 @@ async function changeConcurrently(runner: QueryRunner, change: string): Promise<
   const pids = valuesOf('pid', await runner.query('SELECT pg_backend_pid() AS pid'));
   await runner.query('SET lock_timeout = 0');
   // A failure, for example for lack of a privilege, only means that the change waits longer.
-  const endSessions = setInterval(
+  const endingTimer = setInterval(
     () => void runner.connection.query(endShardSessions, pids).catch(() => undefined),
     endSessionsIntervalMs,
   );
   try {
     await runner.query(change);
   } finally {
-    clearInterval(endSessions);
+    clearInterval(endingTimer);
     if (!runner.isReleased) await runner.query(`SET lock_timeout = '${maxLockTimeout}'`);
   }
 }

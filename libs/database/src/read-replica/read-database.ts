@@ -47,7 +47,7 @@ export class ReadDatabase {
     this.lag = new ReplicaLag(positions, replica.maxLagMs);
   }
 
-  /** @param work only reads; runs a second time, on the primary, if the replica fails */
+  /** @param work only reads; runs a second time, on the primary, if the replica fails except by a timeout */
   async read<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
     if (this.replica === undefined || this.lag === undefined) return work(this.primary);
     if (!this.replica.isConnected() || !(await this.lag.waitUntilCurrent())) {

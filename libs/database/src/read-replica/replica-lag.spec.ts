@@ -55,10 +55,10 @@ describe('a replica', () => {
     wal.steps = [100];
     expect(await lag.waitUntilCurrent()).toBe(false);
     expect(wal.primaryReads).toBe(1);
-    nowMs += 250;
+    nowMs += 250; // a probe is due
     expect(await Promise.all([lag.waitUntilCurrent(), lag.waitUntilCurrent()])).toEqual([false, false]);
     expect(wal.primaryReads).toBe(2);
-    await untilNextIteration();
+    await untilNextIteration(); // the probe has ended
     expect(await lag.waitUntilCurrent()).toBe(true);
   });
 });

@@ -26,7 +26,7 @@ function changeMigration(transaction: boolean, up: (runner: QueryRunner) => Prom
     async down(): Promise<void> {}
   };
 }
-const faultsOf = (transaction: boolean, up: (runner: QueryRunner) => Promise<unknown>) =>
+const problemsOf = (transaction: boolean, up: (runner: QueryRunner) => Promise<unknown>) =>
   findBlockingMigrations([Tables1700000000000, changeMigration(transaction, up)]);
 const run = (statements: string) => (runner: QueryRunner) => runner.query(statements);
 
@@ -45,14 +45,14 @@ describe('findBlockingMigrations', () => {
     ],
   ])('reports %s, in the transaction of the migration and in one of its own', async (_, statements) => {
     const problems = ['Change1700000000001 reads all of one while it blocks one'];
-    expect(await faultsOf(true, run(statements))).toEqual(problems);
-    expect(await faultsOf(false, (runner) => changeBriefly(runner, statements))).toEqual(problems);
+    expect(await problemsOf(true, run(statements))).toEqual(problems);
+    expect(await problemsOf(false, (runner) => changeBriefly(runner, statements))).toEqual(problems);
   });
 
   it('reports a full read of one table while another is locked', async () => {
     const statements =
       "ALTER TABLE other ADD COLUMN word text; UPDATE one SET word = word || '' WHERE word IS NOT NULL";
-    expect(await faultsOf(true, run(statements))).toEqual([
+    expect(await problemsOf(true, run(statements))).toEqual([
       'Change1700000000001 reads all of one while it blocks other',
     ]);
   });
@@ -70,7 +70,7 @@ describe('findBlockingMigrations', () => {
   });
 
   it('reports a migration that may wait for a lock for longer than a request can wait', async () => {
-    const problems = await faultsOf(true, async (runner) => {
+    const problems = await problemsOf(true, async (runner) => {
       await runner.query("SET LOCAL lock_timeout = '10s'");
       await runner.query('ALTER TABLE one ADD COLUMN note text');
     });
@@ -78,7 +78,7 @@ describe('findBlockingMigrations', () => {
   });
 
   it('reports no problem for changes that hold their locks briefly', async () => {
-    const problems = await faultsOf(false, async (runner) => {
+    const problems = await problemsOf(false, async (runner) => {
       await changeBriefly(runner, 'CREATE TABLE third (id int PRIMARY KEY REFERENCES one)');
       await runner.query('CREATE INDEX third_id ON third (id)');
       await changeBriefly(runner, "ALTER TABLE one ADD COLUMN note text NOT NULL DEFAULT ''");
@@ -91,7 +91,7 @@ describe('findBlockingMigrations', () => {
 
   it('reports a change in a DO block outside of a transaction', async () => {
     const change = changeMigration(false, async (runner) => {
-      await runner.query('SET lock_timeout = 0');
+      await runner.query('SET lock_timeout = 0'); // the traffic may delay the block for longer than 1.5 s
       await runner.query('DO $$ BEGIN ALTER TABLE one ALTER COLUMN id TYPE bigint; END $$');
       await runner.query("SET lock_timeout = '1500ms'");
     });
@@ -99,7 +99,7 @@ describe('findBlockingMigrations', () => {
     expect(problems).toContain('Change1700000000001 reads all of one while it blocks one');
   });
 
-  it('rejects and drops its database when its traffic cannot connect', async () => {
+  it('rejects and drops its database when the simulated writes cannot connect', async () => {
     let database = '';
     class Closing1700000000000 extends Tables1700000000000 {
       override async up(runner: QueryRunner): Promise<void> {

@@ -11,7 +11,7 @@ type Migration = new () => MigrationInterface;
 const defaultTrafficTimeout = '20s';
 /** Rounds of traffic over all tables that must complete while the migration waits for an open write. */
 const roundsDuringWrite = 2;
-/** The longest allowed `lock_timeout`: while a migration waits for a lock, other statements wait for it. */
+/** The longest allowed `lock_timeout`: other statements wait behind a migration that waits for a lock. */
 const maxLockTimeoutMs = 2_000;
 const pollIntervalMs = 5;
 
@@ -33,8 +33,8 @@ const findBlockingLocks = `
 const readLockTimeout = "SELECT setting::int AS ms FROM pg_settings WHERE name = 'lock_timeout'";
 
 /**
- * Applies migrations to an empty database and returns a sentence for each migration that would block a
- * running service. Finds two kinds, independently of table sizes:
+ * Applies migrations to an empty database and returns a sentence for each way in which a migration would
+ * block a running service. Finds two kinds of problems, independently of table sizes:
  * - Locks: a transaction that blocks readers or writers of an existing table while it reads a whole table or
  *   builds an index, or that waits for locks without a short lock_timeout.
  * - Traffic: a table that cannot be written in time while a migration waits for an open transaction.

@@ -53,7 +53,7 @@ export async function readPlan(
   return row?.['QUERY PLAN'].flatMap(({ Plan: root }) => nodesOf(root)) ?? [];
 }
 
-/** Returns the number of 8 kB blocks that a node and its children read. */
+/** Returns the number of 8 kB blocks that a node and its children read; NaN if they were not counted. */
 export function blocksRead(node: PlanNode | undefined): number {
   return (node?.['Shared Hit Blocks'] ?? NaN) + (node?.['Shared Read Blocks'] ?? NaN);
 }

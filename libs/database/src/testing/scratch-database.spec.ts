@@ -16,8 +16,8 @@ class Failing implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
-describe('a scratch database', () => {
-  it('is dropped when a migration fails', async () => {
+describe('scratchDatabase', () => {
+  it('drops the template that it migrates when a migration fails', async () => {
     await expect(scratchDatabase([Failing])).rejects.toThrow('The migration failed.');
     const { rowCount } = await withClient(storeUrl('TEST_POSTGRES_URL'), (client) =>
       client.query('SELECT FROM pg_database WHERE datname = $1', [database]),

@@ -36,7 +36,7 @@ describe('a transaction', () => {
   it('sends BEGIN with its first statements, and concurrent statements in one packet', async () => {
     const resultCounts: number[] = [];
     await behindProxy({ poolSize: 1 }, async (database, proxy) => {
-      await database.rows(readNumbers);
+      await database.rows(readNumbers); // connects, so that only later packets count
       proxy.severAfter(2); // the second packet is COMMIT
       const failed = database.transaction(async (tx) => {
         const results = await pipelined([tx.rows(readNumbers), tx.row(countPrepared), tx.rows(readNumbers)]);
@@ -50,7 +50,7 @@ describe('a transaction', () => {
   it('sends its last statements with its COMMIT, and rolls back when one of them fails', async () => {
     const fails = statement('test.fails-last', 'SELECT 1 / $1::int');
     await behindProxy({ poolSize: 1 }, async (database, proxy) => {
-      await database.rows(readNumbers);
+      await database.rows(readNumbers); // connects, so that only later packets count
       proxy.severAfter(3); // two packets of this transaction, and one of the next
       await database.transaction(async (tx) => {
         await tx.run(insertNumber, [81]);
@@ -124,7 +124,7 @@ describe('a transaction', () => {
       scratch.database.transaction(async (tx) => {
         await tx.run(insertNumber, [3]);
         await scratch.endConnections();
-        await new Promise((resolve) => setImmediate(resolve));
+        await new Promise((resolve) => setImmediate(resolve)); // the client notices the loss
         await tx.run(insertNumber, [4]);
       }),
     ).rejects.toThrow();
@@ -167,7 +167,7 @@ describe('a transaction', () => {
   );
 
   it('does not run the probe when a statement that is sent with COMMIT fails', async () => {
-    await scratch.database.run(insertNumber, [56]);
+    await scratch.database.run(insertNumber, [56]); // the probe would find it
     const fails = statement('test.fails-last', 'SELECT 1 / $1::int');
     const failed = scratch.database.transaction(
       async (tx) => {
@@ -185,7 +185,7 @@ describe('a transaction', () => {
         async (tx) => {
           await tx.run(insertNumber, [6]);
           await scratch.endConnections();
-          await new Promise((resolve) => setImmediate(resolve));
+          await new Promise((resolve) => setImmediate(resolve)); // the client notices the loss
           await tx.run(insertNumber, [7]);
         },
         { commitProbe: { statement: readNumber, values: [6] } },
