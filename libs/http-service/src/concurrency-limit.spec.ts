@@ -82,7 +82,7 @@ describe('ConcurrencyInterceptor', () => {
     expect(started).toEqual([0]);
   });
 
-  it('keeps no place for a request whose client disconnected before', async () => {
+  it('keeps no place for a request whose client has disconnected before the limit is checked', async () => {
     const limit = new ConcurrencyInterceptor({ maxConcurrent: 1, maxPerTenant: 2 });
     const [running] = requests(limit, 1, { organisationId: 'org_a' });
     await running?.handled;

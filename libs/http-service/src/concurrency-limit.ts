@@ -52,7 +52,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
       if (hasSlot) this.releaseSlot();
     };
     if (response.closed) {
-      end(); // the client disconnected while the request waited
+      end(); // the client has disconnected, usually while the request waited
       return of(undefined);
     }
     // `close` comes after the whole response, and also when the client disconnects.
@@ -76,7 +76,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
   }
 
   /**
-   * Waits for a slot. Returns false if the client disconnects first: then the place in the queue is free.
+   * Waits for a slot. Returns false if the client has disconnected or does so first: then its place is free.
    * @throws ServiceUnavailable if too many requests wait
    */
   private async acquireSlot(response: Response): Promise<boolean> {

@@ -45,7 +45,7 @@ describe('an API', () => {
     ['plain', 'a.b-c_d~1', 'a.b-c_d~1'],
     ['encoded', 'a%2Fb%C3%A4', 'a/bä'],
     ['unusual', "(a)!'", "(a)!'"],
-  ])('passes the decoded parameter of a %s path to the route', async (_name, sent, id) => {
+  ])('passes the decoded parameter to the route if the path is %s', async (_name, sent, id) => {
     const response = await request(api.url).get(`/store/notes/open/${sent}?further=%2F`).expect(200, { id });
     expect(response.headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',

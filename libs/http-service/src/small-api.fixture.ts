@@ -138,7 +138,7 @@ export async function smallApi(options: SmallApiOptions = {}): Promise<SmallApi>
     await eventually(() => verifier.verify(token).catch(() => undefined));
   }
   return {
-    url: (await app.getUrl()).replace('[::1]', '127.0.0.1'),
+    url: await app.getUrl(),
     authServer,
     stop: async () => {
       await app.close();

@@ -35,7 +35,10 @@ export interface HttpOptions {
   readonly prefix?: string;
   /** Readiness checks in addition to `READINESS_CHECKS`. */
   readonly readiness?: ReadinessChecks;
-  /** Whether browsers of any origin may call, without credentials. Default: true; pages need false. */
+  /**
+   * Whether browsers of any origin may call, without credentials. Default: true. auth-server needs false, for
+   * its pages; oidc-provider decides which origins may call its endpoints.
+   */
   readonly anyOrigin?: boolean;
   /**
    * Handles requests before Express, or passes them on to it. With `routes`, requests for Nest's routes skip

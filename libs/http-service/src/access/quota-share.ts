@@ -7,7 +7,7 @@ export interface Quota {
 /** Time for which a replica uses its share before it contacts Redis again. */
 const shareLifetimeMs = 100;
 /** A reserve is at most a hundredth of the quota, so that the unused permits of all replicas are few. */
-const maxReserveDivisor = 100;
+const reserveDivisor = 100;
 
 export interface GrantedPermits {
   /** Permits that this replica may use, one for each request. */
@@ -109,7 +109,7 @@ export class QuotaShare {
     if (ageMs > 2 * shareLifetimeMs) return 0;
     const isExhaustedEarly = this.unused === 0 && ageMs < shareLifetimeMs;
     const expected = isExhaustedEarly ? 2 * (this.used + needed) : this.used;
-    return Math.min(expected, Math.floor(this.quota.requests / maxReserveDivisor));
+    return Math.min(expected, Math.floor(this.quota.requests / reserveDivisor));
   }
 
   /** Uses one permit if there is one, and returns the decision. */

@@ -73,7 +73,7 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
     redis.client.defineCommand('grantPermits', { numberOfKeys: 1, lua: grantPermits });
   }
 
-  /** Takes a request from the caller's quota. Returns undefined while Redis is down; the request goes on. */
+  /** Takes a request from the caller's quota. Returns undefined while Redis is down: nothing is limited. */
   take(name: Name, caller: string): Promise<RateLimitDecision | undefined> {
     return this.takeFrom(`rate:${name}:${caller}`, this.quotas[name]);
   }

@@ -8,8 +8,9 @@ const metadataKey = 'request:retry-only-with-key';
 const responsesWithoutRetryAfter = new Attached<true>();
 
 /**
- * A repeated request without an `idempotency-key` may do its work twice. So error responses to such requests
- * have no `Retry-After`, which generic clients take as permission to repeat. The gateway does the same.
+ * Declares that a repeated request without an `idempotency-key` may do its work twice. Error responses to
+ * requests without a key then have no `Retry-After`, which generic clients take as permission to repeat.
+ * The gateway does the same.
  */
 export const RetryOnlyWithKey = () => SetMetadata(metadataKey, true);
 

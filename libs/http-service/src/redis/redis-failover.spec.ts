@@ -73,7 +73,7 @@ describe('a connection to Redis with a replica', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('finds the primary in every step of a rotation of the Sentinel password, in which Sentinels can elect one', async () => {
+  it('finds the primary in every step of a rotation of the Sentinel password, and the Sentinels can elect one in each', async () => {
     const sentinels = [await freePort(), await freePort()];
     for (const port of sentinels)
       startServer(
@@ -106,7 +106,7 @@ describe('a connection to Redis with a replica', () => {
     /** Resolves when the Sentinels can elect a primary. They connect to each other with the password too. */
     const untilElectable = (password: string) =>
       eventually(async () => {
-        await sendToEach(password, 'CLIENT', 'KILL', 'TYPE', 'normal');
+        await sendToEach(password, 'CLIENT', 'KILL', 'TYPE', 'normal'); // so that they reconnect with it
         // Rejects with NOQUORUM while too few of them are connected.
         const replies = await sendToEach(password, 'SENTINEL', 'ckquorum', 'rotated').catch(String);
         return Array.isArray(replies) && replies.every((reply) => String(reply).startsWith('OK 2 usable'));
@@ -154,6 +154,7 @@ describe('a connection to Redis with a replica', () => {
     });
     await eventually(write); // once the replica has become the primary
     await connection.stop();
+    // The Sentinel would change the roles of the servers during the next test.
     await withClient(ports.sentinel, (client) => client.call('SENTINEL', 'REMOVE', 'suite'));
     servers[0]?.kill('SIGCONT');
     expect(written).not.toHaveBeenCalled(); // standard error is for log lines

@@ -42,7 +42,8 @@ describe('RedisConnection', () => {
   it('is ready soon after Redis has loaded its data, however long Redis expected that to take', async () => {
     let isLoading = true;
     let loadingReplies = 0;
-    // A fake Redis: it replies to INFO whether it is loading, and OK to other commands.
+    // A fake Redis: it replies to INFO whether it is loading, and OK to other commands. A command begins with
+    // its number of words (`*2`).
     const server = createServer((socket) => {
       socket.on('data', (chunk) => {
         for (const command of chunk

@@ -13,7 +13,7 @@ const statusesOfInvalidHttp: Readonly<Record<string, number>> = {
 /** Responds to what Node's parser rejects: unknown methods, and malformed, large or incomplete headers. */
 export function respondToInvalidHttp(error: Error, socket: Duplex): void {
   if (!socket.writable || currentResponse(socket) !== undefined) {
-    socket.destroy();
+    socket.destroy(); // a second response would become part of the one in progress
     return;
   }
   const status = statusesOfInvalidHttp[String(Reflect.get(error, 'code'))] ?? 400;

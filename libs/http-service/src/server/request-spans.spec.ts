@@ -5,6 +5,8 @@ import request from 'supertest';
 import { freshAddress, type SmallApi, smallApi } from '../small-api.fixture.js';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+/** Status codes of OpenTelemetry: `code` of a span's status. */
+const [unset, failed] = [0, 2];
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 
 describe('the span of a request', () => {
@@ -30,7 +32,7 @@ describe('the span of a request', () => {
         'http.route': '/store/notes/open',
         'http.response.status_code': 200,
       },
-      status: { code: 0 },
+      status: { code: unset },
     });
     expect(JSON.stringify(recorded.spans)).not.toContain('secret');
   });
@@ -50,8 +52,8 @@ describe('the span of a request', () => {
     const { spans } = recorded;
     await eventually(() => spans.length === 2);
     expect(spans).toMatchObject([
-      { status: { code: 0 }, attributes: { 'http.response.status_code': 401 } },
-      { status: { code: 2 }, attributes: { 'error.type': '500' } },
+      { status: { code: unset }, attributes: { 'http.response.status_code': 401 } },
+      { status: { code: failed }, attributes: { 'error.type': '500' } },
     ]);
   });
 
@@ -59,7 +61,7 @@ describe('the span of a request', () => {
     recorded = recordSpans({ isParentBased: true, ratio: 0 });
     const { spans } = recorded;
     await request(api.url).get('/store/notes/open').set('traceparent', traceparent).expect(200);
-    await request(api.url).get('/store/notes/open').expect(200); // it ends after the first one
+    await request(api.url).get('/store/notes/open').expect(200); // when it has ended, so has the first
     expect(spans).toEqual([]);
   });
 
