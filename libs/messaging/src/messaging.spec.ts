@@ -105,7 +105,7 @@ describe('messaging', () => {
     ];
     await broker.publish(traced, untraced);
     await untilEffects(2);
-    expect(seen.get(traced.id)).toMatch(/^00-a{32}-(?!b{16})[0-9a-f]{16}-01$/);
+    expect(seen.get(traced.id)).toMatch(/^00-a{32}-(?!b{16})[0-9a-f]{16}-01$/); // a new span of the trace
     expect(seen.get(untraced.id)).toContain(`00-${untraced.id.replaceAll('-', '')}-`);
     expect(currentContext()).toBeUndefined();
   });
@@ -197,7 +197,7 @@ describe('messaging', () => {
     await untilEffects(1);
   });
 
-  it('applies each message once when its database connections are lost during a handler', async () => {
+  it('applies each message once when the database connections are lost during a handler', async () => {
     let ending: Promise<void> | undefined;
     onHandle = () => {
       ending ??= scratch.endConnections();

@@ -14,6 +14,7 @@ describe('examineBroker', () => {
     const missing = ['webhook-worker.events.v2', 'webhook-worker.events.dead'].map(
       (queue) => `${broker.namespace}.${queue}`,
     );
+    // The second examination would find queues that the first one had declared.
     for (const _round of [1, 2])
       expect(await examineBroker('webhook-worker', broker)).toMatchObject({ missing, different: [] });
   });

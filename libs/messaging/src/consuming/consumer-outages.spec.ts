@@ -45,7 +45,7 @@ describe('a consumer', () => {
     },
   );
 
-  it('is not ready while its database is down, and applies the messages when it is back', async () => {
+  it('disconnects from RabbitMQ while its database is down, and applies the messages when it is back', async () => {
     const { messaging } = await testbed.start({
       databaseUrl: proxy.url,
       consumerTimes: { requeueAfterMs: 100, retryDelayMs },
@@ -53,7 +53,7 @@ describe('a consumer', () => {
     proxy.disconnect();
     const sent = stockCounts(3);
     await testbed.broker.publish(...sent);
-    // It disconnects from RabbitMQ to return the messages.
+    // It disconnects to return the messages.
     await eventually(() => !messaging.connected);
     proxy.restore();
     expect(await testbed.untilApplied(3)).toEqual(idsOf(sent));
@@ -68,6 +68,7 @@ describe('a consumer', () => {
       remainingFailures -= 1;
       await tx.run(diskFull);
     };
+    // PostgreSQL responds to pings, so the messages are not requeued.
     await testbed.start({ consumerTimes: { requeueAfterMs: 1, retryDelayMs }, onHandle });
     const sent = stockCounts(3);
     await testbed.broker.publish(...sent);

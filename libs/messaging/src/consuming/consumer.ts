@@ -13,7 +13,7 @@ const handoverPollIntervalMs = 500;
 /** Long, since only a replica that starts late with the previous release re-creates a retired queue. */
 const abandonedQueuePollIntervalMs = 600_000;
 const pingTimeoutMs = 3_000;
-/** Below the delivery limit (20), at which RabbitMQ would also dead-letter neighbours of the message. */
+/** Below the delivery limit (20), at which RabbitMQ would also dead-letter messages that return with it. */
 const maxDeliveriesInOrder = 10;
 
 export interface ConsumerSettings {

@@ -21,15 +21,15 @@ describe('a message that kills its process each time', () => {
     ['a shared queue', 'webhook-worker.clients', clientDeleted, 'dead-lettered by RabbitMQ: delivery_limit'],
     ['an ordered queue', 'store-api.fulfilment', stockSet, 'its consumer stopped 10 times while handling it'],
   ] satisfies [string, MessageQueue, typeof stockSet, string][])(
-    'is dead-lettered from %s, and its neighbours are applied',
+    'is dead-lettered from %s, and the other messages are applied',
     async (_, queue, make, expected) => {
       if (!existsSync(program)) throw new Error(`Build first: there is no ${program}.`);
       const scratch = await scratchDatabase([EffectsTables1700000000000]);
       const broker = await scratchBroker(['store-api.fulfilment', 'webhook-worker.clients']);
       const letters = await DeadLetterQueues.open(broker);
       const killer = make(20);
-      const neighbours = Array.from({ length: 59 }, (_, n) => make(n));
-      await broker.publish(...neighbours.slice(0, 20), killer, ...neighbours.slice(20));
+      const others = Array.from({ length: 59 }, (_, n) => make(n));
+      await broker.publish(...others.slice(0, 20), killer, ...others.slice(20));
       let deaths = 0;
       let isOver = false;
       const children = new Set<ChildProcess>();
@@ -55,9 +55,9 @@ describe('a message that kills its process each time', () => {
       const running = Promise.all([keepRunning(), keepRunning()]); // two replicas
       try {
         await eventually(
-          async () => (await appliedIds(scratch.database)).length >= neighbours.length,
+          async () => (await appliedIds(scratch.database)).length >= others.length,
           outcomeTimeoutMs,
-          () => `not all ${neighbours.length} effects exist after ${deaths} deaths`,
+          () => `not all ${others.length} effects exist after ${deaths} deaths`,
         );
         await eventually(
           async () => (await letters.count(queue)) > 0,
@@ -68,7 +68,7 @@ describe('a message that kills its process each time', () => {
           { id: killer.id, reason: expected },
         ]);
         const applied = await appliedIds(scratch.database);
-        const ids = neighbours.map(({ id }) => id);
+        const ids = others.map(({ id }) => id);
         if (orderedQueues.has(queue)) expect(applied).toEqual(ids);
         else expect(applied.toSorted()).toEqual(ids.toSorted());
       } finally {

@@ -105,10 +105,10 @@ describe('dead letters', () => {
     expect(await letters.discard(queue, last)).toEqual([last]);
     onHandle = () => undefined;
     expect(await letters.replay(queue, ids[1_010])).toEqual([ids[1_010]]);
-    expect(await letters.count(queue)).toBe(1_018);
+    expect(await letters.count(queue)).toBe(1_018); // without the discarded and the replayed one
     expect(await listed()).toEqual(ids.slice(0, 1000));
     expect(await letters.replay(queue)).toHaveLength(1_018);
-    await eventually(async () => (await effectIds()).length === 1_019, 120_000);
+    await eventually(async () => (await effectIds()).length === 1_019, 120_000); // all but the discarded
   }, 300_000);
 
   it('remain, each under its own id, when they have one AMQP message id', async () => {
@@ -195,7 +195,7 @@ describe('dead letters', () => {
     expect(await effectIds()).toEqual([]);
   });
 
-  it('cannot be listed when RabbitMQ does not permit the lock, which fails without a retry', async () => {
+  it('cannot be listed when RabbitMQ does not permit the lock of the listing', async () => {
     const forbidden = await DeadLetterQueues.open({ url: broker.url, namespace: 'amq' }); // a reserved prefix
     await expect(forbidden.list(queue)).rejects.toThrow('ACCESS_REFUSED');
     await forbidden.close();

@@ -58,7 +58,7 @@ const createDay = async (daysBack: number): Promise<string> => {
 describe('the partitions of the inbox', () => {
   it('exist from today to two days ahead after several replicas created them concurrently', async () => {
     await Promise.all([1, 2, 3].map(() => new InboxPartitions(scratch.database, logger).round()));
-    await partitions.round();
+    await partitions.round(); // a replica skips a day while another one creates it
     const today = await currentDay(scratch.database);
     const days = [0, 1, 2].map((ahead) => dayPartition('inbox', addDays(today, ahead)));
     expect(await partitionNames()).toEqual([...days, 'inbox_other_days']);
@@ -77,7 +77,7 @@ describe('the partitions of the inbox', () => {
     const kept = [];
     for (const daysBack of [38, 37, 36, 9, 8, 7, 1]) kept.push(await createDay(daysBack));
     await partitions.round();
-    await partitions.round();
+    await partitions.round(); // counts the partition of today, which the first round created
     const remaining = await partitionNames();
     expect(remaining).toEqual(expect.arrayContaining(kept));
     for (const name of dropped) expect(remaining).not.toContain(name);
@@ -89,12 +89,11 @@ describe('the partitions of the inbox', () => {
     await scratch.database.run(insertRow, [applied, 'applied', '9 days']);
     await scratch.database.run(insertRow, [rejected, 'refused', '9 days']);
     await partitions.round();
-    await partitions.round();
     expect(await findOutcome(scratch.database, applied)).toBeUndefined();
     expect(await findOutcome(scratch.database, rejected)).toMatchObject({ outcome: 'refused' });
   });
 
-  it('are retried without blocking writers for long while a reader holds the table', async () => {
+  it('are created by a later round, without blocking writers for long, when a reader holds the table', async () => {
     const reader = await scratch.database.begin({ snapshot: true });
     await reader.tx.rows(readPartitions);
     const maintenance = partitions.round();
@@ -116,7 +115,7 @@ describe('the clean-up of the default partition of the inbox', () => {
       ['refused', '364 days'],
       ['refused', '366 days'],
     ];
-    const ids = rows.map(() => uuidv7(daysAgo(400)));
+    const ids = rows.map(() => uuidv7(daysAgo(400))); // of a day without a partition
     for (const [index, row] of rows.entries()) await scratch.database.run(insertRow, [ids[index], ...row]);
     // These rows are in today's partition, at the same physical positions (ctid).
     for (const row of rows) await scratch.database.run(insertRow, [uuidv7(), ...row]);

@@ -31,7 +31,8 @@ export const olderThanInbox =
 const oldMessageMs = 6 * 86_400_000;
 // Prevents a drop of a day between this statement and the end of the transaction.
 const lockPartitions = statement('inbox.lock-partitions', 'LOCK TABLE ONLY inbox IN ROW EXCLUSIVE MODE');
-// A row with this reason ($3) does not count: it does not show whether the message was handled before.
+// A row with the reason `olderThanInbox` ($3) does not count: it does not show whether the message was
+// handled before.
 const findOfDroppedDays = statement(
   'inbox.of-dropped-days',
   `SELECT id FROM unnest($1::uuid[]) AS id JOIN inbox_dropped d ON id >= d.first_id AND id < d.end_id

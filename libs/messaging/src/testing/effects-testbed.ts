@@ -10,7 +10,7 @@ import {
 } from './effects-replica.js';
 import { scratchBroker } from './scratch-broker.js';
 
-/** Long enough for the tests with many restarts of replicas, on a busy machine. */
+/** Long enough for the tests in which replicas lose their connections, on a busy machine. */
 const appliedTimeoutMs = 100_000;
 
 export type EffectsTestbed = Awaited<ReturnType<typeof effectsTestbed>>;
