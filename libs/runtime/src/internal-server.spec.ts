@@ -53,7 +53,7 @@ describe('the internal server', () => {
     }
   });
 
-  it('responds 503 when the body of a route has no JSON form, and serves the next request', async () => {
+  it('responds with 503 when the body of a route has no JSON form, and serves the next request', async () => {
     const port = await freePort();
     const routes = [(path: string) => Promise.resolve(path === '/big' ? { id: 1n } : undefined)];
     const server = await startInternalServer({ host: '127.0.0.1', port, routes });

@@ -45,7 +45,10 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Adapts the logger for Nest. Its routine messages get lower levels: `log` becomes debug, the rest trace. */
+/**
+ * Adapts the logger for Nest. Its routine messages get lower levels: `log` becomes debug; `debug` and
+ * `verbose` become trace.
+ */
 export function nestLogger(logger: Logger): LoggerService {
   const log = (level: 'trace' | 'debug' | 'warn' | 'error' | 'fatal') => (message: unknown) => {
     if (message instanceof Error) logger[level]({ error: message }, 'Nest reported an error.');

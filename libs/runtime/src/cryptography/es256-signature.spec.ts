@@ -18,10 +18,11 @@ describe('ES256 signatures', () => {
     ['a leading zero', `00${'7f'.repeat(31)}`, `021f${'7f'.repeat(31)}`],
     ['a leading zero before the highest bit', `00${'80'.repeat(31)}`, `022000${'80'.repeat(31)}`],
     ['one byte', '01'.padStart(64, '0'), '020101'],
-    ['no byte', '00'.repeat(32), '020100'],
+    ['only zeros', '00'.repeat(32), '020100'],
   ])('encode a number with %s in as few bytes as possible', (_name, number, encoded) => {
     const signature = Buffer.from(`${number}${'01'.repeat(32)}`, 'hex');
     const der = es256ToDer(signature);
+    // The second number takes 34 bytes: tag, length and 32 digits.
     expect(der?.toString('hex')).toBe(
       `30${(encoded.length / 2 + 34).toString(16)}${encoded}0220${'01'.repeat(32)}`,
     );

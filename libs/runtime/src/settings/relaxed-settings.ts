@@ -38,7 +38,7 @@ export function relaxedServiceSettings(
 
 /** Whether only this machine can reach the URL's host: `localhost`, names below it, 127.0.0.0/8 and ::1. */
 export function hasLoopbackHost(url: string): boolean {
-  const host = new URL(url).hostname.replace(/\.$/, '');
+  const host = new URL(url).hostname.replace(/\.$/, ''); // an absolute name may end with a dot
   return (
     host === 'localhost' ||
     host.endsWith('.localhost') ||

@@ -4,7 +4,7 @@ describe('nextTraceparent', () => {
   it("stays in the caller's trace with a new span", () => {
     const received = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const next = nextTraceparent(received);
-    expect(next.slice(0, 36)).toBe(received.slice(0, 36));
+    expect(next.slice(0, 36)).toBe(received.slice(0, 36)); // version and trace id
     expect(next).not.toBe(received);
     expect(next).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   });

@@ -99,6 +99,7 @@ describe('work in a span', () => {
         () => Promise.reject(error),
       ),
     ).rejects.toBe(error);
+    // 2 is the status of an error.
     expect(spans).toMatchObject([{ status: { code: 2 }, attributes: { 'error.type': '23505' } }]);
     expect(JSON.stringify(spans)).not.toContain('hunter2');
   });
