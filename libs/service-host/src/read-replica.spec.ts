@@ -77,6 +77,7 @@ describe('reads of a service with a read replica', () => {
     expect((await countReplicaReads())['lagging']).toBe((before['lagging'] ?? 0) + 2);
     await eventually(async () => {
       await impatient.reads.read(notes);
+      // A lag above 0.
       return / [1-9]\d*$/m.test(await metrics.getSingleMetricAsString('read_replica_lag_bytes'));
     });
     await servers.resumeReplay();

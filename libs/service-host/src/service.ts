@@ -1,7 +1,7 @@
 import type { ServiceSettings } from '@fulfilment/runtime';
 import type { MigrationInterface } from 'typeorm';
 
-/** Settings of a read replica. Services with lists always have the lag, and the URL if there is a replica. */
+/** Settings of a read replica. A service with lists always has the lag, but the URL only with a replica. */
 export interface ReadReplicaSettings {
   readonly DATABASE_READ_URL?: string | undefined;
   readonly DATABASE_READ_MAX_LAG_MS?: number | undefined;

@@ -64,7 +64,7 @@ describe('the shards of a service', () => {
     expect(replica.owned).toEqual(allShards);
   });
 
-  it('are divided evenly when replicas start, one owner each', async () => {
+  it('are divided evenly when replicas start, and each has one owner', async () => {
     start();
     await untilOwned(16);
     start(7);
@@ -144,7 +144,7 @@ describe('the shards of a service', () => {
     }
   });
 
-  it('are all used by UUIDs, by hash', async () => {
+  it('each get some of 2000 random UUIDs, by hash', async () => {
     const found = await scratch.database.rows<{ shard: number }>(shardsOfUuids);
     expect(found.map(({ shard }) => shard)).toEqual(allShards);
   });

@@ -11,6 +11,6 @@ export interface Deployment {
   readonly forceGenericPlan?: boolean;
   /** Extensions of PostgreSQL that its migrations create. */
   readonly extensions?: readonly string[];
-  /** Roles that the role of the service must be a member of. */
+  /** Roles that the role of the service must be able to assume (SET ROLE). */
   readonly roles?: readonly string[];
 }

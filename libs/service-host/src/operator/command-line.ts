@@ -146,7 +146,7 @@ function explain(error: unknown, parser: Parser, { operands }: Command<never>): 
 }
 
 function explainParserError({ code, message }: CommanderError, parser: Parser): string {
-  const option = /'(-[^' =]*)/.exec(message)?.[1] ?? '';
+  const option = /'(-[^' =]*)/.exec(message)?.[1] ?? ''; // commander quotes it: '--name <NAME>'
   if (code === 'commander.optionMissingArgument') return `${option} needs a value.`;
   if (code === 'commander.invalidArgument') return `${option} must be given only once.`;
   const isKnown = parser.options.some(({ long }) => long === option);
