@@ -103,7 +103,7 @@ describe('orders that are charged by Stripe', () => {
     expect(intents()).toHaveLength(1);
   });
 
-  describe('whose charge request gets a 500 that Stripe repeats under the key,', () => {
+  describe('whose charge request gets a 500 that Stripe repeats under the idempotency key,', () => {
     /** Places an order that stays pending, and whose key has been unusable for long enough for the lookup. */
     const placeWithUnusableKey = async () => {
       stripe.fail(intentsPath, 'broken-before');

@@ -24,7 +24,7 @@ const circuitOpen = new Gauge({
 const failureLogs = {
   unavailable: {
     level: 'warn',
-    sentence: 'The payment provider did not respond to a charge; will retry.',
+    sentence: 'The payment provider did not return the outcome of a charge; will retry.',
   },
   rejected: {
     level: 'error',
@@ -121,8 +121,8 @@ export class ChargeSender {
 
   private recordFailure(permit: Permit, { id, paymentMethod }: OpenCharge, error: unknown): void {
     const outcome = error instanceof PaymentProviderError ? error.failure : 'unknown';
-    // The circuit counts a charge without a response once, however often it is retried, and a payment method
-    // once, however many of its charges are rejected.
+    // The circuit counts an unavailable provider once per charge, however often the charge is retried, and a
+    // rejection once per payment method, however many of its charges are rejected.
     if (outcome === 'unknown') this.circuit.release(permit);
     else this.circuit.recordFailure(permit, outcome === 'unavailable' ? id : paymentMethod);
     chargeRequests.inc({ outcome });

@@ -25,7 +25,7 @@ function circuitUnderTest() {
 }
 
 describe('the circuit breaker of the payment provider', () => {
-  it('opens after three sources have failed without a response in between', () => {
+  it('opens after three sources have failed without a result in between', () => {
     const { circuit, changes, enter, fail } = circuitUnderTest();
     fail('a', 'b');
     circuit.recordResponse(enter());

@@ -10,7 +10,7 @@ export interface Permit {
 }
 
 interface CircuitSettings {
-  /** Number of different sources that fail, without a response in between, before the circuit opens. */
+  /** Number of different sources that fail, without a result in between, before the circuit opens. */
   readonly failures: number;
   /** Time that an open circuit waits before a trial with one charge. */
   readonly openMs: number;
@@ -26,7 +26,7 @@ interface CircuitSettings {
  * method, count once.
  */
 export class PaymentCircuitBreaker {
-  /** While the circuit is closed: the sources that have failed since the last response. */
+  /** While the circuit is closed: the sources that have failed since the last result. */
   private readonly failedSources = new Set<string>();
   /** When the circuit opened, or the last trial failed; undefined while it is closed. */
   private openedAtMs: number | undefined;
@@ -72,7 +72,7 @@ export class PaymentCircuitBreaker {
 
   /**
    * Ends a permit after the provider failed. Opens the circuit after failures of enough sources.
-   * @param source counts once until the next response
+   * @param source counts once until the next result
    */
   recordFailure(permit: Permit, source: string): void {
     this.release(permit);

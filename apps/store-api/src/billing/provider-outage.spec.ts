@@ -31,7 +31,8 @@ describe('with a circuit that opens after three failures of the payment provider
       PAYMENT_CIRCUIT_OPEN_MS: String(circuitOpenMs),
     });
     ({ stripe } = orders);
-    await orders.place('pm_card_visa'); // now Stripe has found one of our payment methods
+    // Once Stripe has found a payment method, a charge with one that it does not have is declined.
+    await orders.place('pm_card_visa');
   });
   afterEach(async () => {
     await orders.stop();
@@ -72,7 +73,7 @@ describe('with a circuit that opens after three failures of the payment provider
 
   it.each([
     ['Stripe is silent', 'silent'],
-    ['our key is wrong', { status: 401, error: keyExpired }],
+    ['our API key is wrong', { status: 401, error: keyExpired }],
   ] as const)(
     'orders after three failures are placed as pending without a request, and all are charged once later (%s)',
     async (_, fault) => {
@@ -144,9 +145,9 @@ describe('with a circuit that opens after three failures of the payment provider
   });
 });
 
-describe('while Stripe has found none of our payment methods under our key,', () => {
-  it('orders stay pending, and are charged after the key is corrected', async () => {
-    const orders = await stripeOrders({ PAYMENT_CIRCUIT_FAILURES: '100' });
+describe('while Stripe has found no payment method with our API key,', () => {
+  it('orders stay pending, and are charged after the API key is corrected', async () => {
+    const orders = await stripeOrders();
     try {
       const missing = { type: 'invalid_request_error', code: 'resource_missing', message: 'No.' };
       orders.stripe.fail('/v1/payment_methods/pm_card_visa', { status: 404, error: missing });

@@ -120,7 +120,7 @@ describe('cancelled orders that were charged by Stripe', () => {
     await store.database.run(countThreeAttempts);
     stripe.fail('/v1/refunds', { status: 503, error: { type: 'api_error', message: 'x' } });
     await store.resumeOrders();
-    await store.resumeOrders();
+    await store.resumeOrders(); // during the pause
     expect(await status(creator)).toBe('refund_due');
     await retryRefunds();
     expect(await status(creator)).toBe('refunded');

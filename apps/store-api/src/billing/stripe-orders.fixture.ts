@@ -12,10 +12,10 @@ export const stripeSettings = ({ url }: FakeStripe) => ({
   STRIPE_API_URL: url,
 });
 
-/** Starts a store-api that charges at a fake Stripe, with helpers for tests of both. */
+/** Starts a fake Stripe and a store-api that charges at it. Returns them with helpers. */
 export async function stripeOrders(environment: Readonly<Record<string, string>> = {}) {
   const stripe = await fakeStripe();
-  const settings = { ...stripeSettings(stripe), PAYMENT_TIMEOUT_MS: '10000', ...environment };
+  const settings = { ...stripeSettings(stripe), ...environment };
   const store = await startStoreApi(settings);
   const helpers = orderHelpers(store);
   return {

@@ -72,7 +72,7 @@ async function stripe(database: Database): Promise<Provider> {
 
 /** Tests the contract of every provider. */
 describe.each([
-  ['sandbox', sandbox],
+  ['the sandbox', sandbox],
   ['Stripe', stripe],
 ])('the payment gateway of %s', (_, open) => {
   const scratch = setUpDatabase();
@@ -96,7 +96,7 @@ describe.each([
   });
   const storedCharge = { amount: 5398, currency: 'GBP', succeeded: true, refunds: 0 };
 
-  it('charges once per key, and returns the same outcome to repeated requests', async () => {
+  it('charges once per charge id, and returns the same outcome to repeated requests', async () => {
     const openCharge = newCharge();
     const first = await charge(openCharge);
     expect(first).toMatchObject({ status: 'succeeded', chargedAt: expect.any(Date) });
@@ -104,20 +104,20 @@ describe.each([
     expect(await provider.charges()).toEqual([storedCharge]);
   });
 
-  it('charges once for concurrent requests with one key', async () => {
+  it('charges once for concurrent requests with one charge id', async () => {
     const openCharge = newCharge();
     await Promise.allSettled(Array.from({ length: 10 }, () => charge(openCharge)));
     expect(await charge(openCharge)).toMatchObject({ status: 'succeeded' });
     expect(await provider.charges()).toEqual([storedCharge]);
   });
 
-  it('charges separately for each key', async () => {
+  it('charges separately for each charge id', async () => {
     await charge(newCharge());
     await charge(newCharge());
     expect(await provider.charges()).toEqual([storedCharge, storedCharge]);
   });
 
-  it('declines with a reason, which stays the same for the key', async () => {
+  it('declines with a reason, which stays the same for the charge id', async () => {
     const openCharge = newCharge({ paymentMethod: provider.declined.method });
     const outcome = { status: 'declined', reason: provider.declined.reason };
     expect(await charge(openCharge)).toMatchObject(outcome);
@@ -125,7 +125,7 @@ describe.each([
     expect(await provider.charges()).toEqual([{ ...storedCharge, succeeded: false }]);
   });
 
-  it('fails in time without a response, and returns the outcome to a retry', async () => {
+  it('fails at the timeout without a response, and returns the outcome to a retry', async () => {
     const openCharge = newCharge({ paymentMethod: provider.methodWithoutResponse() });
     await expect(charge(openCharge, AbortSignal.timeout(200))).rejects.toThrow();
     // The provider may charge after the timeout.
@@ -137,7 +137,7 @@ describe.each([
   it.each([
     { amount: 5399, currency: 'GBP' as const },
     { amount: 5398, currency: 'USD' as const },
-  ])('rejects a key that was used for another charge (%j)', async (amount) => {
+  ])('rejects a charge id that was used for another charge (%j)', async (amount) => {
     const openCharge = newCharge();
     await charge(openCharge);
     await expect(charge({ ...openCharge, amount })).rejects.toThrow(/another charge/);

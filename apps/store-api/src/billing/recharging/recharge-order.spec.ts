@@ -24,7 +24,7 @@ describe('a recharge', () => {
   let order: string;
 
   beforeAll(async () => {
-    store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '200' });
+    store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '200' }); // for charges without a response
     helpers = orderHelpers(store);
     recharge = new RechargeOrder(store.database, store.app.get(Stock));
   });
@@ -140,7 +140,7 @@ describe('a recharge', () => {
     await expect(recharge.run(`ord_${'0'.repeat(26)}`)).rejects.toThrow(/order/);
   });
 
-  it('is refunded, and its stock returned once, when the order is cancelled before its outcome is known', async () => {
+  it('is refunded, and its stock returned once, when the order is cancelled before the outcome of the recharge is known', async () => {
     await setMethod('pm_timeout');
     await recharge.run(order);
     await helpers.runCompleter(creator); // charged, but the response was lost

@@ -56,7 +56,7 @@ describe('recharging the orders of a time range', () => {
   });
   afterEach(() => store.stop());
 
-  /** An order whose payment failed at the given time. */
+  /** Places an order whose payment failed at the given time. */
   const placeFailed = async (
     failedAt: string,
   ): Promise<{ creator: Creator; order: string; status: () => Promise<string> }> => {

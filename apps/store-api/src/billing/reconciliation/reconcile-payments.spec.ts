@@ -162,7 +162,7 @@ describe('the reconciliation with Stripe', () => {
   it('of a day is retried later when Stripe responds with 500, even if the day is two weeks ago', async () => {
     const reconciliation = orders.store.app.get(DailyReconciliation);
     failNextList();
-    expect(await reconciliation.round()).toBe(true);
+    expect(await reconciliation.round()).toBe(true); // another day may be due
     expect(await orders.store.database.rows(finishedDays)).toEqual([]);
     while (await reconciliation.round());
     expect(await orders.store.database.rows(finishedDays)).toHaveLength(6);

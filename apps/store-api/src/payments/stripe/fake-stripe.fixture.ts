@@ -263,7 +263,7 @@ export async function fakeStripe() {
     setLiveMode: () => {
       livemode = true;
     },
-    /** Deletes stored keys, as Stripe may after 24 hours. */
+    /** Deletes the idempotency keys, as Stripe may after 24 hours. */
     deleteKeys: () => resultsByKey.clear(),
     stop: close,
   };

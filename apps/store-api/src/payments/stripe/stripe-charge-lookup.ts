@@ -28,7 +28,7 @@ export class StripeChargeLookup {
   /**
    * Finds the charge's PaymentIntent, whichever idempotency key created it. Call it after the current key
    * became unusable. Returns undefined when there is none.
-   * @throws UnusableKey when the list is too long and the search may not contain it yet
+   * @throws UnusableKey when the list is too long and the search may not find the charge yet
    */
   async listOrSearch(
     charge: OpenCharge,

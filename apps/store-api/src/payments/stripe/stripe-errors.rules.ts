@@ -5,7 +5,7 @@ import { PaymentProviderError } from '../payment-gateway.js';
 type StripeErrorClass =
   /** The bank or Stripe rejected this charge permanently. Nothing was charged. */
   | 'declined'
-  /** Stripe cannot use this payment method under this key: the creator's problem, unless our key is wrong. */
+  /** Stripe cannot use this payment method: the creator's problem, unless our API key is wrong. */
   | 'payment_method'
   /** Stripe rejects our key, account or request, as it would for every charge. */
   | 'rejected'
@@ -99,7 +99,7 @@ function codeOf(error: unknown): string {
   return error.decline_code || error.code || error.type || String(error.statusCode);
 }
 
-/** Whether a read failed because Stripe has no such object under our key. */
+/** Whether a read failed because Stripe has no such object under our API key. */
 export function isMissing(error: unknown): boolean {
   return (
     error instanceof Stripe.errors.StripeInvalidRequestError &&

@@ -3,7 +3,8 @@ import { PaymentProviderError } from '../payment-gateway.js';
 import { isTestKey } from './stripe-key.rules.js';
 
 /**
- * Checks that Stripe's mode (test or live) matches the prefix of the key. A successful check is not repeated.
+ * Checks that Stripe's mode (test or live) matches the prefix of the API key. A successful check is not
+ * repeated.
  */
 export class StripeMode {
   /** The check that is running or has succeeded. */
@@ -15,8 +16,8 @@ export class StripeMode {
   ) {}
 
   /**
-   * @throws PaymentProviderError when the modes differ; Stripe's error when the mode cannot be read. The next
-   * call then repeats the check
+   * After an error, the next call repeats the check.
+   * @throws PaymentProviderError when the modes differ; Stripe's error when the mode cannot be read
    */
   check(): Promise<void> {
     this.currentCheck ??= this.compareModes().catch((error: unknown) => {
@@ -34,8 +35,7 @@ export class StripeMode {
   }
 
   /**
-   * Reads the balance, which every account has. Returns undefined for a restricted key without that
-   * permission.
+   * Reads the balance, which every account has. Returns undefined for a restricted key that may not read it.
    */
   private async readLivemode(): Promise<boolean | undefined> {
     try {

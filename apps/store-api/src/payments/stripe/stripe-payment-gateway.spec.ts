@@ -55,7 +55,7 @@ describe('the Stripe payment gateway', () => {
       stopping.abort();
       await expect(page).rejects.toMatchObject({ failure: 'unavailable' });
     },
-    30_000,
+    30_000, // ms; less than the timeout of Stripe's library (`timeoutMs`), which would end the request, too
   );
 
   const unknownMethod = () => newCharge({ paymentMethod: 'pm_unknown' });
@@ -120,8 +120,8 @@ describe('the Stripe payment gateway', () => {
     [400, 'payment_method_unactivated', invalid('payment_method_unactivated')],
     [400, 'a code of the future', invalid('something_new')],
     [400, 'an error without a code', { type: 'invalid_request_error', message: 'No.' }],
-    [401, 'an unknown key', { type: 'invalid_request_error', message: 'No.' }],
-    [403, 'a key without permission', { type: 'invalid_request_error', message: 'No.' }],
+    [401, 'an unknown API key', { type: 'invalid_request_error', message: 'No.' }],
+    [403, 'an API key without permission', { type: 'invalid_request_error', message: 'No.' }],
   ])(
     'treats %i %s as a failure on our side, and charges once when it is corrected',
     async (status, _, error) => {
@@ -133,14 +133,14 @@ describe('the Stripe payment gateway', () => {
     },
   );
 
-  it('sends no charge with a key of the other mode', async () => {
+  it('sends no charge with an API key of the other mode (test or live)', async () => {
     stripe.api.setLiveMode();
     await expect(stripe.gateway.checkKey()).rejects.toThrow(/livemode_mismatch/);
     await expect(stripe.charge(newCharge())).rejects.toMatchObject({ failure: 'rejected' });
     expect(stripe.api.intents()).toEqual([]);
   });
 
-  it('charges with a restricted key that may not read the balance', async () => {
+  it('charges with a restricted API key that may not read the balance', async () => {
     const error = { type: 'invalid_request_error', message: 'The key may not read the balance.' };
     stripe.api.fail('/v1/balance', { status: 403, error });
     expect(await stripe.charge(newCharge())).toMatchObject({ status: 'succeeded' });
@@ -177,7 +177,7 @@ describe('the Stripe payment gateway', () => {
     expect(stripe.api.intents()).toHaveLength(1);
   });
 
-  it('charges nothing with a key that Stripe rejects', async () => {
+  it('charges nothing with an API key that Stripe rejects', async () => {
     const other = stripe.open('sk_test_other');
     await expect(stripe.charge(newCharge(), other)).rejects.toMatchObject({ failure: 'rejected' });
     expect(stripe.api.intents()).toEqual([]);
@@ -187,7 +187,7 @@ describe('the Stripe payment gateway', () => {
     ['error', 401, { type: 'invalid_request_error', message: 'No.' }, 'rejects our key'],
     ['warn', 503, broken, 'could not be checked'],
   ])(
-    'logs at the level %s when the check of the key at start gets %i',
+    'logs at the level %s when the check of the API key at start gets %i',
     async (level, status, error, sentence) => {
       const lines: string[] = [];
       const logger = createLogger('test', 'info', { write: (line) => void lines.push(line) });

@@ -4,7 +4,7 @@ import type { StripeChargeLookup } from './stripe-charge-lookup.js';
 import { isMissing } from './stripe-errors.rules.js';
 import { untilAborted } from './until-aborted.js';
 
-/** Stripe's maximum. */
+/** Stripe's maximum for lists. */
 const pageSize = 100;
 
 interface PageParameters {

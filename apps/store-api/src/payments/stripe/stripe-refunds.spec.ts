@@ -77,9 +77,9 @@ describe('a refund by Stripe', () => {
     expect(stripe.requestsTo(refundsPath).at(-1)?.method).toBe('GET');
   });
 
-  it('is not sent with a key of the other mode', async () => {
+  it('is not sent with an API key of the other mode (test or live)', async () => {
     stripe.api.setLiveMode();
-    const other = stripe.open(fakeStripeKey);
+    const other = stripe.open(fakeStripeKey); // the first gateway has checked the mode already
     const refund = { id: chargeId, reference, isTest: false, refundReference: null };
     await expect(other.refund(refund, AbortSignal.timeout(timeoutMs))).rejects.toThrow(/livemode_mismatch/);
     expect(stripe.requestsTo(refundsPath)).toEqual([]);

@@ -10,12 +10,12 @@ import {
 } from './stripe-gateway.fixture.js';
 import type { FakeStripeFault } from './fake-stripe.fixture.js';
 
-/** More PaymentIntents than the lookup reads for one charge, with the fake's short pages. */
+/** More PaymentIntents than the lookup reads for one charge: five pages, of 10 each at the fake. */
 const tooMany = 51;
 const broken = { type: 'api_error', message: 'Something went wrong.' };
 
 /** https://docs.stripe.com/error-low-level#server-errors */
-describe('after a 500 that Stripe repeats under the key, the gateway', () => {
+describe('after a 500 that Stripe repeats under the idempotency key, the gateway', () => {
   const scratch = setUpDatabase();
   let stripe: StripeGatewayUnderTest;
   beforeEach(async () => {
@@ -61,9 +61,10 @@ describe('after a 500 that Stripe repeats under the key, the gateway', () => {
     stripe.api.delaySearch();
     const openCharge = await withUnusableKey('broken-after');
     const [intent] = stripe.api.intents();
-    for (let others = 0; others < 12; others += 1) await stripe.charge(newCharge());
+    const others = 12; // more than a page of the fake
+    for (let count = 0; count < others; count += 1) await stripe.charge(newCharge());
     expect(await stripe.charge(openCharge)).toMatchObject({ status: 'succeeded', reference: intent?.id });
-    expect(stripe.api.intents()).toHaveLength(13);
+    expect(stripe.api.intents()).toHaveLength(others + 1);
   });
 
   it('finds the charge from before the payment method had a customer', async () => {
