@@ -29,7 +29,7 @@ const stockChange = z.object({
   previous_quantity: z.number().nullable(),
 });
 
-describe('events of the plant and the warehouse about a product', () => {
+describe('events of the pressing plant and the warehouse about a product', () => {
   let store: StoreApiUnderTest;
   let creator: Creator;
 
@@ -156,10 +156,11 @@ describe('events of the plant and the warehouse about a product', () => {
     }
   });
 
-  it('change the status after an event whose time is in the future', async () => {
+  it('override an event whose time was in the future when it arrived', async () => {
     const { id, sku } = await store.release(creator.id);
     const inFuture = { occurredAt: new Date('2999-01-01') };
     await publish(messages.fulfilmentProductWithdrawn.make({ sku }, inFuture));
+    // The first event counts as of its arrival, which is before this time.
     const later = { occurredAt: new Date(Date.now() + 1000) };
     await publish(messages.fulfilmentProductReleased.make({ sku }, later));
     expect((await product(id)).status).toBe('available');

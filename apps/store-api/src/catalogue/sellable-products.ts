@@ -54,6 +54,7 @@ const requested = new JsonRows<ProductKey>('requested', {
   creator_id: 'uuid',
   currency: 'text',
 });
+// LIMIT keeps PostgreSQL from turning the subquery into a join (`JsonRows`).
 export const readSellable = statement(
   'catalogue.sellable',
   `SELECT requested.index, product.* FROM ${requested.table()} CROSS JOIN LATERAL (

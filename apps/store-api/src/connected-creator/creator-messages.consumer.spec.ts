@@ -45,7 +45,7 @@ describe('messages about creators and their releases', () => {
     ['tracks', trackOf],
     ['creators', changeOf],
     ['editions', editionBy],
-  ])('(%s) do not deadlock two transactions that handle them in opposite orders', async (_, messageAbout) => {
+  ])('do not deadlock two transactions that handle them in opposite orders (%s)', async (_, messageAbout) => {
     await Promise.all([handle(ids.map(messageAbout)), handle(ids.toReversed().map(messageAbout))]);
   });
 
@@ -85,7 +85,7 @@ describe('messages about creators and their releases', () => {
     });
     await handle(published);
     const found = await store.database.rows<{ id: string }>(existing, [subjects]);
-    expect(subjects.length).toBeGreaterThan(3);
+    expect(subjects.length).toBeGreaterThan(3); // the queue receives four types
     expect(new Set(found.map(({ id }) => id))).toEqual(new Set(subjects));
   });
 });

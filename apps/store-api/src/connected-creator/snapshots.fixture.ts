@@ -1,6 +1,6 @@
 import { type CreatorSnapshot, type EditionSnapshot, uuidv7 } from '@fulfilment/contracts';
 
-/** A creator, by default one whose orders are paid, as messages of auth-server contain it. */
+/** A creator, by default one whose charges succeed, as messages of auth-server contain it. */
 export const creatorSnapshot = (id: string, changes: Partial<CreatorSnapshot> = {}): CreatorSnapshot => ({
   id,
   version: 1,

@@ -127,9 +127,9 @@ describe('fulfilment events of an order', () => {
       'cannot deliver an order that is still processing; waited for 86400 s',
     ]);
     expect((await readOrder(id)).status).toBe('processing');
-    await round();
+    await round(); // deletes the row of the rejected event, so that its wait restarts with the replay
     await setup.store.broker.publish(delivery);
-    await untilOutcome(delivery, 'held'); // its wait restarts
+    await untilOutcome(delivery, 'held');
     await publish(shipped(id, 'A', atMinute(1)));
     await untilOutcome(delivery, 'applied');
     expect((await readOrder(id)).status).toBe('delivered');

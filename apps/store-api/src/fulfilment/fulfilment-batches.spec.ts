@@ -11,6 +11,7 @@ const lockOrders = statement(
   'SELECT id FROM orders WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE',
 );
 const lockProduct = statement('test.lock-product', 'SELECT id FROM products WHERE id = $1 FOR UPDATE');
+// `xmin` is the transaction that last wrote a row.
 const transactionsOf = statement(
   'test.transactions',
   'SELECT count(DISTINCT xmin::text) AS count FROM orders WHERE id = ANY ($1::uuid[])',
@@ -174,6 +175,7 @@ describe('fulfilment events in one batch', () => {
   it.each(publishedMessages('store-api.fulfilment').map((message) => [message.type, message] as const))(
     'are accepted in the form in which earlier releases published them: %s',
     async (type, message) => {
+      // The status of the product that a message changes; by default, `available`.
       const statusBefore = new Map([
         ['catalogue.release_approved', 'pending' as const],
         ['fulfilment.product_released', 'unavailable' as const],

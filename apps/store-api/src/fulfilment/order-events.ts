@@ -18,6 +18,7 @@ const actionPhrases: Readonly<Record<FulfilmentAction, string>> = {
   cancel: 'cancel an order',
 };
 
+/** Test mode responds to it with a conflict, unlike to other rejections. */
 export class TooManyPackageEvents extends RejectedMessage {}
 
 /** A fulfilment event with the order that it is about. */

@@ -14,10 +14,12 @@ describe('an order in several packages', () => {
   const setup = setUpOrders();
   const { placeOrder, readOrder } = setup;
 
-  const newestRow = () =>
-    setup.store.database.row<{ id: string; version: number; updated_at: Date; delivered_at: Date | null }>(
-      newestOrder,
-    );
+  const newestRow = async () => {
+    type Row = { id: string; version: number; updated_at: Date; delivered_at: Date | null };
+    const row = await setup.store.database.row<Row>(newestOrder);
+    if (row === undefined) throw new Error('No order was placed.');
+    return row;
+  };
   const publishInSequence = async (...events: Message[]) => {
     for (const event of events) await setup.store.publishAndWait(event);
   };
@@ -32,9 +34,9 @@ describe('an order in several packages', () => {
         ? [message.data.order.tracking?.updated_at]
         : [],
     );
-  const eventsOf = (uuid: string | undefined) =>
+  const eventsOf = (uuid: string) =>
     withoutRepetitions(setup.store.broker.published)
-      .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(uuid ?? '?'))
+      .filter(({ type, data }) => type.startsWith('order.') && JSON.stringify(data).includes(uuid))
       .map(({ type }) => type);
 
   it('shows a package that is handed over after the others arrived, and stays delivered', async () => {
@@ -47,7 +49,7 @@ describe('an order in several packages', () => {
     await publishInSequence(delivered(id, atMinute(4), 'B'));
     expect(await packagesOf(id)).toEqual(['A 09:02', 'B 09:04']);
     const order = await newestRow();
-    expect(order?.delivered_at).toEqual(atMinute(4).occurredAt);
+    expect(order.delivered_at).toEqual(atMinute(4).occurredAt);
     const expected = [
       'order.created',
       'order.processing',
@@ -58,7 +60,7 @@ describe('an order in several packages', () => {
     ];
     expect(
       await eventually(() =>
-        eventsOf(order?.id).length === expected.length ? eventsOf(order?.id) : undefined,
+        eventsOf(order.id).length === expected.length ? eventsOf(order.id) : undefined,
       ),
     ).toEqual(expected);
   });
@@ -92,7 +94,7 @@ describe('an order in several packages', () => {
       expect({
         order,
         status,
-        deliveredAt: (await newestRow())?.delivered_at,
+        deliveredAt: (await newestRow()).delivered_at,
         packages: await packagesOf(id),
       }).toEqual({
         order,

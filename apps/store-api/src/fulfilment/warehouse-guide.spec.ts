@@ -72,7 +72,7 @@ describe('the program of docs/warehouses.md', () => {
     );
   }
   async function kill(): Promise<void> {
-    if (warehouse?.exitCode !== null) return;
+    if (warehouse?.exitCode !== null) return; // not started, or ended already
     const ended = once(warehouse, 'exit');
     warehouse.kill('SIGKILL');
     await ended;

@@ -4,7 +4,10 @@ export interface ProcessedTrack {
   /** The position in the tags of its file. */
   readonly position: number | null;
   readonly duration_seconds: number;
-  /** When the earliest of its processed uploads was registered; for older messages, their time. */
+  /**
+   * When the earliest of its processed uploads was registered; for a message of an earlier version, which
+   * lacks `registered_at`, the time of the message.
+   */
   readonly first_registered_at: Date;
 }
 

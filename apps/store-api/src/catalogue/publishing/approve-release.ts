@@ -17,7 +17,8 @@ const readType = statement(
   'SELECT product_type FROM product_types WHERE product_type = $1',
 );
 // A product that was withdrawn before its approval arrives is unavailable and has no prices. The approval
-// sets its prices, and makes it available unless the withdrawal is later than the approval.
+// sets its prices, and makes it available unless the withdrawal is later than the approval. A time in the
+// future counts as the current time, as for other events about a product (`SetProductStatus`).
 const publishPending = statement(
   'release.publish-pending',
   `UPDATE products p SET

@@ -42,7 +42,7 @@ export class SetProductStatus {
   /**
    * Applies an event about a product. A repeated event, or one older than the newest, does not change the
    * status.
-   * @throws RejectedMessage
+   * @throws RejectedMessage for an unknown product, or the release for sale of a product without prices
    */
   async run(
     tx: Transaction,

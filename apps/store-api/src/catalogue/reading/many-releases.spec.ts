@@ -26,7 +26,7 @@ describe('a catalogue of many releases', () => {
   afterAll(() => store.stop());
 
   const sameTime = new Date('2026-01-01T00:00:00.123Z');
-  /** Inserts at most 10,000 releases per statement, so that each ends in time on a busy machine. */
+  /** Inserts at most 10,000 releases per statement, so that none exceeds its timeout on a busy machine. */
   const insert = async (name: string, count: number, createdAt = sameTime, owner = creator) => {
     const release = { creator_id: owner.id, name, created_at: createdAt };
     for (let first = 1; first <= count; first += 10_000)
@@ -64,7 +64,7 @@ describe('a catalogue of many releases', () => {
       executedGenericPlan(store.database, searchByIndex, {
         creator_id: creator.id,
         currency: 'GBP',
-        max_rows: 26,
+        max_rows: 26, // a page of 25 (the default), and one row more
         pattern: searchPattern(term),
       });
     const indexScanOf = (rows: number) =>

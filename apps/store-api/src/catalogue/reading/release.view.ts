@@ -1,7 +1,7 @@
 import { type CatalogueStatus, type Currency, publicId } from '@fulfilment/contracts';
 import type { ProductView, ReleaseDetails, ReleaseSummary, ReleaseView } from '../release.shapes.js';
 
-/** Columns that list and detail share. */
+/** Columns that summaries and whole releases share. */
 interface SharedColumns {
   id: string;
   name: string;

@@ -105,8 +105,8 @@ interface StockLevelChange extends StockEventOfProduct {
 }
 
 /**
- * Applies stock counts and adjustments of the warehouse. Later sales, returns and adjustments are added to a
- * count, so the order in which events and orders arrive makes no difference (docs/adr/0024).
+ * Applies stock counts and adjustments of the warehouse. Later sales, returns and adjustments are applied to
+ * a count, so the order in which events and orders arrive makes no difference (docs/adr/0024).
  */
 @Injectable()
 export class ApplyStockEvents {

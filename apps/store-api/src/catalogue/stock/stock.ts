@@ -76,7 +76,7 @@ export class Stock {
   /**
    * Takes the pieces of an order. Returns the ids of products with too few pieces; then the caller rolls
    * back. Rows are locked in the order of their ids, to avoid deadlocks.
-   * @param attempt the number of the order's charge that pays for the pieces
+   * @param attempt the number of the order's charge that pays for the pieces; by default, the first
    */
   async take(tx: Transaction, orderId: string, lines: readonly StockLine[], attempt = 1): Promise<string[]> {
     const insufficient: string[] = [];
