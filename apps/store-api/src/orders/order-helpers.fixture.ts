@@ -85,7 +85,7 @@ export function orderHelpers(store: StoreApiUnderTest) {
   const openChargeCount = async (creator: Creator) =>
     (await charges(creator)).filter(({ status }) => status === 'pending' || status === 'refund_due').length;
   return {
-    /** Creates a creator with one product, and the body of an order of it. */
+    /** Creates a creator with one product. Returns both, and the body of an order of the product. */
     prepareOrder: async ({ paymentMethod, stock = null, pieces = 1 }: OrderOptions = {}) => {
       const creator = await store.creator(paymentMethod);
       const { sku } = await store.release(creator.id, [{ quantity: stock }]);

@@ -20,6 +20,7 @@ describe('the trace of an order', () => {
     recorded = recordSpans();
     const { body: order } = await helpers
       .place(creator, body, 'key-1')
+      // The last 00 is "not sampled": a client does not decide what the service records.
       .set('traceparent', `00-${traceId}-${'b'.repeat(16)}-00`)
       .expect(201);
     await eventually(() => recorded.named('send order.processing').length > 0);

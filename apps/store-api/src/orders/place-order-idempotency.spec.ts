@@ -62,6 +62,7 @@ describe('POST /v1/orders with an idempotency key', () => {
     const body = orderBody(sku, rate);
     const first = await helpers.place(creator, body, idempotencyKey);
     const { shipping_address, items, shipping_rate_id } = body;
+    // The same key and order in another form: with quotes, another sequence, an unknown member and a null.
     const replay = await helpers.place(
       creator,
       { shipping_rate_id, unknown: 1, items, shipping_address: { ...shipping_address, company: null } },
@@ -146,7 +147,7 @@ describe('POST /v1/orders with an idempotency key', () => {
   it('gives the key of a request that died to one of several concurrent requests', async () => {
     const idempotencyKey = newKey();
     const { creator: owner, body } = await helpers.prepareOrder();
-    await helpers.place(owner, body); // stores a key with the client's id
+    await helpers.place(owner, body); // the first order; stores a key with the client's id
     expect(await store.database.run(insertAbandonedKey, [owner.id, idempotencyKey])).toBe(1);
     const lock = await store.database.begin();
     await lock.tx.run(lockKey, [idempotencyKey]);

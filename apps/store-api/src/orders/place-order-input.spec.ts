@@ -59,7 +59,7 @@ describe('POST /v1/orders', () => {
       'items.0.unit_price.amount',
     ],
     ['no city in GB', () => withAddress({ city: undefined }), 400, 'shipping_address.city'],
-    ['a city of zero-width spaces', () => withAddress({ city: '\u200b' }), 400, 'shipping_address.city'],
+    ['a city of a zero-width space', () => withAddress({ city: '\u200b' }), 400, 'shipping_address.city'],
     [
       'no province in the USA',
       () => withAddress({ country_code: 'us' }),
@@ -135,12 +135,12 @@ describe('POST /v1/orders', () => {
 
   it('returns 404 for an unknown rate and for a rate of another creator', async () => {
     const otherCreator = await store.creator();
-    for (const foreign of [
+    for (const unusable of [
       'rate_00000000000000000000000000',
       'nonsense',
       await store.quote(otherCreator.token),
     ]) {
-      expect((await helpers.place(creator, orderBody(sku, foreign))).status).toBe(404);
+      expect((await helpers.place(creator, orderBody(sku, unusable))).status).toBe(404);
     }
   });
 

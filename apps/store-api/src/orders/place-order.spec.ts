@@ -28,6 +28,7 @@ describe('POST /v1/orders', () => {
   let rate: string;
 
   beforeAll(async () => {
+    // A charge without a response ends soon, and its order does not become due by itself.
     store = await startStoreApi({ PAYMENT_TIMEOUT_MS: '300', RESUME_AFTER_MS: '60000' });
     helpers = orderHelpers(store);
     creator = await store.creator();

@@ -49,7 +49,7 @@ describe('POST /v1/orders/{id}/cancel', () => {
     ]);
   });
 
-  it('cancels an order whose payment is under way, and refunds the payment when it succeeds', async () => {
+  it('cancels an order whose charge is pending, and refunds the charge when it succeeds', async () => {
     const placingKey = newKey();
     const order = await place('pm_timeout', placingKey);
     expect((await read(order)).status).toBe('pending');

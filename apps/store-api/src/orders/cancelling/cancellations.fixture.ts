@@ -16,6 +16,7 @@ export function setUpCancellations() {
   let store: StoreApiUnderTest;
   let helpers: OrderHelpers;
   beforeAll(async () => {
+    // A charge without a response ends soon, and its order becomes due soon after that.
     store = await startStoreApi({
       PAYMENT_TIMEOUT_MS: '400',
       RESUME_AFTER_MS: '100',
@@ -39,8 +40,8 @@ export function setUpCancellations() {
   const read = ({ creator, id }: OrderOfCreator) => store.readOrder(creator, id);
   const shipmentOf = ({ id }: OrderOfCreator) => shipped(id, 'D1', atMinute(1));
   /**
-   * Completes an order that was charged and cancelled, and expects one refund, one return of its stock and
-   * one `order.cancelled`.
+   * Completes an order that was charged and cancelled, and expects that its charge is refunded, its stock
+   * returned once, and `order.cancelled` published once.
    * @param events the types of the earlier messages about the order
    */
   const expectCancelledOnce = async (
@@ -48,7 +49,7 @@ export function setUpCancellations() {
     events = ['order.created', 'order.processing'],
   ) => {
     await helpers.completeAll(order.creator);
-    await store.resumeOrders();
+    await store.resumeOrders(); // a further round must change nothing
     expect(await read(order)).toMatchObject({ id: order.id, status: 'cancelled', tracking: null });
     expect(await helpers.providerCharges(order.creator)).toMatchObject([
       { outcome: 'succeeded', refunded: true },

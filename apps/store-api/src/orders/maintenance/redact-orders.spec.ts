@@ -114,7 +114,7 @@ describe('redacting orders', () => {
     };
     const old = await placeDaysAgo('pm_declined', 31);
     const young = await placeDaysAgo('pm_declined', 29);
-    const underWay = await placeDaysAgo('pm_ok', 31);
+    const inProgress = await placeDaysAgo('pm_ok', 31);
     expect(await redactOldAddresses(store.database, 0)).toBe(0);
     expect(await store.database.row(stored, [old.creator.id])).toMatchObject({ redacted: false });
     expect(await redactOldAddresses(store.database, 30)).toBe(1);
@@ -123,6 +123,6 @@ describe('redacting orders', () => {
       address: redacted,
     });
     expect(await store.database.row(stored, [young.creator.id])).toMatchObject({ redacted: false });
-    expect(await store.database.row(stored, [underWay.creator.id])).toMatchObject({ redacted: false });
+    expect(await store.database.row(stored, [inProgress.creator.id])).toMatchObject({ redacted: false });
   });
 });

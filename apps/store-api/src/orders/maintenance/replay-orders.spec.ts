@@ -63,7 +63,7 @@ describe('replayed orders', () => {
       'creator-api.replay',
       replayOrders(store.database, systemClock, 4),
     );
-    expect(published).toBe(6);
+    expect(published).toBe(6); // the orders of the test before
     const connection = await connect(store.broker.url);
     const channel = await connection.createChannel();
     const taken: unknown[] = [];

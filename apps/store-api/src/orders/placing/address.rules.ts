@@ -9,7 +9,7 @@ export interface AddressParts {
   readonly province_code?: string | undefined;
 }
 
-// libaddressinput requires a province in 36 countries; only in these is a parcel delayed without it.
+// libaddressinput requires a province in 36 countries; only in these six is a parcel delayed without one.
 export const countriesRequiringProvince: readonly string[] = ['US', 'CA', 'AU', 'JP', 'BR', 'MX'];
 
 /**

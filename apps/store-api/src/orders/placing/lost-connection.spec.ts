@@ -8,7 +8,10 @@ const readBusyConnections = statement(
   "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'proxied' AND state <> 'idle'",
 );
 
-/** The connection is lost after these numbers of packets. Placing an order sends fewer than the last. */
+/**
+ * The connection is lost after these numbers of packets. Placing an order sends fewer than 12, so it is
+ * interrupted after each of its packets.
+ */
 const packetCounts = Array.from({ length: 12 }, (_, index) => index + 1);
 
 describe('POST /v1/orders whose connection to PostgreSQL is lost', () => {

@@ -84,7 +84,7 @@ describe('POST /v1/orders/estimate', () => {
     expect([body.cost, body.shipping]).toEqual([view.billing.amount, view.shipping]);
   });
 
-  it('reads pricing data that do not contain the index of the request in its batch', async () => {
+  it('reads pricing data without `index`, the number of the request in a shared statement', async () => {
     const quote = store.app.get(SealedQuotes).open(creator.id, rate);
     if (quote === undefined) throw new Error('The shipping rate could not be opened.');
     const data = await store.app.get(ReadPricing).run(creator.id, [sku], quote);

@@ -41,8 +41,8 @@ interface OrderToPrice<Item extends RequestedItem> {
 }
 
 /**
- * Prices an order by its quote and the catalogue. Checks the stock without taking it: it may be gone before
- * the order is written.
+ * Prices an order by its quote and the catalogue. Checks the stock without taking it, so pieces may be gone
+ * before the order is written.
  */
 @Injectable()
 export class PriceOrder {

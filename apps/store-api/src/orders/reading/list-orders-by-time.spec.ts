@@ -68,8 +68,9 @@ describe('GET /v1/orders with times', () => {
       '02-01T00:08',
       '02-01T00:09',
     ]);
-    const both = 'updated_since=2026-02-01T00:00:00Z&created_after=2026-01-01T00:08:00Z&status=processing';
-    expect(await times(both, 'created_at')).toEqual(['01-01T00:10', '01-01T00:09']);
+    const combined =
+      'updated_since=2026-02-01T00:00:00Z&created_after=2026-01-01T00:08:00Z&status=processing';
+    expect(await times(combined, 'created_at')).toEqual(['01-01T00:10', '01-01T00:09']);
   });
 
   it('returns an order that changes while the pages are read at the end, even if it was returned before', async () => {
@@ -118,7 +119,7 @@ describe('GET /v1/orders with times', () => {
     }
   });
 
-  it('binds a cursor to no times if the list has none, so that cursors from before these filters stay valid', () => {
+  it('binds a cursor to no times if the list has none, so that cursors from before the time filters stay valid', () => {
     expect(boundValues('creator', { limit: 25, platform: 'shopify' })).toEqual([
       'orders',
       'creator',

@@ -100,7 +100,7 @@ describe('GET /v1/orders', () => {
     ['platform', 'store_id'],
   ] as const)('reads no rows that match only one of the filters %s and %s', async (filter, secondFilter) => {
     const owner = await store.creator();
-    // One half of the orders has the first value, the other half the second one.
+    // One half of the orders has the first value, the other half the second one; no order has both.
     await copyOrders(owner, 5000, '2025-01-01T00:00:00Z');
     await store.database.run(changeFilterValues, [owner.id]);
     await copyOrders(owner, 5000, '2025-02-01T00:00:00Z');
@@ -142,7 +142,7 @@ describe('GET /v1/orders', () => {
       list(`?platform=bandcamp&${cursor}`),
       list(`?platform=shopify&status=processing&${cursor}`),
       list(`?platform=shopify&${cursor}`, otherCreator.token),
-      list('?cursor=eyJ9.AAAAAAAAAAAAAAAAAAAAAA'),
+      list('?cursor=eyJ9.AAAAAAAAAAAAAAAAAAAAAA'), // has the form of a cursor, with a wrong signature
       store.get(`/store/v1/releases?${cursor}`, creator.token),
     ]);
     for (const { status, body: envelope } of responses)

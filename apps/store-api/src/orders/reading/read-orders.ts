@@ -14,7 +14,8 @@ interface OrderKey {
 }
 
 const requested = new JsonRows<OrderKey>('requested', { order_id: 'uuid', creator_id: 'uuid' });
-// Returns no row for an order of another creator.
+// Returns no row for an order of another creator. LIMIT keeps PostgreSQL from turning the subquery into a
+// join (`JsonRows`).
 export const readOrders = statement(
   'orders.read',
   `SELECT requested.index, id, status, platform, store_id, external_order_id, currency, total_amount, item_count,

@@ -57,7 +57,7 @@ describe('a killed store-api', () => {
   /** Expects the events in any order: another process publishes what the killed one had begun to publish. */
   const expectEvents = async (creator: Creator, expected: readonly string[]) =>
     expect((await helpers.events(creator, 'order.')).toSorted()).toEqual(expected.toSorted());
-  const expectOneRefund = async (creator: Creator) => {
+  const expectRefundAndReturn = async (creator: Creator) => {
     await helpers.completeAll(creator);
     expect(await helpers.providerCharges(creator)).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
     expect(await helpers.stock(creator)).toEqual([10]);
@@ -101,7 +101,7 @@ describe('a killed store-api', () => {
       const countedBefore = await placedOrdersWith(status);
       const response = await helpers.place(creator, body, idempotencyKey);
       expect([response.status, response.body.status]).toEqual([201, status]);
-      const isReplay = point === 'order-settled';
+      const isReplay = point === 'order-settled'; // the only point at which the response is stored
       expect(await placedOrdersWith(status)).toBe(countedBefore + (isReplay ? 0 : 1));
       expect(await helpers.orderCount(creator)).toBe(1);
       expect(await statusOf(creator, response.body.id)).toBe(status);
@@ -151,29 +151,32 @@ describe('a killed store-api', () => {
   it.each<[FaultPoint, string | undefined]>([
     ['order-cancelled-uncommitted', undefined],
     ['order-cancelled', 'true'],
-  ])('at %s: a repeated cancellation results in one refund', async (point, replayed) => {
-    const { creator, body } = await prepareOrder('pm_ok');
-    const { body: order } = await helpers.place(creator, body);
-    const idempotencyKey = newKey();
-    const dying = await startDyingAt(point);
-    await dying.untilReady();
-    await expect(dying.cancel(creator, order.id, idempotencyKey)).rejects.toThrow();
-    await expectKilledAndEndLeases(dying, creator);
+  ])(
+    'at %s: a repeated cancellation refunds the charge and returns the stock once',
+    async (point, replayed) => {
+      const { creator, body } = await prepareOrder('pm_ok');
+      const { body: order } = await helpers.place(creator, body);
+      const idempotencyKey = newKey();
+      const dying = await startDyingAt(point);
+      await dying.untilReady();
+      await expect(dying.cancel(creator, order.id, idempotencyKey)).rejects.toThrow();
+      await expectKilledAndEndLeases(dying, creator);
 
-    const path = `/store/v1/orders/${order.id}/cancel`;
-    const repeated = await store.post(path, creator.token, {}, idempotencyKey);
-    expect([repeated.status, repeated.body.status]).toEqual([200, 'cancelled']);
-    expect(repeated.get('idempotent-replayed')).toBe(replayed);
-    await expectOneRefund(creator);
-  });
+      const path = `/store/v1/orders/${order.id}/cancel`;
+      const repeated = await store.post(path, creator.token, {}, idempotencyKey);
+      expect([repeated.status, repeated.body.status]).toEqual([200, 'cancelled']);
+      expect(repeated.get('idempotent-replayed')).toBe(replayed);
+      await expectRefundAndReturn(creator);
+    },
+  );
 
-  it('returns the money and the stock once when it dies at the fault point "refunded"', async () => {
+  it('refunds the charge and returns the stock once when it dies at the fault point "refunded"', async () => {
     const { creator, body } = await prepareOrder('pm_ok');
     const { body: order } = await helpers.place(creator, body);
     await store.publishAndWait(cancelled(order.id));
     // The background loop of the process makes the refund.
     await expectKilledAndEndLeases(await startDyingAt('refunded'), creator);
 
-    await expectOneRefund(creator);
+    await expectRefundAndReturn(creator);
   });
 });

@@ -74,7 +74,8 @@ export class SettleOrder {
    * Never throws: the order exists, so the client gets its id. Returns `pending` without an outcome, which
    * leaves the order as it is, and after an error, although the commit may have succeeded.
    * @param database the pool of requests, or the background pool of the completer (docs/adr/0022)
-   * @param newOrder the order as this request has written it, with the pool of requests; saves reading it
+   * @param newOrder the order as this request has written it, which saves reading it; requires the pool of
+   *   requests
    */
   async run(
     database: Database,
