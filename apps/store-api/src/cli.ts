@@ -67,7 +67,10 @@ async function rechargeAndWait(database: Database, order: string) {
   return { order, ...recharge };
 }
 
-/** Compares payments with the configured provider. Only this command loads the provider's modules. */
+/**
+ * Compares payments with the configured provider. Only this command loads the provider's modules, since they
+ * would slow the start of every command down.
+ */
 async function reconcile(database: Database, range: TimeRange) {
   const { storeApiSettings } = await import('./config.js');
   const { choosePaymentGateway } = await import('./payments/choose-payment-gateway.js');

@@ -72,10 +72,10 @@ describe('the settings of the store-api', () => {
   it.each([{}, { NODE_ENV: 'production' }, { NODE_ENV: 'development' }])(
     'accept settings for tests only in tests (%j)',
     (environment) => {
-      const plain = { ...stripe, STRIPE_API_URL: 'http://127.0.0.1:1' };
+      const plainHttp = { ...stripe, STRIPE_API_URL: 'http://127.0.0.1:1' };
       expect(rejectedSettings({ ...environment, FAULT_POINT: 'charged' })).toEqual(['FAULT_POINT']);
-      expect(rejectedSettings({ ...environment, ...plain })).toEqual(['STRIPE_API_URL']);
-      expect(rejectedSettings({ ...plain, NODE_ENV: 'test', FAULT_POINT: 'charged' })).toBeUndefined();
+      expect(rejectedSettings({ ...environment, ...plainHttp })).toEqual(['STRIPE_API_URL']);
+      expect(rejectedSettings({ ...plainHttp, NODE_ENV: 'test', FAULT_POINT: 'charged' })).toBeUndefined();
     },
   );
 });

@@ -3,7 +3,7 @@ export const faultPoints = [
   'key-claimed',
   'order-written', // not committed
   'order-placed', // committed, not yet charged
-  'charged',
+  'charged', // the provider's result is not stored yet
   'next-key-taken', // the next idempotency key for Stripe is stored, but no request has used it
   'order-settled-uncommitted',
   'order-settled', // the client has no response yet

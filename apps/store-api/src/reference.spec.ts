@@ -78,7 +78,7 @@ describe('the API reference of the Store API', () => {
   it('is served as OpenAPI, with the addresses of this suite', async () => {
     const response = await request(store.server).get('/store/openapi.json').expect(200);
     expect(response.body.servers).toEqual([{ url: `${store.config.BASE_URL}/store` }]);
-    expect(response.text).not.toContain('localhost:8443');
+    expect(response.text).not.toContain('localhost:8443'); // the address in the generated file
     expect(response.get('content-type')).toMatch(/^application\/json/);
     expect(response.get('access-control-allow-origin')).toBe('*');
     expect(response.get('cache-control')).toBe('public, max-age=300');
@@ -93,7 +93,7 @@ describe('the API reference of the Store API', () => {
   });
 
   it.each(['/store/openapi.json', '/store/docs'])(
-    'is served at %s with an ETag for conditional requests, and with CORS for reads only',
+    'is served at %s to any origin and with an ETag for conditional requests, but not for POST',
     async (path) => {
       const first = await request(store.server).head(path).expect(200);
       const etag = first.get('etag') ?? '';

@@ -2,7 +2,7 @@ import type { ServiceReference } from '@fulfilment/api-reference';
 import { routesOf } from '@fulfilment/http-service';
 import { features } from './features.js';
 
-/** The part of the Store API that this service owns; webhook-worker owns the subscriptions. */
+/** The part of the Store API in this service; webhook-worker has the subscriptions and the event feed. */
 export const reference: ServiceReference = {
   routes: routesOf(features),
   tags: [

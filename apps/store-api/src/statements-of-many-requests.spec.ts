@@ -20,8 +20,9 @@ describe('the statements that concurrent requests share', () => {
 
   const statements = [claimNew, listPages, readPricing, readOrders, readSellable, settlePaidOrders];
 
-  // PostgreSQL plans the first five executions anyway.
+  // PostgreSQL plans the first five executions of any prepared statement.
   it.each(statements)('are not planned at each execution: $name', async (shared) => {
+    // The parameters of all these statements; each statement takes only its own.
     const values = { requested: '[]', paid: '[]', lease_ms: 1, statuses_before: ['pending'] };
     const plans = await scratch.database.transaction(async (tx) => {
       for (let execution = 0; execution < 8; execution += 1) await tx.run(shared, values);

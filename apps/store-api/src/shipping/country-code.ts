@@ -1,6 +1,7 @@
 import { Field } from '@fulfilment/api-reference';
 import { Transform } from 'class-transformer';
-import countries from 'i18n-iso-countries/index.js'; // without the names in all languages
+// The file without the names in all languages, which slow the start down.
+import countries from 'i18n-iso-countries/index.js';
 
 /** Lowest number that users may assign (ISO 3166-1 §8.1.3). i18n-iso-countries assigns one of these to XK. */
 const firstUserAssigned = 900;

@@ -21,7 +21,7 @@ describe('the price by weight bands', () => {
     expect(bandPrice(bands, weight)).toBe(amount);
   });
 
-  it('does not decrease with weight, as long as that of the bands does not', () => {
+  it('does not decrease with weight, as long as the prices of the bands do not', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100_000 }),

@@ -56,7 +56,7 @@ describe('test mode', () => {
     await orders.helpers.completeAll(order.creator);
     expect(await charges()).toMatchObject([{ outcome: 'succeeded', refunded: true }]);
     expect(await orders.helpers.stock(order.creator)).toEqual([10]);
-    expect(orders.stripe.requests).toEqual([]);
+    expect(orders.stripe.requests).toEqual([]); // no earlier test has placed a live order
   });
 
   it.each([
@@ -112,6 +112,7 @@ describe('test mode', () => {
       const received: string[] = [];
       for (let raw = await channel.get(queue); raw !== false; raw = await channel.get(queue))
         received.push(JSON.parse(raw.content.toString()).data.order.creator_id);
+      // order.created and order.processing of the live order
       expect(received).toEqual([live.creator.id, live.creator.id]);
     } finally {
       await connection.close();

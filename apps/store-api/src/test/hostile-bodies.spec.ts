@@ -37,7 +37,7 @@ describe('a request body of up to 256 KiB blocks the event loop of the Store API
         sendTo('/v1/orders'),
         runsForOrders,
       ),
-    120_000,
+    120_000, // milliseconds for all bodies
   );
 
   it(
@@ -47,6 +47,6 @@ describe('a request body of up to 256 KiB blocks the event loop of the Store API
         { country_code: 'GB', items: [{ sku: 'prod_none', quantity: 1 }] },
         sendTo('/v1/shipping-rates'),
       ),
-    120_000,
+    120_000, // milliseconds for all bodies
   );
 });
