@@ -28,7 +28,8 @@ const serverRows = z.tuple([
 ]);
 const readServer = `
   SELECT current_setting('server_version') AS version, pg_encoding_to_char(encoding) AS encoding,
-    has_database_privilege(datname, 'CREATE') AS may_create, current_setting('synchronous_commit') AS synchronous_commit,
+    has_database_privilege(datname, 'CREATE') AND coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
+    current_setting('synchronous_commit') AS synchronous_commit,
     (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms
   FROM pg_database WHERE datname = current_database()`;
 const names = z.array(z.object({ name: z.string() })).transform((rows) => rows.map(({ name }) => name));
@@ -89,7 +90,7 @@ async function serverFindings(pool: DataSource, { extensions, roles }: Deploymen
     ),
     ...findingIf(
       !row.may_create,
-      'The role may not create tables in its database, so migrations fail.',
+      'The role may not create extensions and tables in its database, so migrations fail.',
       'Run ALTER DATABASE … OWNER TO the role of the service.',
     ),
     ...findingIf(

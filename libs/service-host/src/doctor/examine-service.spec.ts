@@ -1,6 +1,6 @@
 import { startFakePooler, scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { type ScratchBroker, scratchBroker } from '@fulfilment/messaging/testing';
-import { freePort, listen, storeUrl } from '@fulfilment/testing';
+import { freePort, listen, storeUrl, uniqueName } from '@fulfilment/testing';
 import { connect, createServer } from 'node:net';
 import type { QueryRunner } from 'typeorm';
 import { examineService } from './examine-service.js';
@@ -66,6 +66,25 @@ describe('examineService', () => {
     expect(found.join('\n')).toMatch(/no-such-namespace\.facts, no-such-namespace\.creator-api\.facts/);
   });
 
+  it('reports a role that may not create tables', async () => {
+    const user = uniqueName('user');
+    const name = new URL(scratch.url).pathname.slice(1);
+    const query = (text: string) => scratch.dataSource.query(text);
+    await query(`CREATE ROLE ${user} LOGIN PASSWORD 'test' IN ROLE pg_monitor`);
+    try {
+      await query(`GRANT CREATE ON DATABASE ${name} TO ${user}`);
+      await query(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${user}`);
+      const url = new URL(scratch.url);
+      url.username = user;
+      url.password = 'test';
+      const found = await problems({ settings: { ...deployment.settings, DATABASE_URL: url.href } });
+      expect(found).toEqual([expect.stringContaining('may not create extensions and tables')]);
+    } finally {
+      await query(`DROP OWNED BY ${user}`);
+      await query(`DROP ROLE ${user}`);
+    }
+  });
+
   it('describes a connection pooler that drops the settings of a session', async () => {
     const pooler = await startFakePooler(scratch.url);
     try {
@@ -101,11 +120,12 @@ describe('examineService', () => {
       settings: {
         ...deployment.settings,
         DATABASE_URL: `postgres://u:hush@${closed}/d`,
+        DATABASE_DIRECT_URL: `postgres://u:hush@${closed}/d`,
         REDIS_URL: `redis://u:hush@${closed}`,
         RABBITMQ_URL: `amqp://u:hush@${closed}`,
       },
     });
-    for (const setting of ['DATABASE_URL', 'REDIS_URL', 'RABBITMQ_URL'])
+    for (const setting of ['DATABASE_URL and DATABASE_DIRECT_URL', 'REDIS_URL', 'RABBITMQ_URL'])
       expect(found.filter((line) => line.includes(setting))).toHaveLength(1);
     expect(found.join('\n')).not.toContain('hush');
   });

@@ -19,10 +19,15 @@ const minRabbitmqVersion = [3, 10];
 
 /** Examines the stores of a service, with the users of the service. */
 export async function examineService(deployment: Deployment): Promise<Finding[]> {
+  const { settings } = deployment;
+  const presentOf = (...names: readonly (keyof typeof settings)[]): string[] =>
+    names.filter((name) => settings[name] !== undefined);
   const findings = await Promise.all([
-    examineStore('PostgreSQL', 'DATABASE_URL', () => examinePostgres(deployment)),
-    examineStore('Redis', 'REDIS_URL', () => examineRedis(deployment)),
-    examineStore('RabbitMQ', 'RABBITMQ_URL', () => examineRabbitmq(deployment)),
+    examineStore('PostgreSQL', presentOf('DATABASE_URL', 'DATABASE_DIRECT_URL'), () =>
+      examinePostgres(deployment),
+    ),
+    examineStore('Redis', presentOf('REDIS_URL', 'REDIS_SENTINELS'), () => examineRedis(deployment)),
+    examineStore('RabbitMQ', ['RABBITMQ_URL'], () => examineRabbitmq(deployment)),
   ]);
   return findings.flat();
 }
@@ -71,7 +76,7 @@ async function examineRabbitmq({ name, settings }: Deployment): Promise<Finding[
 /** Examines a store. An error of the connection is a finding too. */
 async function examineStore(
   store: string,
-  setting: string,
+  settings: readonly string[],
   examine: () => Promise<Finding[]>,
 ): Promise<Finding[]> {
   try {
@@ -82,7 +87,7 @@ async function examineStore(
     return [
       {
         problem: `${store} cannot be used: ${reason instanceof Error ? reason.message : String(reason)}.`,
-        fix: `Check ${setting}, the user and its password, TLS, and the network policy.`,
+        fix: `Check ${settings.join(' and ')}, the user and its password, TLS, and the network policy.`,
       },
     ];
   }
