@@ -2,7 +2,10 @@ import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 
 /** Number of releases in the orders and postings of the benchmarks. */
 export const releaseCount = 40;
-/** Number at the end of the first release's UUID; the next releases have the next ones, creators 1 to 3. */
+/**
+ * The UUID of the first release ends with this number, and those of the next releases with the next numbers.
+ * The UUIDs of creators end with 1 to 3.
+ */
 const firstReleaseNumber = 4096;
 
 /** An order of two lines, placed now. The index chooses the two releases. */

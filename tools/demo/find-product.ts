@@ -23,5 +23,7 @@ async function findProduct(client: Client, fits: (availability: Availability) =>
     const product = products.find(({ status, availability }) => status === 'available' && fits(availability));
     if (product !== undefined) return product.id;
   }
-  throw new Failure('No available product of the demo data has enough stock.');
+  throw new Failure(
+    'No available product of the demo data fits: it has too little stock, or is a limited edition.',
+  );
 }

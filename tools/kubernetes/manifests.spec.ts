@@ -114,7 +114,7 @@ describe.each([...manifestSets()])('the Kubernetes manifests of %s', (set, manif
     (_name, { spec }) => {
       const { terminationGracePeriodSeconds = 0, containers } = spec.template.spec;
       const preStopSeconds = containers[0].lifecycle?.preStop.sleep.seconds ?? 0;
-      // Until the gateway, or a load balancer, has removed the address of the pod.
+      // In this time, the gateway or a load balancer removes the address of the pod.
       expect(preStopSeconds).toBeGreaterThanOrEqual(5);
       expect(terminationGracePeriodSeconds).toBeGreaterThan(preStopSeconds + shutdownMs / 1000);
       expect(shutdownMs).toBe(20_000); // otherwise the pattern above found another number

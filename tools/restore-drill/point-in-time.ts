@@ -79,8 +79,8 @@ export class PointInTimeBackup {
     await this.postgres.run('/bin/cp', ['-a', this.base, data]);
     await this.postgres.run('/usr/bin/touch', [join(data, 'recovery.signal')]);
     const copiedAtMs = performance.now();
-    // The documentation of `recovery_target_time` prefers a numeric offset (+00). The copied settings would
-    // archive into the same folder, and wait for a standby.
+    // `recovery_target_time` needs a numeric offset (+00) instead of Z. The last two settings replace copied
+    // ones, which would archive into the same folder and wait for a standby.
     const url = await this.postgres.startServer(
       restoredServerNumber,
       data,

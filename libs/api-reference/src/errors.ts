@@ -195,7 +195,8 @@ function errorHeaders(
     ...(status === 403 && { 'WWW-Authenticate': optional(wwwAuthenticate) }),
     ...(isTransient && { 'Retry-After': retryOnlyWithKey ? optional(retryAfter) : retryAfter }),
     ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
-    ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }), // a 401 has no caller with a quota
+    // A 401 is sent without them: it has no caller, and counts only for its network.
+    ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }),
   };
 }
 

@@ -38,7 +38,7 @@ rabbitmqctl set_topic_permissions warehouse suite.facts '${publishes}' '${binds}
   });
 
   it.each(queues)(
-    'allow only the owner of %s to declare, read and write it, and the owner to bind it to its patterns',
+    'allow only the owner of %s to declare, read and write it, and to bind it to its patterns',
     (queue) => {
       const owner = serviceOfQueue(queue);
       for (const user of storeUsers) {

@@ -5,7 +5,8 @@ const maxCharacters = 2048;
 // WHATWG's parser drops or rewrites white space, control characters and backslashes, so two parsers could see
 // different addresses. Bidirectional controls (UAX #9 §2) can make people read a different address.
 const forbiddenCharacters = /[\s\p{Cc}\p{Bidi_Control}\\]/u;
-// Also matches empty user information, which the parser removes (RFC 3986 §3.2.1), and repeated slashes.
+// Also matches empty user information, which the parser removes (RFC 3986 §3.2.1), after any number of
+// slashes, which the parser accepts.
 const userinfo = /^https?:\/*[^/?#]*@/i;
 // RFC 1035 §2.3.4; the name's 255 octets are 253 characters.
 const maxNameCharacters = 253;

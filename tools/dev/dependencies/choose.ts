@@ -139,11 +139,7 @@ function debianNames(names: readonly PackageName[]): string[] {
 }
 
 function installInstructions(names: readonly PackageName[]): string {
-  const instructions = `Not found on this machine: ${names.join(', ')}. Install them, on Debian or Ubuntu with:
-  ${aptCommand(debianNames(names))}`;
-  const stores = dependencyNames.filter((name) => names.includes(name));
-  if (stores.length === 0)
-    return names.includes('nginx') ? `${instructions}\nor start Docker.` : instructions;
-  const urls = stores.map((name) => `${name.toUpperCase()}_URL`).join(', ');
-  return `${instructions}\nor start Docker, or set ${urls}.`;
+  return `Not found on this machine: ${names.join(', ')}. Install them, on Debian or Ubuntu with:
+  ${aptCommand(debianNames(names))}
+For stores, Docker or the settings POSTGRES_URL, REDIS_URL and RABBITMQ_URL may replace programs.`;
 }

@@ -15,7 +15,7 @@ export interface SecondFactorConfirmation {
 
 /**
  * Confirms a second factor, and in the same commit signs out all other browsers and ends the token families
- * with `offline_access` of first-party apps, which began without this factor. Returns the
+ * with `offline_access` of first-party apps, since these families began without the factor. Returns the
  * recovery codes; undefined when the code is wrong or no set-up is open.
  */
 export async function confirmSecondFactor(

@@ -5,8 +5,8 @@ import { CONFIG, type AuthServerSettings } from '../config.js';
 import type { Cookie } from '../pages/page-result.interceptor.js';
 
 /**
- * Maximum number of accounts in one cookie, the most recent first. Its value is `<id>.<signature>` for each
- * account, joined by `~`.
+ * Maximum number of accounts in one cookie, the most recent first. The value of the cookie is
+ * `<id>.<signature>` for each account, joined by `~`.
  */
 const maxAccounts = 5;
 const maxAgeMs = 400 * 24 * 3_600_000; // the longest a browser keeps a cookie (RFC 6265bis §5.5)

@@ -53,7 +53,8 @@ const claimLeaseMs = 5_000;
 const expiredSql = (key: string): string => `${key}.created_at < now() - interval '24 hours'`;
 /**
  * SQL condition: another request may claim the key. Any request may if the key is expired, or if its request
- * died before it wrote an order; after that, only a request with the same fingerprint, which continues it.
+ * died before it wrote an order; after that, only a request with the same fingerprint, which continues the
+ * order.
  */
 const claimableSql = (key: string, fingerprint: string): string =>
   `(${expiredSql(key)}

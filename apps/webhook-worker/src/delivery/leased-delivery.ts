@@ -30,6 +30,6 @@ export interface LeasedDelivery {
   readonly previousSigningKey: Buffer | null;
   /** Token of the lease, which all deliveries of a claim have in common. */
   readonly token: string;
-  /** In ms of `performance.now()`. An attempt that could last longer is not started. */
+  /** In ms of `performance.now()`. An attempt that could end later is not started. */
   readonly leaseEndsAtMs: number;
 }

@@ -206,7 +206,7 @@ export async function aClient(
     token,
     claims: tokenClaims,
     get: (path = '') => send('get', path),
-    // `Object` only narrows the type of the body.
+    // `Object` narrows the type; a body that is an object stays as it is.
     post: (body: unknown, path = '', headers: Readonly<Record<string, string>> = {}) =>
       send('post', path).set(headers).send(Object(body)),
     patch: (id: string, body: unknown) => send('patch', `/${id}`).send(Object(body)),

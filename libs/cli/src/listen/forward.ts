@@ -12,7 +12,7 @@ export interface ForwardTarget {
   readonly secret: string;
 }
 
-/** The same as the default of webhook-worker (docs/receiving-webhooks.md). */
+/** The timeout of a delivery, the default of webhook-worker (docs/receiving-webhooks.md). */
 const timeoutMs = 15_000;
 
 /** The HTTP status of the receiver's response, or why there is none. */

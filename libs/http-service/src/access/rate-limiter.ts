@@ -73,7 +73,7 @@ export class RateLimiter<Name extends string = RateLimitName | 'anonymous'> {
     redis.client.defineCommand('grantPermits', { numberOfKeys: 1, lua: grantPermits });
   }
 
-  /** Takes a request from the caller's quota. Returns undefined while Redis is down: nothing is limited. */
+  /** Takes a request from the caller's quota. Returns undefined, so no limit, when Redis did not respond. */
   take(name: Name, caller: string): Promise<RateLimitDecision | undefined> {
     return this.takeFrom(`rate:${name}:${caller}`, this.quotas[name]);
   }

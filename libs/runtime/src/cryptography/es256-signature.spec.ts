@@ -22,7 +22,7 @@ describe('ES256 signatures', () => {
   ])('encode a number with %s in as few bytes as possible', (_name, number, encoded) => {
     const signature = Buffer.from(`${number}${'01'.repeat(32)}`, 'hex');
     const der = es256ToDer(signature);
-    // The second number takes 34 bytes: tag, length and 32 digits.
+    // The second number takes 34 bytes: tag, length and 32 bytes of value.
     expect(der?.toString('hex')).toBe(
       `30${(encoded.length / 2 + 34).toString(16)}${encoded}0220${'01'.repeat(32)}`,
     );

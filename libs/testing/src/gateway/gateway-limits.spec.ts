@@ -77,7 +77,7 @@ describe('the limits of the gateway', () => {
       await untilRejected(() => `::ffff:203.0.113.${host}`);
       return (await send(`203.0.113.${host}`)).status === 429;
     });
-    expect((await send('::ffff:198.51.100.4')).status).toBe(200); // mapped addresses are separate clients
+    expect((await send('::ffff:198.51.100.4')).status).toBe(200); // another client, in the same /64
   });
 
   it('reject more concurrent requests than a client may have, until one has ended', async () => {

@@ -8,7 +8,7 @@ import { isStorableText } from '../../http/storable-text.js';
 import { digestsMatch, parsePresentedToken, type PresentedToken } from '../access-tokens/access-tokens.js';
 import type { OidcServer } from '../oidc-server.js';
 
-/** The headers of oidc-provider's response; introspection.spec.ts compares its responses with ours. */
+/** The headers of oidc-provider's response. introspection.spec.ts compares the responses of both. */
 const responseHeaders = {
   'Cache-Control': 'no-store',
   'Access-Control-Allow-Origin': '*',

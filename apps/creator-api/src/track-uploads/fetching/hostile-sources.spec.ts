@@ -183,7 +183,7 @@ describe('the download of audio from a hostile server', () => {
     expect(visited).toBe(0);
   });
 
-  it('connects to no private address, in the URL or to which the host name resolves after the check', async () => {
+  it('connects to no private address, whether the URL contains it or the host name resolves to it after the check', async () => {
     const before = server.requests();
     const rebinding = new GuardedClient({
       allowLoopback: false,

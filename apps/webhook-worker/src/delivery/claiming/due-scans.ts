@@ -5,7 +5,7 @@ import { setNewest } from '../../set-newest.js';
 /** Bounds the memory: beyond it, the entry that was used least recently is deleted; its next scan is full. */
 const maxSubscriptions = 50_000;
 
-/** Where the next scan for due deliveries of a subscription starts, for each subscription (`ScanStart`). */
+/** For each subscription, where its next scan for due deliveries starts (`ScanStart`). */
 @Injectable()
 export class DueScans {
   protected readonly times: ScanTimes = {}; // the defaults; a test overrides them

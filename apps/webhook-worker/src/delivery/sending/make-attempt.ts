@@ -37,7 +37,7 @@ export class MakeAttempt {
       this.windows.record(delivery, windowAtStart, exchange);
       await this.settlements.settle({ delivery, exchange });
     } catch (error) {
-      // No result is stored, so the failure does not count against the receiver.
+      // Only a stored result changes the health of the receiver, so this error does not.
       this.logger.error(
         { error, delivery_id: publicId('whd', delivery.id), attempt: delivery.number },
         'An attempt could not be made, or its result could not be stored; the delivery is retried when its lease ends.',
