@@ -1,4 +1,4 @@
-import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
+import { guardedClientSettings, rejectLoopbackTargetsOfPublicSuite } from '@fulfilment/guarded-fetch';
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service/settings';
 import { delaysSetting, integerSetting, keyPrefix } from '@fulfilment/runtime';
 import { z } from 'zod';
@@ -66,7 +66,7 @@ const settings = apiSettings.extend({
   ),
   ...guardedClientSettings,
 });
-export const creatorApiSettings = settings.superRefine(rejectLoopbackTargetsInPublic);
+export const creatorApiSettings = settings.superRefine(rejectLoopbackTargetsOfPublicSuite);
 export type CreatorApiSettings = z.output<typeof creatorApiSettings>;
 
 export { CONFIG } from '@fulfilment/runtime';

@@ -1,4 +1,4 @@
-import { guardedClientSettings, rejectLoopbackTargetsInPublic } from '@fulfilment/guarded-fetch';
+import { guardedClientSettings, rejectLoopbackTargetsOfPublicSuite } from '@fulfilment/guarded-fetch';
 import { apiSettings } from '@fulfilment/http-service/settings';
 import { delaysSetting, integerSetting, keyPrefix, keyring, poolSize, secret } from '@fulfilment/runtime';
 import { z } from 'zod';
@@ -61,7 +61,7 @@ const settings = apiSettings.extend({
   ),
   ...guardedClientSettings,
 });
-export const webhookWorkerSettings = settings.superRefine(rejectLoopbackTargetsInPublic);
+export const webhookWorkerSettings = settings.superRefine(rejectLoopbackTargetsOfPublicSuite);
 export type WebhookWorkerSettings = z.output<typeof webhookWorkerSettings>;
 
 /**

@@ -4,4 +4,8 @@ export type { Exchange } from './exchange.js';
 export { outcomes, type Outcome } from './outcome.rules.js';
 export { hostAndPort, targetUri } from './target-url.rules.js';
 export type { ResolvedAddress } from './resolve-addresses.js';
-export { guardedClientSettings, rejectLoopbackTargetsInPublic, relaxedTargetSettings } from './settings.js';
+export {
+  guardedClientSettings,
+  rejectLoopbackTargetsOfPublicSuite,
+  relaxedTargetSettings,
+} from './settings.js';

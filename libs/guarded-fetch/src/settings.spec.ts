@@ -1,11 +1,15 @@
 import { serviceSettings } from '@fulfilment/runtime';
 import { z } from 'zod';
-import { guardedClientSettings, rejectLoopbackTargetsInPublic, relaxedTargetSettings } from './settings.js';
+import {
+  guardedClientSettings,
+  rejectLoopbackTargetsOfPublicSuite,
+  relaxedTargetSettings,
+} from './settings.js';
 
 const schema = serviceSettings
   .pick({ BASE_URL: true })
   .extend(guardedClientSettings)
-  .superRefine(rejectLoopbackTargetsInPublic);
+  .superRefine(rejectLoopbackTargetsOfPublicSuite);
 const rejectedSettings = (BASE_URL: string, ALLOW_LOOPBACK_TARGETS: string) =>
   schema.safeParse({ BASE_URL, ALLOW_LOOPBACK_TARGETS }).error?.issues.map(({ path }) => path.join('.'));
 
@@ -17,9 +21,12 @@ describe('BLOCKED_NETWORKS', () => {
       BLOCKED_NETWORKS: ['10.1.0.0/16', '2001:db8::/32'],
     });
     expect(parse('').data).toMatchObject({ BLOCKED_NETWORKS: [] });
+    expect(parse('10.0.0.0/8, 11.0.0.0/8').data).toMatchObject({
+      BLOCKED_NETWORKS: ['10.0.0.0/8', '11.0.0.0/8'],
+    });
   });
 
-  it.each(['10.0.0.0', '10.0.0.0/33', '10.0.0.0/8, 11.0.0.0/8', 'intranet/8', '2001:db8::/129'])(
+  it.each(['10.0.0.0', '10.0.0.0/33', '10.0.0.0/8 11.0.0.0/8', 'intranet/8', '2001:db8::/129'])(
     'is rejected, with the required form, when it is "%s"',
     (text) => {
       expect(parse(text).error?.issues).toMatchObject([

@@ -17,7 +17,12 @@ export const guardedClientSettings = {
   BLOCKED_NETWORKS: z
     .string()
     .default('')
-    .transform((text) => text.split(',').filter((network) => network !== ''))
+    .transform((text) =>
+      text
+        .split(',')
+        .map((network) => network.trim())
+        .filter((network) => network !== ''),
+    )
     .refine(
       (networks) => z.array(cidr).safeParse(networks).success,
       'must be networks in CIDR form, separated by commas',
@@ -33,7 +38,7 @@ type Settings = Pick<ServiceSettings, 'BASE_URL' | 'AUTH_URL'> & {
 };
 
 /** For `superRefine` of the service's settings: only a suite on this machine may allow loopback targets. */
-export function rejectLoopbackTargetsInPublic(
+export function rejectLoopbackTargetsOfPublicSuite(
   settings: Pick<Settings, 'BASE_URL' | 'ALLOW_LOOPBACK_TARGETS'>,
   context: Pick<z.RefinementCtx, 'addIssue'>,
 ): void {
