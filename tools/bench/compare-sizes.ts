@@ -4,7 +4,7 @@ import type { BenchContext } from './bench-context.ts';
 import { figure, type Figure } from './figures.ts';
 import { alternate, type Sample, ratio, type Rounds } from './rounds.ts';
 
-/** An idle PostgreSQL process takes up to 10 s to report which pages it has read. */
+/** An idle PostgreSQL process takes up to 10 s to report how many pages it has read. */
 const statisticsDelayMs = 11_000;
 /** A path (`MeasurePath`) may be slower with many rows by this factor at most. */
 const maxSlowdown = 1.5;
@@ -16,7 +16,7 @@ export interface BySize<Value> {
 }
 
 /**
- * Measures a path once: one kind of request, or deliveries, which then count as requests.
+ * Measures a path once: one kind of request, or the delivery of webhooks, each of which counts as a request.
  * @param onCompleted called with the number of requests since its last call
  */
 export type MeasurePath = (onCompleted: (requests: number) => void) => Promise<Sample>;

@@ -39,6 +39,7 @@ describe('a roll-out', () => {
     expect(outcomes.get('store-api')).toEqual({ schema: [], mixed: [] });
   });
 
+  // schema: failures after the migration; mixed: after the replacement, next to services of the last release.
   it.each([
     ['migrate store-api', { schema: [expect.stringContaining('An order was lost.')], mixed: [] }],
     ['replace store-api', { schema: [], mixed: [expect.stringContaining('An order was lost.')] }],

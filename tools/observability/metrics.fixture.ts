@@ -68,7 +68,7 @@ export function faultsOf(query: string, metrics: ReadonlyMap<string, RegisteredM
     }
   }
   const groups = groupLabelsOf(query).filter((label) => !known.has(label));
-  return [...faults, ...groups.map((label) => `groups by ${label}`)];
+  return [...faults, ...groups.map((label) => `groups by ${label}, which no metric of the query has`)];
 }
 
 function namesIn(list: string): string[] {

@@ -10,19 +10,22 @@ const report = z.object({
 });
 
 export interface AuditResult {
-  /** Also true if nothing was compared. */
+  /** Also true if nothing was checked. */
   readonly ok: boolean;
   readonly lines: readonly string[];
 }
 
 /**
  * Evaluates the output of `npm audit --json`. With an error, or without the member `vulnerabilities`, nothing
- * was compared, for example because the registry was unreachable. A report in another format fails.
+ * was checked, for example because the registry was unreachable. A report in another format fails.
  */
 export function evaluateAudit(output: string): AuditResult {
   const { data, error: formatError } = report.safeParse(parseJson(output));
   if (data === undefined)
-    return { ok: false, lines: [`npm audit has another format: ${oneLine(z.prettifyError(formatError))}`] };
+    return {
+      ok: false,
+      lines: [`The output of npm audit has an unexpected format: ${oneLine(z.prettifyError(formatError))}`],
+    };
   const { vulnerabilities, error, message } = data;
   if (vulnerabilities === undefined || error !== undefined) {
     const reason = error?.summary || error?.code || message || 'no report';

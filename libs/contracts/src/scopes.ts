@@ -17,7 +17,7 @@ export const storeScopes = {
   'shipping:read': 'Quote shipping rates and read the service catalogue',
   'webhooks:read': 'Read webhook subscriptions and delivery history',
   'webhooks:create': 'Create webhook subscriptions',
-  'webhooks:update': 'Update webhook subscriptions, send test events and repeat deliveries',
+  'webhooks:update': 'Update webhook subscriptions, send test events, and retry or recover deliveries',
   'webhooks:delete': 'Delete webhook subscriptions',
 } as const;
 

@@ -16,7 +16,7 @@ export function chaosPorts(base: number) {
   return {
     ...portsFrom(base),
     postgresServers: portsAt(31, 3), // the third is restored from a backup
-    postgresReplication: base + 34,
+    postgresReplication: base + 34, // stable address from which a standby replicates
     // Stable addresses of the primary: for administrators, then for each service.
     postgresPorts: portsAt(35, serviceNames.length + 1),
     redisServers: portsAt(41, 2),

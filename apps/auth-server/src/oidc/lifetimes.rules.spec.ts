@@ -2,10 +2,11 @@ import { grantLifetimeSeconds, lifetimeSeconds, refreshTokenLifetimeSeconds } fr
 
 const daySeconds = 24 * 3600;
 
-it('a refresh extends the refresh token by 30 days, up to the 90 days of its family', () => {
+it('a refresh extends the refresh token by 30 days, up to the 90 days of its family, and by at least a second', () => {
   expect(refreshTokenLifetimeSeconds(0, 0)).toBe(30 * daySeconds);
   expect(refreshTokenLifetimeSeconds(0, 60 * daySeconds)).toBe(30 * daySeconds);
   expect(refreshTokenLifetimeSeconds(0, 80 * daySeconds)).toBe(10 * daySeconds);
+  // oidc-provider accepts no shorter lifetime.
   expect(refreshTokenLifetimeSeconds(0, 90 * daySeconds)).toBe(1);
   expect(refreshTokenLifetimeSeconds(0, 91 * daySeconds)).toBe(1);
 });

@@ -108,7 +108,7 @@ export const deleteUnconfirmedSecondFactor = statement(
   'second-factors.remove-unconfirmed',
   'DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL',
 );
-/** Deletes the second factor of a person and the recovery codes. */
+/** Deletes the second factor of a person and, by the foreign key (ON DELETE CASCADE), the recovery codes. */
 export const deleteSecondFactor = statement(
   'second-factors.remove',
   'DELETE FROM second_factors WHERE user_id = $1',

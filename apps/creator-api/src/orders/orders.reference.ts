@@ -52,7 +52,7 @@ export const exportOrders = {
     notVisible('creator'),
     {
       when: '`from` is after `to`.',
-      example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
+      example: new ValidationFailed([{ field: 'from', reason: 'must not be after `to`' }]),
     },
     { when: 'Another export of your organisation is running.', example: new RateLimited(1) },
   ],

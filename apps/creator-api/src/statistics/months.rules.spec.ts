@@ -34,8 +34,8 @@ describe('requestedMonths', () => {
   });
 
   it.each([
-    [{ from: '2026-02', to: '2026-01' }, 'must not be after to'],
-    [{ from: '2023-01', to: '2026-01' }, 'must be at most 35 months before to'],
+    [{ from: '2026-02', to: '2026-01' }, 'must not be after `to`'],
+    [{ from: '2023-01', to: '2026-01' }, 'must be at most 35 months before `to`'],
   ])('rejects the range %j', (requested, reason) => {
     expect(() => requestedMonths(requested, now)).toThrow(
       expect.objectContaining({ details: [{ field: 'from', reason }] }),

@@ -22,9 +22,9 @@ export function requestedMonths(
   rejectYear0000(requested);
   const range = monthRange(requested, now);
   const months = monthsOf(range);
-  if (months.length === 0) throw new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]);
+  if (months.length === 0) throw new ValidationFailed([{ field: 'from', reason: 'must not be after `to`' }]);
   if (months.length > maxMonths) {
-    const reason = `must be at most ${maxMonths - 1} months before to`;
+    const reason = `must be at most ${maxMonths - 1} months before \`to\``;
     throw new ValidationFailed([{ field: 'from', reason }]);
   }
   return { range, months };

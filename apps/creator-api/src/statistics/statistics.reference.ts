@@ -10,7 +10,7 @@ const errors = [notVisible('creator')];
 
 export const invalidMonthRange = {
   when: '`from` is after `to`, or more than 35 months before it, or one of them is in the year 0000.',
-  example: new ValidationFailed([{ field: 'from', reason: 'must not be after to' }]),
+  example: new ValidationFailed([{ field: 'from', reason: 'must not be after `to`' }]),
 };
 
 const monthOfPosting = [

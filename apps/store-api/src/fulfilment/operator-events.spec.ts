@@ -5,6 +5,10 @@ import { orderHelpers } from '../orders/order-helpers.fixture.js';
 import { startStoreApi, type StoreApiUnderTest } from '../test/store-api.fixture.js';
 import { atMinute, delivered, shipped } from './fulfilment.fixture.js';
 
+const recordsAbout = statement(
+  'test.records-about',
+  'SELECT command FROM operator_audit WHERE $1 = ANY(subjects)',
+);
 const recordsOfOperator = statement(
   'test.records-of-operator',
   'SELECT command, subjects, outcome FROM operator_audit WHERE operator = $1',
@@ -29,6 +33,7 @@ describe('a fulfilment event of an operator', () => {
     expect(await recordsOf('ann')).toEqual([
       { command: 'fulfilment.stock_set', subjects: [ofOperator.id], outcome: 'done' },
     ]);
+    expect(await store.database.rows(recordsAbout, [ofWarehouse.id])).toEqual([]);
   });
 
   it('is recorded once when it is applied, not when it is deferred', async () => {

@@ -73,7 +73,8 @@ export function orderHelpers(store: StoreApiUnderTest) {
     await eventually(
       async () => (await store.database.row<{ messages: number }>(outboxSize))?.messages === 0,
     );
-    // About no order and no product. It arrives last, since the test's queue is first in, first out.
+    // A message about no order and no product, which no assertion counts. The test's queue is first in, first
+    // out, so when it has arrived, all earlier messages have.
     const last = messages.trackProcessed.make(
       { release_id: uuidv7(), track_id: uuidv7(), title: null, position: null, duration_seconds: 0 },
       { occurredAt: new Date() },

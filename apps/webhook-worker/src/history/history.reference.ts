@@ -46,7 +46,7 @@ export const listOrderDeliveries = {
   tag,
   summary: 'List deliveries about an order',
   description:
-    'Returns the deliveries about an order, newest first: those to all subscriptions of your app, for a first-party app those to all apps of the creator. ' +
+    'Returns the deliveries about an order, newest first. A third-party app gets the deliveries of its own subscriptions; a first-party app gets those of all apps of the creator. ' +
     'Deliveries are kept for 30 days, unless the subscription is deleted earlier. For an unknown order the list is empty.',
   response: { description: 'A page of deliveries.', shape: pageOfOrder },
 } as const satisfies OperationDoc<typeof pageOfOrder>;
@@ -56,7 +56,7 @@ export const readHealth = {
   tag,
   summary: 'Read the health of a receiver',
   description:
-    'Returns success rate, response times and outcomes of the newest attempts, the number of due deliveries, and when the subscription would be disabled.',
+    'Returns success rate, response times and outcomes of the newest attempts, the number of due deliveries, and when the subscription will be disabled if no attempt succeeds before.',
   path: { id: subscription },
   response: { description: 'The health of the receiver.', shape: healthShape },
   errors: [unknownSubscription],
@@ -80,8 +80,8 @@ export const retryDelivery = {
   summary: 'Retry a delivery',
   description:
     'Makes one attempt now with the same id and bytes, in addition to the retry schedule. It works in any status of the delivery, and also while the subscription is disabled. ' +
-    'If the attempt fails, a delivery that had succeeded, had failed or was held keeps its status. An open delivery is `retrying` and due as before, or `held` if the subscription is disabled. ' +
-    'If the receiver responds with 410, a delivery that was open or held becomes `failed`, and the subscription is disabled unless it was a test event or has another URL by then. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
+    'If the attempt fails, a delivery that had succeeded, had failed or was held keeps its status. A delivery that was pending or retrying becomes `retrying` and is due as before, or `held` if the subscription is disabled; a test event becomes `failed`. ' +
+    'If the receiver responds with 410 and the subscription still has the same URL, a delivery that was pending, retrying or held becomes `failed`, and the subscription is disabled, but not by a test event. The limit is 60 retries per minute for each subscription; a retry of a test event counts as a test event.',
   path: { id: subscription, delivery_id: delivery },
   response: {
     description: 'The delivery, due for an attempt.',
@@ -126,7 +126,7 @@ export const recoverDeliveries = {
   errors: [
     {
       when: '`until` is before `since`.',
-      example: new ValidationFailed([{ field: 'until', reason: 'must not be before since' }]),
+      example: new ValidationFailed([{ field: 'until', reason: 'must not be before `since`' }]),
     },
     unknownSubscription,
     {

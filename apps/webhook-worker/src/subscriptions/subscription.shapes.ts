@@ -62,12 +62,14 @@ export const subscriptionShape = z
       .min(0)
       .max(maxCountedDue)
       .optional()
-      .describe('Number of deliveries that are due and wait to be sent; 1000 stands for more. Not in lists'),
+      .describe(
+        'Number of deliveries that are due and wait to be sent; 1000 means 1000 or more. Not in lists',
+      ),
     oldest_due_at: z.iso
       .datetime()
       .nullable()
       .optional()
-      .describe('When the oldest of them became due; null if there are none. Not in lists'),
+      .describe('When the oldest due delivery became due; null if none is due. Not in lists'),
   })
   .meta({
     id: 'WebhookSubscription',

@@ -90,11 +90,11 @@ describe('RateLimiter', () => {
     expect(replica.redis.commands - before).toBe(10);
   });
 
-  it('returns the unused permits of a share to Redis', async () => {
+  it('returns the unused permits that a replica has reserved to Redis', async () => {
     const replica = await startReplica(1_000);
     const client = randomUUID();
     await sendInTurn(100, client, replica);
-    nowMs += 1_000;
+    nowMs += 1_000; // longer than the permits are valid, so the next request returns them
     expect(await replica.take(client)).toMatchObject({ allowed: true, remaining: 899 });
     const otherReplica = await startReplica(1_000);
     expect(await otherReplica.take(client)).toMatchObject({ allowed: true, remaining: 898 });

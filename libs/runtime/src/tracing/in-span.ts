@@ -15,6 +15,7 @@ export async function inSpan<Result>(
   if (!isTracing()) return work();
   const context = currentContext();
   if (context === undefined) {
+    // Nothing was received, so the sampler decides. The trace is 'unsampled' if it is not recorded.
     const trace = startTrace(start(), { received: undefined, isTrusted: true });
     const root = new WorkContext({}, undefined, trace);
     return inContext(root, () => (trace instanceof Span ? endAfter(trace, work) : work()));

@@ -133,6 +133,6 @@ describe('the export of orders', () => {
   it('rejects an empty range', async () => {
     const creator = await api.newCreator();
     const { status, body } = await download(creator, '&from=2026-03-02&to=2026-03-01');
-    expect([status, body.details]).toEqual([400, [{ field: 'from', reason: 'must not be after to' }]]);
+    expect([status, body.details]).toEqual([400, [{ field: 'from', reason: 'must not be after `to`' }]]);
   });
 });

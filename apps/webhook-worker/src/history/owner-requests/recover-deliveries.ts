@@ -87,7 +87,7 @@ export class RecoverDeliveries {
   ): Promise<ResponseWithHeaders<Recovery>> {
     const { since, until } = input;
     if (until !== undefined && Date.parse(until) < Date.parse(since)) {
-      throw new ValidationFailed([{ field: 'until', reason: 'must not be before since' }]);
+      throw new ValidationFailed([{ field: 'until', reason: 'must not be before `since`' }]);
     }
     const request = keyedRequest(caller, webhookId, key, { recover: input }, this.clock());
     const known = request === undefined ? undefined : await findCreated<Recovery>(this.database, request);

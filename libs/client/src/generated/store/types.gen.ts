@@ -1684,11 +1684,11 @@ export type WebhookSubscription = {
    */
   signature?: 'v1' | 'v1a';
   /**
-   * Number of deliveries that are due and wait to be sent; 1000 stands for more. Not in lists
+   * Number of deliveries that are due and wait to be sent; 1000 means 1000 or more. Not in lists
    */
   due_deliveries?: number;
   /**
-   * When the oldest of them became due; null if there are none. Not in lists
+   * When the oldest due delivery became due; null if none is due. Not in lists
    */
   oldest_due_at?: string | null;
 };
