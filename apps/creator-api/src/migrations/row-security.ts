@@ -77,8 +77,8 @@ export function allowReadingOwnOrSelectedRows(table: string): string {
 }
 
 /**
- * A member sees the creators of its organisation, and none if no organisation is set; a global
- * admin (creator_api_operator) sees all.
+ * A member sees the creators of its organisation, and none if no organisation is set; a global admin (role
+ * creator_api_operator) sees all.
  * Any other row is visible if its creator is: the policy of `creators` also applies to the SELECT in
  * `ownRow`, which finds the creator by its key. With IN or EXISTS, PostgreSQL would read all creators of the
  * organisation for every statement.

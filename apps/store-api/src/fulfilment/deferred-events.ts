@@ -20,7 +20,6 @@ export class EventOutOfOrderError extends Error {
   }
 }
 
-// The inbox stores the outcome of a deferred event as `held`, and that of a rejected one as `refused`.
 const queue = 'store-api.fulfilment';
 /** Maximum number of deferred events of one order; further ones are rejected. */
 const maxPerOrder = 100;
@@ -134,6 +133,7 @@ export class DeferredEvents extends BackgroundLoop {
       JSON.stringify(message),
       maxWaitMs,
     ]);
+    // `held` is the stored outcome of a deferred event, and `refused` the one of a rejected event.
     await recordOutcome(tx, queue, message.id, 'held', cause.message);
   }
 
