@@ -1,5 +1,3 @@
-import { mayAssumeRoleSql } from '@fulfilment/database';
-
 /**
  * Creates the two request roles, which the transactions of requests assume (visibility/visibility.ts). Roles
  * belong to the whole server, so they stay when this database is dropped. Creating them requires CREATEROLE;
@@ -7,24 +5,20 @@ import { mayAssumeRoleSql } from '@fulfilment/database';
  */
 export const createRequestRoles = `
   DO $$
-  DECLARE
-    request_roles text[] := ARRAY['creator_api_member', 'creator_api_operator'];
-    request_role text;
+  DECLARE caller text;
   BEGIN
-    FOREACH request_role IN ARRAY request_roles LOOP
+    FOREACH caller IN ARRAY ARRAY['creator_api_member', 'creator_api_operator'] LOOP
       BEGIN
-        IF to_regrole(request_role) IS NULL THEN EXECUTE format('CREATE ROLE %I NOLOGIN', request_role); END IF;
+        IF to_regrole(caller) IS NULL THEN EXECUTE format('CREATE ROLE %I NOLOGIN', caller); END IF;
       EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; -- another database's migration has just created it
       END;
-      IF NOT ${mayAssumeRoleSql('request_role')} THEN
-        EXECUTE format('GRANT %I TO %I', request_role, current_user);
+      IF NOT pg_has_role(current_user, caller, 'MEMBER') THEN
+        EXECUTE format('GRANT %I TO %I', caller, current_user);
       END IF;
     END LOOP;
   EXCEPTION WHEN insufficient_privilege THEN
-    RAISE EXCEPTION 'The database user % may not create or assume the request roles. As a superuser: %', current_user,
-      (SELECT string_agg(format(CASE WHEN to_regrole(name) IS NULL THEN 'CREATE ROLE %1$I NOLOGIN; ' ELSE '' END
-                                || 'GRANT %1$I TO %2$I;', name, current_user), ' ')
-       FROM unnest(request_roles) AS name);
+    RAISE EXCEPTION 'The database user % may not take the role %. As a superuser: %', current_user, caller,
+      format('CREATE ROLE %1$I NOLOGIN; GRANT %1$I TO %2$I;', caller, current_user);
   END $$;
 `;
 

@@ -1,10 +1,10 @@
 import { statement } from '@fulfilment/database';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
 import { uniqueName } from '@fulfilment/testing';
+import { grantRequestRoles } from './0008-request-roles.js';
 import { migrations } from './index.js';
-import { createRequestRoles } from './row-security.js';
 
-describe('the creation of the request roles', () => {
+describe('the grant of the request roles', () => {
   let scratch: ScratchDatabase;
   beforeAll(async () => (scratch = await scratchDatabase(migrations))); // the roles exist
   afterAll(() => scratch.drop());
@@ -14,7 +14,7 @@ describe('the creation of the request roles', () => {
     const created = scratch.database.transaction(async (tx) => {
       await tx.run(statement('test.create-user', `CREATE ROLE ${user}`));
       await tx.run(statement('test.become-user', `SET LOCAL ROLE ${user}`));
-      await tx.run(statement('test.create-request-roles', createRequestRoles));
+      await tx.run(statement('test.grant-request-roles', grantRequestRoles));
     });
     await expect(created).rejects.toThrow(
       `GRANT creator_api_member TO ${user}; GRANT creator_api_operator TO ${user};`,
