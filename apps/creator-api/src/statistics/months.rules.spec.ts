@@ -1,4 +1,4 @@
-import { requestedMonths } from './months.rules.js';
+import { maxMonths, requestedMonths } from './months.rules.js';
 
 const now = new Date('2026-11-23T05:00:00Z');
 const rangeOf = (requested: Parameters<typeof requestedMonths>[0]) => requestedMonths(requested, now).range;
@@ -23,6 +23,10 @@ describe('requestedMonths', () => {
     [{ from: '2026-02', to: '2026-02' }, ['2026-02']],
   ])('returns all months of %j, including the first and the last', (requested, months) => {
     expect(requestedMonths(requested, now).months).toEqual(months);
+  });
+
+  it('returns at most 36 months', () => {
+    expect(requestedMonths({ from: '2023-02', to: '2026-01' }, now).months).toHaveLength(maxMonths);
   });
 
   it('rejects months of the year 0000', () => {

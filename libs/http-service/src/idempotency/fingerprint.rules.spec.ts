@@ -13,6 +13,7 @@ describe('fingerprint', () => {
     [{ a: '1' }, { a: 1 }],
     [{ a: [1, 2] }, { a: [2, 1] }],
     [{ a: { b: 1 } }, { a: [{ b: 1 }] }],
+    [{ a: [1] }, { a: { 0: 1 } }],
     [{ ab: 'c' }, { a: 'bc' }],
   ])('differs for %j and %j', (one, other) => {
     expect(fingerprint(one)).not.toEqual(fingerprint(other));
