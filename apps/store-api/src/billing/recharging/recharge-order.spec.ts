@@ -117,7 +117,7 @@ describe('a recharge', () => {
     [
       'fewer pieces are left than it needs',
       () => store.database.run(setStock, [creator.id, 1]),
-      /^Sold out: prod_\w+\.$/,
+      /^Not enough pieces in stock: prod_\w+\.$/,
     ],
     [
       'the product is no longer sold',

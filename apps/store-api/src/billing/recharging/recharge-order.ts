@@ -121,7 +121,7 @@ export class RechargeOrder {
       'No longer available',
     );
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
-    rejectIfAny(await this.stock.take(tx, orderId, limited, attempt), 'Sold out');
+    rejectIfAny(await this.stock.take(tx, orderId, limited, attempt), 'Not enough pieces in stock');
   }
 }
 
