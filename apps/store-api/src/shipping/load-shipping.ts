@@ -2,6 +2,12 @@ import { currencies } from '@fulfilment/contracts';
 import { type Database, statement } from '@fulfilment/database';
 import { z } from 'zod';
 
+/**
+ * Maximum of each price, in minor units. The price of a parcel of 100 t, the heaviest one that is quoted, is
+ * then below `maxAmount`.
+ */
+const maxPrice = 1_000_000_000;
+
 /** The operator's file of zones, services and rate cards. */
 export const shippingFile = z.object({
   /** Countries (ISO 3166-1 alpha-2) of each zone; a country is in one zone. */
@@ -31,9 +37,9 @@ export const shippingFile = z.object({
             .array(
               z.object({
                 max_weight_grams: z.int().min(1),
-                amount: z.int().min(0),
+                amount: z.int().min(0).max(maxPrice),
                 /** Price of each started 500 g above the heaviest band; unused in the other bands. */
-                extra_500g_amount: z.int().min(0),
+                extra_500g_amount: z.int().min(0).max(maxPrice),
               }),
             )
             .min(1),

@@ -98,6 +98,27 @@ describe('POST /v1/shipping-rates', () => {
     expect([status, body.details]).toEqual([422, [{ field: 'items', reason: 'too_heavy' }]]);
   });
 
+  it('quotes a parcel of 100 t at the highest prices of a shipping file', async () => {
+    const { sku: heavy } = await store.release(creator.id);
+    await store.database.run(setWeight, [parsePublicId('prod', heavy), 100_000]);
+    const [service] = shipping.services;
+    if (service === undefined) throw new Error('There are two services.');
+    const maxPrice = 1_000_000_000;
+    const fileWith = (price: number) => {
+      const bands = [{ max_weight_grams: 500, amount: price, extra_500g_amount: price }];
+      const rate_cards = [{ zone: 'highest', currency: 'GBP' as const, bands }];
+      return { zones: { highest: ['GB'] }, services: [{ ...service, rate_cards }] };
+    };
+    expect(shippingFile.safeParse(fileWith(maxPrice + 1)).error?.issues).toHaveLength(2);
+    await loadShipping(store.database, shippingFile.parse(fileWith(maxPrice)));
+    try {
+      const { body } = await quote({ country_code: 'GB', items: [{ sku: heavy, quantity: 1000 }] });
+      expect(body.data[0].price.amount).toBe(200_000 * maxPrice); // one band and 199,999 steps
+    } finally {
+      await loadShipping(store.database, shipping);
+    }
+  });
+
   it('returns no rates for a country without a service, and 422 for items to it', async () => {
     expect((await quote({ country_code: 'FR' })).body).toEqual({ data: [] });
     const response = await quote({ country_code: 'FR', items: [{ sku, quantity: 1 }] });
