@@ -105,6 +105,18 @@ describe('an order in several packages', () => {
     }
   });
 
+  it('is delivered now when the stated arrival is in the future, so that the retention of its address begins', async () => {
+    const id = await placeOrder();
+    const arrival = messages.fulfilmentDelivered.make(
+      { order_id: id, delivered_at: '9999-12-31T23:59:59.9999999Z' },
+      atMinute(2),
+    );
+    await setup.store.publishAndWait(shipped(id, 'A', atMinute(1)));
+    expect(await setup.store.publishAndWait(arrival)).toEqual(['applied']);
+    const { delivered_at: deliveredAt, updated_at: updatedAt } = await newestRow();
+    expect(Math.abs(Number(deliveredAt) - Number(updatedAt))).toBeLessThan(60_000);
+  });
+
   it('does not change when an arrival is repeated', async () => {
     const id = await placeOrder();
     const arrived = delivered(id, atMinute(3), 'A');

@@ -18,10 +18,11 @@ const lockOrders = statement(
   'orders.lock',
   `SELECT ${orderColumns}, package_history FROM orders WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`,
 );
+// A time of arrival in the future counts as now, since the retention of the address starts with it.
 const setPackages = statement(
   'orders.set-packages',
   `UPDATE orders SET packages = new.packages, package_history = new.history, status = new.status,
-                     delivered_at = coalesce(new.delivered_at, orders.delivered_at),
+                     delivered_at = coalesce(CASE WHEN new.delivered_at > now() THEN now() ELSE new.delivered_at END, orders.delivered_at),
                      tracking_updated_at = CASE WHEN new.updates_tracking_time THEN ${nextUpdateTimeSql} ELSE tracking_updated_at END,
                      version = version + 1, updated_at = ${nextUpdateTimeSql}
    FROM unnest($1::uuid[], $2::jsonb[], $3::jsonb[], $4::text[], $5::timestamptz[], $6::boolean[])
