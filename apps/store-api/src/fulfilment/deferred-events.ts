@@ -98,7 +98,7 @@ export class DeferredEvents extends BackgroundLoop {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly outbox: Outbox,
     @Inject(CONFIG) private readonly config: Pick<StoreApiSettings, 'REPORT_HELD_MS'>,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOGGER) logger: Logger,
   ) {
     super({ name: 'deferred-events', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
@@ -169,37 +169,19 @@ export class DeferredEvents extends BackgroundLoop {
 
   /**
    * Publishes due events to their queue under their own ids, and deletes the events that the consumer has
-   * rejected or that have expired. Returns whether there may be more.
+   * rejected or that have expired. Only their envelopes are parsed here: the consumer rejects an event that
+   * the catalogue of messages no longer accepts. Returns whether there may be more.
    */
   async round(): Promise<boolean> {
     const maxWaitMs = this.config.REPORT_HELD_MS;
     if ((await this.database.run(deleteRejected, [queue])) === batchSize) return true;
     const published = await this.database.transaction(async (tx) => {
       const due = await tx.rows<DeferredRow>(claimDue, [maxWaitMs]);
-      for (const row of due) await this.republish(tx, row);
+      await this.outbox.add(tx, ...due.map(({ body }) => parseEnvelope(body)));
       return due.length;
     });
     const deleted = await this.database.run(deleteExpired, [maxWaitMs]);
     return published === batchSize || deleted === deletionBatchSize;
-  }
-
-  /**
-   * Publishes a deferred event to its queue. If the catalogue of messages no longer accepts the event, it is
-   * rejected and its row is deleted; it is still published if its envelope is valid, so that it reaches the
-   * dead-letter queue.
-   */
-  private async republish(tx: Transaction, { message_id: id, body }: DeferredRow): Promise<void> {
-    const message = tryParse(() => parseMessage(body));
-    if (message instanceof InvalidMessage) {
-      this.logger.error(
-        { message_id: id, reason: message.message },
-        'A deferred fulfilment event is no longer valid and is rejected.',
-      );
-      await tx.run(deleteDeferred, [id]);
-      await recordOutcome(tx, queue, id, 'refused', message.message);
-    }
-    const envelope = tryParse(() => parseEnvelope(body));
-    if (!(envelope instanceof InvalidMessage)) await this.outbox.add(tx, envelope);
   }
 }
 
@@ -210,16 +192,6 @@ async function tryApply(apply: () => Promise<unknown>): Promise<'applied' | 'out
   } catch (error) {
     if (error instanceof EventOutOfOrderError) return 'out-of-order';
     if (error instanceof RejectedMessage || error instanceof InvalidMessage) return 'rejected';
-    throw error;
-  }
-}
-
-/** Returns the result of parsing a message, or the error of an invalid one. */
-function tryParse(parse: () => Message): Message | InvalidMessage {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof InvalidMessage) return error;
     throw error;
   }
 }
