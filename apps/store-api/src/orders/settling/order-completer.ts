@@ -17,14 +17,9 @@ const slots = 20;
 /** Time to settle after the provider's timeout, before another replica may claim the order. */
 const leaseMarginMs = 5_000;
 
-/** Statements that claim due orders. Parameters: the lease in ms, and the maximum number. */
-interface ClaimStatements {
-  readonly all: Statement;
-  readonly live: Statement;
-  readonly test: Statement;
-}
-
 /**
+ * Returns a statement that claims due orders. Its parameters: the lease in ms, the maximum number, and which
+ * values of `test` the orders may have.
  * @param condition the condition of a partial index, with constants. With parameters, PostgreSQL could not
  *   use the index
  */
@@ -32,26 +27,21 @@ const claimStatement = (name: string, condition: string): Statement =>
   statement(
     name,
     `UPDATE orders o SET resume_at = now() + $1::int * interval '1 millisecond'
-     FROM (SELECT id FROM orders WHERE resume_at < now() AND ${condition}
+     FROM (SELECT id FROM orders WHERE resume_at < now() AND ${condition} AND test = ANY ($3::boolean[])
            ORDER BY resume_at LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
      JOIN charges c ON c.order_id = due.id AND c.status = 'pending'
      WHERE o.id = due.id
      RETURNING ${openChargeColumns('c')}`,
   );
-const claimStatements = (name: string, condition: string): ClaimStatements => ({
-  all: claimStatement(name, condition),
-  live: claimStatement(`${name}-live`, `${condition} AND NOT test`),
-  test: claimStatement(`${name}-test`, `${condition} AND test`),
-});
 
 /**
  * Claims orders without a recorded attempt to charge: their request died, an open circuit suspended the
  * charge, or a recharge began.
  */
-export const claimUnattempted = claimStatements('orders.claim-unattempted', 'resume_tries = 0');
+export const claimUnattempted = claimStatement('orders.claim-unattempted', 'resume_tries = 0');
 
 /** Claims orders whose earlier attempts to charge had no outcome. */
-export const claimRetries = claimStatements('orders.claim-retries', 'resume_tries > 0');
+export const claimRetries = claimStatement('orders.claim-retries', 'resume_tries > 0');
 
 /**
  * Continues orders with a pending charge: after a crash, without a response of the provider, after an open
@@ -93,26 +83,26 @@ export class OrderCompleter extends BackgroundTask {
     await Promise.all(this.loops.map((loop) => loop.processDue()));
   }
 
-  private loop(name: string, statements: ClaimStatements): SlotLoop<OpenCharge> {
+  private loop(name: string, claimDue: Statement): SlotLoop<OpenCharge> {
     return new SlotLoop({
       name,
       intervalMs: pollIntervalMs,
       logger: this.logger,
       slots,
-      claim: (max) => this.claim(max, statements),
+      claim: (max) => this.claim(max, claimDue),
       work: (charge, stopping) => this.resume(charge, stopping),
     });
   }
 
   /** An open circuit limits only the live orders, since the sandbox charges the test orders. */
-  private async claim(max: number, { all, live, test }: ClaimStatements): Promise<OpenCharge[]> {
+  private async claim(max: number, claimDue: Statement): Promise<OpenCharge[]> {
     const leaseMs = this.config.PAYMENT_TIMEOUT_MS + leaseMarginMs;
-    const claim = (claimStatement: Statement, limit: number): Promise<OpenCharge[]> =>
-      this.database.rows<OpenCharge>(claimStatement, [leaseMs, limit]);
+    const claim = (limit: number, test: boolean[]): Promise<OpenCharge[]> =>
+      this.database.rows<OpenCharge>(claimDue, [leaseMs, limit, test]);
     const maxLive = this.chargeSender.completerCapacity(max);
-    if (maxLive === max) return claim(all, max);
-    const liveCharges = maxLive === 0 ? [] : await claim(live, maxLive);
-    return [...liveCharges, ...(await claim(test, max - liveCharges.length))];
+    if (maxLive === max) return claim(max, [true, false]);
+    const liveCharges = maxLive === 0 ? [] : await claim(maxLive, [false]);
+    return [...liveCharges, ...(await claim(max - liveCharges.length, [true]))];
   }
 
   private async resume(charge: OpenCharge, stopping: AbortSignal): Promise<void> {
