@@ -1,8 +1,13 @@
-import { parsePublicId, publicId } from '@fulfilment/contracts';
 import { BatchLoader, Database, JsonRows, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Billing } from '../../billing/payment-methods.js';
-import { type SellableProduct, sellableColumns, sellableTables } from '../../catalogue/sellable-products.js';
+import {
+  bySku,
+  productIdsOf,
+  type SellableProduct,
+  sellableColumns,
+  sellableTables,
+} from '../../catalogue/sellable-products.js';
 import { bandsSql } from '../../shipping/rate-cards.js';
 import type { WeightBand } from '../../shipping/rate.rules.js';
 import type { Quote } from '../../shipping/sealed-quotes.js';
@@ -68,19 +73,20 @@ export class ReadPricing {
     });
   }
 
-  async run(creatorId: string, skus: readonly string[], quote: Quote): Promise<PricingData> {
+  async run(
+    creatorId: string,
+    items: readonly { readonly sku: string }[],
+    quote: Quote,
+  ): Promise<PricingData> {
     const row = await this.rows.load({
       creator_id: creatorId,
-      product_ids: [...new Set(skus.flatMap((sku) => parsePublicId('prod', sku) ?? []))],
+      product_ids: productIdsOf(items),
       service_id: quote.serviceId,
       country_code: quote.countryCode,
       currency: quote.currency,
     });
     if (row === undefined) throw new Error('PostgreSQL returned no row for an order.');
-    return {
-      ...row,
-      products: new Map((row.products ?? []).map((product) => [publicId('prod', product.id), product])),
-    };
+    return { ...row, products: bySku(row.products ?? []) };
   }
 
   private async loadBatch(keys: readonly PricingKey[]): Promise<{ index: number; row: PricingRow }[]> {
