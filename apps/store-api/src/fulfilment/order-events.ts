@@ -3,7 +3,6 @@ import { RejectedMessage } from '@fulfilment/messaging';
 import { isDeepStrictEqual } from 'node:util';
 import type { ItemRow, OrderRow, PackageRow, PackedItem } from '../orders/order-row.js';
 import { type FulfilmentAction, statusesByAction } from '../orders/order.rules.js';
-import { shortenId } from '../shorten-id.js';
 import { EventOutOfOrderError } from './deferred-events.js';
 import { isPartialShipment, type PackageEvent, packagesOf, piecesOf, withEvent } from './package.rules.js';
 
@@ -164,7 +163,7 @@ function packagesChange({ row, history: before, items }: OrderState, event: Pack
 }
 
 export function unknownOrder(publicOrderId: string): RejectedMessage {
-  return new RejectedMessage(`order ${shortenId(publicOrderId)} does not exist`);
+  return new RejectedMessage(`order ${publicOrderId} does not exist`);
 }
 
 function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Tracking {
@@ -185,9 +184,9 @@ function sumItemsBySku(items: readonly PackedItem[]): PackedItem[] {
 function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedItem[]): void {
   for (const { sku, quantity } of packed) {
     const pieces = piecesOf(sku, ordered);
-    if (pieces === 0) throw new RejectedMessage(`the order has no product ${shortenId(sku)}`);
+    if (pieces === 0) throw new RejectedMessage(`the order has no product ${sku}`);
     if (quantity > pieces)
-      throw new RejectedMessage(`the order has only ${pieces} pieces of ${shortenId(sku)}`);
+      throw new RejectedMessage(`the order has only ${pieces} pieces of ${sku}`);
   }
 }
 

@@ -6,7 +6,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
-import { shortenId } from '../../shorten-id.js';
 
 /** The data of `catalogue.release_approved`. */
 type Approval = z.output<(typeof messages.catalogueReleaseApproved)['schema']>;
@@ -58,7 +57,7 @@ export class ApproveRelease {
   ): Promise<void> {
     const uuid = isUuid(releaseId) ? releaseId : parsePublicId('prod', releaseId);
     if (uuid === undefined || (await tx.row(lockRelease, [uuid])) === undefined) {
-      throw new RejectedMessage(`release ${shortenId(releaseId)} does not exist`);
+      throw new RejectedMessage(`release ${releaseId} does not exist`);
     }
     if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
       throw new RejectedMessage('the product type does not exist');

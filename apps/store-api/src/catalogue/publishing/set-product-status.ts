@@ -5,7 +5,6 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
-import { shortenId } from '../../shorten-id.js';
 
 const lockProduct = statement(
   'product.lock',
@@ -52,7 +51,7 @@ export class SetProductStatus {
   ): Promise<void> {
     const id = parsePublicId('prod', sku);
     const before = id === undefined ? undefined : await tx.row<LockedProduct>(lockProduct, [id, occurredAt]);
-    if (before === undefined) throw new RejectedMessage(`product ${shortenId(sku)} does not exist`);
+    if (before === undefined) throw new RejectedMessage(`product ${sku} does not exist`);
     if (before.statusSetLater) return;
     const after = await tx.row<ProductRow>(updateStatus, [before.id, status, occurredAt]);
     if (after === undefined) {

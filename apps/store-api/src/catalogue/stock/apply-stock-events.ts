@@ -5,7 +5,6 @@ import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { groupDistinct } from '../../group-distinct.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
-import { shortenId } from '../../shorten-id.js';
 import { type ProductRow, productColumns, productSnapshot } from '../product-row.js';
 import { balanceAfterCount, maxStock, type StockLevel, stockLevelOf } from './stock-balance.rules.js';
 import { Stock } from './stock.js';
@@ -143,7 +142,7 @@ export class ApplyStockEvents {
     const products = new Map(rows.map((row) => [row.id, row]));
     return events.map((event, index) => {
       const product = products.get(ids[index] ?? '');
-      if (product === undefined) throw new RejectedMessage(`product ${shortenId(event.sku)} does not exist`);
+      if (product === undefined) throw new RejectedMessage(`product ${event.sku} does not exist`);
       return { event, product };
     });
   }
