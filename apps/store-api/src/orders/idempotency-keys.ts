@@ -108,13 +108,9 @@ const deleteClaim = statement(
   `DELETE FROM idempotency_keys
    WHERE creator_id = $1 AND client_id = $2 AND key = $3 AND claimed_by = $4 AND order_id IS NULL`,
 );
-const saveFinalResponse = statement(
-  'idempotency.save-final-response',
+const saveResponse = statement(
+  'idempotency.save-response',
   `UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND (response IS NULL OR response->>'status' = 'pending')`,
-);
-const savePendingResponse = statement(
-  'idempotency.save-pending-response',
-  'UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND response IS NULL',
 );
 const deleteExpired = statement(
   'idempotency.delete-expired',
@@ -198,14 +194,12 @@ export class IdempotencyKeys {
     return false;
   }
 
-  /** Stores the first final response, which stays the same whatever happens to the order later. */
-  async saveFinalResponse(sql: Sql, orderId: string, response: StoredResponse): Promise<void> {
-    await sql.run(saveFinalResponse, [orderId, response]);
-  }
-
-  /** Stores the response for repeated requests that arrive before the order settles. */
-  async savePendingResponse(sql: Sql, orderId: string, response: StoredResponse): Promise<void> {
-    await sql.run(savePendingResponse, [orderId, response]);
+  /**
+   * Stores the response for repeated requests. Its first status after `pending` stays the same, whatever
+   * happens to the order later.
+   */
+  async saveResponse(sql: Sql, orderId: string, response: StoredResponse): Promise<void> {
+    await sql.run(saveResponse, [orderId, response]);
   }
 }
 

@@ -59,12 +59,6 @@ export interface ProviderPayment {
   readonly refunded: boolean;
 }
 
-/** A refund that failed permanently. */
-export interface FailedRefund {
-  /** The provider's id of the refund. */
-  readonly reference: string;
-}
-
 export type PaymentFailure =
   /** No response, or none with the outcome of the charge. A retry may succeed. */
   | 'unavailable'
@@ -107,6 +101,6 @@ export abstract class PaymentGateway {
   abstract find(charge: Charge, signal: AbortSignal): Promise<ProviderPayment | undefined>;
   /** Yields pages of our successful payments that were started in the range. */
   abstract listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]>;
-  /** Yields pages of refunds that were started in the range and have failed. */
-  abstract listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]>;
+  /** Yields pages of the provider's ids of refunds that were started in the range and failed permanently. */
+  abstract listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly string[]>;
 }

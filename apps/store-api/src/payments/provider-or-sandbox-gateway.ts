@@ -1,7 +1,6 @@
 import {
   type Charge,
   type ChargeOutcome,
-  type FailedRefund,
   type OpenCharge,
   PaymentGateway,
   type ProviderPayment,
@@ -41,7 +40,7 @@ export class ProviderOrSandboxGateway extends PaymentGateway {
     yield* this.sandbox.listPayments(range, signal);
   }
 
-  async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<readonly FailedRefund[]> {
+  async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<readonly string[]> {
     yield* this.provider.listFailedRefunds(range, signal);
     yield* this.sandbox.listFailedRefunds(range, signal);
   }

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import {
   type Charge,
   type ChargeOutcome,
-  type FailedRefund,
   type OpenCharge,
   PaymentGateway,
   type ProviderPayment,
@@ -98,7 +97,7 @@ export class SandboxPaymentGateway extends PaymentGateway {
     );
   }
 
-  async *listFailedRefunds(): AsyncGenerator<FailedRefund[]> {
+  async *listFailedRefunds(): AsyncGenerator<string[]> {
     // No refund of the sandbox fails.
   }
 }

@@ -112,9 +112,7 @@ async function findFailedRefunds({ database, gateway, range, signal }: Compariso
   const from = new Date(range.from.getTime() - maxRefundFailureDelayMs);
   for await (const page of gateway.listFailedRefunds({ from, to: range.to }, signal)) {
     if (page.length === 0) continue; // most pages have no failed refund
-    const charges = await database.rows<{ id: string; reference: string }>(readRefunded, [
-      page.map(({ reference }) => reference),
-    ]);
+    const charges = await database.rows<{ id: string; reference: string }>(readRefunded, [page]);
     for (const { id, reference } of charges)
       findings.push({ kind: 'failed_refund', reference, chargeId: id });
   }

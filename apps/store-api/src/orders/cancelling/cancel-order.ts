@@ -73,7 +73,7 @@ export class CancelOrder {
     const { row, data } = await this.cancelLocked.run(tx, orderId, items, cancellation);
     await this.outbox.add(tx, messages.orderCancelled.make(data, { occurredAt: this.clock() }));
     // The request that placed the order may still wait for the payment. It then returns `cancelled`, too.
-    await this.keys.saveFinalResponse(tx, orderId, { id: publicId('ord', orderId), status: row.status });
+    await this.keys.saveResponse(tx, orderId, { id: publicId('ord', orderId), status: row.status });
     this.faultPoints.pass('order-cancelled-uncommitted');
   }
 }

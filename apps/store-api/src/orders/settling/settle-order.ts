@@ -91,7 +91,7 @@ export class SettleOrder {
         if (response !== undefined) return response;
       }
       if (outcome !== undefined) return await this.settleInTransaction(database, charge, outcome);
-      await this.keys.savePendingResponse(database, orderId, pending);
+      await this.keys.saveResponse(database, orderId, pending);
     } catch (error) {
       this.logger.error(
         { error, order_id: orderId },
@@ -136,7 +136,7 @@ export class SettleOrder {
       const changed: StoredResponse = { id: publicId('ord', orderId), status: row.status };
       tx.awaitAtCommit(
         this.outbox.add(tx, this.messageOf(row, items)),
-        this.keys.saveFinalResponse(tx, orderId, changed),
+        this.keys.saveResponse(tx, orderId, changed),
       );
       this.faultPoints.pass('order-settled-uncommitted');
       return changed;

@@ -4,7 +4,6 @@ import type { FaultPoints } from '../../fault-points.js';
 import {
   type Charge,
   type ChargeOutcome,
-  type FailedRefund,
   type OpenCharge,
   PaymentGateway,
   type ProviderPayment,
@@ -138,7 +137,7 @@ export class StripePaymentGateway extends PaymentGateway {
     return this.payments.list(range, signal);
   }
 
-  listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly FailedRefund[]> {
+  listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly string[]> {
     return this.payments.listFailedRefunds(range, signal);
   }
 

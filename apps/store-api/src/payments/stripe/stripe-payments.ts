@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { Charge, FailedRefund, ProviderPayment, TimeRange } from '../payment-gateway.js';
+import type { Charge, ProviderPayment, TimeRange } from '../payment-gateway.js';
 import type { StripeChargeLookup } from './stripe-charge-lookup.js';
 import { isMissing } from './stripe-errors.rules.js';
 import { untilAborted } from './until-aborted.js';
@@ -32,12 +32,10 @@ export class StripePayments {
     return intent && paymentOf(intent);
   }
 
-  async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<FailedRefund[]> {
+  async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<string[]> {
     const refunds = pagesOf(range, signal, (page) => this.stripe.refunds.list(page));
     for await (const page of refunds)
-      yield page
-        .filter(({ status }) => status === 'failed' || status === 'canceled')
-        .map(({ id }) => ({ reference: id }));
+      yield page.filter(({ status }) => status === 'failed' || status === 'canceled').map(({ id }) => id);
   }
 
   private async read(reference: string): Promise<Stripe.PaymentIntent | undefined> {
