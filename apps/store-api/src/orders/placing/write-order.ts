@@ -74,7 +74,7 @@ export class WriteOrder {
   ) {}
 
   /**
-   * @throws BecameLimited when the order has to be priced again; Unprocessable when items are sold out;
+   * @throws BecameLimited when the order has to be priced again; Unprocessable when too few pieces are left;
    *   Conflict when another request has claimed the key
    */
   async run(placement: Placement, priced: PricedOrder): Promise<NewOrder> {
@@ -167,6 +167,6 @@ export class WriteOrder {
     const details = lines.flatMap(({ id }, index) =>
       outOfStock.includes(id) ? [{ field: `items.${index}.sku`, reason: 'insufficient_stock' }] : [],
     );
-    if (details.length > 0) throw new Unprocessable('Some items are sold out.', details);
+    if (details.length > 0) throw new Unprocessable('Some items cannot be ordered.', details);
   }
 }
