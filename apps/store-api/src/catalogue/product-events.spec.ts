@@ -132,6 +132,14 @@ describe('events of the pressing plant and the warehouse about a product', () =>
     expect((await product(id)).status).toBe('available');
   });
 
+  it('approve a release that is named by its UUID, in upper or lower case (RFC 9562 §4)', async () => {
+    for (const form of ['toUpperCase', 'toLowerCase'] as const) {
+      const { id, uuid } = await store.release(creator.id, [{ status: 'pending' }]);
+      await publish(messages.catalogueReleaseApproved.make({ release_id: uuid[form]() }, atMinute(2)));
+      expect((await product(id)).status).toBe('available');
+    }
+  });
+
   it('approve a pending product that was withdrawn before its approval arrived', async () => {
     for (const { minutes, statuses } of [
       { minutes: { withdrawn: 1, approved: 2 }, statuses: ['unavailable', 'available'] },

@@ -40,7 +40,7 @@ const skuArgument = textArgument().refine(
   'must be the id of a product (prod_…)',
 );
 const releaseArgument = textArgument().refine(
-  (text) => isUuid(text) || parsePublicId('prod', text) !== undefined,
+  (text) => isUuid(text.toLowerCase()) || parsePublicId('prod', text) !== undefined,
   'must be the id of a release (prod_…) or its UUID',
 );
 

@@ -55,8 +55,8 @@ export class ApproveRelease {
     { release_id: releaseId, prices, product_type: productType }: Approval,
     occurredAt: string,
   ): Promise<void> {
-    const uuid = isUuid(releaseId) ? releaseId : parsePublicId('prod', releaseId);
-    if (uuid === undefined || (await tx.row(lockRelease, [uuid])) === undefined) {
+    const uuid = parsePublicId('prod', releaseId) ?? releaseId.toLowerCase();
+    if (!isUuid(uuid) || (await tx.row(lockRelease, [uuid])) === undefined) {
       throw new RejectedMessage(`release ${releaseId} does not exist`);
     }
     if (productType !== undefined && (await tx.row(readType, [productType])) === undefined) {
