@@ -46,9 +46,9 @@ const readDeferred = statement(
   'deferred.read',
   'SELECT message_id, body::text AS body FROM deferred_events WHERE order_id = $1 ORDER BY occurred_at, message_id',
 );
-const readIds = statement(
-  'deferred.ids',
-  'SELECT order_id, message_id FROM deferred_events WHERE order_id = ANY ($1::uuid[])',
+const readOrderIds = statement(
+  'deferred.order-ids',
+  'SELECT DISTINCT order_id FROM deferred_events WHERE order_id = ANY ($1::uuid[])',
 );
 const deleteDeferred = statement('deferred.delete', 'DELETE FROM deferred_events WHERE message_id = $1');
 const retryNow = statement(
@@ -103,11 +103,10 @@ export class DeferredEvents extends BackgroundLoop {
     super({ name: 'deferred-events', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
 
-  /** Returns the ids of the deferred events by their order's UUID. The caller has locked the orders. */
-  async idsByOrder(tx: Transaction, orderIds: readonly string[]): Promise<Map<string, Set<string>>> {
-    const rows = await tx.rows<{ order_id: string; message_id: string }>(readIds, [orderIds]);
-    const rowsByOrder = [...Map.groupBy(rows, (row) => row.order_id)];
-    return new Map(rowsByOrder.map(([id, events]) => [id, new Set(events.map((row) => row.message_id))]));
+  /** Returns which of the orders have deferred events, by their UUIDs. The caller has locked the orders. */
+  async ordersWithEvents(tx: Transaction, orderIds: readonly string[]): Promise<Set<string>> {
+    const rows = await tx.rows<{ order_id: string }>(readOrderIds, [orderIds]);
+    return new Set(rows.map((row) => row.order_id));
   }
 
   /**
@@ -140,13 +139,16 @@ export class DeferredEvents extends BackgroundLoop {
   /**
    * Applies the deferred events of an order, by time. Repeats that until no event can be applied, since one
    * may enable another.
+   * @param appliedId the id of the event that was applied: it may be a deferred one that was published again
    * @param apply writes nothing if it throws
    */
   async applyDeferred(
     tx: Transaction,
     orderId: string,
+    appliedId: string,
     apply: (message: Message) => Promise<unknown>,
   ): Promise<void> {
+    await tx.run(deleteDeferred, [appliedId]);
     let isAnyApplied: boolean;
     do {
       isAnyApplied = false;
@@ -160,11 +162,6 @@ export class DeferredEvents extends BackgroundLoop {
         isAnyApplied = true;
       }
     } while (isAnyApplied);
-  }
-
-  /** Deletes a deferred event that was published again and applied. */
-  async delete(tx: Transaction, messageId: string): Promise<void> {
-    await tx.run(deleteDeferred, [messageId]);
   }
 
   /**

@@ -23,30 +23,31 @@ export class HandleFulfilmentEvents {
   async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
     const events = messages.map(orderEvent);
     const ids = [...new Set(events.map(({ orderId }) => orderId))];
-    const [orders, deferredIds] = await pipelined([
+    const [orders, ordersWithDeferred] = await pipelined([
       this.transitionOrders.lock(tx, ids),
-      this.deferredEvents.idsByOrder(tx, ids),
+      this.deferredEvents.ordersWithEvents(tx, ids),
     ]);
     const outgoing: Message[] = [];
     for (const group of groupDistinct(events, ({ orderId }) => orderId)) {
-      const transitions = await this.planTransitions(tx, orders, deferredIds, group);
+      const transitions = await this.planTransitions(tx, orders, ordersWithDeferred, group);
       outgoing.push(...(await this.apply(tx, transitions)));
       for (const { order, cause } of transitions)
-        outgoing.push(...(await this.applyEnabled(tx, order, cause, deferredIds.get(order.row.id))));
+        if (ordersWithDeferred.has(order.row.id))
+          outgoing.push(...(await this.applyEnabled(tx, order, cause)));
     }
     await this.outbox.add(tx, ...outgoing);
   }
 
   /**
    * Returns the transitions that the events cause, and defers out-of-order events.
-   * @param deferredIds ids of the deferred events by order; the newly deferred ones are added
+   * @param ordersWithDeferred ids of the orders with deferred events; those of newly deferred ones are added
    * @param events events of different orders
    * @throws RejectedMessage
    */
   private async planTransitions(
     tx: Transaction,
     orders: ReadonlyMap<string, LockedOrder>,
-    deferredIds: Map<string, Set<string>>,
+    ordersWithDeferred: Set<string>,
     events: readonly OrderEvent[],
   ): Promise<Transition[]> {
     const transitions: Transition[] = [];
@@ -56,9 +57,7 @@ export class HandleFulfilmentEvents {
       } catch (error) {
         if (!(error instanceof EventOutOfOrderError)) throw error;
         await this.deferredEvents.defer(tx, event.message, error);
-        const idsOfOrder = deferredIds.get(event.orderId) ?? new Set();
-        idsOfOrder.add(event.message.id);
-        deferredIds.set(event.orderId, idsOfOrder);
+        ordersWithDeferred.add(event.orderId);
       }
     }
     return transitions;
@@ -76,20 +75,12 @@ export class HandleFulfilmentEvents {
    * @param cause the applied event
    * @returns the messages to publish
    */
-  private async applyEnabled(
-    tx: Transaction,
-    order: LockedOrder,
-    { id: causeId }: Message,
-    deferredIds: ReadonlySet<string> = new Set(),
-  ): Promise<Message[]> {
-    // The event that arrived may be a deferred one that was published again.
-    if (deferredIds.has(causeId)) await this.deferredEvents.delete(tx, causeId);
+  private async applyEnabled(tx: Transaction, order: LockedOrder, cause: Message): Promise<Message[]> {
     const outgoing: Message[] = [];
-    if (deferredIds.size > 0)
-      await this.deferredEvents.applyDeferred(tx, order.row.id, async (message) => {
-        const transition = transitionOf(order, orderEvent(message));
-        outgoing.push(...(await this.apply(tx, [transition])));
-      });
+    await this.deferredEvents.applyDeferred(tx, order.row.id, cause.id, async (message) => {
+      const transition = transitionOf(order, orderEvent(message));
+      outgoing.push(...(await this.apply(tx, [transition])));
+    });
     return outgoing;
   }
 }
