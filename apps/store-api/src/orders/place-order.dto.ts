@@ -3,7 +3,7 @@ import { currencies, type Currency, maxAmount } from '@fulfilment/contracts';
 import { IntegerField, ObjectField, ObjectList, TextField, TextMapField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
 import { countriesRequiringProvince } from './placing/address.rules.js';
-import { IsCountryCode, UpperCaseCode } from '../shipping/country-code.js';
+import { CountryCodeField } from '../shipping/country-code.js';
 
 const list = new Intl.ListFormat('en-GB');
 
@@ -62,8 +62,7 @@ class AddressDto {
   province_code?: string;
 
   @Description('Officially assigned ISO 3166-1 alpha-2 code, in upper or lower case')
-  @UpperCaseCode()
-  @IsCountryCode()
+  @CountryCodeField()
   country_code: string;
 }
 

@@ -1,4 +1,5 @@
 import { Field } from '@fulfilment/api-reference';
+import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 // The file without the names in all languages, which slow the start down.
 import countries from 'i18n-iso-countries/index.js';
@@ -11,23 +12,33 @@ export const countryCodes: readonly string[] = Object.keys(countries.getAlpha2Co
   (code) => Number(countries.alpha2ToNumeric(code)) < firstUserAssigned,
 );
 const assigned: ReadonlySet<string> = new Set(countryCodes);
+const twoLetters = /^[A-Za-z]{2}$/;
 
-/** Accepts the code in upper case. Use with `UpperCaseCode`, since the schema allows both cases. */
-export function IsCountryCode(): PropertyDecorator {
-  return Field({
-    name: 'isCountryCode',
-    schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
-    holds: (value) => typeof value === 'string' && assigned.has(value),
-    reason: () => 'must be an ISO 3166-1 alpha-2 country code',
-  });
+/** An officially assigned code of ISO 3166-1 alpha-2, in either case; converted to upper case. */
+export function CountryCodeField(): PropertyDecorator {
+  return twoLetterField(
+    'countryCodeField',
+    (code) => assigned.has(code),
+    'must be an ISO 3166-1 alpha-2 country code',
+  );
 }
 
-/**
- * Converts two ASCII letters to upper case. Any other value stays as it is, so that it is rejected: the upper
- * case of the letter ı, for example, is an ASCII letter.
- */
-export function UpperCaseCode(): PropertyDecorator {
-  return Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' && /^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value,
+/** Any two letters in either case, converted to upper case: a code that no country has is accepted, too. */
+export function TwoLetterField(): PropertyDecorator {
+  return twoLetterField('twoLetterField', (code) => twoLetters.test(code), 'must be two ASCII letters');
+}
+
+function twoLetterField(name: string, accepts: (code: string) => boolean, reason: string): PropertyDecorator {
+  // Other values stay as they are, so that they are rejected: the upper case of the letter ı, for example, is
+  // an ASCII letter.
+  const inUpperCase = Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' && twoLetters.test(value) ? value.toUpperCase() : value,
   );
+  const checked = Field({
+    name,
+    schema: { type: 'string', pattern: twoLetters.source },
+    holds: (value) => typeof value === 'string' && accepts(value),
+    reason: () => reason,
+  });
+  return applyDecorators(inUpperCase, checked);
 }

@@ -1,7 +1,7 @@
-import { Description, Field } from '@fulfilment/api-reference';
+import { Description } from '@fulfilment/api-reference';
 import { IntegerField, ObjectList, TextField } from '@fulfilment/http-service';
 import { IsOptional } from 'class-validator';
-import { UpperCaseCode } from './country-code.js';
+import { TwoLetterField } from './country-code.js';
 
 export class QuoteItemDto {
   @Description('The product: the `id` of one of the `products` of a release')
@@ -13,23 +13,9 @@ export class QuoteItemDto {
   quantity: number;
 }
 
-/**
- * Accepts any two letters in upper case: for a country that no service reaches, there are no rates. Use with
- * `UpperCaseCode`, since the schema allows both cases.
- */
-function IsTwoLetters(): PropertyDecorator {
-  return Field({
-    name: 'isTwoLetters',
-    schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
-    holds: (value) => typeof value === 'string' && /^[A-Z]{2}$/.test(value),
-    reason: () => 'must be two ASCII letters',
-  });
-}
-
 export class QuoteRatesDto {
   @Description('Destination country, ISO 3166-1 alpha-2, in upper or lower case')
-  @UpperCaseCode()
-  @IsTwoLetters()
+  @TwoLetterField() // for a country that no service reaches, there are no rates
   country_code: string;
 
   @Description('Products to ship; without items, the lightest parcel is quoted')

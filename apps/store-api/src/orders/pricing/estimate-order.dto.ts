@@ -1,12 +1,11 @@
 import { Description } from '@fulfilment/api-reference';
 import { ObjectField, ObjectList, TextField } from '@fulfilment/http-service';
-import { IsCountryCode, UpperCaseCode } from '../../shipping/country-code.js';
+import { CountryCodeField } from '../../shipping/country-code.js';
 import { QuoteItemDto } from '../../shipping/shipping.dto.js';
 
 class DestinationDto {
   @Description('Officially assigned ISO 3166-1 alpha-2 code, in upper or lower case')
-  @UpperCaseCode()
-  @IsCountryCode()
+  @CountryCodeField()
   country_code: string;
 }
 
