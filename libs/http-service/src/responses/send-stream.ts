@@ -28,6 +28,10 @@ async function send(response: Response, content: Readable): Promise<void> {
     response.end();
     return;
   }
+  if (response.destroyed) {
+    content.destroy(); // the client disconnected before the stream began; `pipeline` would not destroy it
+    return;
+  }
   try {
     await pipeline(content, response);
   } catch (error) {
