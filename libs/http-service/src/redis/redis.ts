@@ -9,7 +9,7 @@ const disconnectTimeoutMs = 200;
 
 const failures = new Counter({
   name: 'redis_fail_open_total',
-  help: 'Redis commands that got no response in time; the request continued without Redis.',
+  help: 'Redis commands that failed or got no response in time; the request continued without Redis.',
   labelNames: ['use'],
 });
 
