@@ -46,6 +46,7 @@ export { NumberedPageDto } from './dto/numbered-page.dto.js';
 export { DateTimeField } from './dto/date-times.js';
 export { UuidField } from './dto/uuids.js';
 export { BodyCheckedBy, type BodyCheck } from './dto/body-check.js';
+export { WithPathErrors } from './dto/path-errors.js';
 export { ObjectField, ObjectList } from './dto/object-list.js';
 export { Html, html } from './responses/html.js';
 export { routesOf } from './reference/routes.js';

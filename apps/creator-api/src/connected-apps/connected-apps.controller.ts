@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { NoScopes, type Caller, CurrentCaller, RateLimit } from '@fulfilment/http-service';
+import { NoScopes, type Caller, CurrentCaller, RateLimit, WithPathErrors } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from '../statistics/exact-integers.interceptor.js';
 import { CreatorPath } from '../creators/creator-path.dto.js';
@@ -15,6 +15,7 @@ export class ConnectedAppsController {
   @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
+  @WithPathErrors(CreatorPath)
   @Operation(reference.listConnectedApps)
   list(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() query: ConnectedAppsQuery) {
     return this.connectedApps.run(caller, uuid, query);

@@ -7,6 +7,7 @@ import {
   NumberedPageDto,
   RateLimit,
   sendDownload,
+  WithPathErrors,
 } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
@@ -27,6 +28,7 @@ export class StatementsController {
   @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
+  @WithPathErrors(CreatorPath)
   @Operation(reference.listStatements)
   list(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() query: NumberedPageDto) {
     return this.statements.list(caller, uuid, query);

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { NoScopes, type Caller, CurrentCaller, RateLimit } from '@fulfilment/http-service';
+import { NoScopes, type Caller, CurrentCaller, RateLimit, WithPathErrors } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ExactIntegers } from './exact-integers.interceptor.js';
 import { CreatorPath } from '../creators/creator-path.dto.js';
@@ -21,6 +21,7 @@ export class StatisticsController {
   @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
+  @WithPathErrors(CreatorPath)
   @Operation(reference.readSales)
   sales(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
     return this.statistics.sales(caller, uuid, period);
@@ -30,6 +31,7 @@ export class StatisticsController {
   @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
+  @WithPathErrors(CreatorPath)
   @Operation(reference.readRoyalties)
   royalties(
     @CurrentCaller() caller: Caller,
@@ -43,6 +45,7 @@ export class StatisticsController {
   @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
+  @WithPathErrors(CreatorPath)
   @Operation(reference.readSeries)
   series(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() query: SeriesQuery) {
     return this.readSeries.run(caller, uuid, query);
@@ -52,6 +55,7 @@ export class StatisticsController {
   @NoScopes()
   @RateLimit('stats')
   @ExactIntegers()
+  @WithPathErrors(CreatorPath)
   @Operation(reference.readLedgerLines)
   ledgerLines(
     @CurrentCaller() caller: Caller,

@@ -1,5 +1,5 @@
 import { Operation } from '@fulfilment/api-reference';
-import { NoScopes, BodyLimit, type Caller, CurrentCaller } from '@fulfilment/http-service';
+import { NoScopes, BodyLimit, type Caller, CurrentCaller, WithPathErrors } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ReadTrackUpload } from './read-track-upload.js';
 import { RegisterTrackUpload } from './register-track-upload.js';
@@ -17,6 +17,7 @@ export class TrackUploadsController {
   @HttpCode(202)
   @NoScopes()
   @BodyLimit(16 * 1024)
+  @WithPathErrors(ReleasePath)
   @Operation(reference.registerTrackUpload)
   register(
     @CurrentCaller() caller: Caller,

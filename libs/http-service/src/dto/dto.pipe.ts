@@ -43,7 +43,8 @@ export class DtoPipe implements PipeTransform {
   }
 }
 
-function convertAndValidate(metatype: ClassConstructor<object>, value: object): object {
+/** Returns the validated DTO. @throws ValidationFailed with one detail per invalid member */
+export function convertAndValidate(metatype: ClassConstructor<object>, value: object): object {
   const dto = plainToInstance(metatype, boundedCopy(value), { exposeDefaultValues: true });
   const errors = validateSync(dto, { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true });
   if (errors.length > 0) throw new ValidationFailed(detailsOf(errors));
