@@ -158,14 +158,15 @@ describe('the discovery of an authorization server', () => {
 describe('a sign-in on a loopback port', () => {
   const request = { clientId: 'client_1', scopes: ['orders:read'] };
 
-  it('exchanges the code with which the browser returns (RFC 8252), and ignores a request with another state', async () => {
+  it('exchanges the code with which the browser returns (RFC 8252), and ignores other requests', async () => {
     const { server, received } = await fakeServer(Response.json(tokens));
     let page = '';
     const signedIn = await signIn(server, {
       ...request,
       open: async (url) => {
         const { redirect_uri: redirectUri = '', state = '' } = Object.fromEntries(new URL(url).searchParams);
-        expect((await fetch(`${redirectUri}?state=other&code=c`)).status).toBe(404);
+        for (const other of [`${redirectUri}?state=other&code=c`, `${new URL(redirectUri).origin}//`])
+          expect((await fetch(other)).status).toBe(404);
         const query = new URLSearchParams({ state, code: 'c', iss: issuer });
         page = await (await fetch(`${redirectUri}?${query}`)).text();
       },

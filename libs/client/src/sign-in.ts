@@ -50,9 +50,10 @@ function untilCallback(listener: Server, { redirectUri, state }: SignIn, signal?
     signal?.addEventListener('abort', () => reject(reasonOf(signal)), { once: true });
     if (signal?.aborted === true) reject(reasonOf(signal));
     listener.on('request', ({ url = '/' }, response) => {
-      const target = new URL(url, redirectUri);
-      const isCallback = target.pathname === new URL(redirectUri).pathname;
-      if (!isCallback || target.searchParams.get('state') !== state)
+      // Any page in the browser may send a request to this port, for example with `//`, which is no URL.
+      const target = URL.canParse(url, redirectUri) ? new URL(url, redirectUri) : undefined;
+      const { pathname } = new URL(redirectUri);
+      if (target?.pathname !== pathname || target.searchParams.get('state') !== state)
         return respond(response, 404, 'Not found.');
       respond(response, 200, 'You can close this page.');
       response.once('close', () => resolve(target));
