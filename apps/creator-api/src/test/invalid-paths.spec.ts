@@ -28,9 +28,9 @@ describe('a request with errors in its path and elsewhere', () => {
     const { status, body } = await api.post('/api/v1/releases/not-a-uuid/track-upload', owner, {});
     expect(status).toBe(400);
     expect(body.details.map(({ field }: { field: string }) => field)).toEqual([
-      'id',
       'track_uuid',
       'upload_url',
+      'id',
     ]);
   });
 

@@ -18,7 +18,7 @@ export interface BodyCheck {
 
 /**
  * Adds the errors of a check to the 400 of a body that the DTO rejects, so that the client sees all errors at
- * once. A member with an error gets no second one. For a valid body, the use case makes the check.
+ * once. For a valid body, the use case makes the check.
  */
 export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
   @Injectable()
@@ -32,17 +32,24 @@ export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
 
     private async fail(error: unknown, body: unknown): Promise<never> {
       if (!(error instanceof ValidationFailed) || typeof body !== 'object' || body === null) throw error;
-      const details = error.details ?? [];
-      const rejected = new Set(details.map(({ field }) => memberOf(field)));
-      const problems = await this.check.problemsOf(body);
-      const further = problems.filter(({ field }) => !rejected.has(memberOf(field)));
-      throw further.length === 0 ? error : new ValidationFailed([...details, ...further]);
+      throw withFurtherDetails(error, await this.check.problemsOf(body));
     }
   }
   return UseInterceptors(BodyCheckInterceptor);
 }
 
-/** Returns the member of the body that the path of an error begins with: `events` for `events.0`. */
+/** Returns the error with further details, except those of a member that already has one. */
+export function withFurtherDetails(
+  error: ValidationFailed,
+  problems: readonly ErrorDetail[],
+): ValidationFailed {
+  const details = error.details ?? [];
+  const rejected = new Set(details.map(({ field }) => memberOf(field)));
+  const further = problems.filter(({ field }) => !rejected.has(memberOf(field)));
+  return further.length === 0 ? error : new ValidationFailed([...details, ...further]);
+}
+
+/** Returns the member of the DTO that the path of an error begins with: `events` for `events.0`. */
 function memberOf(field: string): string {
   return field.split('.', 1)[0] ?? field;
 }

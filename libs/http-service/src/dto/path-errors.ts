@@ -8,6 +8,7 @@ import {
 import type { ClassConstructor } from 'class-transformer';
 import type { Request } from 'express';
 import { catchError, type Observable } from 'rxjs';
+import { withFurtherDetails } from './body-check.js';
 import { convertAndValidate } from './dto.pipe.js';
 
 /**
@@ -15,7 +16,7 @@ import { convertAndValidate } from './dto.pipe.js';
  * reports only those of one DTO.
  * @param path the DTO of the path
  */
-export function WithPathErrors(path: ClassConstructor<object>): MethodDecorator {
+export function WithPathErrors(path: ClassConstructor<object>): ClassDecorator & MethodDecorator {
   return UseInterceptors(new PathErrorsInterceptor(path));
 }
 
@@ -26,11 +27,7 @@ class PathErrorsInterceptor implements NestInterceptor {
     const { params } = context.switchToHttp().getRequest<Request>();
     return next.handle().pipe(
       catchError((error: unknown) => {
-        if (!(error instanceof ValidationFailed)) throw error;
-        const ofPath = this.errorsOf(params);
-        const fields = new Set(ofPath.map(({ field }) => field));
-        const others = error.details?.filter(({ field }) => !fields.has(field)) ?? [];
-        throw fields.size === 0 ? error : new ValidationFailed([...ofPath, ...others]);
+        throw error instanceof ValidationFailed ? withFurtherDetails(error, this.errorsOf(params)) : error;
       }),
     );
   }
