@@ -8,12 +8,12 @@ import * as reference from './connected-apps.reference.js';
 import { ReadConnectedApps } from './read-connected-apps.js';
 
 @Controller('api/v1/creators/:uuid/apps')
+@NoScopes()
+@RateLimit('stats')
 export class ConnectedAppsController {
   constructor(private readonly connectedApps: ReadConnectedApps) {}
 
   @Get()
-  @NoScopes()
-  @RateLimit('stats')
   @ExactIntegers()
   @WithPathErrors(CreatorPath)
   @Operation(reference.listConnectedApps)

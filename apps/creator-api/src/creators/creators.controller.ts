@@ -5,11 +5,11 @@ import * as reference from './creators.reference.js';
 import { ListCreators } from './list-creators.js';
 
 @Controller('api/v1/creators')
+@NoScopes()
 export class CreatorsController {
   constructor(private readonly creators: ListCreators) {}
 
   @Get()
-  @NoScopes()
   @Operation(reference.listCreators)
   list(@CurrentCaller() caller: Caller, @Query() query: NumberedPageDto) {
     return this.creators.run(caller, query);

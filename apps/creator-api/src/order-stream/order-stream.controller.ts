@@ -7,11 +7,11 @@ import * as reference from './order-stream.reference.js';
 import { StreamOrders } from './stream-orders.js';
 
 @Controller('api/v1/order-stream')
+@NoScopes()
 export class OrderStreamController {
   constructor(private readonly streamOrders: StreamOrders) {}
 
   @Get()
-  @NoScopes()
   @Operation(reference.streamOrders)
   async stream(
     @CurrentCaller() caller: Caller,

@@ -19,6 +19,7 @@ import { ReadTimeline } from './timeline/read-timeline.js';
 const exportLimits = { maxConcurrent: 2, maxPerTenant: 1 };
 
 @Controller('api/v1/orders')
+@NoScopes()
 export class OrdersController {
   constructor(
     private readonly listOrders: ListOrders,
@@ -28,14 +29,12 @@ export class OrdersController {
   ) {}
 
   @Get()
-  @NoScopes()
   @Operation(reference.listOrders)
   list(@CurrentCaller() caller: Caller, @Query() query: OrdersQuery) {
     return this.listOrders.run(caller, query);
   }
 
   @Get('export')
-  @NoScopes()
   @ConcurrencyLimit(exportLimits)
   @Operation(reference.exportOrders)
   async export(
@@ -47,14 +46,12 @@ export class OrdersController {
   }
 
   @Get(':uuid')
-  @NoScopes()
   @Operation(reference.readOrder)
   read(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readOrder.run(caller, uuid);
   }
 
   @Get(':uuid/timeline')
-  @NoScopes()
   @Operation(reference.readTimeline)
   timeline(@CurrentCaller() caller: Caller, @Param() { uuid }: OrderPath) {
     return this.readTimeline.run(caller, uuid);

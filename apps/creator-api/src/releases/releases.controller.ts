@@ -8,6 +8,7 @@ import { ListReleasesDto, ReleaseIdPath } from './release.dto.js';
 import * as reference from './releases.reference.js';
 
 @Controller('api/v1/releases')
+@NoScopes()
 export class ReleasesController {
   constructor(
     private readonly createRelease: CreateRelease,
@@ -15,21 +16,18 @@ export class ReleasesController {
   ) {}
 
   @Get()
-  @NoScopes()
   @Operation(reference.listReleases)
   list(@CurrentCaller() caller: Caller, @Query() query: ListReleasesDto) {
     return this.readReleases.list(caller, query);
   }
 
   @Get(':id')
-  @NoScopes()
   @Operation(reference.readRelease)
   read(@CurrentCaller() caller: Caller, @Param() { id }: ReleaseIdPath) {
     return this.readReleases.read(caller, id);
   }
 
   @Post()
-  @NoScopes()
   @BodyLimit(4 * 1024)
   @Operation(reference.createRelease)
   create(

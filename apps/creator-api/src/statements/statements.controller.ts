@@ -21,12 +21,12 @@ import * as reference from './statements.reference.js';
 const downloadLimits = { maxConcurrent: 2, maxPerTenant: 1 };
 
 @Controller('api/v1/creators/:uuid/statements')
+@NoScopes()
+@RateLimit('stats')
 export class StatementsController {
   constructor(private readonly statements: ReadStatements) {}
 
   @Get()
-  @NoScopes()
-  @RateLimit('stats')
   @ExactIntegers()
   @WithPathErrors(CreatorPath)
   @Operation(reference.listStatements)
@@ -35,8 +35,6 @@ export class StatementsController {
   }
 
   @Get(':number')
-  @NoScopes()
-  @RateLimit('stats')
   @ExactIntegers()
   @Operation(reference.readStatement)
   read(@CurrentCaller() caller: Caller, @Param() path: StatementPath) {
@@ -44,8 +42,6 @@ export class StatementsController {
   }
 
   @Get(':number/csv')
-  @NoScopes()
-  @RateLimit('stats')
   @ConcurrencyLimit(downloadLimits)
   @Operation(reference.downloadStatement)
   async download(

@@ -18,7 +18,7 @@ declare global {
  * Writes bigints exactly into the JSON response. A month's sum may exceed 9007199254740991, above which a
  * JavaScript number would be rounded silently.
  */
-export function ExactIntegers(): MethodDecorator {
+export function ExactIntegers(): ClassDecorator & MethodDecorator {
   return UseInterceptors(new ExactIntegersInterceptor());
 }
 

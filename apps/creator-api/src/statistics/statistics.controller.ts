@@ -10,6 +10,10 @@ import { LedgerLinesQuery, PeriodQuery, SeriesQuery } from './statistics.dto.js'
 import * as reference from './statistics.reference.js';
 
 @Controller('api/v1/creators/:uuid')
+@NoScopes()
+@RateLimit('stats')
+@ExactIntegers()
+@WithPathErrors(CreatorPath)
 export class StatisticsController {
   constructor(
     private readonly statistics: ReadStatistics,
@@ -18,20 +22,12 @@ export class StatisticsController {
   ) {}
 
   @Get('stats/sales')
-  @NoScopes()
-  @RateLimit('stats')
-  @ExactIntegers()
-  @WithPathErrors(CreatorPath)
   @Operation(reference.readSales)
   sales(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() { period }: PeriodQuery) {
     return this.statistics.sales(caller, uuid, period);
   }
 
   @Get('stats/royalties')
-  @NoScopes()
-  @RateLimit('stats')
-  @ExactIntegers()
-  @WithPathErrors(CreatorPath)
   @Operation(reference.readRoyalties)
   royalties(
     @CurrentCaller() caller: Caller,
@@ -42,20 +38,12 @@ export class StatisticsController {
   }
 
   @Get('stats/series')
-  @NoScopes()
-  @RateLimit('stats')
-  @ExactIntegers()
-  @WithPathErrors(CreatorPath)
   @Operation(reference.readSeries)
   series(@CurrentCaller() caller: Caller, @Param() { uuid }: CreatorPath, @Query() query: SeriesQuery) {
     return this.readSeries.run(caller, uuid, query);
   }
 
   @Get('ledger')
-  @NoScopes()
-  @RateLimit('stats')
-  @ExactIntegers()
-  @WithPathErrors(CreatorPath)
   @Operation(reference.readLedgerLines)
   ledgerLines(
     @CurrentCaller() caller: Caller,

@@ -7,6 +7,7 @@ import { RegisterTrackUploadDto, ReleasePath, TrackUploadPath } from './track-up
 import * as reference from './track-uploads.reference.js';
 
 @Controller('api/v1')
+@NoScopes()
 export class TrackUploadsController {
   constructor(
     private readonly registerTrackUpload: RegisterTrackUpload,
@@ -15,7 +16,6 @@ export class TrackUploadsController {
 
   @Post('releases/:id/track-upload')
   @HttpCode(202)
-  @NoScopes()
   @BodyLimit(16 * 1024)
   @WithPathErrors(ReleasePath)
   @Operation(reference.registerTrackUpload)
@@ -28,7 +28,6 @@ export class TrackUploadsController {
   }
 
   @Get('track-uploads/:id')
-  @NoScopes()
   @Operation(reference.readTrackUpload)
   read(@CurrentCaller() caller: Caller, @Param() { id }: TrackUploadPath) {
     return this.readTrackUpload.run(caller, id);
