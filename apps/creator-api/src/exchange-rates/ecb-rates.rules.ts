@@ -1,4 +1,5 @@
 import { isCurrency } from '@fulfilment/contracts';
+import { z } from 'zod';
 
 /** The value of one euro in a currency on a day, as decimal text. */
 interface EuroRate {
@@ -12,6 +13,7 @@ export class UnreadableRates extends Error {
   override readonly name = 'UnreadableRates';
 }
 
+const calendarDay = z.iso.date();
 const months = 'January February March April May June July August September October November December'.split(
   ' ',
 );
@@ -76,8 +78,7 @@ function parseDay(text: string): string {
   const [, dayOfMonth = '', monthName = '', year = ''] = /^(\d{1,2}) (\w+) (\d{4})$/.exec(text) ?? [];
   const month = months.indexOf(monthName) + 1;
   const day = month === 0 ? text : `${year}-${String(month).padStart(2, '0')}-${dayOfMonth.padStart(2, '0')}`;
-  const date = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== day)
+  if (!calendarDay.safeParse(day).success)
     throw new UnreadableRates(`${text.slice(0, 40)} is not a valid date.`);
   return day;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const calendarDay = z.iso.date();
 const isoDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** A time argument, parsed by `parseTime` with this machine's clock. */
@@ -21,16 +22,11 @@ export const timeArgument = z.string('is missing').transform((typed, context) =>
 export function parseTime(typed: string, now: Date): Date | undefined {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(typed) ?? [];
   if (count !== undefined && isUnit(unit)) return new Date(now.getTime() - Number(count) * unitMs[unit]);
-  if (!isoDate.test(typed) || !isCalendarDay(typed.slice(0, 10))) return undefined;
+  // `Date` would read 30 February as 2 March.
+  if (!isoDate.test(typed) || !calendarDay.safeParse(typed.slice(0, 10)).success) return undefined;
   const lacksZone = typed.includes('T') && !/(Z|[+-]\d{2}:\d{2})$/.test(typed);
   const time = new Date(lacksZone ? `${typed}Z` : typed);
   return Number.isNaN(time.getTime()) ? undefined : time;
-}
-
-/** Whether the day exists: `Date` reads 30 February as 2 March. */
-function isCalendarDay(day: string): boolean {
-  const midnight = new Date(`${day}T00:00Z`);
-  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
 }
 
 function isUnit(unit: string | undefined): unit is keyof typeof unitMs {
