@@ -129,6 +129,22 @@ describe('exchange rates from a URL', () => {
     expect(await fetchNow()).toBe(true);
   });
 
+  it(
+    'do not delay the stop of the service while the source does not respond',
+    async () => {
+      const requested = new Promise<void>((resolve) => {
+        source.respond = () => resolve();
+      });
+      const job = new ExchangeRatesJob(database, settings(source.url), client, silent, {
+        scheduleAll: () => undefined,
+      });
+      job.start();
+      await requested;
+      await job.stop();
+    },
+    15_000, // half the time limit of a fetch
+  );
+
   it('cause all waiting orders to be scheduled when they are stored', async () => {
     const scheduled = new Promise<void>((resolve) => {
       const scheduleAll = (): void => {

@@ -43,6 +43,8 @@ type RateSettings = Pick<CreatorApiSettings, 'EXCHANGE_RATES_URL' | 'EXCHANGE_RA
  */
 @Injectable()
 export class ExchangeRatesJob extends BackgroundLoop {
+  private readonly stopping = new AbortController();
+
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     @Inject(CONFIG) private readonly config: RateSettings,
@@ -51,6 +53,12 @@ export class ExchangeRatesJob extends BackgroundLoop {
     @Inject(LedgerPosting) private readonly posting: Pick<LedgerPosting, 'scheduleAll'>,
   ) {
     super({ name: 'exchange-rates', intervalMs: pollIntervalMs, logger, round: () => this.round() });
+  }
+
+  /** Aborts a fetch, which may take longer than the shutdown of a service. */
+  override async stop(): Promise<void> {
+    this.stopping.abort();
+    await super.stop();
   }
 
   private async round(): Promise<void> {
@@ -63,7 +71,7 @@ export class ExchangeRatesJob extends BackgroundLoop {
   async fetchDueRates(): Promise<boolean> {
     const { EXCHANGE_RATES_URL: url, EXCHANGE_RATES_INTERVAL_MS: intervalMs } = this.config;
     if (url === undefined || (await this.database.run(claimFetch, [retryDelayMs])) === 0) return false;
-    const fetched = await download(this.client, url);
+    const fetched = await download(this.client, url, this.stopping.signal);
     if ('problem' in fetched) {
       this.logger.warn(fetched, 'Exchange rates could not be fetched; will retry.');
       return false;
@@ -84,7 +92,7 @@ export class ExchangeRatesJob extends BackgroundLoop {
 
 type Fetched = { readonly text: string } | { readonly problem: string; readonly status?: number | undefined };
 
-async function download(client: GuardedClient, url: string): Promise<Fetched> {
+async function download(client: GuardedClient, url: string, signal: AbortSignal): Promise<Fetched> {
   const problem = await client.findAddressProblem(url);
   if (problem !== undefined) return { problem: `EXCHANGE_RATES_URL ${problem}` };
   const exchange = await client.send({
@@ -95,6 +103,7 @@ async function download(client: GuardedClient, url: string): Promise<Fetched> {
     bodyTimeoutMs: fetchTimeoutMs,
     maxReadBytes: maxBytes,
     maxKeptBytes: maxBytes,
+    signal,
   });
   const { outcome, statusCode: status } = exchange;
   if (outcome !== 'succeeded') return { problem: outcome, status };
