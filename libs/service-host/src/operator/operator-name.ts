@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { UsageError } from './command-line.js';
 
 export const maxOperatorNameLength = 100;
-const printableName = new RegExp(`^[^\\p{C}]{1,${maxOperatorNameLength}}$`, 'u');
+const printableName = new RegExp(`^(?=.*\\S)[^\\p{C}]{1,${maxOperatorNameLength}}$`, 'u');
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,7 +37,7 @@ export function readOperatorName(
     );
   if (!printableName.test(operator) || operator.startsWith('--'))
     throw new UsageError(
-      `The operator name (--as or OPERATOR) must have 1 to ${maxOperatorNameLength} printable characters, and must not begin with "--".`,
+      `The operator name (--as or OPERATOR) must have 1 to ${maxOperatorNameLength} printable characters, not only spaces, and must not begin with "--".`,
     );
   return { operator, rest };
 }

@@ -261,6 +261,7 @@ describe("the operator's name", () => {
   it.each([
     [['audit', '--as']],
     [['audit', '--as', '']],
+    [['audit', '--as', ' ']],
     [['audit', '--as', 'a\nb']],
     [['audit', '--as', '--json']],
   ])('is required after --as, and must be printable: %j', async (args) => {
