@@ -42,7 +42,7 @@ export {
 } from './idempotency/create-once.js';
 export { fingerprint, keyedFingerprint } from './idempotency/fingerprint.rules.js';
 export { keyMismatch, keyConflicts, replayHeaders, keyInUse } from './idempotency/key-conflicts.js';
-export { NumberedPageDto } from './dto/numbered-page.dto.js';
+export { NumberedPageDto, PageNumber, PageSize } from './dto/numbered-page.dto.js';
 export { DateTimeField } from './dto/date-times.js';
 export { UuidField } from './dto/uuids.js';
 export { BodyCheckedBy, type BodyCheck } from './dto/body-check.js';

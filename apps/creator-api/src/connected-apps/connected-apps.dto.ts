@@ -1,17 +1,8 @@
-import { Description } from '@fulfilment/api-reference';
-import { IntegerParameter } from '@fulfilment/http-service';
-import { IsOptional } from 'class-validator';
+import { PageNumber, PageSize } from '@fulfilment/http-service';
 import { MonthRangeQuery } from '../statistics/statistics.dto.js';
 
-/** Repeats the members of `NumberedPageDto`, since a class cannot extend two. */
+/** Has the members of `NumberedPageDto` too, since a class cannot extend two. */
 export class ConnectedAppsQuery extends MonthRangeQuery {
-  @Description('Number of the page, from 1', 1)
-  @IsOptional()
-  @IntegerParameter(1, 10_000)
-  page: number = 1;
-
-  @Description('Maximum number of items per page', 25)
-  @IsOptional()
-  @IntegerParameter(1, 100)
-  per_page: number = 25;
+  @PageNumber() page: number = 1;
+  @PageSize() per_page: number = 25;
 }

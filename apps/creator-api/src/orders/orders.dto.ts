@@ -1,13 +1,15 @@
-import { Description } from '@fulfilment/api-reference';
+import { Description, Field } from '@fulfilment/api-reference';
 import { dispatchStatuses, paymentStatuses } from '@fulfilment/contracts';
 import { NumberedPageDto, UuidField } from '@fulfilment/http-service';
 import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsOptional } from 'class-validator';
+import { z } from 'zod';
 import { creatorExample } from '../creators/creator.shapes.js';
 import { AppFilter } from '../statistics/breakdown-filters.js';
-import { DateParameter } from './date-parameter.js';
 import { orderSummaryExample } from './order.shapes.js';
 
+/** An existing day. PostgreSQL has no days of the year 0000. */
+const day = z.iso.date().refine((text) => !text.startsWith('0000'));
 const statuses = [...new Set([...paymentStatuses, ...dispatchStatuses])];
 
 export class OrderPath {
@@ -64,5 +66,14 @@ function PlacedTo(): PropertyDecorator {
 }
 
 function dayFilter(description: string, example: string): PropertyDecorator {
-  return applyDecorators(Description(description, example), IsOptional(), DateParameter());
+  return applyDecorators(
+    Description(description, example),
+    IsOptional(),
+    Field({
+      name: 'day',
+      schema: { type: 'string', format: 'date', pattern: '^(?!0000)' },
+      holds: (value) => day.safeParse(value).success,
+      reason: () => 'must be a date, YYYY-MM-DD',
+    }),
+  );
 }
