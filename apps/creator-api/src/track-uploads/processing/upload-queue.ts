@@ -54,7 +54,8 @@ export class UploadQueue implements OnApplicationShutdown {
 
   /** Adds a job for each upload that has none. Rejects when Redis does not accept the jobs immediately. */
   async add(uploads: readonly QueuedUpload[]): Promise<void> {
-    this.assertConnected();
+    // BullMQ would wait for the connection.
+    if (this.connection.status !== 'ready') throw new Error('Redis is not connected.');
     await this.queue.addBulk(
       uploads.map(({ id, jobId, rank }) => ({
         name: 'process',
@@ -66,7 +67,6 @@ export class UploadQueue implements OnApplicationShutdown {
 
   /** Adds the uploads that have no job and returns their number. Rejects as `add` does. */
   async addMissing(uploads: readonly QueuedUpload[]): Promise<number> {
-    this.assertConnected();
     const known = await Promise.all(
       uploads.map(({ jobId }) => this.connection.exists(this.queue.toKey(jobId))),
     );
@@ -89,9 +89,5 @@ export class UploadQueue implements OnApplicationShutdown {
     this.stopping = true;
     await Promise.allSettled([this.queue.close()]);
     this.connection.disconnect();
-  }
-
-  private assertConnected(): void {
-    if (this.connection.status !== 'ready') throw new Error('Redis is not connected.');
   }
 }
