@@ -43,6 +43,18 @@ describe('text that cannot be stored', () => {
     },
   );
 
+  it.each([
+    ['par', 'application/x-www-form-urlencoded; profile=json', 'state=%00'],
+    ['register', 'Application/JSON', '{"client_name":"a\\u0000b"}'],
+  ])('is rejected by POST %s with the content type %s', async (endpoint, type, body) => {
+    const response = await oauth(endpoint, { method: 'POST', headers: { 'content-type': type }, body });
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({
+      error: 'invalid_request',
+      error_description: 'failed to parse the request body',
+    });
+  });
+
   it.each(queries)('is rejected by authorize and end-session in %s, with an error page', async (name) => {
     for (const path of ['authorize', 'end-session']) {
       for (const value of unstorable) {

@@ -3,6 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { decodesToStorableText, isAcceptableJson } from '../../http/storable-text.js';
 
 const maxBodyBytes = 56 * 1024; // oidc-provider reads no more
+// Like oidc-provider: in any case, and with any parameters.
+const formType = /^application\/x-www-form-urlencoded\s*(;|$)/i;
+const jsonType = /^application\/json\s*(;|$)/i;
 const rejectedBodyText =
   'The request body contains invalid text, or JSON that is too deep or has too many members.';
 
@@ -20,7 +23,7 @@ export async function receiveBody(request: IncomingMessage): Promise<Buffer | Er
 
 /** Returns a received body if it is a form. */
 export function formOf(request: IncomingMessage, body: Buffer | Error | undefined): Buffer | undefined {
-  const isForm = request.headers['content-type']?.includes('x-www-form-urlencoded') === true;
+  const isForm = formType.test(request.headers['content-type'] ?? '');
   return isForm && Buffer.isBuffer(body) ? body : undefined;
 }
 
@@ -70,7 +73,7 @@ function receiveAll(request: IncomingMessage): Promise<Buffer | Error> {
 }
 
 function isAcceptableBody({ headers }: IncomingMessage, body: Buffer): boolean {
-  if (headers['content-type']?.includes('json') !== true) return decodesToStorableText(body);
+  if (!jsonType.test(headers['content-type'] ?? '')) return decodesToStorableText(body);
   try {
     return isAcceptableJson(body);
   } catch {
