@@ -8,6 +8,7 @@ import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens/access
 import { LocalSigningKey } from './access-tokens/signing-key.js';
 import { adapterFactory } from './adapter.js';
 import {
+  ignoreResponseModeOfErrors,
   knownScopes,
   splitScope,
   validateAuthorizationRequest,
@@ -45,6 +46,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.maxIpsCount = 1; // the address that the gateway saw
   useSignedAccessTokens(provider, new AccessTokenSigner(config, keySet));
   extendGrantPayload(provider);
+  ignoreResponseModeOfErrors(provider);
   addMiddleware(provider, dependencies);
   return provider;
 }

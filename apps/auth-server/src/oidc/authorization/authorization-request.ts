@@ -1,6 +1,6 @@
 import { identityScopes, storeScopes } from '@fulfilment/contracts';
 import { decodeJwt } from 'jose';
-import { type Client, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { type Client, errors, type KoaContextWithOIDC, type default as Provider } from 'oidc-provider';
 
 const offlineAccess = 'offline_access';
 /** In UTF-16 code units. The longest parameter that a client needs is an ID token as a hint. */
@@ -33,11 +33,21 @@ export function validateAuthorizationRequest(
  * @throws InvalidRequest
  */
 function requireQueryResponseMode(ctx: KoaContextWithOIDC): void {
-  const { params } = ctx.oidc;
-  const requested = params?.['response_mode'];
-  if (params === undefined || requested === undefined || requested === 'query') return;
-  params['response_mode'] = undefined; // so that the error response itself uses the query
-  throw new errors.InvalidRequest('response_mode must be query');
+  const requested = ctx.oidc.params?.['response_mode'];
+  if (requested !== undefined && requested !== 'query')
+    throw new errors.InvalidRequest('response_mode must be query');
+}
+
+/**
+ * Makes every error response ignore `response_mode`, also one that is sent before `requireQueryResponseMode`
+ * has rejected the mode. oidc-provider emits these events just before it reads the mode.
+ */
+export function ignoreResponseModeOfErrors(provider: Provider): void {
+  const removeMode = ({ oidc: { params } }: KoaContextWithOIDC): void => {
+    if (params !== undefined) params['response_mode'] = undefined;
+  };
+  provider.on('authorization.error', removeMode);
+  provider.on('server_error', removeMode);
 }
 
 /**

@@ -31,8 +31,7 @@ const queryOf = (parameters: Parameters): URLSearchParams => {
 };
 const authorize = (parameters: Parameters) =>
   new FormBrowser(server).get(`${server.url}/api/auth/oauth2/authorize?${queryOf(parameters).toString()}`);
-/** Responses of the implicit grant are in the fragment (OAuth 2.0 Multiple Response Types §5). */
-const authorizationResponse = ({ url }: Page) => new URLSearchParams(url.search || url.hash.slice(1));
+const authorizationResponse = ({ url }: Page) => url.searchParams;
 
 describe('PKCE at authorize', () => {
   it.each([
@@ -68,11 +67,20 @@ describe('a scope', () => {
 });
 
 describe('an invalid authorization request', () => {
-  it.each(['token', 'id_token', 'code id_token', 'code token', 'none', 'nonsense'])(
-    'with response_type %s is rejected with unsupported_response_type (RFC 9700 §2.1.2)',
+  it.each(['none', 'nonsense'])(
+    'with response_type %s is rejected with unsupported_response_type (RFC 6749 §4.1.2.1)',
     async (response_type) => {
-      const shown = await authorize({ response_type, nonce: 'n' });
+      const shown = await authorize({ response_type });
       expect(authorizationResponse(shown).get('error')).toBe('unsupported_response_type');
+    },
+  );
+
+  it.each(['token', 'id_token', 'code id_token', 'code token'])(
+    'of the implicit or hybrid flow (%s) is rejected in the fragment, where its app reads the error (RFC 6749 §4.2.2.1)',
+    async (response_type) => {
+      const { search, hash } = (await authorize({ response_type, nonce: 'n' })).url;
+      expect(search).toBe('');
+      expect(new URLSearchParams(hash.slice(1)).get('error')).toBe('unsupported_response_type');
     },
   );
 
@@ -226,6 +234,14 @@ it.each([
   const shown = await authorize({ response_mode, prompt: 'none' });
   expect(Object.fromEntries(shown.url.searchParams)).toMatchObject({ error, state: 'the-state' });
 });
+
+it.each(['form_post', 'fragment'])(
+  'returns an error that it finds before response_mode %s in the query, too',
+  async (response_mode) => {
+    const shown = await authorize({ response_mode, code_challenge_method: 'plain' });
+    expect(authorizationResponse(shown).get('error')).toBe('invalid_request');
+  },
+);
 
 it('reports to the app that state is too large, without returning it (RFC 6749 §4.1.2.1)', async () => {
   const { url } = await app.request('orders:read', { state: 'x'.repeat(2_049) });
