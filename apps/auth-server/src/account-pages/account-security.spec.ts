@@ -49,6 +49,26 @@ describe('enabling a second factor', () => {
     expect(await auditEventsOf(server, { email, event: 'second_factor_failed' })).toEqual([]);
   });
 
+  it('starts over when the password was changed since its secret was shown, and the page says why', async () => {
+    const { email } = await newUser(server);
+    const browser = new FormBrowser(server);
+    await submitPassword(server, email, browser);
+    const setup = await beginSetup(server, browser);
+    const security = await browser.get(`${server.url}/account/security`);
+    const newPassword = 'quite another horse';
+    const fields = {
+      current_password: password,
+      new_password: newPassword,
+      repeated_password: newPassword,
+    };
+    await browser.submit(formOf(security, '/security/password'), fields);
+    const code = authenticatorOf(setup).generate();
+    const ended = await browser.submit(formOf(setup, '/second-factor'), { code });
+    expect(ended.status).toBe(409);
+    expect(ended.text).toContain('a set-up ends after 15 minutes, and when you change your password');
+    expect(ended.forms.some(({ action }) => action.endsWith('/begin'))).toBe(true);
+  });
+
   it('leads to new recovery codes when the form of the first code is sent once more', async () => {
     const { email, browser, totp, setup } = await newProtectedUser(server);
     const repeated = await browser.submit(formOf(setup, '/second-factor'), { code: totp.generate() });

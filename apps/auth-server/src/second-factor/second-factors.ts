@@ -28,7 +28,7 @@ const totpLockedText =
   'After too many incorrect codes, codes from your authenticator app are no longer accepted. Enter a recovery code, then change your password, because someone else may know it. If you have no recovery code, contact support.';
 
 export const setupExpiredText =
-  'Your authenticator app is not set up: a set-up ends after 15 minutes. Delete its entry in the app, then set it up again.';
+  'Your authenticator app is not set up: a set-up ends after 15 minutes, and when you change your password. Delete its entry in the app, then set it up again.';
 
 export type SecondFactorMethod = 'code' | 'recovery_code';
 
