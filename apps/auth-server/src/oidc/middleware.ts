@@ -1,6 +1,5 @@
 import type { default as Provider } from 'oidc-provider';
 import { clientEndpoints } from '../http/client-quotas.js';
-import { endTokensOfSession } from '../sessions/end-tokens-of-session.js';
 import { recordSignIns } from '../sessions/record-sign-ins.js';
 import { auditProviderEvents } from './audit-events.js';
 import { recordClientAuthentication } from './clients/client-authentication.js';
@@ -34,7 +33,6 @@ export function addMiddleware(provider: Provider, dependencies: ProviderDependen
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
   provider.use(auditProviderEvents(provider, unitOfWork));
   provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(unitOfWork, responseTimestamps)));
-  provider.use(onlyAt(/^\/oauth2\/end-session/, endTokensOfSession(unitOfWork)));
   provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(browsers)));
   provider.use(onlyAt(/^\/oauth2\/(authorize\/|end-session)/, replaceScriptPages));
 }

@@ -3,6 +3,7 @@ import Provider, { type ClientAuthMethod, type Configuration } from 'oidc-provid
 import type { KeySet } from '../keys/signing-keys.js';
 import { sendError, sendLoggedOutPage, sendLogoutPage } from '../pages/provider-pages.js';
 import { accountClient } from '../registration/account-client.js';
+import { endTokensWithSession } from '../sessions/end-tokens-with-session.js';
 import { shouldRevokeFamily } from '../tokens/reuse/reuse.js';
 import { AccessTokenSigner, useSignedAccessTokens } from './access-tokens/access-tokens.js';
 import { LocalSigningKey } from './access-tokens/signing-key.js';
@@ -46,6 +47,7 @@ export function buildProvider(keySet: KeySet, dependencies: ProviderDependencies
   provider.maxIpsCount = 1; // the address that the gateway saw
   useSignedAccessTokens(provider, new AccessTokenSigner(config, keySet));
   extendGrantPayload(provider);
+  endTokensWithSession(provider, dependencies.unitOfWork);
   ignoreResponseModeOfErrors(provider);
   addMiddleware(provider, dependencies);
   return provider;
@@ -90,7 +92,7 @@ function protocol({ responseTimestamps, clock, unitOfWork }: ProviderDependencie
     issueRefreshToken: (_ctx, client, { scopes }) =>
       client.grantTypeAllowed('refresh_token') && scopes.has('offline_access'),
     revokeGrantPolicy: shouldRevokeFamily(responseTimestamps, unitOfWork),
-    expiresWithSession: () => false, // endTokensOfSession ends what belongs to a session
+    expiresWithSession: () => false, // endTokensWithSession ends what belongs to a session
     enabledJWA: {
       idTokenSigningAlgValues: ['ES256', 'RS256'],
       dPoPSigningAlgValues: [...dpopSigningAlgorithms],

@@ -4,6 +4,7 @@ import * as client from 'openid-client';
 import { newUserEmail, openAccountPage } from '../test/account-pages.js';
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
+import { rejectRows } from '../test/reject-rows.js';
 import { server, startServer } from '../test/server.js';
 import { isDenied } from '../test/token-states.js';
 
@@ -48,6 +49,20 @@ describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
     expect(await client.tokenIntrospection(dashboard.configuration, tokens.access_token)).toMatchObject({
       active: true,
     });
+  });
+
+  it('changes nothing if it fails, so that it can be repeated', async () => {
+    // The browser's session refers only to the newest family of an app.
+    const { tokens, browser } = await dashboard.signIn('openid');
+    await dashboard.signIn('openid', { browser });
+    const form = formOf(await requestLogout(browser), '/end-session/confirm');
+    const failure = { table: 'browser_sessions', condition: 'NEW.ended_at IS NOT NULL' };
+    await rejectRows(server.database, failure, async () => {
+      expect((await browser.submit(form, { logout: 'yes' })).status).toBe(500);
+    });
+    const done = await browser.submit(form, { logout: 'yes' });
+    expect(done.text).toContain('Signed out');
+    expect(await isDenied(tokens.access_token)).toBe(true);
   });
 
   it('is not undone by requests in progress', async () => {
