@@ -116,7 +116,9 @@ function protocol({ responseTimestamps, clock, unitOfWork }: ProviderDependencie
         return refreshTokenLifetimeSeconds(familyStartedAt, now);
       },
       Grant: (_ctx, grant) => grantLifetimeSeconds(splitScope(grant.getOIDCScope())),
-      Session: lifetimeSeconds.session,
+      // Anyone can create a session without a person, by a cookie or a request for a sign-out.
+      Session: (_ctx, { accountId }) =>
+        accountId === undefined ? lifetimeSeconds.interaction : lifetimeSeconds.session,
       Interaction: lifetimeSeconds.interaction,
     },
     renderError: sendError,

@@ -6,6 +6,7 @@ import { App, thirdPartyRedirect } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { rejectRows } from '../test/reject-rows.js';
 import { server, startServer } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 import { isDenied } from '../test/token-states.js';
 
 const postLogoutUri = 'https://app.example/signed-out';
@@ -125,6 +126,14 @@ describe('the sign-out of a browser that is not signed in', () => {
       expect(shown.text).not.toContain('<script');
       expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
     }
+  });
+
+  it('stores a session for half an hour only, since anyone can request it', async () => {
+    await requestLogout(new FormBrowser(server), { state: 'x'.repeat(6_000) });
+    const longLived = testStatement(
+      `SELECT 1 FROM oidc_model WHERE model = 'Session' AND account_id IS NULL AND expires_at > now() + interval '31 minutes'`,
+    );
+    expect(await server.database.rows(longLived)).toEqual([]);
   });
 
   it('redirects to the client’s registered URI, with the state', async () => {
