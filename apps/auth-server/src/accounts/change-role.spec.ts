@@ -6,6 +6,7 @@ import { App } from '../test/app.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
+import { isDenied } from '../test/token-states.js';
 import { newUser } from '../test/users.js';
 
 startServerWithOperator();
@@ -36,5 +37,16 @@ describe('a new role', () => {
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     const retried = z.object({ access_token: z.string() }).parse(await (await refresh()).json());
     expect(decodeJwt(retried.access_token)).toMatchObject({ org_role: 'admin' });
+  });
+
+  it('of a global admin ends all tokens, so that the next sign-in requires the second factor', async () => {
+    const { email } = await newUser(server, {});
+    const dashboard = await App.dashboard(server);
+    const { tokens } = await dashboard.signIn('openid offline_access', { email });
+    await runCommand('user role', { USER: email, role: 'global_admin' });
+    await expect(dashboard.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    expect(await isDenied(tokens.access_token)).toBe(true);
   });
 });

@@ -7,7 +7,11 @@ import { creatorsOfConsents } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import type { PublishRevokedTokens, RevokedToken } from '../revocation/deny-list.js';
-import { endAccessTokensOfUser, endFamiliesOfUserAndOrganisation } from '../tokens/families.js';
+import {
+  endAccessTokensOfUser,
+  endFamiliesOfUser,
+  endFamiliesOfUserAndOrganisation,
+} from '../tokens/families.js';
 import { requireOrganisation } from './require-organisation.js';
 import { lockUser, type UserRow } from '../users/find-user.js';
 
@@ -62,7 +66,7 @@ const deleteMembership = statement(
 /**
  * Sets or removes a person's role. The person's access tokens end, since they contain the old role; a refresh
  * issues tokens with the new one. When the person leaves an organisation, the token families for its creators
- * end. Idempotent.
+ * end, and when the person becomes a global admin, all families. Idempotent.
  */
 export async function changeRole(
   database: Database,
@@ -94,7 +98,9 @@ async function changeRoleAndEndTokens(
 ): Promise<{ id: string; revoked: RevokedToken[]; changed: boolean }> {
   const { id } = user;
   if ((await applyEffect(tx, user, effect)) === 0) return { id, revoked: [], changed: false };
-  const revoked = await endAccessTokensOfUser(tx, id);
+  // The families of a new global admin may have begun without the second factor that the role requires.
+  const isNewGlobalAdmin = effect.kind === 'grantGlobalAdmin';
+  const revoked = await (isNewGlobalAdmin ? endFamiliesOfUser(tx, id) : endAccessTokensOfUser(tx, id));
   if (effect.kind === 'leave')
     revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, id, effect.organisation)));
   await auditOperator(tx, { event: 'user_role_changed', userId: id, details: requested });
