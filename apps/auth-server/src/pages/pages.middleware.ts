@@ -14,10 +14,15 @@ const maxFormFields = 20;
 /** Adds the middleware of the pages: the quota, and the form parser. */
 export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimiter<AuthQuota>): void {
   for (const path of ['/interaction', '/account']) {
-    app.use(path, (request: Request, _response: Response, next: NextFunction) => {
-      takeFromQuota(limiter, 'authorization', request).then(() => next(), next);
+    app.use(path, (request: Request, response: Response, next: NextFunction) => {
+      takeFromQuota(limiter, 'authorization', request).then(
+        () => next(),
+        (error: unknown) => {
+          if (error instanceof RateLimited) sendRendered(response, tooManyRequestsPage(error));
+          else next(error);
+        },
+      );
     });
-    app.use(path, showTooManyRequests);
     app.use(
       path,
       express.urlencoded({
@@ -32,23 +37,15 @@ export function usePageMiddleware(app: NestExpressApplication, limiter: RateLimi
   }
 }
 
-/** Express recognises an error handler by its four parameters. */
-function showTooManyRequests(
-  error: unknown,
-  _request: Request,
-  response: Response,
-  next: NextFunction,
-): void {
-  if (error instanceof RateLimited) sendRendered(response, tooManyRequestsPage(error));
-  else next(error);
-}
-
 /** @throws Error that the form parser reports as an error of the request */
 function rejectUnstorableText(_request: unknown, _response: unknown, form: Buffer): void {
   if (!decodesToStorableText(form)) throw new TypeError('The form contains text that cannot be stored.');
 }
 
-/** Shows a page for a form that is too large, has too many fields, is incomplete or has invalid text. */
+/**
+ * Shows a page for a form that is too large, has too many fields, is incomplete or has invalid text. Express
+ * recognises an error handler by its four parameters.
+ */
 function showBadForm(error: unknown, _request: Request, response: Response, next: NextFunction): void {
   if (!isClientError(error)) return next(error);
   const text =

@@ -71,7 +71,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
     const { uid } = interaction;
     const redirectUri = text(interaction.params.redirect_uri);
     const target = formTarget(redirectUri);
-    const appIdentity = appIdentityOf(client);
+    const appIdentity = identityDigest(identityOf(client.metadata()));
     const browser = browserRequest(request);
     // The consent form is valid only while the client's identity is the one that its page showed.
     const consentOwner = `${uid}:${appIdentity}`;
@@ -102,12 +102,6 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
         provider.interactionResult(request, response, result, { mergeWithLastSubmission: true }),
     };
   }
-}
-
-function appIdentityOf({ clientName, redirectUris, applicationType }: Client): string {
-  return identityDigest(
-    identityOf({ client_name: clientName, redirect_uris: redirectUris, application_type: applicationType }),
-  );
 }
 
 // The progress is stored under the names that replicas of release 1.0.0 read.
