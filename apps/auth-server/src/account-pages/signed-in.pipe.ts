@@ -4,7 +4,6 @@ import { type Person, ReadAccounts } from '../users/read-accounts.js';
 import { CONFIG, type AuthServerSettings } from '../config.js';
 import { signInUrl } from '../registration/account-client.js';
 import { cookieSettings } from '../oidc/authorization/cookies.js';
-import { signInLimits } from '../oidc/lifetimes.rules.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import type { AccountContext, Notice } from '../pages/account/account.page.js';
 import { type BrowserRequest, browserRequest } from '../pages/browser-request.js';
@@ -67,9 +66,9 @@ export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<Sig
     const { accountId, uid: sessionUid } = session;
     if (accountId === undefined) throw this.signInNeeded(request);
     const [person, needsSecondFactor, isSignInExpired] = await Promise.all([
-      this.accounts.person(accountId, undefined),
+      this.accounts.person(accountId),
       isMfaAuthenticated(session.amr) ? false : this.factors.isNeeded(accountId),
-      this.accounts.isSignInExpired(accountId, session.loginTs ?? 0, signInLimits(this.config)),
+      this.accounts.isSignInExpired(accountId, session.loginTs ?? 0),
     ]);
     if (person === undefined || needsSecondFactor || isSignInExpired) throw this.signInNeeded(request);
     const formOwner = `account:${sessionUid}`;

@@ -1,6 +1,4 @@
 import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
-import type { SignInLimits } from '../users/read-accounts.js';
-import type { AuthServerSettings } from '../config.js';
 
 const hourSeconds = 3600;
 const daySeconds = 24 * hourSeconds;
@@ -42,14 +40,4 @@ export function grantLifetimeSeconds(scopes: readonly string[]): number {
  */
 export function refreshTokenLifetimeSeconds(familyStartedAt: number, now: number): number {
   return Math.max(1, Math.min(lifetimeSeconds.refreshToken, familyStartedAt + lifetimeSeconds.family - now));
-}
-
-/** Returns the age limits of a sign-in, which end a session even if each use extends it by 14 days. */
-export function signInLimits(
-  config: Pick<AuthServerSettings, 'SESSION_MAX_DAYS' | 'SESSION_MAX_HOURS_GLOBAL_ADMINS'>,
-): SignInLimits {
-  return {
-    maxSeconds: config.SESSION_MAX_DAYS * daySeconds,
-    maxSecondsOfGlobalAdmins: config.SESSION_MAX_HOURS_GLOBAL_ADMINS * hourSeconds,
-  };
 }

@@ -26,7 +26,6 @@ import {
   lifetimeSeconds,
   numericDate,
   refreshTokenLifetimeSeconds,
-  signInLimits,
 } from './lifetimes.rules.js';
 import { addMiddleware } from './middleware.js';
 import type { ProviderDependencies } from './provider-dependencies.js';
@@ -148,14 +147,14 @@ function features({ rejectionAudit }: ProviderDependencies): Configuration['feat
 
 /** Accounts, their claims, and the interactions of a sign-in. */
 function accountsAndInteractions(dependencies: ProviderDependencies): Configuration {
-  const { accounts, config, storedRows, unitOfWork, grants, factors } = dependencies;
+  const { accounts, storedRows, unitOfWork, grants, factors } = dependencies;
   return {
     findAccount: findAccount(accounts, storedRows, unitOfWork),
     extraTokenClaims: currentOrganisationClaims,
     claims: claimsOfScopes,
     loadExistingGrant: (ctx) => grants.load(ctx),
     interactions: {
-      policy: buildInteractionPolicy(accounts, factors, signInLimits(config)),
+      policy: buildInteractionPolicy(accounts, factors),
       url: (_ctx, { uid }) => `/interaction/${uid}`,
     },
   };

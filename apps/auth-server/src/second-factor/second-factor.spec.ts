@@ -278,4 +278,14 @@ describe('a global admin, where a second factor is required', () => {
     expect(rejected.text).not.toContain('class="qr"');
     expect((await browser.get(setup.url.href)).text).toContain(signInPageField);
   });
+
+  it('starts over when the account was disabled before the code', async () => {
+    const { email, totp } = await newProtectedUser(server);
+    const browser = new FormBrowser(server);
+    const codePage = await submitPassword(server, email, browser);
+    const disable = testStatement('UPDATE users SET disabled_at = now() WHERE email = $1');
+    await server.database.run(disable, [email]);
+    const rejected = await browser.submit(formOf(codePage, '/second-factor'), { code: nextCode(totp) });
+    expect(rejected.text).toContain(signInPageField);
+  });
 });

@@ -23,8 +23,7 @@ export class SecondFactorPrompt {
   async userIdWithVerifiedPassword(interaction: OpenInteraction): Promise<string | undefined> {
     const { passwordVerifiedFor: userId, passwordVerifiedAt } = interaction;
     if (userId === undefined) return undefined;
-    const hasChanged = await this.accounts.hasPasswordChangedSince(userId, passwordVerifiedAt);
-    return hasChanged ? undefined : userId;
+    return (await this.accounts.isSignInExpired(userId, passwordVerifiedAt)) ? undefined : userId;
   }
 
   /** @param userId the user whose password was verified */
@@ -37,7 +36,7 @@ export class SecondFactorPrompt {
     if (problem !== undefined && setupOpen) return requiredSetupPage(view, undefined);
     const secret = await this.factors.beginSetup(userId);
     if (secret === undefined) return secondFactorPage(view);
-    const person = await this.accounts.person(userId, undefined);
+    const person = await this.accounts.person(userId);
     if (person === undefined) throw new InteractionExpired();
     return requiredSetupPage(view, {
       keyUri: keyUri(secret, person.email),

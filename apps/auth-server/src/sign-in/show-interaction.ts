@@ -42,7 +42,7 @@ export class ShowInteraction {
     const { client, accountId, scopes, redirectUri } = interaction;
     if (accountId === undefined) throw new InteractionExpired();
     const [person, creators] = await Promise.all([
-      this.accounts.person(accountId, undefined),
+      this.accounts.person(accountId),
       this.accounts.creators(accountId),
     ]);
     if (person === undefined) throw new InteractionExpired();

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { Database, BatchLoader, type Sql, statement } from '@fulfilment/database';
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, type Sql, statement } from '@fulfilment/database';
+import { CONFIG, type AuthServerSettings } from '../config.js';
 import { creatorNameSql } from '../creators/creator-name.sql.js';
 
 /** A user's personal data, with the organisation and role that apply to one authorization. */
@@ -53,12 +54,7 @@ export const selectPersonSql = (userId: string, creatorId: string): string =>
      WHERE user_id = users.id AND (creator.id IS NULL OR organisation_id = creator.organisation_id)
      ORDER BY created_at, organisation_id LIMIT 1) AS membership ON true
    WHERE users.id = ${userId} AND users.disabled_at IS NULL`;
-const findPeople = statement(
-  'accounts.people',
-  `SELECT wanted.position::integer - 1 AS index, person.*
-   FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS wanted (user_id, creator_id, position)
-   CROSS JOIN LATERAL (${selectPersonSql('wanted.user_id', 'wanted.creator_id')}) AS person`,
-);
+const findPerson = statement('accounts.person', selectPersonSql('$1::uuid', '$2::uuid'));
 // PostgreSQL alone decides which spellings are equal, since the index users_email uses the same lower(). The
 // subquery is one row without columns, so that an unknown user gets a canonical spelling, too.
 const findByEmail = statement(
@@ -76,11 +72,7 @@ const findExpiredSignIn = statement(
   `SELECT 1 FROM users WHERE id = $1 AND (
      disabled_at IS NOT NULL
      OR extract(epoch FROM password_changed_at) >= $2::bigint + 1
-     OR $2::bigint < extract(epoch FROM now()) - CASE WHEN global_admin THEN $4::bigint ELSE $3::bigint END)`,
-);
-const findPasswordChange = statement(
-  'accounts.password-changed',
-  'SELECT 1 FROM users WHERE id = $1 AND extract(epoch FROM password_changed_at) >= $2::bigint + 1',
+     OR $2::bigint < extract(epoch FROM now()) - CASE WHEN global_admin THEN 3600 * $4::bigint ELSE 86400 * $3::bigint END)`,
 );
 // At most 200, so that the page stays readable. A third-party app cannot be connected to further creators.
 const listCreators = statement(
@@ -100,34 +92,25 @@ const findVisibleCreator = statement(
      SELECT 1 FROM memberships WHERE user_id = users.id AND organisation_id = creators.organisation_id))`,
 );
 
-/** Maximum age of a sign-in, even if the session is in use. */
-export interface SignInLimits {
-  readonly maxSeconds: number;
-  readonly maxSecondsOfGlobalAdmins: number;
-}
-
-interface PersonKey {
-  readonly userId: string;
-  readonly creatorId: string | undefined;
-}
-
 /** Reads users, their credentials and the creators they may act for. */
 @Injectable()
 export class ReadAccounts {
-  private readonly personLoader: BatchLoader<PersonKey, Person>;
-
-  constructor(private readonly database: Database) {
-    this.personLoader = new BatchLoader({ run: (keys) => readPeople(database, keys) });
-  }
+  constructor(
+    private readonly database: Database,
+    @Inject(CONFIG)
+    private readonly config: Pick<AuthServerSettings, 'SESSION_MAX_DAYS' | 'SESSION_MAX_HOURS_GLOBAL_ADMINS'>,
+  ) {}
 
   /**
    * Returns a person; undefined for an unknown or disabled one.
-   * @param tx an open transaction of the request, so that it uses no second connection
+   * @param sql an open transaction of the request, so that it uses no second connection
    */
-  async person(userId: string, creatorId: string | undefined, tx?: Sql): Promise<Person | undefined> {
-    const key = { userId, creatorId };
-    if (tx === undefined) return this.personLoader.load(key);
-    return (await readPeople(tx, [key]))[0]?.row;
+  person(
+    userId: string,
+    creatorId?: string,
+    sql: Sql | undefined = this.database,
+  ): Promise<Person | undefined> {
+    return sql.row<Person>(findPerson, [userId, creatorId]);
   }
 
   /** @param email case-insensitive */
@@ -141,17 +124,13 @@ export class ReadAccounts {
     return this.database.row<Credentials>(findCredentials, [userId]);
   }
 
-  /** @param signedInAt in seconds since 1970 */
-  async hasPasswordChangedSince(userId: string, signedInAt: number): Promise<boolean> {
-    return (await this.database.row(findPasswordChange, [userId, signedInAt])) !== undefined;
-  }
-
   /**
    * Whether a sign-in is too old, or older than the password, or its person is disabled.
    * @param signedInAt in seconds since 1970
    */
-  async isSignInExpired(userId: string, signedInAt: number, limits: SignInLimits): Promise<boolean> {
-    const values = [userId, signedInAt, limits.maxSeconds, limits.maxSecondsOfGlobalAdmins];
+  async isSignInExpired(userId: string, signedInAt: number): Promise<boolean> {
+    const { SESSION_MAX_DAYS, SESSION_MAX_HOURS_GLOBAL_ADMINS } = this.config;
+    const values = [userId, signedInAt, SESSION_MAX_DAYS, SESSION_MAX_HOURS_GLOBAL_ADMINS];
     return (await this.database.row(findExpiredSignIn, values)) !== undefined;
   }
 
@@ -169,10 +148,4 @@ export class ReadAccounts {
   async mayActFor(userId: string, creatorId: string): Promise<boolean> {
     return (await this.database.row(findVisibleCreator, [userId, creatorId])) !== undefined;
   }
-}
-
-async function readPeople(sql: Sql, keys: readonly PersonKey[]): Promise<{ index: number; row: Person }[]> {
-  const values = [keys.map(({ userId }) => userId), keys.map(({ creatorId }) => creatorId ?? null)];
-  const found = await sql.rows<Person & { index: number }>(findPeople, values);
-  return found.map((row) => ({ index: row.index, row }));
 }

@@ -1,7 +1,7 @@
 import { interactionPolicy } from 'oidc-provider';
 import { isMfaAuthenticated } from '../../second-factor/authentication-methods.js';
 import type { SecondFactors } from '../../second-factor/second-factors.js';
-import type { ReadAccounts, SignInLimits } from '../../users/read-accounts.js';
+import type { ReadAccounts } from '../../users/read-accounts.js';
 import { isFirstParty } from './grants.js';
 
 const { Check } = interactionPolicy;
@@ -14,7 +14,6 @@ const nativePrompt = 'native_client_prompt';
 export function buildInteractionPolicy(
   accounts: ReadAccounts,
   factors: SecondFactors,
-  limits: SignInLimits,
 ): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   const login = policy.get('login');
@@ -22,7 +21,7 @@ export function buildInteractionPolicy(
   if (login === undefined || consent === undefined)
     throw new Error('oidc-provider no longer has the prompts login and consent.');
   login.checks.add(secondFactorCheck(factors));
-  login.checks.add(signInCheck(accounts, limits));
+  login.checks.add(signInCheck(accounts));
   consent.checks.remove(nativePrompt);
   consent.checks.add(nativeAppCheck());
   return policy;
@@ -47,14 +46,14 @@ function secondFactorCheck(factors: SecondFactors): interactionPolicy.Check {
  * oidc-provider repeats the check when an interaction resumes, so a change of the password during an
  * interaction requires a new sign-in, too.
  */
-function signInCheck(accounts: ReadAccounts, limits: SignInLimits): interactionPolicy.Check {
+function signInCheck(accounts: ReadAccounts): interactionPolicy.Check {
   return new Check(
     'sign_in_expired',
     'End-User authentication is required again',
     'login_required',
     async ({ oidc: { session } }) =>
       session?.accountId !== undefined &&
-      (await accounts.isSignInExpired(session.accountId, session.loginTs ?? 0, limits)),
+      (await accounts.isSignInExpired(session.accountId, session.loginTs ?? 0)),
   );
 }
 
