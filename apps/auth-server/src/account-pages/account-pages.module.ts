@@ -7,13 +7,11 @@ import { ChangeName } from './change-name.js';
 import { ChangePassword } from './change-password.js';
 import { ChangeSecondFactor } from './change-second-factor.js';
 import { ConfirmPassword } from './confirm-password.js';
-import { DisconnectApp } from './disconnect-app.js';
+import { ManageBrowsers } from './manage-browsers.js';
+import { ManageConnectedApps } from './manage-connected-apps.js';
 import { SetUpSecondFactor } from './set-up-second-factor.js';
 import { ShowOverview } from './show-overview.js';
-import { ShowBrowsers } from './show-browsers.js';
-import { ShowConnectedApps } from './show-connected-apps.js';
 import { ShowSecurity } from './show-security.js';
-import { SignOutBrowser } from './sign-out-browser.js';
 
 @Module({
   imports: [OidcModule, SignInModule],
@@ -24,13 +22,11 @@ import { SignOutBrowser } from './sign-out-browser.js';
     ChangePassword,
     ChangeSecondFactor,
     ConfirmPassword,
-    DisconnectApp,
+    ManageBrowsers,
+    ManageConnectedApps,
     SetUpSecondFactor,
     ShowOverview,
-    ShowBrowsers,
-    ShowConnectedApps,
     ShowSecurity,
-    SignOutBrowser,
   ],
 })
 export class AccountPagesModule {}

@@ -7,13 +7,11 @@ import { ChangeName } from './change-name.js';
 import { ChangePassword } from './change-password.js';
 import { ChangeSecondFactor } from './change-second-factor.js';
 import { CompleteAccountSignIn } from './complete-account-sign-in.js';
-import { DisconnectApp } from './disconnect-app.js';
+import { ManageBrowsers } from './manage-browsers.js';
+import { ManageConnectedApps } from './manage-connected-apps.js';
 import { SetUpSecondFactor } from './set-up-second-factor.js';
 import { ShowOverview } from './show-overview.js';
-import { ShowBrowsers } from './show-browsers.js';
-import { ShowConnectedApps } from './show-connected-apps.js';
 import { ShowSecurity } from './show-security.js';
-import { SignOutBrowser } from './sign-out-browser.js';
 import { type SignedInRequest, SignedInPipe } from './signed-in.pipe.js';
 
 @Controller('account')
@@ -24,10 +22,8 @@ export class AccountController {
     private readonly showOverview: ShowOverview,
     private readonly changeName: ChangeName,
     private readonly completeAccountSignIn: CompleteAccountSignIn,
-    private readonly showConnectedApps: ShowConnectedApps,
-    private readonly disconnectApp: DisconnectApp,
-    private readonly showBrowsers: ShowBrowsers,
-    private readonly signOutBrowser: SignOutBrowser,
+    private readonly manageConnectedApps: ManageConnectedApps,
+    private readonly manageBrowsers: ManageBrowsers,
     private readonly showSecurity: ShowSecurity,
     private readonly changePassword: ChangePassword,
     private readonly setUpSecondFactor: SetUpSecondFactor,
@@ -56,22 +52,22 @@ export class AccountController {
 
   @Get('apps')
   apps(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
-    return this.showConnectedApps.run(signedIn);
+    return this.manageConnectedApps.show(signedIn);
   }
 
   @Post('apps/disconnect')
   disconnect(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
-    return this.disconnectApp.run(signedIn);
+    return this.manageConnectedApps.disconnect(signedIn);
   }
 
   @Get('browsers')
   browsers(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
-    return this.showBrowsers.run(signedIn);
+    return this.manageBrowsers.show(signedIn);
   }
 
   @Post('browsers/sign-out')
   signOut(@Context(SignedInPipe) signedIn: SignedInRequest): Promise<PageResult> {
-    return this.signOutBrowser.run(signedIn);
+    return this.manageBrowsers.signOut(signedIn);
   }
 
   @Get('security')

@@ -8,7 +8,7 @@ import { decodesToStorableText } from '../http/storable-text.js';
 import { recordArrival } from '../tokens/reuse/request-arrivals.js';
 import { endpointHandler } from './endpoints.js';
 import type { OidcServer } from './oidc-server.js';
-import { malformedUrlResponse } from './responses/error-responses.js';
+import { errorResponseAt } from './responses/error-responses.js';
 
 /** Like Express: `originalUrl` is the requested URL, `url` the part below the mount path. */
 interface MountedRequest extends IncomingMessage {
@@ -40,7 +40,7 @@ export function oidcRawHandler(
     if (!decodesToStorableText(requested)) {
       const field = decodesToStorableText(pathOf(requested)) ? 'query' : 'path';
       const problem = new ValidationFailed([{ field, reason: 'malformed_encoding' }]);
-      sendRendered(response, malformedUrlResponse(pathOf(requested), problem));
+      sendRendered(response, errorResponseAt(pathOf(requested), problem));
       return;
     }
     rewriteToIssuer(request, issuer);

@@ -4,6 +4,7 @@ import {
   RateLimited,
   ServiceUnavailable,
   toErrorResponse,
+  ValidationFailed,
 } from '@fulfilment/error-envelope';
 import { jsonResponse, type RenderedResponse } from '@fulfilment/http-service';
 import { messagePage, tooManyRequestsPage, unavailablePage } from '../../pages/message.page.js';
@@ -20,31 +21,23 @@ const oauthErrors: Readonly<Record<string, string>> = {
 export const noSuchPath = new NotFound('path or method');
 
 /**
- * Returns the response to an error before oidc-provider handles the request. On browser routes 429, 413 and
- * 503 are pages; all else is JSON.
+ * Returns the response to an error before oidc-provider handles the request. On browser routes a malformed
+ * URL, 413, 429 and 503 are pages; all else is RFC 6749 JSON, and the error envelope outside the mount path.
  * @param path full path
  */
 export function errorResponseAt(path: string, error: unknown): RenderedResponse {
-  if (!isBrowserRoute(path)) return oauthErrorResponse(error);
+  if (!isBrowserRoute(path))
+    return path.startsWith(mountPath) ? oauthErrorResponse(error) : envelopeResponse(error);
   if (error instanceof RateLimited) return tooManyRequestsPage(error);
   if (error instanceof PayloadTooLarge) {
     const text = 'The form contains too much data. Go back to the app and start again.';
     return messagePage({ title: 'The form is too large', text, status: error.status });
   }
-  return error instanceof ServiceUnavailable ? unavailablePage() : oauthErrorResponse(error);
-}
-
-/**
- * Returns the response to a malformed URL: a page on browser routes, RFC 6749 JSON below the mount path, else
- * the error envelope.
- * @param path full path
- */
-export function malformedUrlResponse(path: string, error: unknown): RenderedResponse {
-  if (isBrowserRoute(path)) {
+  if (error instanceof ValidationFailed) {
     const text = 'It contains invalid characters. Go back to the app and start again.';
-    return messagePage({ title: 'This link is invalid', text, status: 400 });
+    return messagePage({ title: 'This link is invalid', text, status: error.status });
   }
-  return path.startsWith(mountPath) ? oauthErrorResponse(error) : envelopeResponse(error);
+  return error instanceof ServiceUnavailable ? unavailablePage() : oauthErrorResponse(error);
 }
 
 export function envelopeResponse(error: unknown): RenderedResponse {

@@ -1,16 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { insertAudit } from '../audit/audit-log.js';
+import { browsersPage } from '../pages/account/browsers.page.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
+import { BrowserSessions } from '../sessions/browser-sessions.js';
 import { endSessionOfUser, endSessionsOfUser } from '../sessions/end-sessions.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
 
-/** Signs out the browser that the form names, or all others. The page has no form for the current one. */
+/** Shows in which browsers the person is signed in, and signs them out. */
 @Injectable()
-export class SignOutBrowser {
-  constructor(private readonly unitOfWork: UnitOfWork) {}
+export class ManageBrowsers {
+  constructor(
+    private readonly browsers: BrowserSessions,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
 
-  async run({ person, sessionUid, origin, field }: SignedInRequest): Promise<PageResult> {
+  async show({ person, sessionUid, account, notice }: SignedInRequest): Promise<PageResult> {
+    const view = { browsers: await this.browsers.list(person.id), currentUid: sessionUid };
+    return browsersPage(account, view, notice);
+  }
+
+  /** Signs out the browser that the form names, or all others. The page has no form for the current one. */
+  async signOut({ person, sessionUid, origin, field }: SignedInRequest): Promise<PageResult> {
     const session = field('session'); // the uid of a session, or `others`
     const entry = { event: 'browser_signed_out', userId: person.id, details: { session } } as const;
     let found = true;

@@ -3,20 +3,28 @@ import { Injectable } from '@nestjs/common';
 import { insertAudit } from '../audit/audit-log.js';
 import { deleteConsentsOfUserAndClient } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
+import { ReadConnectedApps } from '../connected-apps/read-connected-apps.js';
+import { connectedAppsPage } from '../pages/account/connected-apps.page.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { endFamiliesOfUserAndClient } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
 
-/** Disconnects an app: deletes its consents and ends all its tokens for this person. */
+/** Shows which apps can use the account, and disconnects one. */
 @Injectable()
-export class DisconnectApp {
+export class ManageConnectedApps {
   constructor(
+    private readonly apps: ReadConnectedApps,
     private readonly unitOfWork: UnitOfWork,
     private readonly outbox: Outbox,
   ) {}
 
-  async run({ person, origin, field }: SignedInRequest): Promise<PageResult> {
+  async show({ person, account, notice }: SignedInRequest): Promise<PageResult> {
+    return connectedAppsPage(account, await this.apps.list(person.id), notice);
+  }
+
+  /** Deletes the app's consents and ends all its tokens for this person. */
+  async disconnect({ person, origin, field }: SignedInRequest): Promise<PageResult> {
     const clientId = field('client_id');
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
     await this.unitOfWork.runRevocation((tx) =>
