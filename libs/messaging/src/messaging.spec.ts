@@ -165,6 +165,20 @@ describe('messaging', () => {
     });
   });
 
+  it.each([
+    ['a NUL, which PostgreSQL cannot store', '\0'],
+    ['a text that is too long for an AMQP header', 'x'.repeat(200_000)],
+  ])('dead-letters a message whose rejection reason contains %s, once', async (_case, unknownKey) => {
+    const approved = messages.catalogueReleaseApproved.make({ release_id: 'x' }, { occurredAt: new Date() });
+    const bad = { ...approved, data: { release_id: 'x', prices: { [unknownKey]: 1 } } };
+    await broker.publishRaw('client.deleted', Buffer.from(JSON.stringify(bad)));
+    expect(await eventually(() => messageOutcomes(scratch.database)(`/messages/${bad.id}`))).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringContaining('Unrecognized key'),
+    });
+    expect(await broker.takeDeadLetters(queue)).toHaveLength(1);
+  });
+
   it('reports no outcome at a path without a message id', async () => {
     for (const path of ['/', '/messages/', '/messages/0', `/messages/${'-'.repeat(36)}`])
       expect(await messageOutcomes(scratch.database)(path)).toBeUndefined();

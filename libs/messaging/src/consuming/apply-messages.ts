@@ -18,6 +18,8 @@ const defaultRequeueAfterMs = 15_000;
 const maxUnexpectedErrors = 5;
 /** The same for timeouts. It is higher, since an outage or another transaction's lock may also cause them. */
 const maxTimeouts = 12;
+/** A reason is also an AMQP header, for which RabbitMQ allows 128 KiB. */
+const maxReasonCharacters = 2_000;
 
 const handled = new Counter({
   name: 'messages_handled_total',
@@ -93,9 +95,11 @@ export class ApplyMessages implements MessageHandler {
     }
   }
 
-  async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
+  async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, cause: string): Promise<void> {
     const { queue } = this.consumer;
     const messageId = idOf(raw);
+    // A cause may name an unknown member of the message, whose name may be any text.
+    const reason = cause.replaceAll('\0', '\uFFFD').slice(0, maxReasonCharacters);
     this.logger.error({ queue, message_id: messageId, reason }, 'A message was rejected.');
     handled.inc({ queue, outcome: 'refused' });
     const isOpen = () => this.options.isOpen(channel);
