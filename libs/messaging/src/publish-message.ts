@@ -5,14 +5,17 @@ import { ConfirmedPublisher } from './broker/confirmed-publisher.js';
 
 /**
  * Publishes one message over a connection of its own. Resolves when RabbitMQ has confirmed it.
- * @throws Error when the broker is unreachable, does not confirm, or routes the message to no queue
+ * @throws Error when the broker cannot be used, does not confirm, or routes the message to no queue
  */
 export async function publishMessage(
   { url, namespace }: { readonly url: string; readonly namespace: string },
   message: Message,
 ): Promise<void> {
   const connection = await connect(url).catch((error: unknown) => {
-    throw new Error('RabbitMQ is unreachable.', { cause: error });
+    throw new Error(
+      'RabbitMQ does not accept the connection. Check that it is running, and the host, user and password in RABBITMQ_URL.',
+      { cause: error },
+    );
   });
   try {
     const channel = await connection.createConfirmChannel();
