@@ -3,7 +3,7 @@ import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { type BodyCheck, FailureThrottle } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
 import type { Owner } from './owner.js';
-import { maxEvents, maxUrlCharacters, unknownEvents } from './subscription.rules.js';
+import { unknownEvents } from './subscription.rules.js';
 
 interface Target {
   readonly events?: readonly unknown[] | undefined;
@@ -28,13 +28,13 @@ export class CheckSubscription implements BodyCheck {
 
   /**
    * Returns the problems of a body whose other members are invalid, without DNS queries. Ignores `events` and
-   * `url` if they have a wrong type or size, which the DTO reports.
+   * `url` if they have a wrong type, which the DTO reports.
    */
   problemsOf({ events, url }: { readonly events?: unknown; readonly url?: unknown }): Promise<ErrorDetail[]> {
     return Promise.resolve(
       this.findProblems({
-        events: Array.isArray(events) && events.length <= maxEvents ? events : undefined,
-        url: typeof url === 'string' && url.length <= maxUrlCharacters ? url : undefined,
+        events: Array.isArray(events) ? events : undefined,
+        url: typeof url === 'string' ? url : undefined,
       }),
     );
   }
