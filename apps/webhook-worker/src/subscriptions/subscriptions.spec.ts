@@ -10,7 +10,11 @@ const readNewestSecret = statement(
   'test.read-newest-secret',
   'SELECT secret FROM webhook_subscriptions ORDER BY created_at DESC LIMIT 1',
 );
-
+const makeNewestSecretUnreadable = statement(
+  'test.make-newest-secret-unreadable',
+  `UPDATE webhook_subscriptions SET secret = 'sealed with a lost key'
+   WHERE id = (SELECT id FROM webhook_subscriptions ORDER BY created_at DESC LIMIT 1)`,
+);
 const readNewestPreviousSecret = statement(
   'test.read-newest-previous-secret',
   'SELECT previous_secret FROM webhook_subscriptions ORDER BY created_at DESC LIMIT 1',
@@ -232,6 +236,18 @@ describe('GET, PATCH and DELETE of /v1/webhooks', () => {
     expect(before).toEqual({ previous_secret: expect.any(Buffer) });
   });
 
+  it('replace a secret that no key opens, which then no longer signs', async () => {
+    const client = await given.client();
+    const id = (await client.post(input)).body.id;
+    await given.stores.database.run(makeNewestSecretUnreadable);
+    await client.patch(id, { secret: 'new' }).expect(200);
+    expect(await given.stores.database.row(readNewestPreviousSecret)).toEqual({ previous_secret: null });
+    await client.patch(id, { secret: 'newer' }).expect(200);
+    expect(await given.stores.database.row(readNewestPreviousSecret)).toEqual({
+      previous_secret: expect.any(Buffer),
+    });
+  });
+
   it('delete with 204, and then return 404 for the same id', async () => {
     const client = await given.client();
     const id = (await client.post(input)).body.id;
@@ -274,6 +290,16 @@ describe('a body with several problems', () => {
     const client = await given.client();
     const response = await client.post(body).expect(400);
     expect(response.body.details.map(({ field }: { field: string }) => field).toSorted()).toEqual(fields);
+  });
+
+  it('is rejected with the problem of a URL that has fewer than 2048 characters but more UTF-16 units', async () => {
+    const client = await given.client();
+    const url = `http://shop.example/${'🎶'.repeat(1024)}`;
+    const response = await client.post({ ...input, url, secret: '' }).expect(400);
+    expect(response.body.details.map(({ field }: { field: string }) => field).toSorted()).toEqual([
+      'secret',
+      'url',
+    ]);
   });
 
   it('is rejected with a detail for each problem when a subscription is changed', async () => {

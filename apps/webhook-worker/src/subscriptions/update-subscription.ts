@@ -7,7 +7,7 @@ import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { changeKeyPair, type KeyState } from './keys/change-key-pair.js';
 import { CheckSubscription } from './check-subscription.js';
 import { ownedId } from './owner.js';
-import { SecretBox } from '@fulfilment/runtime';
+import { SecretBox, UnreadableSecret } from '@fulfilment/runtime';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
 import { distinctEvents, type SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
@@ -40,7 +40,7 @@ const change = statement(
      disabling_notified = CASE WHEN :url <> url THEN false ELSE disabling_notified END,
      events = coalesce(:events, events),
      max_in_flight = coalesce(:max_in_flight, max_in_flight),
-     previous_secret = CASE WHEN :secret::bytea IS NULL THEN previous_secret ELSE secret END,
+     previous_secret = CASE WHEN :secret::bytea IS NULL THEN previous_secret ELSE :previous_secret END,
      previous_secret_until = CASE WHEN :secret::bytea IS NULL THEN previous_secret_until ELSE now() + interval '24 hours' END,
      secret = coalesce(:secret, secret)
    WHERE id = :id RETURNING ${subscriptionColumns}`,
@@ -92,11 +92,14 @@ export class UpdateSubscription {
       if (input.status !== undefined && input.status !== status)
         await this.changeStatus(tx, id, input.status);
       await changeKeyPair(tx, this.secrets, keyState, input);
+      const current = this.openIfReadable(secret, id);
       return tx.row<SubscriptionRow>(change, {
         id,
         url: input.url === undefined ? undefined : targetUri(input.url),
         events: input.events === undefined ? undefined : distinctEvents(input.events),
-        secret: this.newSecret(input.secret, secret, id),
+        secret: this.newSecret(input.secret, current, id),
+        // A secret that cannot be opened cannot sign, so it does not become the previous one.
+        previous_secret: current === undefined ? undefined : secret,
         max_in_flight: input.max_in_flight,
       });
     });
@@ -110,10 +113,19 @@ export class UpdateSubscription {
    * Returns the secret to store; undefined if it does not change. A repetition of the current secret, such as
    * after a lost response, is not a rotation: the previous secret stays valid.
    */
-  private newSecret(secret: string | undefined, sealedCurrent: Buffer, id: string): Buffer | undefined {
-    if (secret === undefined || this.secrets.open(sealedCurrent, id).equals(Buffer.from(secret)))
-      return undefined;
+  private newSecret(secret: string | undefined, current: Buffer | undefined, id: string): Buffer | undefined {
+    if (secret === undefined || current?.equals(Buffer.from(secret)) === true) return undefined;
     return this.secrets.seal(secret, id);
+  }
+
+  /** Returns undefined if no key opens the secret, so that its owner can replace it. */
+  private openIfReadable(sealed: Buffer, id: string): Buffer | undefined {
+    try {
+      return this.secrets.open(sealed, id);
+    } catch (error) {
+      if (error instanceof UnreadableSecret) return undefined;
+      throw error;
+    }
   }
 
   private async changeStatus(tx: Transaction, id: string, status: SubscriptionStatus): Promise<void> {
