@@ -114,8 +114,8 @@ export async function isBusy(tx: Transaction, subscriptionId: string): Promise<b
   return due !== undefined && due.count >= busyThreshold;
 }
 
-/** A recovery that may have deliveries left. */
-export interface OpenRecovery {
+/** A state sync, whose id is that of the subscription, or a recovery that may have deliveries left. */
+export interface DueItem {
   readonly id: string;
   readonly subscription_id: string;
 }
@@ -140,7 +140,7 @@ const recover = statement(
 );
 
 /** Makes a batch of the deliveries of a recovery due. Returns whether there may be more. */
-export async function recoverBatch(tx: Transaction, recovery: OpenRecovery): Promise<boolean> {
+export async function recoverBatch(tx: Transaction, recovery: DueItem): Promise<boolean> {
   await tx.row(preferIndexes);
   return (await tx.run(recover, [recovery.id, recovery.subscription_id])) > 0;
 }

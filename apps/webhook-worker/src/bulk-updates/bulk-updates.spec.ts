@@ -5,7 +5,7 @@ import { eventBody } from '../test/due-deliveries.fixture.js';
 import { startWorker, type Worker } from '../test/webhook-worker.fixture.js';
 import { setUpWorker } from '../test/worker-setup.fixture.js';
 import { batchSize } from './batches.js';
-import { insertStateSyncs } from '../subscriptions/bulk-update-requests.js';
+import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 /** More than one batch (1,000), and more than the maximum of held deliveries (10,000). */
 const manyDeliveries = 12_500;
@@ -261,7 +261,7 @@ describe('several replicas', () => {
     const copies = await given.stores.database.rows<{ id: string }>(copyDisabled, [uuid, subscriptionCount]);
     const ids = copies.map(({ id }) => id);
     await Promise.all(ids.map((id) => addDeliveries(id, { count: 1, status: 'retrying' })));
-    await given.stores.database.transaction((tx) => insertStateSyncs(tx, ids));
+    await given.stores.database.transaction((tx) => new BulkUpdateRequests().requestStateSync(tx, ids));
     await eventually(
       async () =>
         (await given.stores.database.row<{ count: number }>(countHeld, [ids]))?.count === subscriptionCount,

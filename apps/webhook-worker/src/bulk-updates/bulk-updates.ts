@@ -12,7 +12,7 @@ import { advisoryLocks } from '../advisory-locks.js';
 import type { Lane } from '../dispatch-queue/lanes.rules.js';
 import { DispatchQueue } from '../dispatch-queue/dispatch-queue.js';
 import type { SubscriptionState } from '../subscriptions/subscription.rules.js';
-import { applySubscriptionState, expireBatch, isBusy, type OpenRecovery, recoverBatch } from './batches.js';
+import { applySubscriptionState, type DueItem, expireBatch, isBusy, recoverBatch } from './batches.js';
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 const pollIntervalMs = 1_000;
@@ -33,7 +33,7 @@ const tryLockExpiry = statement(
 );
 const findDueStateSyncs = statement(
   'bulk-updates.due-state-syncs',
-  `SELECT subscription_id FROM webhook_state_syncs
+  `SELECT subscription_id AS id, subscription_id FROM webhook_state_syncs
    WHERE due_at <= now() AND ${shardSql('subscription_id')} = ANY($1::int[]) ORDER BY due_at LIMIT ${pageSize}`,
 );
 const lockStateSync = statement(
@@ -69,16 +69,13 @@ const lockSubscription = statement(
    FROM webhook_subscriptions WHERE id = $1 FOR KEY SHARE`,
 );
 
-/** A state sync or a recovery. */
-interface DueItem {
-  readonly subscription_id: string;
-}
-
-interface DueItemHandler<Item> {
+/** A kind of work: state syncs or recoveries. */
+interface Work {
+  readonly findDue: Statement;
+  /** Makes an item due later. */
+  readonly delay: Statement;
   /** Returns false if the item is no longer due. */
-  readonly handle: (tx: Transaction, item: Item) => Promise<boolean>;
-  /** Makes a failed item due later, so that it does not block the items behind it. */
-  readonly postpone: (item: Item) => Promise<unknown>;
+  readonly handle: (tx: Transaction, item: DueItem) => Promise<boolean>;
 }
 
 interface TriedLock {
@@ -100,6 +97,16 @@ interface LockedSubscription {
  */
 @Injectable()
 export class BulkUpdates extends BackgroundLoop {
+  private readonly stateSyncs: Work = {
+    findDue: findDueStateSyncs,
+    delay: delayStateSync,
+    handle: (tx, item) => this.syncSubscription(tx, item),
+  };
+  private readonly recoveries: Work = {
+    findDue: findDueRecoveries,
+    delay: delayRecovery,
+    handle: (tx, item) => this.recover(tx, item),
+  };
   private stopping = false;
 
   constructor(
@@ -110,7 +117,7 @@ export class BulkUpdates extends BackgroundLoop {
     @Inject(LOGGER) logger: Logger,
   ) {
     super({ name: 'webhook-bulk-updates', intervalMs: pollIntervalMs, logger, round: () => this.round() });
-    requests.onRequest(() => this.wake());
+    requests.onRequested(() => this.wake());
   }
 
   override stop(): Promise<void> {
@@ -121,7 +128,12 @@ export class BulkUpdates extends BackgroundLoop {
   private async round(): Promise<boolean> {
     const errors: unknown[] = [];
     let hasMore = false;
-    for (const step of [() => this.syncAll(), () => this.recoverAll(), () => this.expire()]) {
+    const steps = [
+      () => this.processDue(this.stateSyncs),
+      () => this.processDue(this.recoveries),
+      () => this.expire(),
+    ];
+    for (const step of steps) {
       try {
         hasMore = (await step()) || hasMore;
       } catch (error) {
@@ -132,32 +144,15 @@ export class BulkUpdates extends BackgroundLoop {
     return hasMore;
   }
 
-  private syncAll(): Promise<boolean> {
-    return this.processDue<DueItem>(findDueStateSyncs, {
-      handle: (tx, due) => this.syncSubscription(tx, due),
-      postpone: (due) => this.database.run(delayStateSync, [due.subscription_id, delaySeconds.failed]),
-    });
-  }
-
-  private recoverAll(): Promise<boolean> {
-    return this.processDue<OpenRecovery>(findDueRecoveries, {
-      handle: (tx, recovery) => this.recover(tx, recovery),
-      postpone: ({ id }) => this.database.run(delayRecovery, [id, delaySeconds.failed]),
-    });
-  }
-
   /**
    * Processes due items, each in its own transaction. Skips subscriptions that another replica works on, and
    * items that another replica has finished since they were read. Returns whether there may be more.
    */
-  private async processDue<Item extends DueItem>(
-    findDue: Statement,
-    { handle, postpone }: DueItemHandler<Item>,
-  ): Promise<boolean> {
+  private async processDue({ findDue, delay, handle }: Work): Promise<boolean> {
     let hasMore = false;
     const errors: unknown[] = [];
-    const own = await this.database.rows<Item>(findDue, [this.shards.owned]);
-    const items = own.length > 0 ? own : await this.database.rows<Item>(findDue, [allShards]);
+    const own = await this.database.rows<DueItem>(findDue, [this.shards.owned]);
+    const items = own.length > 0 ? own : await this.database.rows<DueItem>(findDue, [allShards]);
     for (const item of items) {
       if (this.stopping) break;
       try {
@@ -168,7 +163,8 @@ export class BulkUpdates extends BackgroundLoop {
         hasMore ||= wasProcessed;
       } catch (error) {
         errors.push(error);
-        await postpone(item).catch(() => undefined); // without a database, it remains due
+        // It must not block the items behind it. Without a database, it remains due.
+        await this.database.run(delay, [item.id, delaySeconds.failed]).catch(() => undefined);
       }
     }
     if (errors.length > 0) throw errors[0]; // after the other items
@@ -182,7 +178,7 @@ export class BulkUpdates extends BackgroundLoop {
     });
   }
 
-  private async syncSubscription(tx: Transaction, { subscription_id: id }: DueItem): Promise<boolean> {
+  private async syncSubscription(tx: Transaction, { id }: DueItem): Promise<boolean> {
     await tx.row<LockedSubscription>(lockSubscription, [id]); // before the sync, as in a PATCH: no deadlock
     // A transaction that requests another sync from now on waits for this row lock.
     if ((await tx.row(lockStateSync, [id])) === undefined) return false;
@@ -201,7 +197,7 @@ export class BulkUpdates extends BackgroundLoop {
     return true;
   }
 
-  private async recover(tx: Transaction, recovery: OpenRecovery): Promise<boolean> {
+  private async recover(tx: Transaction, recovery: DueItem): Promise<boolean> {
     if ((await tx.row(isRecoveryDue, [recovery.id])) === undefined) return false;
     const subscription = await tx.row<LockedSubscription>(lockSubscription, [recovery.subscription_id]);
     if (subscription === undefined || subscription.state === 'deleted') {

@@ -2,28 +2,13 @@ import { isUuid, nilUuid, parsePublicId, publicId } from '@fulfilment/contracts'
 import { type Database, statement } from '@fulfilment/database';
 import { defineCommand, limitArgument, textArgument } from '@fulfilment/service-host/operator';
 import { z } from 'zod';
-import { type DeletedReason, deletionStatement, markDeleted } from '../subscriptions/mark-deleted.js';
-import type {
-  DisabledReason,
-  SubscribableName,
-  SubscriptionStatus,
-} from '../subscriptions/subscription.rules.js';
+import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
+import { deletionStatement, markDeleted } from '../subscriptions/mark-deleted.js';
 
+/** The other columns are printed unchanged. */
 interface Row {
   readonly id: string;
   readonly creator_id: string;
-  readonly client_id: string;
-  readonly url: string;
-  readonly events: readonly SubscribableName[];
-  readonly status: SubscriptionStatus;
-  readonly consecutive_failures: number;
-  readonly created_at: Date;
-  readonly last_delivery_at: Date | null;
-  readonly last_failure_at: Date | null;
-  readonly disabled_at: Date | null;
-  readonly disabled_reason: DisabledReason | null;
-  readonly deleted_at: Date | null;
-  readonly deleted_reason: DeletedReason | null;
 }
 
 const pageStatement = (name: string, condition: string) =>
@@ -79,7 +64,7 @@ export const supportCommands = {
     arguments: z.object({ id: idArgument('whk') }),
     run: async ({ database }: { readonly database: Database }, { id: uuid }) => {
       const deleted = await database.transaction((tx) =>
-        markDeleted(tx, deleteById, { reason: 'operator', values: [uuid] }),
+        markDeleted(tx, new BulkUpdateRequests(), deleteById, { reason: 'operator', values: [uuid] }),
       );
       const id = publicId('whk', uuid);
       if (deleted.length === 0)

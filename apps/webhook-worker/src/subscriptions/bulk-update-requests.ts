@@ -8,38 +8,30 @@ const insert = statement(
 );
 
 /**
- * Inserts requests for a state sync: deliveries are held, released or cancelled as the state of their
- * subscription requires. Call it in the transaction that changes this state. `BulkUpdates` polls for requests
- * each second; `BulkUpdateRequests.requestStateSync` also starts `BulkUpdates` after the commit.
+ * Requests bulk updates. `BulkUpdates` of this process starts them after the commit, those of other processes
+ * within a second.
  */
-export async function insertStateSyncs(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
-  if (subscriptionIds.length > 0) await tx.run(insert, [subscriptionIds]);
-}
-
-/** Requests bulk updates, and notifies `BulkUpdates` of this process after the commit. */
 @Injectable()
 export class BulkUpdateRequests {
-  private readonly listeners: (() => void)[] = [];
+  private wake: () => void = () => undefined;
 
-  /** Registers a callback for commits of this process that request a bulk update. */
-  onRequest(listener: () => void): void {
-    this.listeners.push(listener);
+  /** Sets the callback that runs after each commit that requested a bulk update; `BulkUpdates` sets it. */
+  onRequested(wake: () => void): void {
+    this.wake = wake;
   }
 
   /**
-   * Requests a state sync, which starts after the commit. Call it in the transaction that changes the state
-   * of subscriptions or of their deliveries.
+   * Requests a state sync: deliveries are held, released or cancelled as the state of their subscription
+   * requires. Call it in the transaction that changes the state of subscriptions or of their deliveries.
    */
   async requestStateSync(tx: Transaction, subscriptionIds: readonly string[]): Promise<void> {
     if (subscriptionIds.length === 0) return;
-    await insertStateSyncs(tx, subscriptionIds);
-    this.startRequestedAfterCommit(tx);
+    await tx.run(insert, [subscriptionIds]);
+    this.startAfterCommit(tx);
   }
 
-  /**
-   * Starts bulk updates after the commit. Call it in the transaction that requests a recovery or state sync.
-   */
-  startRequestedAfterCommit(tx: Transaction): void {
-    for (const listener of this.listeners) tx.afterCommit(listener);
+  /** Starts a bulk update after the commit. Call it in the transaction that inserts a recovery. */
+  startAfterCommit(tx: Transaction): void {
+    tx.afterCommit(() => this.wake());
   }
 }

@@ -23,12 +23,11 @@ export class DeleteSubscription {
   async run(caller: Caller, webhookId: string): Promise<void> {
     const { id, creatorId, clientId } = ownedId(caller, webhookId);
     await this.database.transaction(async (tx) => {
-      const deleted = await markDeleted(tx, deleteOwned, {
+      const deleted = await markDeleted(tx, this.bulkUpdates, deleteOwned, {
         reason: 'owner',
         values: [id, creatorId, clientId],
       });
       if (deleted.length === 0) throwNotFound('webhook subscription');
-      this.bulkUpdates.startRequestedAfterCommit(tx);
     });
   }
 }

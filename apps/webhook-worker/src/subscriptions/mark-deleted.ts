@@ -1,5 +1,5 @@
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
-import { insertStateSyncs } from './bulk-update-requests.js';
+import type { BulkUpdateRequests } from './bulk-update-requests.js';
 
 /** The cause of a subscription's deletion. */
 export type DeletedReason = 'owner' | 'operator' | 'client_deleted' | 'client_disconnected';
@@ -20,15 +20,15 @@ export function deletionStatement(name: string, condition: string): Statement {
 
 /**
  * Marks subscriptions as deleted, which stops all deliveries, including retries, and requests their state
- * sync. Call `BulkUpdateRequests.startRequestedAfterCommit` in the same transaction, so that the sync does
- * not wait for the next poll. Returns the ids of the subscriptions.
+ * sync. Returns the ids of the subscriptions.
  */
 export async function markDeleted(
   tx: Transaction,
+  bulkUpdates: BulkUpdateRequests,
   deletion: Statement,
   { reason, values }: { readonly reason: DeletedReason; readonly values: readonly unknown[] },
 ): Promise<string[]> {
   const ids = (await tx.rows<{ id: string }>(deletion, [reason, ...values])).map(({ id }) => id);
-  await insertStateSyncs(tx, ids);
+  await bulkUpdates.requestStateSync(tx, ids);
   return ids;
 }

@@ -1,4 +1,4 @@
-import { type Sql, statement, type Transaction } from '@fulfilment/database';
+import { statement, type Transaction } from '@fulfilment/database';
 import { RateLimited } from '@fulfilment/error-envelope';
 import { maxOwnerRequestsPerMinute, type OwnerRequestKind } from '../history.rules.js';
 
@@ -27,20 +27,11 @@ export async function consumeOwnerRequestQuota(
   subscriptionId: string,
   kind: OwnerRequestKind,
 ): Promise<void> {
-  await checkQuota(tx, subscriptionId, kind);
-  await tx.run(record, [subscriptionId, kind]);
-}
-
-/**
- * Checks the quota without a lock, so that a client beyond its quota locks nothing.
- * @throws RateLimited when the limit per minute is reached
- */
-export async function checkQuota(sql: Sql, subscriptionId: string, kind: OwnerRequestKind): Promise<void> {
-  const requests = await sql.row<{ count: number; wait_seconds: number | null }>(countRecent, [
+  const recent = await tx.row<{ count: number; wait_seconds: number | null }>(countRecent, [
     subscriptionId,
     kind,
   ]);
-  if (requests !== undefined && requests.count >= maxOwnerRequestsPerMinute[kind]) {
-    throw new RateLimited(requests.wait_seconds ?? 1);
-  }
+  if (recent !== undefined && recent.count >= maxOwnerRequestsPerMinute[kind])
+    throw new RateLimited(recent.wait_seconds ?? 1);
+  await tx.run(record, [subscriptionId, kind]);
 }

@@ -10,8 +10,8 @@ import type { RecoverDeliveriesDto } from '../delivery.dto.js';
 import { maxCountedDeliveries, type RecoverableStatus } from '../history.rules.js';
 import type { Recovery } from '../delivery.shapes.js';
 import { keyedRequest } from './keyed-request.js';
-import { findOwned, lockOwned } from '../owned-subscription.js';
-import { checkQuota, consumeOwnerRequestQuota } from './owner-request-quota.js';
+import { lockOwned } from '../owned-subscription.js';
+import { consumeOwnerRequestQuota } from './owner-request-quota.js';
 
 // Serialises the counts of one subscription, so that no two recoveries count the same delivery. Does not lock
 // the subscription.
@@ -104,9 +104,7 @@ export class RecoverDeliveries {
    * Checks owner, quota and status, and counts this call for the quota, in a transaction of its own. Returns
    * the id of the subscription.
    */
-  private async checkAndConsumeQuota(caller: Caller, webhookId: string): Promise<string> {
-    const { id } = await findOwned(this.database, caller, webhookId);
-    await checkQuota(this.database, id, 'recover');
+  private checkAndConsumeQuota(caller: Caller, webhookId: string): Promise<string> {
     return this.database.transaction(async (tx) => {
       const subscription = await lockOwned(tx, caller, webhookId);
       if (subscription.status === 'disabled') {
@@ -130,7 +128,7 @@ export class RecoverDeliveries {
     if (counts === undefined) throw new Error('PostgreSQL returned no count.');
     const { matched, mayBeMore, countedAt } = counts;
     if (matched > 0 || mayBeMore) await tx.run(insertRecovery, { ...selection, id, counted_at: countedAt });
-    this.bulkUpdates.startRequestedAfterCommit(tx);
+    this.bulkUpdates.startAfterCommit(tx);
     return { id: publicId('whr', id), matched };
   }
 

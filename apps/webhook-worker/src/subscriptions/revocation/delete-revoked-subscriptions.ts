@@ -78,15 +78,12 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
   private async deleteBatch(tx: Transaction, revocation: AccessRevocation): Promise<void> {
     const { clientId, creatorId, revokedAt } = revocation;
     const reason = deletedReason(revocation);
-    const deleted =
-      creatorId === null
-        ? await markDeleted(tx, deleteOfClient, { reason, values: [clientId, revokedAt] })
-        : await markDeleted(tx, deleteOfConnection, { reason, values: [clientId, revokedAt, creatorId] });
+    const deletion = creatorId === null ? deleteOfClient : deleteOfConnection;
+    const values = creatorId === null ? [clientId, revokedAt] : [clientId, revokedAt, creatorId];
+    const deleted = await markDeleted(tx, this.bulkUpdates, deletion, { reason, values });
     if (deleted.length < batchSize) await finishRevocation(tx, revocation);
     else tx.afterCommit(() => this.wake());
-    if (deleted.length === 0) return;
-    this.bulkUpdates.startRequestedAfterCommit(tx);
-    tx.afterCommit(() => this.log(revocation, deleted));
+    if (deleted.length > 0) tx.afterCommit(() => this.log(revocation, deleted));
   }
 
   private log(revocation: AccessRevocation, deleted: readonly string[]): void {
