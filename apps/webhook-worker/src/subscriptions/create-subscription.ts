@@ -31,7 +31,7 @@ import {
   noBacklog,
   subscriptionColumns,
   type SubscriptionRow,
-  subscriptionWithBacklog,
+  subscriptionView,
 } from './subscription.view.js';
 
 // Serialises creations of one owner, so that concurrent requests cannot exceed the limit.
@@ -115,7 +115,7 @@ export class CreateSubscription {
     return this.database.transaction(async (tx) => {
       await requireAccess(tx, owner, authorizedAt);
       return createOnce(tx, request, async () =>
-        subscriptionWithBacklog(await this.insert(tx, owner, authorizedAt, input), noBacklog),
+        subscriptionView(await this.insert(tx, owner, authorizedAt, input), noBacklog),
       );
     });
   }

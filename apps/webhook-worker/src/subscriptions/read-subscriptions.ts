@@ -7,12 +7,7 @@ import type { ListSubscriptionsDto } from './subscription.dto.js';
 import { maxSubscriptions } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import { readBacklog } from './read-backlog.js';
-import {
-  subscriptionColumns,
-  type SubscriptionRow,
-  subscriptionView,
-  subscriptionWithBacklog,
-} from './subscription.view.js';
+import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
 const list = statement(
   'subscriptions.list',
@@ -39,14 +34,14 @@ export class ReadSubscriptions {
       owner.clientId,
       status,
     ]);
-    return { data: rows.map(subscriptionView) };
+    return { data: rows.map((row) => subscriptionView(row)) };
   }
 
   /** @throws NotFound */
   async findOne(caller: Caller, webhookId: string): Promise<SubscriptionView> {
     const { id, creatorId, clientId } = ownedId(caller, webhookId);
     const row = await this.database.row<SubscriptionRow>(find, [id, creatorId, clientId]);
-    return subscriptionWithBacklog(
+    return subscriptionView(
       row ?? throwNotFound('webhook subscription'),
       await readBacklog(this.database, id),
     );

@@ -29,7 +29,8 @@ export interface SubscriptionBacklog {
 
 export const noBacklog: SubscriptionBacklog = { due_deliveries: 0, oldest_due_at: null };
 
-export function subscriptionView(row: SubscriptionRow): SubscriptionView {
+/** @param backlog not shown in lists */
+export function subscriptionView(row: SubscriptionRow, backlog?: SubscriptionBacklog): SubscriptionView {
   return {
     id: publicId('whk', row.id),
     events: row.events,
@@ -41,16 +42,9 @@ export function subscriptionView(row: SubscriptionRow): SubscriptionView {
     disabled_at: row.disabled_at?.toISOString() ?? null,
     max_in_flight: row.max_in_flight,
     signature: row.signature,
-  };
-}
-
-export function subscriptionWithBacklog(
-  row: SubscriptionRow,
-  backlog: SubscriptionBacklog,
-): SubscriptionView {
-  return {
-    ...subscriptionView(row),
-    due_deliveries: backlog.due_deliveries,
-    oldest_due_at: backlog.oldest_due_at?.toISOString() ?? null,
+    ...(backlog !== undefined && {
+      due_deliveries: backlog.due_deliveries,
+      oldest_due_at: backlog.oldest_due_at?.toISOString() ?? null,
+    }),
   };
 }

@@ -12,7 +12,7 @@ import type { UpdateSubscriptionDto } from './subscription.dto.js';
 import { distinctEvents, type SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
 import { readBacklog } from './read-backlog.js';
-import { subscriptionColumns, type SubscriptionRow, subscriptionWithBacklog } from './subscription.view.js';
+import { subscriptionColumns, type SubscriptionRow, subscriptionView } from './subscription.view.js';
 
 const exists = statement(
   'subscriptions.exists',
@@ -103,7 +103,7 @@ export class UpdateSubscription {
         max_in_flight: input.max_in_flight,
       });
     });
-    return subscriptionWithBacklog(
+    return subscriptionView(
       row ?? throwNotFound('webhook subscription'),
       await readBacklog(this.database, id),
     );

@@ -14,7 +14,7 @@ import type { SendTestEventDto } from '../delivery.dto.js';
 import type { DeliveryView } from '../delivery.shapes.js';
 import { deliveryColumns, type DeliveryRow, deliveryView } from '../delivery.view.js';
 import { keyedRequest } from './keyed-request.js';
-import { lockOwned, type OwnedSubscription } from '../owned-subscription.js';
+import { lockOwned } from '../owned-subscription.js';
 import { consumeOwnerRequestQuota } from './owner-request-quota.js';
 
 const insertEvent = statement(
@@ -70,37 +70,27 @@ export class SendTestEvent {
     webhookId: string,
     event: WebhookEvent | undefined,
   ): Promise<DeliveryView> {
-    const subscription = await lockOwned(tx, caller, webhookId);
-    await consumeOwnerRequestQuota(tx, subscription.id, 'test');
-    const sent = event ?? firstEventOf(subscription.events) ?? 'order.created';
-    const row = await insertTestEvent(tx, subscription, sent, this.clock());
-    this.queue.scheduleAfterCommit(tx, [{ subscriptionId: subscription.id, lane: subscription.lane }]);
+    const { id: subscriptionId, events, api_version, lane } = await lockOwned(tx, caller, webhookId);
+    await consumeOwnerRequestQuota(tx, subscriptionId, 'test');
+    const sent = event ?? firstEventOf(events) ?? 'order.created';
+    const now = this.clock();
+    const occurredAt = now.toISOString();
+    const eventId = uuidv7(now);
+    const content = { id: eventId, event: sent, occurredAt, data: sampleData(sent, now) };
+    const values = {
+      day: eventDay(eventId, occurredAt),
+      event_id: eventId,
+      subscription_id: subscriptionId,
+      api_version,
+      event: sent,
+      occurred_at: occurredAt,
+      traceparent: currentContext()?.traceparent,
+      body: renderBody(content, api_version, { test: true }),
+    };
+    await tx.run(insertEvent, values);
+    const row = await tx.row<DeliveryRow>(insertDelivery, values);
+    if (row === undefined) throw new Error('The inserted test delivery was not returned.');
+    this.queue.scheduleAfterCommit(tx, [{ subscriptionId, lane }]);
     return deliveryView(row);
   }
-}
-
-async function insertTestEvent(
-  tx: Transaction,
-  { id: subscriptionId, api_version: apiVersion }: OwnedSubscription,
-  event: WebhookEvent,
-  now: Date,
-): Promise<DeliveryRow> {
-  const eventId = uuidv7(now);
-  const occurredAt = now.toISOString();
-  const day = eventDay(eventId, occurredAt);
-  const data = sampleData(event, now);
-  const values = {
-    day,
-    event_id: eventId,
-    subscription_id: subscriptionId,
-    api_version: apiVersion,
-    event,
-    occurred_at: occurredAt,
-    traceparent: currentContext()?.traceparent,
-    body: renderBody({ id: eventId, event, occurredAt, data }, apiVersion, { test: true }),
-  };
-  await tx.run(insertEvent, values);
-  const row = await tx.row<DeliveryRow>(insertDelivery, values);
-  if (row === undefined) throw new Error('The inserted test delivery was not returned.');
-  return row;
 }
