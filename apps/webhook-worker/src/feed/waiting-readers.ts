@@ -16,24 +16,20 @@ const retryAfterSeconds = 1;
 // position, or got one by a concurrent request.
 const findReadersWithNewEvents = statement(
   'feed.find-readers-with-new-events',
-  `SELECT w.creator_id AS "creatorId", w.position FROM unnest($1::uuid[], $2::bigint[]) AS w(creator_id, position)
+  `SELECT w.index::int - 1 AS index FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w(creator_id, position, index)
    WHERE EXISTS (SELECT FROM webhook_events e WHERE e.creator_id = w.creator_id AND e.feed_position = 0)
      OR EXISTS (SELECT FROM webhook_event_feeds f WHERE f.creator_id = w.creator_id AND f.last_position > w.position)`,
 );
 
-interface FeedPosition {
+interface Reader {
   readonly creatorId: string;
   readonly position: number;
-}
-
-interface Reader extends FeedPosition {
+  /** The OAuth client of the request. */
   readonly clientId: string;
   readonly end: () => void;
 }
 
-export interface Wait extends FeedPosition {
-  /** The OAuth client of the request. */
-  readonly clientId: string;
+export interface Wait extends Omit<Reader, 'end'> {
   readonly timeoutMs: number;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
@@ -46,8 +42,8 @@ export interface Wait extends FeedPosition {
 @Injectable()
 export class WaitingReaders extends BackgroundLoop {
   override readonly stopsBeforeHttp = true;
+  isStopping = false;
   private readonly readers = new Set<Reader>();
-  private stopping = false;
 
   constructor(
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
@@ -65,10 +61,6 @@ export class WaitingReaders extends BackgroundLoop {
     return this.readers.size;
   }
 
-  get isStopping(): boolean {
-    return this.stopping;
-  }
-
   /**
    * Resolves when there may be an event after the position, at the timeout, when the client disconnects, and
    * when the service stops.
@@ -76,7 +68,6 @@ export class WaitingReaders extends BackgroundLoop {
    *   too many requests wait in this process
    */
   async wait({ creatorId, position, clientId, timeoutMs, signal }: Wait): Promise<void> {
-    if (this.stopping || signal.aborted) return;
     const ofCreator = [...this.readers].filter((reader) => reader.creatorId === creatorId);
     const ofClient = ofCreator.filter((reader) => reader.clientId === clientId);
     if (ofClient.length >= maxWaitingPerClient || ofCreator.length >= maxWaitingPerCreator)
@@ -98,7 +89,7 @@ export class WaitingReaders extends BackgroundLoop {
   }
 
   override async stop(): Promise<void> {
-    this.stopping = true;
+    this.isStopping = true;
     for (const reader of this.readers) reader.end();
     await super.stop();
   }
@@ -106,15 +97,10 @@ export class WaitingReaders extends BackgroundLoop {
   private async endReadersWithNewEvents(): Promise<void> {
     const waiting = [...this.readers];
     if (waiting.length === 0) return;
-    const rows = await this.database.rows<FeedPosition>(findReadersWithNewEvents, [
+    const found = await this.database.rows<{ index: number }>(findReadersWithNewEvents, [
       waiting.map(({ creatorId }) => creatorId),
       waiting.map(({ position }) => position),
     ]);
-    const withNewEvents = new Set(rows.map(positionKey));
-    for (const reader of waiting) if (withNewEvents.has(positionKey(reader))) reader.end();
+    for (const { index } of found) waiting[index]?.end();
   }
-}
-
-function positionKey({ creatorId, position }: FeedPosition): string {
-  return `${creatorId} ${position}`;
 }
