@@ -24,12 +24,7 @@ export function outcomeOfStatus(statusCode: number): Outcome {
   return statusCode >= 300 && statusCode < 400 ? 'redirect_not_followed' : 'http_error';
 }
 
-const timeoutCodes = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'ETIMEDOUT',
-]);
+const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 // The name does not exist or has no address: caused by the remote side.
 const nameNotFoundCodes = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NODATA', 'EAI_NONAME']);
 // This machine lacks files, ports, memory or a network. EHOSTUNREACH comes from a remote router instead.
