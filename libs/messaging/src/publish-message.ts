@@ -18,9 +18,7 @@ export async function publishMessage(
     );
   });
   try {
-    const channel = await connection.createConfirmChannel();
-    channel.on('error', () => undefined); // the confirmation fails
-    const publisher = new ConfirmedPublisher(channel);
+    const publisher = new ConfirmedPublisher(await connection.createConfirmChannel());
     publisher.publish({
       exchange: topologyOf(namespace).factsExchange,
       routingKey: routingKeyOf(message),

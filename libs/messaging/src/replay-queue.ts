@@ -21,7 +21,6 @@ export class ReplayQueue {
     private readonly stallTimeoutMs: number,
   ) {
     this.publisher = new ConfirmedPublisher(channel);
-    channel.on('error', () => undefined); // the current call rejects
   }
 
   /**

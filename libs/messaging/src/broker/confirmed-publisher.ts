@@ -24,6 +24,7 @@ export class ConfirmedPublisher {
 
   constructor(channel: ConfirmChannel) {
     this.channel = channel;
+    channel.on('error', () => undefined); // the current call rejects
     channel.on('return', () => {
       this.hasReturned = true;
     });

@@ -63,11 +63,10 @@ export async function declareQueuesOf(
 export async function ensureFactsExchange(connection: ChannelModel, topology: Topology): Promise<void> {
   const { factsExchange } = topology;
   const found = await onOwnChannel(connection, (channel) => channel.checkExchange(factsExchange));
-  if (found !== undefined) return;
-  const channel = await connection.createChannel();
-  channel.on('error', () => undefined); // the call below rejects
-  await channel.assertExchange(factsExchange, 'topic', { durable: true });
-  await close(channel);
+  if (found === undefined)
+    await onOwnChannel(connection, (channel) =>
+      channel.assertExchange(factsExchange, 'topic', { durable: true }),
+    );
 }
 
 /** Declares each queue with its bindings and its dead-letter queue. */

@@ -33,7 +33,6 @@ export class DeadLetterQueues {
     private readonly topology: Topology,
   ) {
     this.publisher = new ConfirmedPublisher(channel);
-    channel.on('error', () => undefined); // the current call rejects
   }
 
   /** @throws Error when the broker is unreachable */
