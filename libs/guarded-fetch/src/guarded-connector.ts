@@ -37,7 +37,7 @@ export function guardedConnector(
         callback(error, null);
       } else if (socket.remoteAddress === undefined) {
         socket.destroy();
-        callback(new ConnectionReset('The connection was reset after it was opened.'), null);
+        callback(errorWithCode('ECONNRESET', 'The connection was reset after it was opened.'), null);
       } else if (!isAllowedAddress(socket.remoteAddress)) {
         socket.destroy();
         callback(new BlockedAddress(), null);
@@ -48,19 +48,14 @@ export function guardedConnector(
   };
 }
 
-/** The peer reset the connection before its address could be read. */
-class ConnectionReset extends Error {
-  readonly code = 'ECONNRESET';
-}
-
-class NameServerTimeout extends Error {
-  readonly code = 'ETIMEOUT';
+function errorWithCode(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }
 
 function pinnedLookup(resolve: ResolveAddresses, isAllowedAddress: AddressRule): LookupFunction {
   return (hostname, options, callback) => {
     resolveWithin(resolveTimeoutMs, resolve(hostname), () => {
-      throw new NameServerTimeout('The name server did not respond in time.');
+      throw errorWithCode('ETIMEOUT', 'The name server did not respond in time.');
     }).then(
       (addresses) => {
         const first = addresses[0]; // a name without addresses counts as blocked, too
