@@ -1,7 +1,5 @@
-import { publicId, webhookEnvelopeShape, type WebhookEvent } from '@fulfilment/contracts';
-import type { Outcome } from '@fulfilment/guarded-fetch';
+import { publicId, webhookEnvelopeShape } from '@fulfilment/contracts';
 import { StringDecoder } from 'node:string_decoder';
-import type { DeliveryStatus, FailureReason, Trigger } from '../delivery/delivery-state.js';
 import { eventPublicId } from '../delivery/event-public-id.js';
 import type { AttemptView, DeliveryDetail, DeliveryView } from './delivery.shapes.js';
 
@@ -9,32 +7,16 @@ import type { AttemptView, DeliveryDetail, DeliveryView } from './delivery.shape
 export const deliveryColumns = `d.id, d.subscription_id, d.event_id, d.event, d.api_version, d.status, d.failure_reason, d.test,
   d.attempt_count, d.next_attempt_at, d.last_status_code, d.created_at, d.completed_at`;
 
-export interface DeliveryRow {
-  readonly id: string;
-  readonly subscription_id: string;
-  readonly event_id: string;
-  readonly event: WebhookEvent;
-  readonly api_version: string;
-  readonly status: DeliveryStatus;
-  readonly failure_reason: FailureReason | null;
-  readonly test: boolean;
-  readonly attempt_count: number;
+/** Like the view, but its ids are UUIDs. */
+export interface DeliveryRow extends Omit<DeliveryView, 'next_attempt_at' | 'created_at' | 'completed_at'> {
   readonly next_attempt_at: Date | null;
-  readonly last_status_code: number | null;
   readonly created_at: Date;
   readonly completed_at: Date | null;
 }
 
-export interface AttemptRow {
-  readonly number: number;
-  readonly trigger: Trigger;
+export interface AttemptRow extends Omit<AttemptView, 'started_at' | 'response_body'> {
   readonly started_at: Date;
-  readonly duration_ms: number | null;
-  readonly outcome: Outcome | 'lost';
-  readonly status_code: number | null;
-  readonly response_headers: Record<string, string> | null;
   readonly response_body: Buffer | null;
-  readonly response_truncated: boolean;
 }
 
 /** Renders a delivery for its owner. */

@@ -1,6 +1,5 @@
 import { Database, listTimeoutMs, ReadDatabase, statement } from '@fulfilment/database';
 import { throwNotFound } from '@fulfilment/error-envelope';
-import type { Outcome } from '@fulfilment/guarded-fetch';
 import type { Caller } from '@fulfilment/http-service';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type WebhookWorkerSettings } from '../config.js';
@@ -51,7 +50,7 @@ interface AttemptsRow {
   readonly attempts: number;
   readonly succeeded: number;
   readonly percentiles: readonly number[] | null;
-  readonly outcomes: { outcome: Outcome; status_code: number | null; attempts: number }[];
+  readonly outcomes: HealthView['outcomes'];
 }
 
 /** Summarises the newest attempts of a subscription. */
