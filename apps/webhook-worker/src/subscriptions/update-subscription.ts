@@ -5,9 +5,10 @@ import { targetUri } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { changeKeyPair, type KeyState } from './keys/change-key-pair.js';
+import { openIfReadable } from './keys/open-if-readable.js';
 import { CheckSubscription } from './check-subscription.js';
 import { ownedId } from './owner.js';
-import { SecretBox, UnreadableSecret } from '@fulfilment/runtime';
+import { SecretBox } from '@fulfilment/runtime';
 import type { UpdateSubscriptionDto } from './subscription.dto.js';
 import { distinctEvents, type SubscriptionStatus } from './subscription.rules.js';
 import type { SubscriptionView } from './subscription.shapes.js';
@@ -20,7 +21,7 @@ const exists = statement(
 );
 const lock = statement(
   'subscriptions.lock',
-  `SELECT id, status, secret, signing_key IS NOT NULL AS "hasKey",
+  `SELECT id, status, secret, signing_key AS "signingKey",
      coalesce(previous_signing_key_until > now(), false) AS "isRotating"
    FROM webhook_subscriptions
    WHERE id = $1 AND creator_id = $2 AND client_id = $3 AND deleted_at IS NULL FOR UPDATE`,
@@ -92,7 +93,7 @@ export class UpdateSubscription {
       if (input.status !== undefined && input.status !== status)
         await this.changeStatus(tx, id, input.status);
       await changeKeyPair(tx, this.secrets, keyState, input);
-      const current = this.openIfReadable(secret, id);
+      const current = openIfReadable(this.secrets, secret, id);
       return tx.row<SubscriptionRow>(change, {
         id,
         url: input.url === undefined ? undefined : targetUri(input.url),
@@ -116,16 +117,6 @@ export class UpdateSubscription {
   private newSecret(secret: string | undefined, current: Buffer | undefined, id: string): Buffer | undefined {
     if (secret === undefined || current?.equals(Buffer.from(secret)) === true) return undefined;
     return this.secrets.seal(secret, id);
-  }
-
-  /** Returns undefined if no key opens the secret, so that its owner can replace it. */
-  private openIfReadable(sealed: Buffer, id: string): Buffer | undefined {
-    try {
-      return this.secrets.open(sealed, id);
-    } catch (error) {
-      if (error instanceof UnreadableSecret) return undefined;
-      throw error;
-    }
   }
 
   private async changeStatus(tx: Transaction, id: string, status: SubscriptionStatus): Promise<void> {

@@ -15,6 +15,10 @@ const endOverlap = statement(
   'test.end-overlap',
   'UPDATE webhook_subscriptions SET previous_signing_key_until = now() WHERE id = $1',
 );
+const makeKeyUnreadable = statement(
+  'test.make-key-unreadable',
+  "UPDATE webhook_subscriptions SET signing_key = 'sealed with a lost key' WHERE id = $1",
+);
 const readKeys = statement(
   'test.read-keys',
   'SELECT signing_key, previous_signing_key FROM webhook_subscriptions WHERE id = $1',
@@ -124,6 +128,16 @@ describe('the v1a signatures of Standard Webhooks', () => {
     expect(await verifyEach(await deliver(id), current)).toEqual([true]);
     await client.patch(id, { new_signing_key: true }).expect(200);
     expect((await readJwks(id)).map(({ kid }) => kid)).toEqual([expect.any(String), current.kid]);
+  });
+
+  it('are made with the new key alone if no configured key opens the previous one', async () => {
+    const id = await subscribe({ signature: 'v1a' });
+    await given.stores.database.run(makeKeyUnreadable, [parsePublicId('whk', id)]);
+    await client.patch(id, { new_signing_key: true }).expect(200);
+    const [key, ...others] = await readJwks(id);
+    if (key === undefined) throw new Error('no key');
+    expect(others).toEqual([]);
+    expect(await verifyEach(await deliver(id), key)).toEqual([true]);
   });
 
   it('end, and their keys are deleted, when the subscription changes to v1 or is deleted', async () => {
