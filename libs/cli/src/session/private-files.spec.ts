@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryDir } from '../fake-suite.fixture.js';
@@ -46,6 +46,29 @@ describe('private files', () => {
     files.write('any', ''); // creates the directory
     writeFileSync(join(path, 'session.lock'), String(pid));
     expect(await files.exclusively('session', () => Promise.resolve('done'))).toBe('done');
+  });
+
+  /** Locks `session` on behalf of this process, which exists. */
+  function lockSince(ageMs: number): void {
+    files.write('session.lock', String(process.pid));
+    const lockedAtSeconds = (Date.now() - ageMs) / 1_000;
+    utimesSync(join(path, 'session.lock'), lockedAtSeconds, lockedAtSeconds);
+  }
+
+  it('keep a lock of 16 minutes, which slow requests with all their retries may need', async () => {
+    lockSince(16 * 60_000);
+    const findOwner = jest.spyOn(process, 'kill').mockImplementationOnce(() => {
+      rmSync(join(path, 'session.lock')); // the owner unlocks
+      return true;
+    });
+    await files.exclusively('session', () => undefined);
+    expect(findOwner).toHaveBeenCalledTimes(1);
+    findOwner.mockRestore();
+  });
+
+  it('take over a lock of 21 minutes, whose process id the system has reused', async () => {
+    lockSince(21 * 60_000);
+    expect(await files.exclusively('session', () => 'done')).toBe('done');
   });
 
   it('do not take over an abandoned lock that another process has just taken over', async () => {

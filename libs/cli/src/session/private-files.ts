@@ -5,10 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const lockPollIntervalMs = 50;
 /**
- * An older lock counts as abandoned. A refresh of the session takes less time, even with all its retries,
- * unless the server requires long delays (`Retry-After`).
+ * An older lock counts as abandoned, although a process with its id exists: the system has reused the id. The
+ * longest work, `logout`, sends three requests, each at most four times, with 30 s for an attempt and 68 s
+ * between two attempts (`createTransport`): 972 s.
  */
-const maxLockAgeMs = 300_000;
+const maxLockAgeMs = 1_200_000;
 
 /** Small files in a directory that only this account may read. */
 export class PrivateFiles {
