@@ -19,10 +19,15 @@ describe('selfSignedCertificate', () => {
     },
   );
 
-  it('is valid for an IPv4 address', () => {
-    const { certificate } = selfSignedCertificate('192.0.2.7', now);
-    expect(new X509Certificate(certificate).checkIP('192.0.2.7')).toBe('192.0.2.7');
-  });
+  it.each(['192.0.2.7', '::1', '::', '2001:db8::', '2001:db8::192.0.2.7', '2001:db8:1:2:3:4:5:fffe'])(
+    'is valid for the IP address %s but for no other address',
+    (address) => {
+      const { hostname } = new URL(`https://${address.includes(':') ? `[${address}]` : address}`);
+      const certificate = new X509Certificate(selfSignedCertificate(hostname, now).certificate);
+      expect(certificate.checkIP(address)).toBe(address);
+      expect(certificate.checkIP('2001:db8::9')).toBeUndefined();
+    },
+  );
 
   it('is valid from an hour before its creation until 365 days after it', () => {
     const certificate = new X509Certificate(selfSignedCertificate('localhost', now).certificate);

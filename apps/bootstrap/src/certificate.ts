@@ -31,6 +31,7 @@ const tags = {
  * Returns a self-signed certificate for trials and its private key, both as PEM. The image of bootstrap has
  * no openssl, so the certificate is encoded here: DER (X.690) with the profile of RFC 5280, ECDSA with P-256
  * and SHA-256, valid until 365 days after `now`. A deployment mounts its own certificate.
+ * @param host a host as `URL.hostname` has it: an IPv6 address is in brackets
  */
 export function selfSignedCertificate(
   host: string,
@@ -112,5 +113,17 @@ function extension(id: readonly number[], value: Buffer): Buffer {
 function alternativeName(host: string): Buffer {
   const isIpv4 = /^\d{1,3}(\.\d{1,3}){3}$/.test(host);
   if (isIpv4) return element(tags.ipAddress, Buffer.from(host.split('.').map(Number)));
+  if (host.startsWith('[')) return element(tags.ipAddress, ipv6Bytes(host.slice(1, -1)));
   return element(tags.dnsName, Buffer.from(host));
+}
+
+/** @param address hexadecimal groups, of which `::` may replace those that are 0 */
+function ipv6Bytes(address: string): Buffer {
+  const [before = [], after = []] = address
+    .split('::')
+    .map((groups) =>
+      groups.split(':').flatMap((group) => (group === '' ? [] : [Number.parseInt(group, 16)])),
+    );
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0);
+  return Buffer.from([...before, ...zeros, ...after].flatMap((group) => [group >> 8, group & 0xff]));
 }
