@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import {
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import fs, {
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -9,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -108,6 +109,39 @@ describe('writeSecrets', () => {
       expect(statSync(join(directory, 'store-api', 'database-url')).mode & 0o777).toBe(0o444);
       expect(read('store-api/database-url')).toMatch(/\/store$/);
       expect(read('auth-server/cookie-keys')).toBe(cookies);
+    });
+  });
+
+  describe('when a run crashes while it writes a certificate and its key', () => {
+    /** Makes calls of a function fail from the call with this number on, during `work`. */
+    function crashAt(name: 'writeFileSync' | 'renameSync', number: number, work: () => unknown): void {
+      const original = fs[name];
+      let calls = 0;
+      const failing = jest.spyOn(fs, name).mockImplementation((...args: unknown[]) => {
+        calls += 1;
+        if (calls >= number) throw new Error('crash');
+        return Reflect.apply(original, fs, args);
+      });
+      syncBuiltinESMExports();
+      try {
+        work();
+      } finally {
+        failing.mockRestore();
+        syncBuiltinESMExports();
+      }
+    }
+
+    it.each([
+      ['writeFileSync', 1],
+      ['writeFileSync', 2],
+      ['renameSync', 1],
+      ['renameSync', 2],
+    ] as const)('gets a certificate and its key at the next run (%s, call %i)', (name, number) => {
+      for (const path of ['gateway/tls.crt', 'gateway/tls.key']) remove(path);
+      crashAt(name, number, () => expect(repeat).toThrow('crash'));
+      repeat();
+      const certificate = new X509Certificate(read('gateway/tls.crt'));
+      expect(certificate.checkPrivateKey(createPrivateKey(read('gateway/tls.key')))).toBe(true);
     });
   });
 

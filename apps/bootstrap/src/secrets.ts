@@ -34,6 +34,9 @@ const administratorUrlFiles = {
   rabbitmq: 'bootstrap/rabbitmq-admin-url',
 } as const;
 
+const certificateFile = 'gateway/tls.crt';
+const certificateKeyFile = 'gateway/tls.key';
+
 const passwordBytes = 24;
 const keyBytes = 32; // of AES-256 and HMAC-SHA-256
 /** Releases before ADR 72 kept the first value of each secret in this file. This release only reads it. */
@@ -69,6 +72,7 @@ export function writeSecrets(
   stores: StoreAddresses,
   host: string,
 ): { readonly generated: readonly string[]; readonly kept: readonly string[] } {
+  completeCertificate(directory);
   const initial = initialSecrets(stores, host, readEarlierSecrets(directory));
   const paths = Object.keys(initial);
   const kept = paths.filter((path) => existsSync(join(directory, path)));
@@ -78,9 +82,16 @@ export function writeSecrets(
     .filter(isUrlFile)
     .map((path) => [path, readFileSync(join(directory, path), 'utf8')] as const);
   const derived = deriveStoreFiles({ ...initial, ...Object.fromEntries(keptUrls) });
-  for (const path of generated) writeAtomically(join(directory, path), initial[path] ?? '');
-  for (const [path, text] of Object.entries(derived)) writeAtomically(join(directory, path), text);
+  writeFiles(directory, Object.fromEntries(generated.map((path) => [path, initial[path] ?? ''])));
+  writeFiles(directory, derived);
   return { generated, kept };
+}
+
+/** Completes a run that was interrupted after it had written the key of the certificate. */
+function completeCertificate(directory: string): void {
+  const file = join(directory, certificateFile);
+  const isInterrupted = existsSync(join(directory, certificateKeyFile)) && !existsSync(file);
+  if (isInterrupted && existsSync(draftOf(file))) renameSync(draftOf(file), file);
 }
 
 /**
@@ -120,8 +131,8 @@ function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSe
     [administratorUrlFiles.redis]: `redis://default:${earlier.redis ?? password()}@${stores.redis}/0`,
     [administratorUrlFiles.rabbitmq]: `amqp://suite:${earlier.rabbitmq ?? password()}@${stores.rabbitmq}/%2F`,
     'operator/rabbitmq-url': brokerUrl('operator'),
-    'gateway/tls.crt': certificate,
-    'gateway/tls.key': certificateKey,
+    [certificateKeyFile]: certificateKey, // before the certificate (`completeCertificate`)
+    [certificateFile]: certificate,
     'store-api/cursor-secret': earlier.cursors ?? key(),
     'store-api/quote-signing-key': earlier.quoteSigning ?? key(),
     'creator-api/cursor-secret': earlier.cursors ?? key(),
@@ -194,10 +205,20 @@ function byService<Value>(valueOf: (service: ServiceName) => Value): Record<Serv
   };
 }
 
-/** Every user can read the file: the folder that a container mounts decides which files it may read. */
-function writeAtomically(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  rmSync(`${path}.new`, { force: true }); // an interrupted run left it, and it is read-only
-  writeFileSync(`${path}.new`, text, { mode: 0o444, flush: true }); // a crash must not leave an empty secret
-  renameSync(`${path}.new`, path);
+/**
+ * Writes the drafts of all files, then renames them in the given order. Every user can read the files: the
+ * folder that a container mounts decides which files it may read.
+ */
+function writeFiles(directory: string, files: Files): void {
+  const entries = Object.entries(files).map(([path, text]) => ({ file: join(directory, path), text }));
+  for (const { file, text } of entries) {
+    mkdirSync(dirname(file), { recursive: true });
+    rmSync(draftOf(file), { force: true }); // an interrupted run left it, and it is read-only
+    writeFileSync(draftOf(file), text, { mode: 0o444, flush: true }); // a crash must leave no empty secret
+  }
+  for (const { file } of entries) renameSync(draftOf(file), file);
+}
+
+function draftOf(file: string): string {
+  return `${file}.new`;
 }
