@@ -1,10 +1,10 @@
-import type { StoreUser } from '@fulfilment/contracts/permissions';
+import { type StoreUser, storeUsers } from '@fulfilment/contracts/permissions';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { selfSignedCertificate } from './certificate.ts';
-import { type ServiceName, serviceNames } from './databases.ts';
+import { serviceNames } from './databases.ts';
 import { InvalidInput } from './settings.ts';
 import { parseStoreUrl, type StoreUrl } from './store-url.ts';
 import { brokerDefinitions, redisUsers } from './store-users.ts';
@@ -157,29 +157,19 @@ function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSe
  * in PostgreSQL. So each store accepts the user and password in the URL of a service.
  */
 function deriveStoreFiles(secrets: Files): Files {
-  const urlFiles = Object.keys(secrets).filter(isUrlFile);
-  const logins = new Map(urlFiles.map((path) => [path, loginOf(path, secrets[path] ?? '')]));
-  const password = (path: string): string => logins.get(path)?.password ?? '';
-  const name = (path: string): string | undefined => logins.get(path)?.user;
-  const redis = {
-    administrator: password(administratorUrlFiles.redis),
-    users: byService((service) => password(`${service}/redis-url`)),
-    names: byService((service) => name(`${service}/redis-url`)),
-  };
-  const operator = 'operator/rabbitmq-url';
-  const rabbitmq = {
-    administrator: password(administratorUrlFiles.rabbitmq),
-    users: { ...byService((service) => password(`${service}/rabbitmq-url`)), operator: password(operator) },
-    names: { ...byService((service) => name(`${service}/rabbitmq-url`)), operator: name(operator) },
-  };
-  const administratorName = name(administratorUrlFiles.rabbitmq) ?? '';
+  const login = (path: string): StoreUrl => loginOf(path, secrets[path] ?? '');
+  const redis = serviceNames.map((owner) => ({ owner, ...login(`${owner}/redis-url`) }));
+  const rabbitmq = storeUsers.map((owner) => ({ owner, ...login(`${owner}/rabbitmq-url`) }));
   const files: Record<string, string> = {
-    'postgres/password': password(administratorUrlFiles.postgres),
-    'redis/users.acl': redisUsers(redis),
-    'rabbitmq/definitions.json': brokerDefinitions(rabbitmq, { namespace: 'suite', administratorName }),
+    'postgres/password': login(administratorUrlFiles.postgres).password,
+    'redis/users.acl': redisUsers(login(administratorUrlFiles.redis).password, redis),
+    'rabbitmq/definitions.json': brokerDefinitions(login(administratorUrlFiles.rabbitmq), rabbitmq, 'suite'),
   };
-  for (const service of serviceNames)
-    files[`bootstrap/${service}-database-url`] = secrets[`${service}/database-url`] ?? '';
+  for (const service of serviceNames) {
+    const path = `${service}/database-url`;
+    login(path); // throws if it is invalid
+    files[`bootstrap/${service}-database-url`] = secrets[path] ?? '';
+  }
   return files;
 }
 
@@ -194,15 +184,6 @@ function loginOf(path: string, text: string): StoreUrl {
       `${path} must contain a URL with a user and a password, each percent-encoded. Correct or delete it.`,
     );
   return url;
-}
-
-function byService<Value>(valueOf: (service: ServiceName) => Value): Record<ServiceName, Value> {
-  return {
-    'store-api': valueOf('store-api'),
-    'creator-api': valueOf('creator-api'),
-    'auth-server': valueOf('auth-server'),
-    'webhook-worker': valueOf('webhook-worker'),
-  };
 }
 
 /**

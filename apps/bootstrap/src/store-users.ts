@@ -3,45 +3,34 @@ import {
   type BrokerUser,
   factsExchangeOf,
   redisRules,
-  storeUsers,
-  type StoreUser,
 } from '@fulfilment/contracts/permissions';
 import { createHash, randomBytes } from 'node:crypto';
+import type { ServiceName } from './databases.ts';
 
 const vhost = '/';
 
-/** Users at one store and their passwords. */
-export interface StorePasswords {
-  readonly administrator: string;
-  readonly users: Readonly<Record<StoreUser, string>>;
-  /**
-   * Names of the users that differ from the keys of `users`: the rotation of a password may replace a user by
-   * another one (docs/runbook.md).
-   */
-  readonly names?: Readonly<Partial<Record<BrokerUser, string | undefined>>>;
-  /** Password of the warehouse's user at RabbitMQ, if it has one. */
-  readonly warehouse?: string;
+/** A user of a store, with the permissions of the service, the operator or the warehouse that owns it. */
+export interface StoreLogin<Owner extends BrokerUser = BrokerUser> {
+  readonly owner: Owner;
+  /** Differs from `owner` after a rotation with a second user (docs/runbook.md). */
+  readonly user: string;
+  readonly password: string;
 }
-
-/** The operator has no user of Redis. */
-type RedisPasswords = Omit<StorePasswords, 'users'> & {
-  readonly users: Readonly<Record<Exclude<StoreUser, 'operator'>, string>>;
-};
 
 /**
  * Returns the ACL file that Redis loads at its start, with hashes of the passwords.
  * @param settings settings of the services that change the prefixes of their Redis keys; by default none
  */
 export function redisUsers(
-  { administrator, users, names = {} }: RedisPasswords,
+  administratorPassword: string,
+  logins: readonly StoreLogin<ServiceName>[],
   settings: Readonly<Record<string, string>> = {},
 ): string {
-  const services = storeUsers.filter((user) => user !== 'operator');
   const lines = [
-    `user default on #${sha256(administrator).toString('hex')} ~* &* +@all`,
-    ...services.map(
-      (user) =>
-        `user ${names[user] ?? user} on #${sha256(users[user]).toString('hex')} ${redisRules(user, settings).join(' ')}`,
+    `user default on #${sha256(administratorPassword).toString('hex')} ~* &* +@all`,
+    ...logins.map(
+      ({ owner, user, password }) =>
+        `user ${user} on #${sha256(password).toString('hex')} ${redisRules(owner, settings).join(' ')}`,
     ),
   ];
   return `${lines.join('\n')}\n`;
@@ -49,24 +38,17 @@ export function redisUsers(
 
 /** Returns the definitions that RabbitMQ loads at its start: users, permissions and the facts exchange. */
 export function brokerDefinitions(
-  { administrator, users, names = {}, warehouse }: StorePasswords,
-  { namespace, administratorName }: { readonly namespace: string; readonly administratorName: string },
+  administrator: Omit<StoreLogin, 'owner'>,
+  logins: readonly StoreLogin[],
+  namespace: string,
 ): string {
   const exchange = factsExchangeOf(namespace);
-  const passwords: [BrokerUser, string][] = storeUsers.map((user) => [user, users[user]]);
-  if (warehouse !== undefined) passwords.push(['warehouse', warehouse]);
-  const permissions = passwords.map(([user]) => ({
-    user: names[user] ?? user,
-    ...brokerPermissions(user, namespace),
-  }));
+  const permissions = logins.map(({ owner, user }) => ({ user, ...brokerPermissions(owner, namespace) }));
   const definitions = {
     vhosts: [{ name: vhost }],
-    users: [
-      brokerUser({ name: administratorName, password: administrator, tags: 'administrator' }),
-      ...passwords.map(([user, password]) => brokerUser({ name: names[user] ?? user, password, tags: '' })),
-    ],
+    users: [brokerUser(administrator, 'administrator'), ...logins.map((login) => brokerUser(login, ''))],
     permissions: [
-      { user: administratorName, vhost, configure: '.*', write: '.*', read: '.*' },
+      { user: administrator.user, vhost, configure: '.*', write: '.*', read: '.*' },
       ...permissions.map(({ user, configure, write, read }) => ({ user, vhost, configure, write, read })),
     ],
     topic_permissions: permissions.map(({ user, publishes, binds }) => ({
@@ -91,11 +73,11 @@ export function brokerDefinitions(
   return `${JSON.stringify(definitions, null, 2)}\n`;
 }
 
-function brokerUser({ name, password, tags }: { name: string; password: string; tags: string }) {
+function brokerUser({ user, password }: Omit<StoreLogin, 'owner'>, tags: string) {
   const salt = randomBytes(4);
   const hash = sha256(Buffer.concat([salt, Buffer.from(password)]));
   return {
-    name,
+    name: user,
     password_hash: Buffer.concat([salt, hash]).toString('base64'),
     hashing_algorithm: 'rabbit_password_hashing_sha256',
     tags,

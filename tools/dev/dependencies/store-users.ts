@@ -1,6 +1,8 @@
 import { brokerDefinitions, redisUsers } from '@fulfilment/bootstrap/store-users';
+import { storeUsers } from '@fulfilment/contracts/permissions';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { serviceNames } from '../ports.ts';
 import { rabbitmqNamespace } from '../settings.ts';
 import type { DependencyContext } from './dependency.ts';
 
@@ -10,8 +12,8 @@ const readableByAll = 0o644;
 /** Writes the users that Redis loads at its start. @returns the path of the file */
 export function writeRedisUsers(context: DependencyContext): string {
   const { storePasswords, redisPassword } = context.secrets;
-  const passwords = { administrator: redisPassword, users: storePasswords };
-  return writeFile(context, 'users.acl', redisUsers(passwords, context.settings.environment));
+  const logins = serviceNames.map((owner) => ({ owner, user: owner, password: storePasswords[owner] }));
+  return writeFile(context, 'users.acl', redisUsers(redisPassword, logins, context.settings.environment));
 }
 
 /**
@@ -19,14 +21,12 @@ export function writeRedisUsers(context: DependencyContext): string {
  * @returns the path of the file
  */
 export function writeBrokerDefinitions(context: DependencyContext): string {
-  const {
-    storePasswords: users,
-    rabbitmqPassword: administrator,
-    warehousePassword: warehouse,
-  } = context.secrets;
-  const passwords = { administrator, users, warehouse };
-  const namespace = rabbitmqNamespace(context.settings);
-  const text = brokerDefinitions(passwords, { namespace, administratorName: 'suite' });
+  const { storePasswords, rabbitmqPassword, warehousePassword } = context.secrets;
+  const passwords = { ...storePasswords, warehouse: warehousePassword };
+  const owners = [...storeUsers, 'warehouse'] as const;
+  const logins = owners.map((owner) => ({ owner, user: owner, password: passwords[owner] }));
+  const administrator = { user: 'suite', password: rabbitmqPassword };
+  const text = brokerDefinitions(administrator, logins, rabbitmqNamespace(context.settings));
   return writeFile(context, 'definitions.json', text);
 }
 
