@@ -70,7 +70,7 @@ export class Shopper {
     return new Shopper(stack, token, order, limitedSku);
   }
 
-  private constructor(stack: Stack, token: string, order: PlaceOrderRequest, limitedSku: string) {
+  constructor(stack: Stack, token: string, order: PlaceOrderRequest, limitedSku: string) {
     this.stack = stack;
     this.order = order;
     this.limitedSku = limitedSku;
@@ -84,7 +84,7 @@ export class Shopper {
     });
   }
 
-  /** Places at least `minCount` orders, and more until the signal is aborted, at a fixed rate. */
+  /** Places at least `minCount` orders at a fixed rate, and more until the signal aborts. Ends at `close`. */
   async placeOrders({
     minCount = 0,
     perSecond,
@@ -97,7 +97,7 @@ export class Shopper {
     const startedAtMs = performance.now();
     let next = 0;
     const caller = async (): Promise<void> => {
-      while (next < minCount || !ended.aborted) {
+      while (!this.isClosed && (next < minCount || !ended.aborted)) {
         const number = next++;
         await sleep(Math.max(0, startedAtMs + (number * 1_000) / perSecond - performance.now()));
         await this.placeOrder(1 + (number % 3)); // so that orders have 1, 2 or 3 units
@@ -133,7 +133,7 @@ export class Shopper {
       }
       await sleep(retryDelayMs);
     }
-    this.rejected.push(`no success within ${giveUpAfterMs / 1_000} s: ${key}`);
+    if (!this.isClosed) this.rejected.push(`no success within ${giveUpAfterMs / 1_000} s: ${key}`);
   }
 
   private async send(key: string, units: number): Promise<{ status: number; text: string }> {
