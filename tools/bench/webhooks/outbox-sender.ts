@@ -10,7 +10,7 @@ import { ServedProcess } from '../served-process.ts';
 
 /** The number of the process's database connections. Further requests could time out while they wait. */
 const maxConcurrent = 10;
-const committed = z.object({ committed_at_ms: z.number() });
+const committed = z.object({ committed_at_ms: z.number(), cpu_ms: z.number() });
 
 /** A process with its own database that only publishes messages, with the suite's outbox and relay. */
 export type OutboxSender = Awaited<ReturnType<typeof startOutboxSender>>;
@@ -28,12 +28,15 @@ export async function startOutboxSender(context: BenchContext, namespace: string
   return {
     databaseUrl,
     process,
-    /** Commits an `order.created` of each order in one transaction. @returns its time, in ms since 1970 */
-    commit: async (orders: readonly OrderSnapshot[]): Promise<number> => {
+    /**
+     * Commits an `order.created` of each order in one transaction.
+     * @returns the time of the commit in ms since 1970, and the processor time of the process until then
+     */
+    commit: async (orders: readonly OrderSnapshot[]) => {
       const response = await pool.request({ path: '/', method: 'POST', body: JSON.stringify(orders) });
       const text = await response.body.text();
       if (response.statusCode !== 201) throw new Failure(`The messages were not committed: ${text}`);
-      return committed.parse(JSON.parse(text)).committed_at_ms;
+      return committed.parse(JSON.parse(text));
     },
     stop: async (): Promise<void> => {
       await pool.close();

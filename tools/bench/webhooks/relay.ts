@@ -84,12 +84,11 @@ async function measureRelay(
   sender: OutboxSender,
   outbox: pg.Client,
 ): Promise<Sample> {
-  const committedAtMs = await sender.commit(newOrders());
-  const cpuBeforeMs = sender.process.cpuMs();
+  const commit = await sender.commit(newOrders());
   const isEmpty = async () => (await outbox.query('SELECT FROM outbox LIMIT 1')).rowCount === 0;
   await eventually(isEmpty, timeoutMs, 'the outbox is empty', pollIntervalMs);
-  const elapsedMs = performance.timeOrigin + performance.now() - committedAtMs;
-  const sample = makeSample(relayedPerSample, elapsedMs, [cpuBeforeMs, sender.process.cpuMs()]);
+  const elapsedMs = performance.timeOrigin + performance.now() - commit.committed_at_ms;
+  const sample = makeSample(relayedPerSample, elapsedMs, [commit.cpu_ms, sender.process.cpuMs()]);
   await purge(channel);
   return sample;
 }

@@ -1,7 +1,8 @@
 /**
  * A program that only publishes messages, with the suite's outbox and relay: an `order.created` for each
- * order snapshot in the posted array, in one transaction. Responds with the time of the commit. Prints its
- * port when it is ready. Environment: DATABASE_URL (of an empty database), RABBITMQ_URL, RABBITMQ_NAMESPACE.
+ * order snapshot in the posted array, in one transaction. Responds with the time of the commit, and the
+ * processor time of the process until then. Prints its port when it is ready. Environment: DATABASE_URL (of
+ * an empty database), RABBITMQ_URL, RABBITMQ_NAMESPACE.
  */
 import { messages, type OrderSnapshot } from '@fulfilment/contracts';
 import { createDataSource, Database, migrate } from '@fulfilment/database';
@@ -45,25 +46,27 @@ const messaging = new Messaging({ url, service: 'outbox-sender', namespace }, da
 messaging.start();
 await eventually(() => messaging.connected);
 
-/** @returns the time of the commit, in milliseconds since the epoch */
-async function publishCreated(snapshots: readonly OrderSnapshot[]): Promise<number> {
+/** @returns the time of the commit in milliseconds since the epoch, and the processor time until then */
+async function publishCreated(snapshots: readonly OrderSnapshot[]) {
   // An event happens before its transaction commits, so `occurred_at` is never later than the commit.
   const occurredAt = new Date();
   const created = snapshots.map((order) => messages.orderCreated.make({ order }, { occurredAt }));
-  let committedAtMs = Number.NaN;
+  const commit = { committed_at_ms: Number.NaN, cpu_ms: Number.NaN };
   await database.transaction(async (tx) => {
     tx.afterCommit(() => {
-      committedAtMs = performance.timeOrigin + performance.now();
+      const { user, system } = process.cpuUsage();
+      commit.committed_at_ms = performance.timeOrigin + performance.now();
+      commit.cpu_ms = (user + system) / 1_000;
     });
     await messaging.outbox.add(tx, ...created);
   });
-  return committedAtMs;
+  return commit;
 }
 
 const server = createServer((request, response) => {
   json(request)
     .then((body) => publishCreated(orders.parse(body)))
-    .then((committedAtMs) => response.writeHead(201).end(JSON.stringify({ committed_at_ms: committedAtMs })))
+    .then((commit) => response.writeHead(201).end(JSON.stringify(commit)))
     .catch((error: unknown) => response.writeHead(500).end(String(error)));
 });
 const { port } = await listen(server);
