@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Failure } from '../dev/failure.ts';
 import type { ProcessResult } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import type { Engine } from './engine.ts';
@@ -15,12 +14,7 @@ export class ComposeProject {
   private readonly options: readonly string[];
   private readonly settings: Readonly<Record<string, string>>;
 
-  private constructor(
-    engine: Engine,
-    project: string,
-    settings: Readonly<Record<string, string>>,
-    { supportsName }: { readonly supportsName: boolean },
-  ) {
+  constructor(engine: Engine, project: string, settings: Readonly<Record<string, string>>) {
     this.engine = engine;
     this.settings = settings;
     const files = [
@@ -28,25 +22,13 @@ export class ComposeProject {
       join(root, 'tools', 'images', 'verify.compose.yaml'),
     ];
     const copies = files.map((file, index) => {
-      const text = readFileSync(file, 'utf8');
       const copy = join(this.directory, `${index}.yaml`);
-      writeFileSync(copy, supportsName ? text : text.replace(/^name: .*$/m, ''));
+      // Compose 1, which Debian has, rejects the top-level element `name`. `--project-name` replaces it.
+      writeFileSync(copy, readFileSync(file, 'utf8').replace(/^name: .*$/m, ''));
       return copy;
     });
     const projectOptions = ['--project-name', project, '--project-directory', projectDirectory];
     this.options = ['compose', ...projectOptions, ...copies.flatMap((copy) => ['--file', copy])];
-  }
-
-  static async open(
-    engine: Engine,
-    project: string,
-    settings: Readonly<Record<string, string>>,
-  ): Promise<ComposeProject> {
-    const { code, output } = await engine.docker(['compose', 'version']);
-    if (code !== 0) throw new Failure('The engine has no Compose. Install the plugin docker-compose.');
-    // Compose 1, which Debian has, rejects the top-level element `name` of a file.
-    const supportsName = !/\b1\.\d+\.\d+/.test(output.split('\n')[0] ?? '');
-    return new ComposeProject(engine, project, settings, { supportsName });
   }
 
   run(args: readonly string[]): Promise<ProcessResult> {

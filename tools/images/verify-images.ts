@@ -32,7 +32,9 @@ export async function verifyImages(engine: Engine, tag: string): Promise<void> {
   const progress = new Progress();
   const [port, receiverPort] = [await freePort(), await freePort()];
   const baseUrl = `https://localhost:${port}`;
-  const composeProject = await ComposeProject.open(engine, project, {
+  if (!(await engine.hasCompose()))
+    throw new Failure('The engine has no Compose. Install the plugin docker-compose.');
+  const composeProject = new ComposeProject(engine, project, {
     SUITE_TAG: tag,
     BASE_URL: baseUrl,
     GATEWAY_PUBLIC_HOST: `localhost:${port}`,
