@@ -1,4 +1,5 @@
 import * as creatorApi from '@fulfilment/client/creator';
+import { AuthorizationServer } from '@fulfilment/client/oauth';
 import {
   type Client,
   createWebhook,
@@ -18,14 +19,15 @@ import { readOperatorAccess } from '../ops/operator-access.ts';
 import { ownerEmail } from './accounts.ts';
 import { openShopReceiver, type ShopReceiver } from './receiver.ts';
 import { expectEqual, Steps } from './steps.ts';
-import { registerApp } from './third-party-app.ts';
+import { authorizationCodeFlow } from './authorization.ts';
 import { demoToken, readRunningSuite } from './demo-token.ts';
 import { shippingAddress } from './order-request.ts';
-import { openCreator, openStore } from './api.ts';
+import { fetchTrusting, openCreator, openStore } from './api.ts';
 import type { Stack } from '../dev/state/stack-file.ts';
 
 const arrivalTimeoutMs = 30_000;
 const webhookSecret = 'demo-webhook-secret';
+const redirectUri = 'https://merch-sync.example/callback';
 /** The order of the demo has two pieces of one product. */
 const units = 2;
 const unitPricePence = 2999;
@@ -105,13 +107,17 @@ async function runDemo(): Promise<void> {
 /** Returns an access token of the app. */
 async function authorizeApp(steps: Steps, stack: Stack, owner: Owner): Promise<string> {
   const ca = readFileSync(stack.ca_file, 'utf8');
-  const app = await steps.run('Register a client', async (note) => {
-    const registered = await registerApp(stack.auth_url, ca);
-    note(`201 client_id ${registered.clientId.slice(0, 8)}…`);
-    return registered;
+  const clientId = await steps.run('Register a client', async (note) => {
+    const issuer = `${stack.auth_url}/api/auth`;
+    const server = await AuthorizationServer.discover(issuer, { fetch: fetchTrusting(ca) });
+    const id = await server.register({ name: 'Merch Sync', redirectUris: [redirectUri] });
+    note(`201 client_id ${id.slice(0, 8)}…`);
+    return id;
   });
   return steps.run('Sign in and consent', async (note) => {
-    const { accessToken, refreshToken } = await app.authorize(owner, scopes);
+    const { email, password } = owner;
+    const request = { clientId, redirectUri, scopes, email, password };
+    const { accessToken, refreshToken } = await authorizationCodeFlow(stack.auth_url, ca, request);
     note(`200 access token, ${refreshToken === undefined ? 'no' : 'and a'} refresh token`);
     return accessToken;
   });

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../dev/failure.ts';
 
 /** Widths of the columns with the title and the result of a step. */
@@ -36,7 +35,7 @@ export class Steps {
 
 /** @throws Failure if the values differ */
 export function expectEqual(subject: string, actual: unknown, expected: unknown): void {
-  if (isDeepStrictEqual(actual, expected)) return;
+  if (actual === expected) return;
   throw new Failure(
     `Expected ${subject} to be ${JSON.stringify(expected)}, but it is ${JSON.stringify(actual)}.`,
   );
