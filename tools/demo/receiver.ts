@@ -5,18 +5,10 @@ import { openReceiver } from '../listen/receiver.ts';
 
 const arrivalTimeoutMs = 30_000;
 
-export interface ShopReceiver {
-  readonly url: string;
-  /**
-   * Waits for the verified event about this order.
-   * @throws Failure if it does not arrive, or a delivery cannot be verified
-   */
-  receive(event: string, orderId: string): Promise<ReceivedEvent>;
-  readonly stop: () => Promise<void>;
-}
+export type ShopReceiver = Awaited<ReturnType<typeof openShopReceiver>>;
 
 /** Starts the webhook endpoint of the app, which stores verified events. */
-export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
+export async function openShopReceiver(secret: string) {
   const port = Number(process.env.DEMO_RECEIVER_PORT ?? 0);
   const events: ReceivedEvent[] = [];
   const errors: string[] = [];
@@ -32,7 +24,11 @@ export async function openShopReceiver(secret: string): Promise<ShopReceiver> {
   });
   return {
     url,
-    receive: async (event, orderId) => {
+    /**
+     * Waits for the verified event about this order.
+     * @throws Failure if it does not arrive, or a delivery cannot be verified
+     */
+    receive: async (event: string, orderId: string): Promise<ReceivedEvent> => {
       // An error ends the wait, too.
       const received = await eventually(
         () =>

@@ -24,7 +24,7 @@ import {
   withFreeServicePorts,
 } from './ports.ts';
 import { Progress, type Say } from './output/progress.ts';
-import { findProgram, mustRun, stopRunningPrograms } from './run-program.ts';
+import { stopRunningPrograms } from './run-program.ts';
 import { type Secrets, readOrCreateSecrets } from './state/secrets.ts';
 import { migrateService, servicePlan, type ServiceContext } from './services/services.ts';
 import type { Settings } from './settings.ts';
@@ -141,9 +141,7 @@ export class Suite {
   async startAll(): Promise<Stack> {
     const [certificates] = await Promise.all([
       this.progress.step('Local certificate authority', () =>
-        certificatesIn(this.settings.stateDir, this.settings.environment.NODE_EXTRA_CA_CERTS, (args) =>
-          mustRun(findProgram('openssl') ?? 'openssl', args),
-        ),
+        certificatesIn(this.settings.stateDir, this.settings.environment.NODE_EXTRA_CA_CERTS),
       ),
       this.progress.step('Build', buildAll),
     ]);

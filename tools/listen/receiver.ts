@@ -1,10 +1,11 @@
+import { listen } from '@fulfilment/testing/listen';
 import {
   type ReceivedEvent,
   type WebhookVerificationErrorCode,
   verifyWebhook,
   WebhookVerificationError,
 } from '@fulfilment/webhook-verifier';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Failure } from '../dev/failure.ts';
 
@@ -20,10 +21,7 @@ export interface PlannedResponse {
   readonly delayMs: number;
 }
 
-export interface Receiver {
-  readonly url: string;
-  readonly stop: () => Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
 /**
  * Starts a webhook endpoint on this machine.
@@ -37,8 +35,8 @@ export async function openReceiver(options: {
   /** The address to listen on; by default only this machine can connect. */
   readonly host?: string;
   readonly respond: (arrival: Arrival) => PlannedResponse;
-}): Promise<Receiver> {
-  const { secret, port, respond, host = '127.0.0.1' } = options;
+}) {
+  const { secret, port, respond, host } = options;
   const waiting = new Set<NodeJS.Timeout>();
   const server = createServer((request, response) => {
     buffer(request).then(
@@ -58,14 +56,15 @@ export async function openReceiver(options: {
       () => response.destroy(), // the sender went away
     );
   });
+  const listening = await listen(server, port, host).catch((error: Error) => {
+    throw listenFailure(error, port);
+  });
   return {
-    url: `http://127.0.0.1:${await listenOn(server, port, host)}/webhooks`,
-    stop: () =>
-      new Promise((resolve) => {
-        for (const timer of waiting) clearTimeout(timer);
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    url: `http://127.0.0.1:${listening.port}/webhooks`,
+    stop: (): Promise<void> => {
+      for (const timer of waiting) clearTimeout(timer);
+      return listening.close();
+    },
   };
 }
 
@@ -76,17 +75,6 @@ function verify(headers: IncomingHttpHeaders, body: Buffer, secret: string): Arr
     if (error instanceof WebhookVerificationError) return { error: error.code };
     throw error;
   }
-}
-
-/** Resolves with the port. */
-function listenOn(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(listenFailure(error, port)));
-    server.listen(port, host, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
 }
 
 function listenFailure(error: Error, port: number): Failure {

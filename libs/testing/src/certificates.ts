@@ -4,9 +4,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Runs `openssl` with these arguments. @throws when it fails */
-export type RunOpenssl = (args: readonly string[]) => Promise<unknown>;
-
 export interface Certificates {
   readonly dir: string;
   /** Certificate of the local authority that clients must trust. */
@@ -17,7 +14,12 @@ export interface Certificates {
   readonly trustFile: string;
 }
 
-const runOpenssl: RunOpenssl = (args) => promisify(execFile)('openssl', args);
+/** Homebrew's folders may be missing in PATH. */
+const searchPath = `${process.env['PATH'] ?? ''}:/opt/homebrew/bin:/usr/local/bin`;
+
+function openssl(args: readonly string[]): Promise<unknown> {
+  return promisify(execFile)('openssl', args, { env: { ...process.env, PATH: searchPath } });
+}
 
 const leafDays = 397; // the maximum that browsers accept
 const caDays = 3650;
@@ -48,13 +50,8 @@ subjectAltName = DNS:localhost, IP:127.0.0.1, IP:0:0:0:0:0:0:0:1
  * Returns the certificates in the state directory, and creates or renews them if necessary. Set-up runs this
  * file before the build, so it imports no code of the project.
  * @param alsoTrusted a file with further trusted certificates, for `trustFile`
- * @param openssl runs the program; by default the one in PATH
  */
-export async function certificatesIn(
-  stateDir: string,
-  alsoTrusted?: string,
-  openssl: RunOpenssl = runOpenssl,
-): Promise<Certificates> {
+export async function certificatesIn(stateDir: string, alsoTrusted?: string): Promise<Certificates> {
   const dir = join(stateDir, 'certificates');
   const certificates = {
     dir,
@@ -65,8 +62,8 @@ export async function certificatesIn(
   };
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   writeFileSync(configurationFile(dir), configuration);
-  if (!isFresh(certificates.caFile)) await makeAuthority(certificates, openssl);
-  if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates, openssl);
+  if (!isFresh(certificates.caFile)) await makeAuthority(certificates);
+  if (!isFresh(certificates.certificateFile)) await makeLeaf(certificates);
   const others =
     alsoTrusted !== undefined && existsSync(alsoTrusted) ? readFileSync(alsoTrusted, 'utf8') : '';
   writeFileSync(certificates.trustFile, readFileSync(certificates.caFile, 'utf8') + others);
@@ -79,24 +76,18 @@ function isFresh(file: string): boolean {
   return Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() > renewBeforeMs;
 }
 
-async function makeAuthority(
-  { dir, caFile, certificateFile }: Certificates,
-  openssl: RunOpenssl,
-): Promise<void> {
-  await newKey(authorityKey(dir), openssl);
+async function makeAuthority({ dir, caFile, certificateFile }: Certificates): Promise<void> {
+  await newKey(authorityKey(dir));
   const selfSigned = ['req', '-new', '-x509', '-sha256', '-days', String(caDays)];
   const extensions = ['-config', configurationFile(dir), '-extensions', 'authority'];
   await openssl([...selfSigned, ...extensions, '-key', authorityKey(dir), '-out', caFile]);
   writeFileSync(certificateFile, ''); // so that it is renewed: the previous authority has signed it
 }
 
-async function makeLeaf(
-  { dir, caFile, certificateFile, keyFile }: Certificates,
-  openssl: RunOpenssl,
-): Promise<void> {
+async function makeLeaf({ dir, caFile, certificateFile, keyFile }: Certificates): Promise<void> {
   const config = configurationFile(dir);
   const request = join(dir, 'localhost.csr');
-  await newKey(keyFile, openssl);
+  await newKey(keyFile);
   const subject = ['-config', config, '-subj', '/CN=localhost'];
   await openssl(['req', '-new', '-sha256', ...subject, '-key', keyFile, '-out', request]);
   const signing = ['-CA', caFile, '-CAkey', authorityKey(dir), '-set_serial', `0x${Date.now().toString(16)}`];
@@ -112,7 +103,7 @@ function authorityKey(dir: string): string {
   return join(dir, 'ca.key');
 }
 
-async function newKey(file: string, openssl: RunOpenssl): Promise<void> {
+async function newKey(file: string): Promise<void> {
   writeFileSync(file, '', { mode: 0o600 }); // openssl keeps the mode of an existing file
   await openssl(['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', file]);
 }

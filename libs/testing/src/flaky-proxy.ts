@@ -1,31 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listen } from './listen.js';
 
-export interface FlakyProxy {
-  /** The server's URL with the address of the proxy. */
-  readonly url: string;
-  /** Closes every open connection. New ones are accepted. */
-  sever(): void;
-  /** Closes every connection and rejects new ones until `restore`, as if the server were down. */
-  disconnect(): void;
-  /** Ends `disconnect`, and cancels `severAfter` and `rejectNext`. */
-  restore(): void;
-  /** Silently discards all further data on the open connections. */
-  discardData(): void;
-  /**
-   * Closes every connection once, after this many more packets of the clients. The server gets them, but its
-   * response to the last one is lost.
-   */
-  severAfter(packets: number): void;
-  /** Rejects this many of the next connections, as if the server were starting. */
-  rejectNext(connections: number): void;
-  /** Sends bytes to every connected client, as if they came from the server. */
-  sendToClients(bytes: Buffer): void;
-  stop(): Promise<void>;
-}
+export type FlakyProxy = Awaited<ReturnType<typeof flakyProxy>>;
 
 /** Starts a TCP proxy that interrupts the connections between clients and a server on demand. */
-export async function flakyProxy(url: string): Promise<FlakyProxy> {
+export async function flakyProxy(url: string) {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   const clients = new Set<Socket>();
@@ -56,30 +35,41 @@ export async function flakyProxy(url: string): Promise<FlakyProxy> {
   proxied.hostname = '127.0.0.1';
   proxied.port = String(port);
   return {
+    /** The server's URL with the address of the proxy. */
     url: proxied.href,
+    /** Closes every open connection. New ones are accepted. */
     sever,
-    disconnect: () => {
+    /** Closes every connection and rejects new ones until `restore`, as if the server were down. */
+    disconnect: (): void => {
       isDown = true;
       sever();
     },
-    discardData: () => {
+    /** Silently discards all further data on the open connections. */
+    discardData: (): void => {
       for (const socket of sockets) socket.unpipe().resume();
     },
-    restore: () => {
+    /** Ends `disconnect`, and cancels `severAfter` and `rejectNext`. */
+    restore: (): void => {
       isDown = false;
       packetsLeft = Infinity;
       connectionsToReject = 0;
     },
-    severAfter: (packets) => {
+    /**
+     * Closes every connection once, after this many more packets of the clients. The server gets them, but
+     * its response to the last one is lost.
+     */
+    severAfter: (packets: number): void => {
       packetsLeft = packets;
     },
-    rejectNext: (connections) => {
+    /** Rejects this many of the next connections, as if the server were starting. */
+    rejectNext: (connections: number): void => {
       connectionsToReject = connections;
     },
-    sendToClients: (bytes) => {
+    /** Sends bytes to every connected client, as if they came from the server. */
+    sendToClients: (bytes: Buffer): void => {
       for (const client of clients) client.write(bytes);
     },
-    stop: () => {
+    stop: (): Promise<void> => {
       sever();
       return close();
     },

@@ -1,11 +1,15 @@
 import { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
 
-/** Listens on a loopback port, a free one by default. */
-export function listen(server: Server, port = 0): Promise<{ port: number; close: () => Promise<void> }> {
+/** Listens on a port, by default a free one that only this machine can reach. */
+export function listen(
+  server: Server,
+  port = 0,
+  host = '127.0.0.1',
+): Promise<{ port: number; close: () => Promise<void> }> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       const address = server.address();
       if (address === null || typeof address === 'string')
         return reject(new Error('The server has no port.'));

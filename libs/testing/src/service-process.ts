@@ -7,16 +7,16 @@ import { freePort } from './free-port.js';
 const readyTimeoutMs = 60_000;
 
 /** Settings of an API that a test chooses. */
-export interface ApiProcessSettings {
-  readonly DATABASE_URL: string;
-  readonly REDIS_URL: string;
-  readonly RABBITMQ_URL: string;
-  readonly RABBITMQ_NAMESPACE: string;
-  readonly BASE_URL: string;
-  readonly AUTH_URL: string;
-  readonly JWKS_URL?: string | undefined;
-  readonly CURSOR_SECRET: string;
-}
+const settingNames = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'RABBITMQ_URL',
+  'RABBITMQ_NAMESPACE',
+  'BASE_URL',
+  'AUTH_URL',
+  'JWKS_URL',
+  'CURSOR_SECRET',
+] as const;
 
 /**
  * Starts an API in its own process, on the stores of a test.
@@ -25,7 +25,7 @@ export interface ApiProcessSettings {
  */
 export async function serviceProcess(
   program: string,
-  settings: ApiProcessSettings,
+  settings: Readonly<Partial<Record<(typeof settingNames)[number], string>>>,
   environment: Readonly<Record<string, string>>,
 ) {
   if (!existsSync(program)) throw new Error(`Build first: there is no ${program}.`);
@@ -38,14 +38,7 @@ export async function serviceProcess(
       PORT: String(port),
       INTERNAL_PORT: String(await freePort()),
       LOG_LEVEL: 'fatal',
-      DATABASE_URL: settings.DATABASE_URL,
-      REDIS_URL: settings.REDIS_URL,
-      RABBITMQ_URL: settings.RABBITMQ_URL,
-      RABBITMQ_NAMESPACE: settings.RABBITMQ_NAMESPACE,
-      BASE_URL: settings.BASE_URL,
-      AUTH_URL: settings.AUTH_URL,
-      JWKS_URL: settings.JWKS_URL ?? '',
-      CURSOR_SECRET: settings.CURSOR_SECRET,
+      ...Object.fromEntries(settingNames.map((name) => [name, settings[name]])),
       ...environment,
     },
     stdio: ['ignore', 'ignore', 'inherit'],

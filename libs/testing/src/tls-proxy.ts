@@ -7,10 +7,7 @@ import { listen } from './listen.js';
 /** Size of SSLRequest, to which PostgreSQL replies with one byte ("SSL Session Encryption"). */
 const sslRequestBytes = 8;
 
-export interface TlsProxy {
-  readonly port: number;
-  stop(): Promise<void>;
-}
+export type TlsProxy = Awaited<ReturnType<typeof tlsProxy>>;
 
 /**
  * Starts a proxy that accepts TLS connections and forwards their data to a store over plain TCP.
@@ -20,7 +17,7 @@ export async function tlsProxy(
   storeUrl: string,
   { certificateFile, keyFile }: Pick<Certificates, 'certificateFile' | 'keyFile'>,
   { isPostgres = false } = {},
-): Promise<TlsProxy> {
+) {
   const target = new URL(storeUrl);
   const identity = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
   const sockets = new Set<Socket>();
@@ -48,7 +45,7 @@ export async function tlsProxy(
   const { port, close } = await listen(server);
   return {
     port,
-    stop: () => {
+    stop: (): Promise<void> => {
       for (const socket of sockets) socket.destroy();
       return close();
     },

@@ -4,23 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { listen } from './listen.js';
 
-export interface TokenMaker {
-  readonly baseUrl: string;
-  readonly authUrl: string;
-  readonly jwksUrl: string;
-  /** Signs a token like the authorization server. `claims` override the defaults; undefined omits one. */
-  token(
-    claims?: Readonly<Record<string, unknown>>,
-    header?: Readonly<Record<string, unknown>>,
-  ): Promise<string>;
-  stop(): Promise<void>;
-}
+export type TokenMaker = Awaited<ReturnType<typeof tokenMaker>>;
 
 /** A header parameter that no API understands. Tests list it in `crit` (RFC 7515 §4.1.11). */
 export const unknownCriticalParameter = 'urn:example:rule';
 
 /** Starts a fake authorization server, which publishes its key and signs tokens. */
-export async function tokenMaker(): Promise<TokenMaker> {
+export async function tokenMaker() {
   const baseUrl = 'https://suite.localhost';
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const jwk = { ...(await exportJWK(publicKey)), kid: 'test', alg: 'ES256', use: 'sig' };
@@ -32,7 +22,11 @@ export async function tokenMaker(): Promise<TokenMaker> {
     baseUrl,
     authUrl: baseUrl,
     jwksUrl: `http://127.0.0.1:${port}/jwks`,
-    token: (claims = {}, header = {}) => {
+    /** Signs a token like the authorization server. `claims` override the defaults; undefined omits one. */
+    token: (
+      claims: Readonly<Record<string, unknown>> = {},
+      header: Readonly<Record<string, unknown>> = {},
+    ): Promise<string> => {
       const { store, creator } = audiences(baseUrl);
       const nowSeconds = Math.floor(Date.now() / 1000);
       return new SignJWT({

@@ -20,18 +20,10 @@ export interface ReceivedDelivery {
 
 type Respond = (response: ServerResponse, delivery: ReceivedDelivery) => void;
 
-export interface WebhookReceiver {
-  readonly url: string;
-  readonly deliveries: readonly ReceivedDelivery[];
-  /** Sets the response to all further deliveries; initially 204. */
-  respondWith(respond: Respond): void;
-  /** Resolves with the first `count` deliveries when they have arrived. */
-  waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedDelivery[]>;
-  stop(): Promise<void>;
-}
+export type WebhookReceiver = Awaited<ReturnType<typeof webhookReceiver>>;
 
 /** Starts the server of a subscriber, which records the deliveries that it receives. */
-export async function webhookReceiver(): Promise<WebhookReceiver> {
+export async function webhookReceiver() {
   const deliveries: ReceivedDelivery[] = [];
   let respond: Respond = (response) => response.writeHead(204).end();
   const server = createServer((request, response) => {
@@ -53,10 +45,12 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
   return {
     url: `http://127.0.0.1:${port}/hook`,
     deliveries,
-    respondWith: (next) => {
+    /** Sets the response to all further deliveries; initially 204. */
+    respondWith: (next: Respond): void => {
       respond = next;
     },
-    waitFor: (count, timeoutMs = 60_000) =>
+    /** Resolves with the first `count` deliveries when they have arrived. */
+    waitFor: (count: number, timeoutMs = 60_000): Promise<readonly ReceivedDelivery[]> =>
       eventually(
         () => (deliveries.length >= count ? deliveries.slice(0, count) : undefined),
         timeoutMs,

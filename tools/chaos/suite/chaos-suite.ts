@@ -7,7 +7,6 @@ import { resetSuite } from '../../dev/stop-suite.ts';
 import { bareStack } from '../../dev/services/addresses.ts';
 import { serviceNames } from '../../dev/ports.ts';
 import { Progress } from '../../dev/output/progress.ts';
-import { findProgram, mustRun } from '../../dev/run-program.ts';
 import { migrateService } from '../../dev/services/services.ts';
 import type { Settings } from '../../dev/settings.ts';
 import { stopOnSignal } from '../../dev/stop-on-signal.ts';
@@ -71,9 +70,7 @@ async function start(
   cleanups: Cleanups,
 ): Promise<ChaosSuite> {
   const progress = new Progress();
-  const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS, (args) =>
-    mustRun(findProgram('openssl') ?? 'openssl', args),
-  );
+  const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS);
   const context = chaosContext(settings, certificates.trustFile);
   const postgres = await PostgresPair.create(context, parts, options);
   cleanups.unshift(() => postgres.stop()); // runs last: it deletes the data, which the processes use

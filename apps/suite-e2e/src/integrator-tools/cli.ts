@@ -5,22 +5,11 @@ import { root, stateDir, suite } from '../suite/the-suite.js';
 
 const outputTimeoutMs = 60_000;
 
-export interface RunningCli {
-  readonly output: () => string;
-  readonly errors: () => string;
-  /** Resolves with the exit status. */
-  readonly ended: Promise<number | null>;
-  /** Resolves with the groups of the pattern when the standard error output matches it. */
-  untilErrorsMatch(pattern: RegExp): Promise<RegExpExecArray>;
-  press(key: string): void;
-  stop(): Promise<number | null>;
-}
-
 /**
  * Starts the built `fulfilment` of libs/cli, with its files in the given directory.
  * @param secret value of HOOK_SECRET, which a file of subscriptions can name
  */
-export function runCli(configDir: string, args: readonly string[], secret = ''): RunningCli {
+export function runCli(configDir: string, args: readonly string[], secret = '') {
   const child = spawn(process.execPath, [join(root, 'libs/cli/dist/main.js'), ...args], {
     env: {
       NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
@@ -41,14 +30,16 @@ export function runCli(configDir: string, args: readonly string[], secret = ''):
   return {
     output: () => streams.output,
     errors: () => streams.errors,
+    /** Resolves with the exit status. */
     ended,
-    untilErrorsMatch: (pattern) =>
+    /** Resolves with the groups of the pattern when the standard error output matches it. */
+    untilErrorsMatch: (pattern: RegExp): Promise<RegExpExecArray> =>
       eventually(
         () => pattern.exec(streams.errors) ?? undefined,
         outputTimeoutMs,
         () => streams.errors,
       ),
-    press: (key) => void child.stdin.write(key),
+    press: (key: string) => void child.stdin.write(key),
     stop: () => {
       child.kill('SIGINT');
       return ended;

@@ -15,17 +15,8 @@ const printedDelivery = z.object({
   data: z.record(z.string(), z.unknown()).nullable(),
 });
 
-/** A running `npm run -s tools -- listen --json …`. */
-export interface Listener {
-  readonly subscriptionId: string;
-  /** Resolves with the printed deliveries when there are `count`. */
-  untilPrinted(count: number): Promise<readonly z.output<typeof printedDelivery>[]>;
-  /** Sends SIGINT; resolves with the standard error output when all its processes have ended. */
-  stop(): Promise<string>;
-}
-
-/** Starts the command; resolves when it has subscribed. */
-export async function startListener(args: readonly string[]): Promise<Listener> {
+/** Starts `npm run -s tools -- listen --json …`; resolves when it has subscribed. */
+export async function startListener(args: readonly string[]) {
   const child = spawn('npm', ['run', '-s', 'tools', '--', 'listen', '--json', ...args], {
     cwd: root,
     env: { ...process.env, SUITE_DEV_DIR: stateDir, NODE_OPTIONS: '' },
@@ -43,7 +34,8 @@ export async function startListener(args: readonly string[]): Promise<Listener> 
   );
   return {
     subscriptionId,
-    untilPrinted: (count) =>
+    /** Resolves with the printed deliveries when there are `count`. */
+    untilPrinted: (count: number) =>
       eventually(
         () => {
           const lines = streams.output.split('\n').slice(0, -1);
@@ -54,7 +46,8 @@ export async function startListener(args: readonly string[]): Promise<Listener> 
         outputTimeoutMs,
         () => `it printed ${streams.output}${streams.errors}`,
       ),
-    stop: () => {
+    /** Sends SIGINT; resolves with the standard error output when all its processes have ended. */
+    stop: (): Promise<string> => {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
       return ended;
     },

@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,15 +14,7 @@ const template = fileURLToPath(new URL('../../../../deploy/gateway/nginx.conf.te
 type Upstream =
   'STORE_API_ADDRESS' | 'CREATOR_API_ADDRESS' | 'AUTH_SERVER_ADDRESS' | 'WEBHOOK_WORKER_ADDRESS';
 
-export interface TestGateway {
-  /** `https://localhost:<port>` */
-  readonly url: string;
-  /** The certificate authority of the gateway, PEM. */
-  readonly ca: string;
-  /** Fetches from the gateway, and trusts no other certificate authority. */
-  readonly fetch: typeof fetch;
-  stop(): Promise<void>;
-}
+export type TestGateway = Awaited<ReturnType<typeof testGateway>>;
 
 /**
  * The certificates of all gateways of this process. They are made once, since that starts openssl five times,
@@ -46,7 +37,7 @@ function createCertificates(): Promise<Certificates> {
 export async function testGateway(
   services: Readonly<Partial<Record<Upstream, string>>>,
   variables: Readonly<Record<string, string>> = {},
-): Promise<TestGateway> {
+) {
   const dir = mkdtempSync(join(tmpdir(), 'gateway-'));
   sharedCertificates ??= createCertificates();
   const certificates = await sharedCertificates;
@@ -81,13 +72,18 @@ export async function testGateway(
   const nginx = ['nginx', '-e', 'stderr', '-p', dir, '-c', config, '-g', 'daemon off;'];
   const endNginx = watchedProcess(dir, nginx);
   const ca = readFileSync(certificates.caFile, 'utf8');
-  await eventually(() => responds(port, ca));
   const trusting = fetchTrusting(ca);
+  // A path of no service, since the services may not be running.
+  const responds = async () => (await trusting.fetch(url)).status === 404;
+  await eventually(() => responds().catch(() => false));
   return {
+    /** `https://localhost:<port>` */
     url,
+    /** The certificate authority of the gateway, PEM. */
     ca,
+    /** Fetches from the gateway, and trusts no other certificate authority. */
     fetch: trusting.fetch,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await trusting.close();
       await endNginx();
     },
@@ -110,16 +106,4 @@ const limitsForTests = {
 export function fetchTrusting(ca: string): { readonly fetch: typeof fetch; close(): Promise<void> } {
   const dispatcher = new Agent({ connect: { ca, family: 4 } });
   return { fetch: (input, init) => fetch(input, { ...init, dispatcher }), close: () => dispatcher.destroy() };
-}
-
-/** Whether the gateway responds with 404 to a path of no service. Needs no running service. */
-function responds(port: number, ca: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = request({ host: 'localhost', port, path: '/', ca, family: 4, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 404);
-    });
-    probe.once('error', () => resolve(false));
-    probe.end();
-  });
 }

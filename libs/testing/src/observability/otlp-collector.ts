@@ -2,13 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { listen } from '../listen.js';
 import { type OtlpSpan, readOtlpSpans } from './otlp-spans.js';
 
-export interface OtlpCollector {
-  readonly url: string;
-  readonly spans: readonly OtlpSpan[];
-  /** The headers of the last request. */
-  readonly headers: IncomingHttpHeaders | undefined;
-  stop(): Promise<void>;
-}
+export type OtlpCollector = Awaited<ReturnType<typeof otlpCollector>>;
 
 /**
  * Starts a fake collector that stores the spans that it receives (OTLP over HTTP).
@@ -18,7 +12,7 @@ export interface OtlpCollector {
 export async function otlpCollector({
   port = 0,
   respond = (response: ServerResponse): unknown => response.end(),
-} = {}): Promise<OtlpCollector> {
+} = {}) {
   const spans: OtlpSpan[] = [];
   let headers: IncomingHttpHeaders | undefined;
   const server = createServer((request, response) => {
@@ -34,6 +28,7 @@ export async function otlpCollector({
   return {
     url: `http://127.0.0.1:${bound}`,
     spans,
+    /** The headers of the last request. */
     get headers() {
       return headers;
     },

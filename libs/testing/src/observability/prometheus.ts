@@ -4,18 +4,10 @@ import { join } from 'node:path';
 import { freePort } from '../free-port.js';
 import { watchedProcess } from '../watched-process.js';
 
-/** A Prometheus that scrapes services every second. */
-export interface PrometheusServer {
-  /**
-   * Returns `data` of the response of `/api/v1/<path>`.
-   * @throws Error with the response if it is an error or has warnings
-   */
-  read(path: string, parameters?: Readonly<Record<string, string>>): Promise<unknown>;
-  stop(): Promise<void>;
-}
+export type PrometheusServer = Awaited<ReturnType<typeof startPrometheus>>;
 
 /**
- * Starts Prometheus. Returns before it is ready.
+ * Starts a Prometheus that scrapes services every second. Returns before it is ready.
  * @param program path of its executable
  * @param targets `host:port` of each job
  * @param ruleFiles paths of alerting rules
@@ -24,7 +16,7 @@ export async function startPrometheus(
   program: string,
   targets: Readonly<Record<string, string>>,
   ruleFiles: readonly string[],
-): Promise<PrometheusServer> {
+) {
   const dir = mkdtempSync(join(tmpdir(), 'prometheus-'));
   const config = join(dir, 'prometheus.json'); // JSON is YAML
   const jobs = Object.entries(targets).map(([job_name, target]) => ({
@@ -44,7 +36,11 @@ export async function startPrometheus(
     `--web.listen-address=${address}`,
   ]);
   return {
-    read: async (path, parameters = {}) => {
+    /**
+     * Returns `data` of the response of `/api/v1/<path>`.
+     * @throws Error with the response if it is an error or has warnings
+     */
+    read: async (path: string, parameters: Readonly<Record<string, string>> = {}): Promise<unknown> => {
       const query = new URLSearchParams(parameters).toString();
       const response = await fetch(`http://${address}/api/v1/${path}?${query}`);
       const body: unknown = await response.json();
