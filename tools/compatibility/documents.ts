@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type ServiceName, serviceNames } from '../dev/ports.ts';
@@ -41,10 +41,8 @@ export function currentContracts(): Contracts {
   return contractsFrom((file) => readFileSync(join(root, reference, file), 'utf8'));
 }
 
-/** Returns undefined before the first release. */
-export function releasedContracts(): Contracts | undefined {
-  const dir = join(root, releasedContractsDir);
-  return existsSync(dir) ? contractsFrom((file) => readFileSync(join(dir, file), 'utf8')) : undefined;
+export function releasedContracts(): Contracts {
+  return contractsFrom((file) => readFileSync(join(root, releasedContractsDir, file), 'utf8'));
 }
 
 export async function contractsOfCommit(commit: string): Promise<Contracts> {

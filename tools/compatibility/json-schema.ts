@@ -70,9 +70,11 @@ function compare(
     compare({ ...writer, schema: writerPart }, { ...reader, schema: readerPart }, partPath, tolerance, seen);
 
   if (written.alternatives.length > 0)
-    return unique(
-      written.alternatives.flatMap((alternative) => compareParts(alternative, reader.schema, path)),
-    );
+    return [
+      ...new Set(
+        written.alternatives.flatMap((alternative) => compareParts(alternative, reader.schema, path)),
+      ),
+    ];
   if (read.alternatives.length > 0) {
     const attempts = read.alternatives.map((alternative) => compareParts(writer.schema, alternative, path));
     if (attempts.some((found) => found.length === 0)) return [];
@@ -244,8 +246,4 @@ function subject(path: string): string {
 
 function json(value: unknown): string {
   return JSON.stringify(value);
-}
-
-function unique(lines: readonly string[]): string[] {
-  return [...new Set(lines)];
 }

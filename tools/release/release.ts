@@ -41,14 +41,12 @@ async function main(): Promise<number> {
   if (!options['dry-run'] && (await git('status', '--porcelain')).trim() !== '')
     throw new Failure('There are uncommitted changes: commit them first.');
   const before = new Map(serviceNames.map((name) => [name, versionOf(name)]));
-  const isFirstRelease = (await git('tag', '--list', '@fulfilment/*')).trim() === '';
-  if (isFirstRelease && serviceNames.some((name) => existsSync(changelogOf(name))))
+  if ((await git('tag', '--list', '@fulfilment/*')).trim() === '')
     throw new Failure('The tags of earlier releases are missing: git fetch --tags');
   await nxRelease(
     'version',
     ...(options.version === undefined ? [] : [options.version]),
     ...(options.projects === undefined ? [] : [`--projects=${options.projects}`]),
-    ...(isFirstRelease ? ['--first-release'] : []),
     ...(options['dry-run'] ? ['--dry-run'] : withoutGit),
   );
   if (options['dry-run']) return 0;

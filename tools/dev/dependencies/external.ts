@@ -10,12 +10,10 @@ export function isExternal({ processes }: Dependency): boolean {
 
 /** Checks an external dependency, which must respond immediately. */
 export async function checkExternal({ name, url }: Dependency): Promise<void> {
-  const reason = await respondsAt[name](url).then(
-    (ok) => (ok ? undefined : 'it does not respond.'),
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
-  if (reason === undefined) return;
-  throw new Failure(`The ${name} given in ${name.toUpperCase()}_URL cannot be used: ${reason}`);
+  await respondsAt[name](url).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure(`The ${name} given in ${name.toUpperCase()}_URL cannot be used: ${reason}`);
+  });
 }
 
 export function externalStatus({ name }: Dependency): PartStatus {

@@ -31,8 +31,9 @@ export async function applyWebhooks(
   const { data: existing } = await listWebhooks({ client, query: { status: 'all' } });
   for (const change of planChanges(wanted, existing.data, { deletes })) {
     signal.throwIfAborted();
-    const id = dryRun ? idOf(change) : await apply(client, change);
     const { action } = change;
+    const currentId = 'id' in change ? change.id : undefined;
+    const id = dryRun ? currentId : await apply(client, change);
     const url = 'wanted' in change ? change.wanted.url : change.url;
     const members = 'members' in change ? change.members : [];
     const line = [action, url, id ?? '', members.join(', ')].filter((cell) => cell !== '').join('  ');
@@ -68,8 +69,4 @@ async function apply(client: Client, change: Change): Promise<string> {
     case 'ignore':
       return change.id;
   }
-}
-
-function idOf(change: Change): string | undefined {
-  return 'id' in change ? change.id : undefined;
 }

@@ -72,7 +72,7 @@ export function planChanges(
   { deletes }: { readonly deletes: boolean },
 ): readonly Change[] {
   const currentByUrl = new Map(
-    wanted.map(({ url }) => [url, existing.find((subscription) => urlOf(subscription) === url)]),
+    wanted.map(({ url }) => [url, existing.find((subscription) => new URL(subscription.url).href === url)]),
   );
   const matchedIds = new Set([...currentByUrl.values()].map((subscription) => subscription?.id));
   const changes = wanted.map((webhook): Change => {
@@ -98,8 +98,4 @@ function differences(wanted: WantedWebhook, current: WebhookSubscription): reado
     ...(signature === undefined || signature === current.signature ? [] : ['signature']),
     ...(wanted.status === current.status ? [] : ['status']),
   ];
-}
-
-function urlOf({ url }: WebhookSubscription): string {
-  return new URL(url).href;
 }
