@@ -16,7 +16,7 @@ import { loadLimitedEdition } from './limited-edition.ts';
 import { Parts } from './parts.ts';
 import { PostgresPair, type PostgresOptions } from './postgres-pair.ts';
 import { startRabbitmqCluster } from './rabbitmq-cluster.ts';
-import { RedisWithSentinels } from './redis-with-sentinels.ts';
+import { startRedisWithSentinels } from './redis-with-sentinels.ts';
 import { Replicas } from './replicas.ts';
 import { type ChaosContext, chaosContext, operatorAccessOf } from './context.ts';
 
@@ -77,7 +77,7 @@ async function start(
   const stores = 'PostgreSQL × 2, Redis × 2, Sentinel × 3, RabbitMQ × 3';
   const [redis, brokers] = await progress.step(stores, async () => {
     const starting = [
-      RedisWithSentinels.start(context, parts),
+      startRedisWithSentinels(context, parts),
       startRabbitmqCluster(context, parts),
       postgres.start(),
     ] as const;
