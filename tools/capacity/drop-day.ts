@@ -1,5 +1,5 @@
 import { seededRandom } from '../demo/random.ts';
-import { poissonArrivals, simulate, type Simulation, type Station } from './queueing.ts';
+import { poissonArrivals, simulate, type Station } from './queueing.ts';
 
 export const simulatedMs = 60_000;
 const seed = 1; // so that the same load always gives the same prediction
@@ -29,7 +29,7 @@ export function orderStations(costs: OrderCosts): Station[] {
 }
 
 /** Simulates a minute of orders that arrive independently of each other. */
-export function simulateOrders(stations: readonly Station[], perSecond: number): Simulation {
+export function simulateOrders(stations: readonly Station[], perSecond: number) {
   const { next } = seededRandom(seed);
   return simulate(stations, poissonArrivals(perSecond, simulatedMs, next), next);
 }

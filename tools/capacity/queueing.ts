@@ -7,15 +7,6 @@ export interface Station {
   readonly variability: 'fixed' | 'exponential';
 }
 
-export interface Simulation {
-  /** Time of each job from its arrival until its last station is done. */
-  readonly sojournsMs: readonly number[];
-  /** Busy share of the servers of each station. */
-  readonly utilisation: Readonly<Record<string, number>>;
-  /** When the last job was done. */
-  readonly endedAtMs: number;
-}
-
 /** Returns the arrival times in ms of a Poisson process. @param random uniform in [0, 1) */
 export function poissonArrivals(perSecond: number, durationMs: number, random: () => number): number[] {
   const meanIntervalMs = 1000 / perSecond;
@@ -29,11 +20,7 @@ export function poissonArrivals(perSecond: number, durationMs: number, random: (
 }
 
 /** Simulates jobs that pass all stations in order. */
-export function simulate(
-  stations: readonly Station[],
-  arrivalsMs: readonly number[],
-  random: () => number,
-): Simulation {
+export function simulate(stations: readonly Station[], arrivalsMs: readonly number[], random: () => number) {
   let jobs = arrivalsMs.map((arrivedAtMs) => ({ arrivedAtMs, readyAtMs: arrivedAtMs }));
   const busyMs = new Map<string, number>();
   for (const station of stations) {
@@ -52,10 +39,13 @@ export function simulate(
   }
   const endedAtMs = jobs.reduce((latest, { readyAtMs }) => Math.max(latest, readyAtMs), 0);
   return {
+    /** Time of each job from its arrival until its last station is done. */
     sojournsMs: jobs.map(({ arrivedAtMs, readyAtMs }) => readyAtMs - arrivedAtMs),
+    /** Busy share of the servers of each station. */
     utilisation: Object.fromEntries(
       stations.map(({ name, servers }) => [name, (busyMs.get(name) ?? 0) / (servers * endedAtMs)]),
     ),
+    /** When the last job was done. */
     endedAtMs,
   };
 }

@@ -9,19 +9,6 @@ export interface StepTimes {
   readonly restoredAtMs: number;
 }
 
-/** Effect of a step on clients. */
-export interface Effect {
-  readonly name: string;
-  readonly unavailableMs: number;
-  readonly failedAttempts: number;
-  /** Longest time without an accepted order. */
-  readonly longestGapMs: number;
-  /** Longest time from the first attempt to place an order until it was accepted. */
-  readonly slowestMs: number;
-  /** Number of orders that were being placed while the step had an effect. */
-  readonly orders: number;
-}
-
 /** A step has an effect for this time after its end: connections time out, replicas reconnect. */
 const aftermathMs = 3_000;
 
@@ -30,7 +17,7 @@ export function effectOf(
   { name, fromMs, restoredAtMs }: StepTimes,
   nextAtMs: number,
   seen: { readonly accepted: readonly AcceptedOrder[]; readonly failedAttempts: readonly FailedAttempt[] },
-): Effect {
+) {
   const toMs = Math.min(restoredAtMs + aftermathMs, nextAtMs);
   const within = (atMs: number): boolean => atMs >= fromMs && atMs <= toMs;
   const orders = seen.accepted.filter(
@@ -44,13 +31,16 @@ export function effectOf(
     name,
     unavailableMs: restoredAtMs - fromMs,
     failedAttempts: seen.failedAttempts.filter(({ atMs }) => within(atMs)).length,
+    /** Longest time without an accepted order. */
     longestGapMs: Math.max(...gapsMs),
+    /** Longest time from the first attempt to place an order until it was accepted. */
     slowestMs: Math.max(0, ...orders.map(({ startedAtMs, acceptedAtMs }) => acceptedAtMs - startedAtMs)),
+    /** Number of orders that were being placed while the step had an effect. */
     orders: orders.length,
   };
 }
 
-export function formatEffects(effects: readonly Effect[]): string[] {
+export function formatEffects(effects: readonly ReturnType<typeof effectOf>[]): string[] {
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   const rows = [
     ['step', 'back after', 'longest gap', 'slowest order', 'failed attempts', 'orders'],

@@ -1,11 +1,7 @@
 /** Returns a deterministic random generator (mulberry32): the same seed yields the same numbers. */
-export function seededRandom(seed: number): {
-  /** Returns a number from 0 to less than 1. */
-  readonly next: () => number;
-  below(limit: number): number;
-  pick<T>(from: readonly [T, ...T[]]): T;
-} {
+export function seededRandom(seed: number) {
   let state = seed >>> 0;
+  /** Returns a number from 0 to less than 1. */
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -13,5 +9,6 @@ export function seededRandom(seed: number): {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
   const below = (limit: number): number => Math.floor(next() * limit);
-  return { next, below, pick: (from) => from[below(from.length)] ?? from[0] };
+  const pick = <T>(from: readonly [T, ...T[]]): T => from[below(from.length)] ?? from[0];
+  return { next, below, pick };
 }

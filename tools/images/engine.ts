@@ -221,26 +221,21 @@ function mountsBelow(directory: string): string[] {
 }
 
 /** The network of the machine, which dockerd changes. */
-interface NetworkState {
-  readonly forwardsIpv4: boolean;
-  readonly forwardPolicy: string;
-  readonly links: readonly string[];
-  /** Whether another engine runs, whose rules must stay. */
-  readonly hasOtherEngine: boolean;
-}
+type NetworkState = Awaited<ReturnType<typeof readNetworkState>>;
 
 const forwardingFile = '/proc/sys/net/ipv4/ip_forward';
 const linksFolder = '/sys/class/net';
 /** Bridges and interfaces of containers. */
 const dockerLink = /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/;
 
-async function readNetworkState(): Promise<NetworkState> {
+async function readNetworkState() {
   const { output } = await runProgram('iptables', ['-S']);
   return {
     forwardsIpv4: readFileSync(forwardingFile, 'utf8').trim() === '1',
     forwardPolicy: /^-P FORWARD (\w+)/m.exec(output)?.[1] ?? 'ACCEPT',
     links: namesIn(linksFolder),
-    hasOtherEngine: enginePids('').length > 0, // every command line contains the empty path
+    /** Whether another engine runs, whose rules must stay. Every command line contains the empty path. */
+    hasOtherEngine: enginePids('').length > 0,
   };
 }
 

@@ -91,14 +91,10 @@ async function checkSecondRun(composeProject: ComposeProject): Promise<void> {
   await run('databases');
 }
 
-interface Containers {
-  readonly ids: readonly string[];
-  /** Returns the container of a service in deploy/compose.yaml. */
-  readonly id: (service: string) => string;
-}
+type Containers = Awaited<ReturnType<typeof listContainers>>;
 
 /** Returns the running and ended containers, from the engine, since each call of Compose takes a second. */
-async function listContainers(engine: Engine): Promise<Containers> {
+async function listContainers(engine: Engine) {
   const format = ['--format', '{{.ID}} {{.Label "com.docker.compose.service"}}'];
   const output = await engine.mustDocker(['ps', '--all', ...projectFilter, ...format]);
   const rows = output
@@ -107,7 +103,8 @@ async function listContainers(engine: Engine): Promise<Containers> {
     .map((row) => row.split(' '));
   return {
     ids: rows.map(([id = '']) => id),
-    id: (service) => {
+    /** Returns the container of a service in deploy/compose.yaml. */
+    id: (service: string): string => {
       const id = rows.find(([, name]) => name === service)?.[0];
       if (id === undefined) throw new Failure(`${service} has no container.`);
       return id;

@@ -1,25 +1,13 @@
 import { isTestEvent } from '@fulfilment/webhook-verifier';
 import type { Arrival } from './receiver.ts';
 
-/**
- * A delivery as `--json` prints it. If it is not verified, event, id and data are null: they may be forged.
- */
-export interface DeliveryReport {
-  readonly at: string;
-  readonly event: string | null;
-  readonly id: string | null;
-  readonly delivery: string | null;
-  readonly attempt: number | null;
-  readonly verified: boolean;
-  /** The reason why the delivery is not verified. */
-  readonly refusal: string | null; // words: public member of the report
-  readonly test: boolean;
-  /** The status of the response. */
-  readonly answered: number;
-  readonly data: Readonly<Record<string, unknown>> | null;
-}
+export type DeliveryReport = ReturnType<typeof toReport>;
 
-export function toReport({ at, headers, verification }: Arrival, responseStatus: number): DeliveryReport {
+/**
+ * Returns a delivery as `--json` prints it. If it is not verified, event, id and data are null: they may be
+ * forged.
+ */
+export function toReport({ at, headers, verification }: Arrival, responseStatus: number) {
   const event = 'event' in verification ? verification.event : undefined;
   const delivery = headers['x-service-delivery'];
   const attempt = Number(headers['x-service-attempt']);
@@ -30,8 +18,10 @@ export function toReport({ at, headers, verification }: Arrival, responseStatus:
     delivery: typeof delivery === 'string' ? delivery : null,
     attempt: Number.isSafeInteger(attempt) ? attempt : null,
     verified: event !== undefined,
+    /** The reason why the delivery is not verified. */
     refusal: 'error' in verification ? verification.error : null, // words: public member of the report
     test: event !== undefined && isTestEvent(event),
+    /** The status of the response. */
     answered: responseStatus,
     data: event?.data ?? null,
   };

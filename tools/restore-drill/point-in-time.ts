@@ -23,15 +23,6 @@ archive_timeout = ${archiveTimeoutSeconds}
 `;
 }
 
-export interface RestoredServer {
-  /** URL of an administrator. */
-  readonly url: string;
-  readonly copySeconds: number;
-  readonly recoverySeconds: number;
-  /** Time of the last commit that was recovered. */
-  readonly lastCommitAt: Date;
-}
-
 /** A base backup with the archived write-ahead log, of the server with the databases of all services. */
 export class PointInTimeBackup {
   /** Longest time without an archived segment. A loss of the server would lose the commits of that time. */
@@ -72,7 +63,7 @@ export class PointInTimeBackup {
   }
 
   /** Recovers all databases as they were at a time, in a new server. The old server keeps running. */
-  async restore(time: Date): Promise<RestoredServer> {
+  async restore(time: Date) {
     const { home } = this.postgres;
     const data = dataFolder(home, restoredServerNumber);
     const startedAtMs = performance.now();
@@ -104,9 +95,11 @@ synchronous_standby_names = ''
       'the restored server has been promoted',
     );
     return {
+      /** URL of an administrator. */
       url,
       copySeconds: (copiedAtMs - startedAtMs) / 1_000,
       recoverySeconds: (performance.now() - copiedAtMs) / 1_000,
+      /** Time of the last commit that was recovered. */
       lastCommitAt,
     };
   }

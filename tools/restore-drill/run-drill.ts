@@ -10,12 +10,7 @@ import { compareUntilEqual, openTraffic, reportProblems, type Traffic } from '..
 import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';
 import { type DatabaseUrls, reportLost, restorePaymentsAtProvider } from './compare-databases.ts';
-import {
-  archiveSettings,
-  archiveTimeoutSeconds,
-  PointInTimeBackup,
-  type RestoredServer,
-} from './point-in-time.ts';
+import { archiveSettings, archiveTimeoutSeconds, PointInTimeBackup } from './point-in-time.ts';
 import { repair } from './repairs.ts';
 
 /** A load that two cores can carry with all processes of the suite. */
@@ -117,7 +112,7 @@ async function recoverAndCompare(
   stopped: URL,
   target: Date,
   backup: PointInTimeBackup,
-): Promise<{ server: RestoredServer; lost: LostByRestore }> {
+) {
   await backup.archiveAll();
   const server = await backup.restore(target);
   await dropOtherDatabases(server.url, stopped.pathname.slice(1));

@@ -9,17 +9,12 @@ const report = z.object({
   message: z.string().optional(),
 });
 
-export interface AuditResult {
-  /** Also true if nothing was checked. */
-  readonly ok: boolean;
-  readonly lines: readonly string[];
-}
-
 /**
  * Evaluates the output of `npm audit --json`. With an error, or without the member `vulnerabilities`, nothing
  * was checked, for example because the registry was unreachable. A report in another format fails.
+ * @returns `ok` is also true if nothing was checked
  */
-export function evaluateAudit(output: string): AuditResult {
+export function evaluateAudit(output: string): { readonly ok: boolean; readonly lines: readonly string[] } {
   const { data, error: formatError } = report.safeParse(parseJson(output));
   if (data === undefined)
     return {

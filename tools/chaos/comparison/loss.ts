@@ -24,15 +24,6 @@ import { runSql } from '../../dev/run-sql.ts';
 
 const paidOrders = "SELECT id FROM orders WHERE payment_status = 'paid'";
 
-export interface Loss {
-  /** Lines to print. */
-  readonly lines: readonly string[];
-  /** Differences between the services about the orders that store-api still has. */
-  readonly differences: readonly string[];
-  /** Number of events that the receiver did not get, of the orders that store-api still has. */
-  readonly undelivered: number;
-}
-
 /**
  * Repairs creator-api as docs/runbook.md says, after promotions of an asynchronous standby. Then compares the
  * services with store-api, and the accepted orders with those that are left. Lost webhooks are only counted,
@@ -42,7 +33,7 @@ export async function repairAndMeasureLoss(
   { context, limitedId }: ChaosSuite,
   accepted: readonly AcceptedOrder[],
   received: readonly ReceivedDelivery[],
-): Promise<Loss> {
+) {
   await rebuildCreatorApi(operatorAccessOf(context));
   const remaining = new Set((await readIdCounts(context, 'store-api', paidOrders)).keys());
   const projected = await readIdCounts(context, 'creator-api', paidOrders);
@@ -57,6 +48,7 @@ export async function repairAndMeasureLoss(
   const lost = accepted.filter(({ id }) => !remaining.has(uuidOf(id)));
   const deliveredIds = new Set([...delivered.keys()].map(orderIdOf));
   return {
+    /** Lines to print. */
     lines: [
       `Lost: ${lost.length} of ${accepted.length} accepted orders.`,
       `  The Creator API still has ${lost.filter(({ id }) => projected.has(uuidOf(id))).length} of them,`,
@@ -65,7 +57,9 @@ export async function repairAndMeasureLoss(
       'The orders that store-api has, after ops creator rebuild:',
       ...formatComparison({ sets: [...sets, webhooks], sums: [stock] }),
     ],
+    /** Number of events that the receiver did not get, of the orders that store-api still has. */
     undelivered: webhooks.missing.length,
+    /** Differences between the services about the orders that store-api still has. */
     differences: differencesIn({ sets, sums: [stock] }),
   };
 }

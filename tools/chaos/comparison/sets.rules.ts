@@ -9,15 +9,7 @@ export interface ComparedSum {
   readonly found: number;
 }
 
-export interface SetDifference {
-  readonly name: string;
-  readonly expected: number;
-  readonly found: number;
-  readonly missing: readonly string[];
-  /** Found, but not expected. */
-  readonly unexpected: readonly string[];
-  readonly doubled: readonly string[];
-}
+export type SetDifference = ReturnType<typeof compareSet>;
 
 export interface Comparison {
   readonly sets: readonly SetDifference[];
@@ -36,12 +28,13 @@ export function compareSet(
   expected: ReadonlySet<string>,
   found: Found,
   mayBeDoubled: (id: string) => boolean = () => false,
-): SetDifference {
+) {
   return {
     name,
     expected: expected.size,
     found: [...found.values()].reduce((sum, count) => sum + count, 0),
     missing: [...expected].filter((id) => !found.has(id)),
+    /** Found, but not expected. */
     unexpected: [...found.keys()].filter((id) => !expected.has(id)),
     doubled: [...found].filter(([id, count]) => count > 1 && !mayBeDoubled(id)).map(([id]) => id),
   };

@@ -24,21 +24,12 @@ const lockSchema = z.object({
 export type LockFile = z.infer<typeof lockSchema>;
 type LockedPackage = LockFile['packages'][string];
 
-export interface RequiredPackages {
-  /** Folders of the projects: the app and its libraries. */
-  readonly projects: readonly string[];
-  /** Folders of the installed packages, such as `node_modules/pg`. */
-  readonly packages: readonly string[];
-  /** Links in node_modules to libraries of the repository. */
-  readonly links: readonly { readonly path: string; readonly project: string }[];
-}
-
 export function readLockFile(): LockFile {
   return lockSchema.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
 }
 
 /** Returns the transitive dependencies of a project at run time, without development dependencies. */
-export function requiredPackages({ packages }: LockFile, project: string): RequiredPackages {
+export function requiredPackages({ packages }: LockFile, project: string) {
   const projects = new Set<string>();
   const installed = new Set<string>();
   const links = new Map<string, string>();
@@ -61,8 +52,11 @@ export function requiredPackages({ packages }: LockFile, project: string): Requi
   };
   add(project);
   return {
+    /** Folders of the projects: the app and its libraries. */
     projects: [...projects].sort(),
+    /** Folders of the installed packages, such as `node_modules/pg`. */
     packages: [...installed].sort(),
+    /** Links in node_modules to libraries of the repository. */
     links: [...links]
       .map(([path, linkedProject]) => ({ path, project: linkedProject }))
       .sort((a, b) => (a.path < b.path ? -1 : 1)),

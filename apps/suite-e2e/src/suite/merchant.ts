@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ApiClient, bodyOf } from './api-client.js';
 import { operate, operateAll } from './operator.js';
-import { type App, dashboardToken, signIn } from './sign-in.js';
+import { dashboardToken, signIn } from './sign-in.js';
 import type { User } from './the-suite.js';
 
 /** All scopes that an operation of the Store API requires. None requires `releases:write`. */
@@ -23,32 +23,16 @@ export const storeScopes = [
 const withId = z.object({ id: z.string() });
 const redirectUri = 'https://merchant.example/callback';
 
-/** A new organisation with an owner, one creator, and a third-party app with `storeScopes`. */
-export interface Merchant {
-  readonly organisationId: string;
-  readonly owner: User;
-  readonly creator: { readonly uuid: string; readonly id: string };
-  readonly app: App;
-  /** The third-party app, connected to the creator. */
-  readonly store: ApiClient;
-  /** The owner's first-party session. */
-  readonly dashboard: ApiClient;
-}
+export type Merchant = Awaited<ReturnType<typeof newMerchant>>;
 
-export interface Product {
-  readonly releaseUuid: string;
-  readonly releaseId: string;
-  readonly sku: string;
-}
+export type Product = Awaited<ReturnType<typeof newProduct>>;
 
 /**
- * Creates a merchant as the operator, and signs the owner in.
+ * Creates a merchant as the operator, and signs the owner in: a new organisation with an owner, one creator,
+ * and a third-party app with `storeScopes`.
  * @param creatorOptions further options of the command `creator create`
  */
-export async function newMerchant(
-  paymentMethod = 'pm_ok',
-  creatorOptions: readonly string[] = [],
-): Promise<Merchant> {
+export async function newMerchant(paymentMethod = 'pm_ok', creatorOptions: readonly string[] = []) {
   const name = `Merchant ${randomBytes(4).toString('hex')}`;
   const owner = {
     email: `${randomBytes(6).toString('hex')}@merchant.example`,
@@ -82,7 +66,9 @@ export async function newMerchant(
     owner,
     creator,
     app,
+    /** The third-party app, connected to the creator. */
     store: new ApiClient(thirdParty.access_token),
+    /** The owner's first-party session. */
     dashboard: new ApiClient(session),
   };
 }
@@ -100,7 +86,7 @@ function userCommand(organisationId: string, { email, password }: User, role: st
 /**
  * Creates a release through the Creator API and approves it as the operator: one product that can be ordered.
  */
-export async function newProduct(merchant: Pick<Merchant, 'dashboard' | 'store'>): Promise<Product> {
+export async function newProduct(merchant: Pick<Merchant, 'dashboard' | 'store'>) {
   const title = `Release ${randomBytes(4).toString('hex')}`;
   const created = await merchant.dashboard
     .post('/creator/api/v1/releases', { title, release_type_id: 1 })

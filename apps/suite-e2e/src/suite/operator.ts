@@ -4,12 +4,6 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { root, stateDir } from './the-suite.js';
 
-interface CommandResult {
-  readonly status: number;
-  readonly output: string;
-  readonly errors: string;
-}
-
 const anything = z.record(z.string(), z.unknown());
 
 /** Runs commands of auth-server in one process. Returns their results. @throws when one fails */
@@ -29,7 +23,7 @@ export async function operate(args: readonly string[], input?: string): Promise<
 }
 
 /** Runs an operator command, which may fail. Returns its text output. */
-export function runOps(args: readonly string[]): Promise<CommandResult> {
+export function runOps(args: readonly string[]) {
   return runTool('ops/ops.ts', args);
 }
 
@@ -40,7 +34,7 @@ export async function stack(...args: readonly string[]): Promise<void> {
 }
 
 /** @param input standard input of the program; none by default */
-async function runTool(file: string, args: readonly string[], input = ''): Promise<CommandResult> {
+async function runTool(file: string, args: readonly string[], input = '') {
   // Without npm and tools/bin.mjs, which take half a second. listen.spec.ts tests them.
   const program = ['--disable-warning=ExperimentalWarning', join(root, 'tools', file)];
   const child = spawn(process.execPath, [...program, ...args], {

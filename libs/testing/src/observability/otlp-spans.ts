@@ -1,13 +1,4 @@
-/** A span as a collector receives it. */
-export interface OtlpSpan {
-  readonly service: string;
-  readonly name: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  /** Empty for a root span. */
-  readonly parentSpanId: string;
-  readonly attributes: Readonly<Record<string, string | number>>;
-}
+export type OtlpSpan = ReturnType<typeof readOtlpSpans>[number];
 
 interface Field {
   readonly number: number;
@@ -25,7 +16,7 @@ const fieldNumbers = {
 } as const;
 
 /** Reads an ExportTraceServiceRequest of OTLP: the members of its spans that tests check. */
-export function readOtlpSpans(request: Buffer): OtlpSpan[] {
+export function readOtlpSpans(request: Buffer) {
   const { resourceSpans, resource, scopeSpans, span } = fieldNumbers;
   return bytesOf(request, fieldNumbers.request.resourceSpans).flatMap((ofResource) => {
     const resourceMessage = bytesOf(ofResource, resourceSpans.resource)[0] ?? Buffer.alloc(0);
@@ -37,6 +28,7 @@ export function readOtlpSpans(request: Buffer): OtlpSpan[] {
         name: text(message, span.name, 'utf8'),
         traceId: text(message, span.traceId, 'hex'),
         spanId: text(message, span.spanId, 'hex'),
+        /** Empty for a root span. */
         parentSpanId: text(message, span.parentSpanId, 'hex'),
         attributes: attributesOf(message, span.attributes),
       }));
