@@ -90,8 +90,7 @@ describe('the gateway that start.sh starts', () => {
         status = response?.statusCode;
         return status === wanted;
       },
-      60_000,
-      () => `the status of ${path} is ${status}, not ${wanted}`,
+      { describe: () => `the status of ${path} is ${status}, not ${wanted}` },
     );
   };
 
@@ -157,8 +156,7 @@ describe('the gateway that start.sh starts', () => {
           found = /upstream store_api \{\s*(.*?)\s*keepalive/s.exec(text)?.[1];
           return found === wanted;
         },
-        60_000,
-        () => `the upstream is ${found}, not ${wanted}`,
+        { describe: () => `the upstream is ${found}, not ${wanted}` },
       );
     };
     try {

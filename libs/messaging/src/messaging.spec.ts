@@ -54,8 +54,7 @@ describe('messaging', () => {
     eventually(
       // A test may terminate the connection of this query, so it is retried.
       async () => (await effectCounts().catch(() => undefined))?.effects === count,
-      60_000,
-      () => `there are not ${count} effects`,
+      { describe: () => `there are not ${count} effects` },
     );
 
   beforeAll(async () => {

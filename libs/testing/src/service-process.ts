@@ -4,8 +4,6 @@ import { existsSync } from 'node:fs';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-const readyTimeoutMs = 60_000;
-
 /** Settings of an API that a test chooses. */
 const settingNames = [
   'DATABASE_URL',
@@ -53,7 +51,7 @@ export async function serviceProcess(
   return {
     url,
     ended,
-    untilReady: () => eventually(isReady, readyTimeoutMs),
+    untilReady: () => eventually(isReady),
     /** Resolves when the API no longer responds. */
     untilClosed: () => eventually(async () => !(await isReady())),
     signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM') => child.kill(signal),

@@ -51,11 +51,10 @@ export async function webhookReceiver() {
     },
     /** Resolves with the first `count` deliveries when they have arrived. */
     waitFor: (count: number, timeoutMs = 60_000): Promise<readonly ReceivedDelivery[]> =>
-      eventually(
-        () => (deliveries.length >= count ? deliveries.slice(0, count) : undefined),
+      eventually(() => (deliveries.length >= count ? deliveries.slice(0, count) : undefined), {
         timeoutMs,
-        () => `${deliveries.length} of ${count} deliveries arrived`,
-      ),
+        describe: () => `${deliveries.length} of ${count} deliveries arrived`,
+      }),
     stop: close,
   };
 }

@@ -79,8 +79,7 @@ export async function uploadClient(api: CreatorApi, organisation = `org_${uuidv7
           last = upload;
           return upload.status === 'completed' || upload.status === 'failed' ? upload : undefined;
         },
-        60_000,
-        () => JSON.stringify(last),
+        { describe: () => JSON.stringify(last) },
       );
     },
     /** The data of the `track.processed` messages of this release, once for a message that arrived twice. */

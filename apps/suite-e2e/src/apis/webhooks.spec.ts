@@ -49,11 +49,7 @@ describe('webhook-worker', () => {
   const eventNames = ({ deliveries }: WebhookReceiver) =>
     [...new Map(deliveries.map(({ body }) => [body.id, body.event])).values()].sort();
   const firstDelivery = (id: string, event: string, receiver: WebhookReceiver): Promise<ReceivedDelivery> =>
-    eventually(
-      () => deliveriesAbout(id, event, receiver)[0],
-      60_000,
-      () => `no ${event}`,
-    );
+    eventually(() => deliveriesAbout(id, event, receiver)[0], { describe: () => `no ${event}` });
 
   it('creates, returns, lists, updates and deletes a subscription, and never returns its secret', async () => {
     const url = 'https://shop.example/hooks';

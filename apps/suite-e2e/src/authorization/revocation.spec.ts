@@ -48,11 +48,10 @@ describe('an access token is soon rejected by every service that accepted it', (
             if (status === 401) expect(headers['www-authenticate']).toContain('error="invalid_token"');
             return status === 401;
           },
-          rejectionTimeoutMs,
-          () => `${path} still accepts the token`,
+          { timeoutMs: rejectionTimeoutMs, describe: () => `${path} still accepts the token` },
         ),
       ),
-      eventually(async () => (await introspect(token)).active === false, rejectionTimeoutMs),
+      eventually(async () => (await introspect(token)).active === false, { timeoutMs: rejectionTimeoutMs }),
     ]);
   };
 

@@ -79,7 +79,7 @@ describe('the documentation', () => {
         await session.run(adaptToSuite(code));
         if (prints === undefined) continue;
         const found = () => new RegExp(prints).test(session.output().slice(printed));
-        await eventually(found, 60_000, session.output);
+        await eventually(found, { describe: session.output });
       }
     } finally {
       clearInterval(signingIn);

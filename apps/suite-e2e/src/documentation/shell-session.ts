@@ -43,7 +43,10 @@ export class ShellSession {
     const end = `[end of script ${this.scriptCount}]`;
     writeFileSync(join(this.directory, name), script);
     this.bash.stdin?.write(`. ./${name} </dev/null\necho '${end}'\n`);
-    await eventually(() => this.printed.includes(end) || this.hasEnded, scriptTimeoutMs, this.output);
+    await eventually(() => this.printed.includes(end) || this.hasEnded, {
+      timeoutMs: scriptTimeoutMs,
+      describe: this.output,
+    });
     if (!this.printed.includes(end))
       throw new Error(`A command failed:\n${script}\nThe session printed:\n${this.printed}`);
   }

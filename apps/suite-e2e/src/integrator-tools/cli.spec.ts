@@ -11,7 +11,6 @@ import { demoUser, suite } from '../suite/the-suite.js';
 import { fetchFromSuite } from '../suite/fetch-from-suite.js';
 
 const secret = 'a-long-secret-of-the-subscription';
-const eventTimeoutMs = 60_000;
 const triggered = z.array(z.object({ event: z.string(), subject: z.string() }));
 
 /** Returns bodies by event id, since the order of a feed may differ from that of the deliveries. */
@@ -74,15 +73,13 @@ describe('the CLI', () => {
       results('trigger', 'product.available', 'product.in_stock'),
     ]);
     const names = () => new Set(localReceiver.deliveries.map(({ body }) => body.event));
-    await eventually(
-      () => names().size === webhookEventNames.length,
-      eventTimeoutMs,
-      () => [...names()].join(),
-    );
+    await eventually(() => names().size === webhookEventNames.length, {
+      describe: () => [...names()].join(),
+    });
     first.press('r'); // forwards the last delivery again
     const attempts = (number: string) =>
       localReceiver.deliveries.filter(({ headers }) => headers['x-service-attempt'] === number);
-    const repeated = await eventually(() => attempts('2')[0], eventTimeoutMs);
+    const repeated = await eventually(() => attempts('2')[0]);
     const original = attempts('1').find(({ body }) => body.id === repeated.body.id);
     expect(repeated.rawBody).toEqual(original?.rawBody);
     expect(await first.stop()).toBe(0);
@@ -96,14 +93,12 @@ describe('the CLI', () => {
           .filter(({ body }) => body.data['order_id'] === placed[0]?.subject)
           .map(({ body }) => body.event),
       );
-    await eventually(() => eventsOfOrder().has('order.processing'), eventTimeoutMs);
+    await eventually(() => eventsOfOrder().has('order.processing'));
     expect(eventsOfOrder()).toContain('order.created');
-    await eventually(
-      () => isDeepStrictEqual(bodies(localReceiver), bodies(subscribedReceiver)),
-      eventTimeoutMs,
-      () =>
+    await eventually(() => isDeepStrictEqual(bodies(localReceiver), bodies(subscribedReceiver)), {
+      describe: () =>
         `${bodies(localReceiver).size} events were forwarded, ${bodies(subscribedReceiver).size} delivered`,
-    );
+    });
     expect(await second.stop()).toBe(0);
     for (const { headers, rawBody } of localReceiver.deliveries)
       expect(isKnownEvent(verifyWebhook({ headers, body: rawBody }, { secrets: [signedWith] }))).toBe(true);

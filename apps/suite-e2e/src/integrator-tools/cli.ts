@@ -3,8 +3,6 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { root, stateDir, suite } from '../suite/the-suite.js';
 
-const outputTimeoutMs = 60_000;
-
 /**
  * Starts the built `fulfilment` of libs/cli, with its files in the given directory.
  * @param secret value of HOOK_SECRET, which a file of subscriptions can name
@@ -34,11 +32,9 @@ export function runCli(configDir: string, args: readonly string[], secret = '') 
     ended,
     /** Resolves with the groups of the pattern when the standard error output matches it. */
     untilErrorsMatch: (pattern: RegExp): Promise<RegExpExecArray> =>
-      eventually(
-        () => pattern.exec(streams.errors) ?? undefined,
-        outputTimeoutMs,
-        () => streams.errors,
-      ),
+      eventually(() => pattern.exec(streams.errors) ?? undefined, {
+        describe: () => streams.errors,
+      }),
     press: (key: string) => void child.stdin.write(key),
     stop: () => {
       child.kill('SIGINT');

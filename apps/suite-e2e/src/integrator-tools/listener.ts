@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { root, stateDir } from '../suite/the-suite.js';
 
-const outputTimeoutMs = 60_000;
 const printedDelivery = z.object({
   event: z.string().nullable(),
   id: z.string().nullable(),
@@ -27,11 +26,9 @@ export async function startListener(args: readonly string[]) {
   child.stdout.setEncoding('utf8').on('data', (text: string) => (streams.output += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (streams.errors += text));
   const ended = new Promise<string>((resolve) => child.once('close', () => resolve(streams.errors)));
-  const subscriptionId = await eventually(
-    () => /whk_\w+(?= listens at )/.exec(streams.errors)?.[0],
-    outputTimeoutMs,
-    () => streams.errors,
-  );
+  const subscriptionId = await eventually(() => /whk_\w+(?= listens at )/.exec(streams.errors)?.[0], {
+    describe: () => streams.errors,
+  });
   return {
     subscriptionId,
     /** Resolves with the printed deliveries when there are `count`. */
@@ -43,8 +40,7 @@ export async function startListener(args: readonly string[]) {
             ? undefined
             : lines.map((line) => printedDelivery.parse(JSON.parse(line)));
         },
-        outputTimeoutMs,
-        () => `it printed ${streams.output}${streams.errors}`,
+        { describe: () => `it printed ${streams.output}${streams.errors}` },
       ),
     /** Sends SIGINT; resolves with the standard error output when all its processes have ended. */
     stop: (): Promise<string> => {

@@ -51,7 +51,7 @@ describe('the suite under continuous orders', () => {
   /** Resolves when as many further orders as are placed at the same time are accepted. */
   const untilOrdersContinue = () => {
     const before = shopper.orders.size;
-    return eventually(() => shopper.orders.size >= before + concurrency, readyTimeoutMs);
+    return eventually(() => shopper.orders.size >= before + concurrency, { timeoutMs: readyTimeoutMs });
   };
 
   it.each(services)('is ready after a kill -9 of %s, and continues to accept orders', async (name) => {
@@ -70,7 +70,7 @@ describe('the suite under continuous orders', () => {
           () => true,
           () => false,
         );
-      await eventually(hasRecovered, readyTimeoutMs);
+      await eventually(hasRecovered, { timeoutMs: readyTimeoutMs });
       await untilReady(readyTimeoutMs);
       await untilOrdersContinue();
     },
@@ -92,10 +92,13 @@ describe('the suite under continuous orders', () => {
 
     it('has exactly one order for every key', async () => {
       expect(shopper.unexpected).toEqual([]);
-      const settled = await eventually(async () => {
-        const found = await ordersInStore();
-        return [...found.values()].includes('pending') ? undefined : found;
-      }, readyTimeoutMs);
+      const settled = await eventually(
+        async () => {
+          const found = await ordersInStore();
+          return [...found.values()].includes('pending') ? undefined : found;
+        },
+        { timeoutMs: readyTimeoutMs },
+      );
       const accepted = [...shopper.orders.values()];
       expect(new Set(accepted).size).toBe(accepted.length);
       expect([...settled.keys()].sort()).toEqual([...accepted].sort());
@@ -107,11 +110,10 @@ describe('the suite under continuous orders', () => {
       const accepted = [...shopper.orders.values()];
       const expected = accepted.flatMap((id) => expectedEvents.map((event) => `${event} ${id}`)).sort();
       const received = () => [...new Set(receiver.deliveries.map(({ body }) => nameOf(body)))].sort();
-      await eventually(
-        () => received().length >= expected.length,
-        readyTimeoutMs,
-        () => `${received().length} of ${expected.length} events were received`,
-      );
+      await eventually(() => received().length >= expected.length, {
+        timeoutMs: readyTimeoutMs,
+        describe: () => `${received().length} of ${expected.length} events were received`,
+      });
       expect(received()).toEqual(expected);
       /** By event and order: the ids of the event and of its delivery. */
       const idPairs = new Map<string, Set<string>>();
@@ -129,10 +131,13 @@ describe('the suite under continuous orders', () => {
       const period = new Date().toISOString().slice(0, 7);
       const pieces = piecesPerOrder * shopper.orders.size;
       const path = `/creator/api/v1/creators/${merchant.creator.uuid}/stats/sales?period=${period}`;
-      const { totals } = await eventually(async () => {
-        const { body } = await merchant.dashboard.get(path).expect(200);
-        return body.totals.units >= pieces ? body : undefined;
-      }, readyTimeoutMs);
+      const { totals } = await eventually(
+        async () => {
+          const { body } = await merchant.dashboard.get(path).expect(200);
+          return body.totals.units >= pieces ? body : undefined;
+        },
+        { timeoutMs: readyTimeoutMs },
+      );
       expect(totals).toEqual({ units: pieces, revenue: pieces * unitPrice.amount });
       const { body } = await merchant.dashboard
         .get(`/creator/api/v1/orders?creator=${merchant.creator.uuid}&per_page=1`)

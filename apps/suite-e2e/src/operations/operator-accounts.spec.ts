@@ -32,7 +32,9 @@ describe('the operator commands for accounts', () => {
     expect(await statuses(token)).toEqual([200, 200, 200, 200]);
     await operate(['user', 'disable', user.email]);
     // A service accepts one more request if Redis does not respond in time.
-    await eventually(async () => (await statuses(token)).every((status) => status === 401), 10_000);
+    await eventually(async () => (await statuses(token)).every((status) => status === 401), {
+      timeoutMs: 10_000,
+    });
     await expect(dashboardToken(user)).rejects.toThrow();
     await operate(['user', 'enable', user.email]);
     expect(await statuses(await dashboardToken(user, storeScopes))).toEqual([200, 200, 200, 200]);

@@ -109,7 +109,7 @@ describe('the operator commands', () => {
       findings.push(errors);
       return status === 0 ? output : undefined;
     };
-    const output = await eventually(examine, 60_000, () => findings.join('\n'));
+    const output = await eventually(examine, { describe: () => findings.join('\n') });
     expect(findings.at(-1)).toBe('');
     expect(output.match(/^status: ok$/gm)).toHaveLength(4); // one for each service
     const inJson = await eventually(() =>

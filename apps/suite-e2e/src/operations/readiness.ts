@@ -14,8 +14,7 @@ export async function untilReady(timeoutMs: number): Promise<void> {
       missing = await findMissing();
       return missing.length === 0;
     },
-    timeoutMs,
-    () => `not ready: ${missing.join(', ')}`,
+    { timeoutMs, describe: () => `not ready: ${missing.join(', ')}` },
   );
 }
 

@@ -53,8 +53,10 @@ describe('the trace of an order', () => {
           const isComplete = found.every(({ parentSpanId }) => ids.has(parentSpanId));
           return isComplete && spanNames.every((name) => names.includes(name)) ? found : undefined;
         },
-        60_000,
-        () => `spans: ${collector.spans.map(({ service, name }) => `${service}: ${name}`).join(', ')}`,
+        {
+          describe: () =>
+            `spans: ${collector.spans.map(({ service, name }) => `${service}: ${name}`).join(', ')}`,
+        },
       );
       const delivered = spans.filter(({ name }) => name === 'deliver order.processing');
       const statuses = delivered.map(({ attributes }) => attributes['http.response.status_code']);

@@ -73,8 +73,7 @@ async function untilCounts(uuid: string | undefined, expected: Record<string, nu
       last = Object.fromEntries(rows.map((row) => [row.failure_reason ?? row.status, row.count]));
       return Object.entries(expected).every(([status, count]) => (last[status] ?? 0) === count);
     },
-    120_000,
-    () => JSON.stringify(last),
+    { timeoutMs: 120_000, describe: () => JSON.stringify(last) },
   );
 }
 

@@ -130,8 +130,7 @@ export async function deliveryCheck(stores: WebhookStores, worker: RunningWorker
         last = JSON.stringify(found);
         return countOf(found) >= expectedCount;
       },
-      settleTimeoutMs,
-      () => `${last} of ${expectedCount}`,
+      { timeoutMs: settleTimeoutMs, describe: () => `${last} of ${expectedCount}` },
     );
   };
 
@@ -146,11 +145,10 @@ export async function deliveryCheck(stores: WebhookStores, worker: RunningWorker
     /** Resolves when `count` further requests have arrived. */
     untilMoreArrive: (count: number) => {
       const expectedCount = receiver.deliveries.length + count;
-      return eventually(
-        () => receiver.deliveries.length >= expectedCount,
-        settleTimeoutMs,
-        () => `${receiver.deliveries.length} of ${expectedCount} requests arrived`,
-      );
+      return eventually(() => receiver.deliveries.length >= expectedCount, {
+        timeoutMs: settleTimeoutMs,
+        describe: () => `${receiver.deliveries.length} of ${expectedCount} requests arrived`,
+      });
     },
     /** Delays responses until the promise that `wait` returns settles; undefined stands for no delay. */
     respondAfter: (wait: (request: ReceivedDelivery) => Promise<unknown> | undefined) => {
@@ -160,10 +158,13 @@ export async function deliveryCheck(stores: WebhookStores, worker: RunningWorker
     untilWritten: () => untilAllCounted((found) => found.reduce((sum, { count }) => sum + count, 0)),
     /** Resolves when all deliveries in PostgreSQL have succeeded. */
     untilDelivered: () =>
-      eventually(async () => {
-        const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
-        return found.every(({ status }) => status === 'succeeded');
-      }, settleTimeoutMs),
+      eventually(
+        async () => {
+          const found = await stores.database.rows<StatusCount>(countByStatus, [creators]);
+          return found.every(({ status }) => status === 'succeeded');
+        },
+        { timeoutMs: settleTimeoutMs },
+      ),
     /** Resolves when all expected deliveries have succeeded. */
     untilSettled: () =>
       untilAllCounted((found) => found.find(({ status }) => status === 'succeeded')?.count ?? 0),

@@ -247,8 +247,7 @@ export function deliveriesWhen(
       last = await deliveriesOf(stores);
       return condition(last) ? last : undefined;
     },
-    60_000,
-    () => JSON.stringify(last.map(({ status, outcomes }) => ({ status, outcomes }))),
+    { describe: () => JSON.stringify(last.map(({ status, outcomes }) => ({ status, outcomes }))) },
   );
 }
 

@@ -105,7 +105,7 @@ async function startServer(
   const args = ['-c', runUntilInputCloses, 'sh', postgres, '-D', dataFolder, ...flags];
   const server = spawn('sh', args, { ...options, stdio: ['pipe', 'ignore', 'ignore'] });
   const isReady = () => query(url, 'SELECT 1').catch(() => undefined);
-  await eventually(isReady, readyTimeoutMs, () => 'PostgreSQL does not respond');
+  await eventually(isReady, { timeoutMs: readyTimeoutMs, describe: () => 'PostgreSQL does not respond' });
   return async () => {
     const ended = once(server, 'exit');
     server.stdin.end();

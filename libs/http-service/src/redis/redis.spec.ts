@@ -65,7 +65,8 @@ describe('RedisConnection', () => {
     );
     await eventually(() => loadingReplies > 0);
     isLoading = false;
-    await eventually(() => redis.client.status === 'ready', 8_000); // by default, ioredis would wait for 10 s
+    // By default, ioredis would wait for 10 s.
+    await eventually(() => redis.client.status === 'ready', { timeoutMs: 8_000 });
     await redis.stop();
     await close();
   });

@@ -54,16 +54,14 @@ describe('a message that kills its process each time', () => {
       };
       const running = Promise.all([keepRunning(), keepRunning()]); // two replicas
       try {
-        await eventually(
-          async () => (await appliedIds(scratch.database)).length >= others.length,
-          outcomeTimeoutMs,
-          () => `not all ${others.length} effects exist after ${deaths} deaths`,
-        );
-        await eventually(
-          async () => (await letters.count(queue)) > 0,
-          outcomeTimeoutMs,
-          () => `there is no dead letter after ${deaths} deaths`,
-        );
+        await eventually(async () => (await appliedIds(scratch.database)).length >= others.length, {
+          timeoutMs: outcomeTimeoutMs,
+          describe: () => `not all ${others.length} effects exist after ${deaths} deaths`,
+        });
+        await eventually(async () => (await letters.count(queue)) > 0, {
+          timeoutMs: outcomeTimeoutMs,
+          describe: () => `there is no dead letter after ${deaths} deaths`,
+        });
         expect((await letters.list(queue)).map(({ id, reason }) => ({ id, reason }))).toEqual([
           { id: killer.id, reason: expected },
         ]);

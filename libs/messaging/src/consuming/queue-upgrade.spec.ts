@@ -80,8 +80,7 @@ describe('a retired queue, with the arguments of the previous release', () => {
         state = `${found.length} of ${sent.length} effects; ${await describeQueues()}`;
         return undefined;
       },
-      60_000,
-      () => state,
+      { describe: () => state },
     );
   };
   const idsOf = (sent: readonly Message[]) => sent.map(({ id }) => id);
@@ -110,8 +109,7 @@ describe('a retired queue, with the arguments of the previous release', () => {
         state = `intakes: ${JSON.stringify(intakes)}`;
         return intakes.every((intake) => intake?.consumerCount === 1);
       },
-      60_000,
-      () => state,
+      { describe: () => state },
     );
   };
 

@@ -108,7 +108,8 @@ describe('dead letters', () => {
     expect(await letters.count(queue)).toBe(1_018); // without the discarded and the replayed one
     expect(await listed()).toEqual(ids.slice(0, 1000));
     expect(await letters.replay(queue)).toHaveLength(1_018);
-    await eventually(async () => (await effectIds()).length === 1_019, 120_000); // all but the discarded
+    // All but the discarded.
+    await eventually(async () => (await effectIds()).length === 1_019, { timeoutMs: 120_000 });
   }, 300_000);
 
   it('remain, each under its own id, when they have one AMQP message id', async () => {

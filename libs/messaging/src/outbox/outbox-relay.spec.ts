@@ -65,11 +65,9 @@ describe('the outbox relay', () => {
   const add = ({ outbox }: Messaging, ...sent: readonly Message[]) =>
     scratch.database.transaction((tx) => outbox.add(tx, ...sent));
   const untilEmpty = () =>
-    eventually(
-      async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0,
-      60_000,
-      () => 'the outbox is not empty',
-    );
+    eventually(async () => (await scratch.database.row<{ waiting: number }>(countOutbox))?.waiting === 0, {
+      describe: () => 'the outbox is not empty',
+    });
 
   beforeEach(async () => {
     scratch = await scratchDatabase([EffectsTables1700000000000]);

@@ -38,8 +38,7 @@ export async function effectsTestbed(queue: MessageQueue) {
           const ids = await appliedIds(scratch.database);
           return ids.length >= count ? ids : undefined;
         },
-        appliedTimeoutMs,
-        () => `there are fewer than ${count} effects`,
+        { timeoutMs: appliedTimeoutMs, describe: () => `there are fewer than ${count} effects` },
       ),
     stop: async (): Promise<void> => {
       await Promise.all(replicas.map((replica) => replica.stop()));

@@ -102,11 +102,7 @@ describe('a track upload', () => {
     return openResponses;
   };
   const untilOpen = (responses: ReadonlySet<ServerResponse>, count: number) =>
-    eventually(
-      () => responses.size === count,
-      undefined,
-      () => `${responses.size} of ${count}`,
-    );
+    eventually(() => responses.size === count, { describe: () => `${responses.size} of ${count}` });
   /** Expects that `count` tracks are published, each once. */
   const expectPublishedOnce = async (count: number) => {
     await eventually(() => uploads.publishedTracks().length >= count);

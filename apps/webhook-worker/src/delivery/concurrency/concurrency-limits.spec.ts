@@ -44,12 +44,15 @@ describe('the deliveries of one subscription', () => {
     const { publish } = await aHealthySubscriber();
     const maxRunning = countConcurrentRequests(given.receiver, { delayMs: 100 });
     let total = 1;
-    await eventually(async () => {
-      await publish(100);
-      total += 100;
-      await allSucceed(total);
-      return maxRunning() > 2 * windowSizes.initial;
-    }, 100_000);
+    await eventually(
+      async () => {
+        await publish(100);
+        total += 100;
+        await allSucceed(total);
+        return maxRunning() > 2 * windowSizes.initial;
+      },
+      { timeoutMs: 100_000 },
+    );
     expect(maxRunning()).toBeLessThanOrEqual(windowSizes.max);
   });
 

@@ -86,12 +86,15 @@ function setUpHostileServers(attemptTimeoutMs: number) {
     const bytesBefore = await residentBytes();
     let peakBytes = bytesBefore;
     await stores.broker.publish(...ordersCreated(client.creatorId, 2));
-    const rows = await eventually(async () => {
-      peakBytes = Math.max(peakBytes, await residentBytes());
-      const found = await deliveriesOf(stores);
-      const haveEnded = found.every(({ status }) => ['succeeded', 'failed'].includes(status));
-      return found.length === 2 * targets.length && haveEnded ? found : undefined;
-    }, 100_000);
+    const rows = await eventually(
+      async () => {
+        peakBytes = Math.max(peakBytes, await residentBytes());
+        const found = await deliveriesOf(stores);
+        const haveEnded = found.every(({ status }) => ['succeeded', 'failed'].includes(status));
+        return found.length === 2 * targets.length && haveEnded ? found : undefined;
+      },
+      { timeoutMs: 100_000 },
+    );
     const outcomesOf = (name: string): string => {
       const ofTarget = rows.filter((row) => publicId('whk', row.subscription_id) === ids.get(name));
       return [...new Set(ofTarget.flatMap(({ outcomes }) => outcomes ?? []))].join();

@@ -131,8 +131,7 @@ async function startScenario() {
           const isDue = found.some(({ planned }) => planned) && inFlight.length === 0;
           return allWait && !isDue && state?.updating === false;
         },
-        60_000,
-        () => last,
+        { describe: () => last },
       );
     },
     /** Resolves when every delivery has ended. */
@@ -144,8 +143,7 @@ async function startScenario() {
           last = JSON.stringify(found);
           return found.every(({ completed }) => completed);
         },
-        60_000,
-        () => last,
+        { describe: () => last },
       );
     },
     /** Accepts all waiting and future attempts. */
