@@ -185,8 +185,7 @@ function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedI
   for (const { sku, quantity } of packed) {
     const pieces = piecesOf(sku, ordered);
     if (pieces === 0) throw new RejectedMessage(`the order has no product ${sku}`);
-    if (quantity > pieces)
-      throw new RejectedMessage(`the order has only ${pieces} pieces of ${sku}`);
+    if (quantity > pieces) throw new RejectedMessage(`the order has only ${pieces} pieces of ${sku}`);
   }
 }
 
