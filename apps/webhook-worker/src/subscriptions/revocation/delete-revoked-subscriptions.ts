@@ -16,15 +16,21 @@ const batchSize = 1000;
 const maxLoggedIds = 50;
 const pollIntervalMs = 1_000;
 
-// `$1` is the reason; `$4` is null for all creators. Locks the subscriptions of a batch in the order of their
-// ids, as other statements do. A subquery in ARRAY runs once; in IN (SELECT … LIMIT) it may run several
-// times, and find another batch each time.
-const deleteOfRevokedAccess = deletionStatement(
-  'subscriptions.delete-of-revoked-access',
+/**
+ * SQL condition for one batch. Locks the subscriptions in the order of their ids, as other statements do. A
+ * subquery in ARRAY runs once; in IN (SELECT … LIMIT) it may run several times, and find another batch each
+ * time.
+ */
+const idsOfRevokedAccess = (condition: string): string =>
   `id = ANY (ARRAY(SELECT id FROM webhook_subscriptions
-     WHERE client_id = $2 AND deleted_at IS NULL AND creator_id = coalesce($4, creator_id)
-       AND ${issuedBeforeRevocationSql('authorized_at', 'created_at', '$3::timestamptz')}
-     ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE))`,
+     WHERE client_id = $2 AND deleted_at IS NULL
+       AND ${issuedBeforeRevocationSql('authorized_at', 'created_at', '$3::timestamptz')}${condition}
+     ORDER BY id LIMIT ${batchSize} FOR NO KEY UPDATE))`;
+// `$1` is the reason.
+const deleteOfClient = deletionStatement('subscriptions.delete-of-client', idsOfRevokedAccess(''));
+const deleteOfConnection = deletionStatement(
+  'subscriptions.delete-of-connection',
+  idsOfRevokedAccess(' AND creator_id = $4'),
 );
 
 /**
@@ -72,8 +78,9 @@ export class DeleteRevokedSubscriptions extends BackgroundLoop {
   private async deleteBatch(tx: Transaction, revocation: AccessRevocation): Promise<void> {
     const { clientId, creatorId, revokedAt } = revocation;
     const reason = deletedReason(revocation);
-    const values = [clientId, revokedAt, creatorId];
-    const deleted = await markDeleted(tx, this.bulkUpdates, deleteOfRevokedAccess, { reason, values });
+    const deletion = creatorId === null ? deleteOfClient : deleteOfConnection;
+    const values = creatorId === null ? [clientId, revokedAt] : [clientId, revokedAt, creatorId];
+    const deleted = await markDeleted(tx, this.bulkUpdates, deletion, { reason, values });
     if (deleted.length < batchSize) await finishRevocation(tx, revocation);
     else tx.afterCommit(() => this.wake());
     if (deleted.length > 0) tx.afterCommit(() => this.log(revocation, deleted));
