@@ -1,6 +1,7 @@
 import { statement } from '@fulfilment/database';
 import { executedGenericPlan, scratchDatabase } from '@fulfilment/database/testing';
 import { listPages } from './catalogue/reading/release-statements.js';
+import { readSellable } from './catalogue/sellable-products.js';
 import { migrations } from './migrations/index.js';
 import { claimNew } from './orders/idempotency-keys.js';
 import { readPricing } from './orders/pricing/read-pricing.js';
@@ -17,7 +18,7 @@ describe('the statements that concurrent requests share', () => {
   beforeAll(async () => (scratch = await scratchDatabase(migrations)));
   afterAll(() => scratch.drop());
 
-  const statements = [claimNew, listPages, readPricing, readOrders, settlePaidOrders];
+  const statements = [claimNew, listPages, readPricing, readOrders, readSellable, settlePaidOrders];
 
   // PostgreSQL plans the first five executions of any prepared statement.
   it.each(statements)('are not planned at each execution: $name', async (shared) => {

@@ -1,6 +1,7 @@
-import { type CatalogueStatus, type Currency, parsePublicId, publicId } from '@fulfilment/contracts';
-import { type Sql, statement } from '@fulfilment/database';
+import { type CatalogueStatus, type Currency, parsePublicId } from '@fulfilment/contracts';
+import { BatchLoader, Database, JsonRows, statement } from '@fulfilment/database';
 import { type ErrorDetail, Unprocessable } from '@fulfilment/error-envelope';
+import { Injectable } from '@nestjs/common';
 import { productPriceSql } from './product-row.js';
 
 /** The data of a product that orders and quotes need. */
@@ -42,28 +43,59 @@ export const sellableColumns = (
 export const sellableTables =
   'products p JOIN releases r ON r.id = p.release_id JOIN product_types t ON t.product_type = p.product_type';
 
-const readSellable = statement(
+interface ProductKey {
+  readonly product_id: string;
+  readonly creator_id: string;
+  readonly currency: Currency;
+}
+
+const requested = new JsonRows<ProductKey>('requested', {
+  product_id: 'uuid',
+  creator_id: 'uuid',
+  currency: 'text',
+});
+// LIMIT keeps PostgreSQL from turning the subquery into a join (`JsonRows`).
+export const readSellable = statement(
   'catalogue.sellable',
-  `SELECT ${sellableColumns('$3::text')} FROM ${sellableTables} WHERE p.id = ANY($1::uuid[]) AND p.creator_id = $2`,
+  `SELECT requested.index, product.* FROM ${requested.table()} CROSS JOIN LATERAL (
+     SELECT ${sellableColumns('requested.currency')} FROM ${sellableTables}
+     WHERE p.id = requested.product_id AND p.creator_id = requested.creator_id LIMIT 1) AS product`,
 );
 
-/** Returns the ids of the products with these skus. Invalid skus are left out. */
-export function productIdsOf(items: readonly { readonly sku: string }[]): string[] {
-  return [...new Set(items.flatMap(({ sku }) => parsePublicId('prod', sku) ?? []))];
-}
+/** Reads products for quotes. Concurrent reads share a round trip. */
+@Injectable()
+export class SellableProducts {
+  private readonly products: BatchLoader<ProductKey, SellableProduct>;
 
-export function bySku(products: readonly SellableProduct[]): Map<string, SellableProduct> {
-  return new Map(products.map((product) => [publicId('prod', product.id), product]));
-}
+  constructor(private readonly database: Database) {
+    this.products = new BatchLoader({ run: (keys) => this.loadBatch(keys), maxConcurrent: 2 });
+  }
 
-/** Returns the creator's products of the items by sku. Products of other creators are left out. */
-export async function readSellableProducts(
-  sql: Sql,
-  creatorId: string,
-  items: readonly RequestedItem[],
-  currency: Currency,
-): Promise<Map<string, SellableProduct>> {
-  return bySku(await sql.rows<SellableProduct>(readSellable, [productIdsOf(items), creatorId, currency]));
+  /** Returns the creator's products by sku. Products of other creators are left out. */
+  async bySku(
+    creatorId: string,
+    items: readonly RequestedItem[],
+    currency: Currency,
+  ): Promise<Map<string, SellableProduct>> {
+    const found = new Map<string, SellableProduct>();
+    const skus = new Set(items.map(({ sku }) => sku));
+    await Promise.all(
+      [...skus].map(async (sku) => {
+        const id = parsePublicId('prod', sku);
+        if (id === undefined) return;
+        const key = { product_id: id, creator_id: creatorId, currency };
+        const product = await this.products.load(key);
+        if (product !== undefined) found.set(sku, product);
+      }),
+    );
+    return found;
+  }
+
+  private async loadBatch(keys: readonly ProductKey[]): Promise<{ index: number; row: SellableProduct }[]> {
+    const values = requested.values(keys);
+    const rows = await this.database.rows<SellableProduct & { readonly index: number }>(readSellable, values);
+    return rows.map(({ index, ...row }) => ({ index, row }));
+  }
 }
 
 /**

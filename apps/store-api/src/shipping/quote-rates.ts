@@ -3,7 +3,7 @@ import { Database } from '@fulfilment/database';
 import { throwNotFound, Unprocessable } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
 import { Injectable } from '@nestjs/common';
-import { readSellableProducts, requireSellableLines } from '../catalogue/sellable-products.js';
+import { requireSellableLines, SellableProducts } from '../catalogue/sellable-products.js';
 import { priceServices } from './rate-cards.js';
 import { parcelWeightGrams } from './rate.rules.js';
 import { SealedQuotes } from './sealed-quotes.js';
@@ -20,6 +20,7 @@ const validityMs = 24 * 3_600_000;
 export class QuoteRates {
   constructor(
     private readonly database: Database,
+    private readonly products: SellableProducts,
     private readonly quotes: SealedQuotes,
   ) {}
 
@@ -58,7 +59,7 @@ export class QuoteRates {
     items: readonly QuoteItemDto[],
     currency: Currency,
   ): Promise<number> {
-    const products = await readSellableProducts(this.database, creatorId, items, currency);
+    const products = await this.products.bySku(creatorId, items, currency);
     const weightGrams = parcelWeightGrams(requireSellableLines(items, products, { checkStock: false }));
     if (weightGrams <= maxParcelGrams) return weightGrams;
     throw new Unprocessable('The parcel is too heavy for all shipping services.', [

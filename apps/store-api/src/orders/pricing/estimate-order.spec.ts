@@ -9,6 +9,8 @@ import {
   shippingPrice,
   unitPrice,
 } from '../../test/store-api.fixture.js';
+import { SealedQuotes } from '../../shipping/sealed-quotes.js';
+import { ReadPricing } from './read-pricing.js';
 
 const countRows = statement(
   'test.count-rows',
@@ -80,6 +82,13 @@ describe('POST /v1/orders/estimate', () => {
     expect(placed.status).toBe(201);
     const view = await store.readOrder(creator, placed.body.id);
     expect([body.cost, body.shipping]).toEqual([view.billing.amount, view.shipping]);
+  });
+
+  it('reads pricing data without `index`, the number of the request in a shared statement', async () => {
+    const quote = store.app.get(SealedQuotes).open(creator.id, rate);
+    if (quote === undefined) throw new Error('The shipping rate could not be opened.');
+    const data = await store.app.get(ReadPricing).run(creator.id, [sku], quote);
+    expect(Object.keys(data).toSorted()).toEqual(['bands', 'billing', 'products', 'readAt']);
   });
 
   it('writes nothing', async () => {

@@ -70,8 +70,8 @@ export class PriceOrder {
   ): Promise<OrderCost<Item>> {
     const quote = this.quotes.open(creatorId, order.shipping_rate_id) ?? throwNotFound('shipping rate');
     const { currency } = quote;
-    const pricing = await this.readPricing.run(creatorId, order.items, quote);
-    const { billing, products, bands, readAt: placedAt } = pricing;
+    const skus = order.items.map(({ sku }) => sku);
+    const { billing, products, bands, readAt: placedAt } = await this.readPricing.run(creatorId, skus, quote);
     const { paymentMethod, isTest } = requireChargeable(billing);
     requireUsableQuote(quote, order.shipping_address.country_code, placedAt);
     const mismatches = currencyMismatchDetails(order.items, currency);

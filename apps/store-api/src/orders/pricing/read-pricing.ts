@@ -1,13 +1,8 @@
+import { parsePublicId, publicId } from '@fulfilment/contracts';
 import { BatchLoader, Database, JsonRows, statement } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
 import type { Billing } from '../../billing/payment-methods.js';
-import {
-  bySku,
-  productIdsOf,
-  type SellableProduct,
-  sellableColumns,
-  sellableTables,
-} from '../../catalogue/sellable-products.js';
+import { type SellableProduct, sellableColumns, sellableTables } from '../../catalogue/sellable-products.js';
 import { bandsSql } from '../../shipping/rate-cards.js';
 import type { WeightBand } from '../../shipping/rate.rules.js';
 import type { Quote } from '../../shipping/sealed-quotes.js';
@@ -73,20 +68,19 @@ export class ReadPricing {
     });
   }
 
-  async run(
-    creatorId: string,
-    items: readonly { readonly sku: string }[],
-    quote: Quote,
-  ): Promise<PricingData> {
+  async run(creatorId: string, skus: readonly string[], quote: Quote): Promise<PricingData> {
     const row = await this.rows.load({
       creator_id: creatorId,
-      product_ids: productIdsOf(items),
+      product_ids: [...new Set(skus.flatMap((sku) => parsePublicId('prod', sku) ?? []))],
       service_id: quote.serviceId,
       country_code: quote.countryCode,
       currency: quote.currency,
     });
     if (row === undefined) throw new Error('PostgreSQL returned no row for an order.');
-    return { ...row, products: bySku(row.products ?? []) };
+    return {
+      ...row,
+      products: new Map((row.products ?? []).map((product) => [publicId('prod', product.id), product])),
+    };
   }
 
   private async loadBatch(keys: readonly PricingKey[]): Promise<{ index: number; row: PricingRow }[]> {
