@@ -71,6 +71,23 @@ export default tseslint.config(
     },
   },
   { files: ['tools/**'], rules: { 'no-console': 'off' } },
+  {
+    files: ['**/*.spec.ts', '**/*.fixture.ts'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@jest/globals',
+              allowImportNames: ['jest'], // in ES modules, `jest` is the only one that is not global
+              message: "Tests use Jest's globals.",
+            },
+          ],
+        },
+      ],
+    },
+  },
   // An example imports its own package by name, as the code of an integrator does.
   { files: ['libs/*/examples/**'], rules: { '@nx/enforce-module-boundaries': 'off' } },
   {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { benchEachService } from './bench-each-service.ts';
 import { figure } from './figures.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { figure, isMet, median, formatTable } from './figures.ts';
 
 describe('figures', () => {

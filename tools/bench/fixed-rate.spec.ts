@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { latenciesAtRate } from './fixed-rate.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { seededRandom } from '../demo/random.ts';
 import { poissonArrivals, simulate, type Station } from './queueing.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { effectOf } from './recovery.rules.ts';
 
 const order = (startedAtMs: number, acceptedAtMs: number) => ({

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { shippingAddress } from '../demo/order-request.ts';
 import { Shopper } from './shopper.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { partOf, seededTimeline, shortPace, timeline, usualPace } from './timeline.rules.ts';
 
 describe('the timeline of a run', () => {

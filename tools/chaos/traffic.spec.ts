@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { jest } from '@jest/globals';
 import type { Comparison } from './comparison/sets.rules.ts';
 import { compareUntilEqual } from './traffic.ts';
 

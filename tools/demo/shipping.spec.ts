@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import countries from 'i18n-iso-countries';
 import { demoShipping } from './shipping.ts';
 

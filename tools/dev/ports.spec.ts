@@ -1,5 +1,4 @@
 import { createServer } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
 import { portsFrom, withFreeDependencyPorts } from './ports.ts';
 
 describe('ports of a suite', () => {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runProgram, stopRunningPrograms } from './run-program.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { commandFor, readSettings, readSeparateSettings } from './settings.ts';
 
 describe('a command for a suite', () => {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { checkRestrictions } from './container-rules.ts';
 
 const restricted = {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { lstatSync } from 'node:fs';
 import { findProgram } from '../dev/run-program.ts';
 import { filesOfPackages } from './debian-files.ts';

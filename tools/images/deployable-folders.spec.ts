@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually, freePort, listen } from '@fulfilment/testing';
 import { certificatesIn } from '@fulfilment/testing/certificates';
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { webhookEvents } from '@fulfilment/contracts';
 import { Failure } from '../dev/failure.ts';
 import { readListenOptions, responseStatus } from './listen-options.ts';

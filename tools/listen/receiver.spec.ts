@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { formatLine, toReport } from './delivery-report.ts';
 import { type PlannedResponse, type Arrival, openReceiver, type Receiver } from './receiver.ts';

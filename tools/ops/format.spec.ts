@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { format } from './format.ts';
 
 describe('the output of list commands', () => {

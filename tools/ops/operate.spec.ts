@@ -1,4 +1,3 @@
-import { afterEach, expect, it } from '@jest/globals';
 import { operate } from './operate.ts';
 
 const { OPERATOR } = process.env;

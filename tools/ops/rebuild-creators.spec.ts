@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { combineRebuilds } from './rebuild-creators.ts';
 
 describe('creator rebuild', () => {

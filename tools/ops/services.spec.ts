@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { serviceOf, takeOption } from './services.ts';
 
 describe('takeOption', () => {

@@ -1,6 +1,5 @@
 import { messages } from '@fulfilment/contracts';
 import { jsonSchemaFaults } from '@fulfilment/testing/reference';
-import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

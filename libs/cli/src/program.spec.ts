@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { createProgram } from './program.js';
 

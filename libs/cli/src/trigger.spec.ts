@@ -1,5 +1,4 @@
 import { createStoreClient } from '@fulfilment/client/store';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeSuite, type LocalServer, serve } from './fake-suite.fixture.js';
 import { type Operate, trigger } from './trigger.js';
 

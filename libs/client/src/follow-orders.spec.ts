@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCreatorClient, followOrders } from './creator.js';
 import { failure, FakeApi, hangUp, type Reply } from './fake-api.fixture.js';
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as creator from './creator.js';
 import * as store from './store.js';
 import { FakeApi, json } from './fake-api.fixture.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { AuthorizationServer, memoryTokenStore, SignInRequiredError } from './oauth.js';
 import { loopbackRedirectUri, signIn } from './sign-in.js';

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cancelOrder, createStoreClient, deleteWebhook, placeOrder, quoteRates, readOrder } from './store.js';
-import { failure, FakeApi, hangUp, json } from './fake-api.fixture.js';
+import { failure, FakeApi, hangUp, json, type Reply } from './fake-api.fixture.js';
 
 const api = new FakeApi();
 beforeAll(() => api.start());
@@ -101,17 +100,14 @@ describe('a client', () => {
     expect(api.requests[0]?.headers['idempotency-key']).toBe('order-1042');
   });
 
-  it.each([
+  it.each<[when: string, reply: Reply]>([
     ['the connection breaks', hangUp],
     ['the service is unavailable without Retry-After', failure(503, 'SERVICE_UNAVAILABLE')],
-    ...['1.5', '-1', '+1', 'soon 1', '1.5 GMT'].map(
-      (value) =>
-        [
-          `Retry-After is malformed: ${value}`,
-          failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': value }),
-        ] as const,
-    ),
-  ])('does not repeat a POST without a key when %s', async (_what, reply) => {
+    ...['1.5', '-1', '+1', 'soon 1', '1.5 GMT'].map((value): [string, Reply] => [
+      `Retry-After is malformed: ${value}`,
+      failure(503, 'SERVICE_UNAVAILABLE', { 'retry-after': value }),
+    ]),
+  ])('does not repeat a POST without a key when %s', async (_when, reply) => {
     api.reply(reply, json(200, { data: [] }));
     const body = { country_code: 'GB' as const };
     await expect(quoteRates({ client: createStoreClient(api.options()), body })).rejects.toThrow();

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { verifyWebhook } from './index.js';
 import { type AsymmetricVector, v1a } from './vectors.fixture.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const here = new URL('.', import.meta.url);

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { apiVersion, isKnownEvent, isTestEvent, type ReceivedEvent, webhookEventNames } from './index.js';
 
 const order: ReceivedEvent = {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { vectors, type Vector } from './vectors.fixture.js';
 import { verifyWebhook, WebhookVerificationError } from './index.js';

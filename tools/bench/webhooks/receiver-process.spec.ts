@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { ReceiverProcess } from './receiver-process.ts';
 
 describe('waitForDeliveries', () => {

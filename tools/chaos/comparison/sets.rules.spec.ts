@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { compareSet, countIds, differencesIn, formatComparison } from './sets.rules.ts';
 
 const compare = (found: readonly string[]) => compareSet('charges', new Set(['a', 'b']), countIds(found));

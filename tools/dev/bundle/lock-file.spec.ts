@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { type LockFile, readLockFile, requiredPackages } from './lock-file.ts';
 
 describe('requiredPackages', () => {

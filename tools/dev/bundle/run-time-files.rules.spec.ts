@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { isNeededAtRunTime } from './run-time-files.rules.ts';
 
 describe('isNeededAtRunTime', () => {

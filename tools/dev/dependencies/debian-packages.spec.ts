@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { retryWhileLocked, unitsEnabledBy } from './debian-packages.ts';
 
 const locked = {

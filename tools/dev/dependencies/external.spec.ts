@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { storeUrl } from '@fulfilment/testing';
 import { checkExternal } from './external.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { runProgram } from '../run-program.ts';
 import { rabbitmqctlScript } from './rabbitmq.ts';
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
 import { fillTemplate } from '@fulfilment/testing/fill-template';
 
 const template = readFileSync(

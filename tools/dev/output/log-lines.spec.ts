@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { readableLine } from './log-lines.ts';
 
 describe('a readable log line', () => {

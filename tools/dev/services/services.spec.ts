@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { portsFrom } from '../ports.ts';
 import { serviceEnvironment } from './services.ts';
 import { readSettings } from '../settings.ts';

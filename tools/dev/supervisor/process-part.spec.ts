@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { ProcessPart, type ProcessPlan, restartDelayMs } from './process-part.ts';
 

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
 import { root } from '../settings.ts';
 import { addResults, resultsOf } from './test-results.ts';
 

@@ -1,5 +1,4 @@
 import { formOf } from '@fulfilment/testing/form-browser';
-import { describe, expect, it } from '@jest/globals';
 import { App } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
 import { json } from '../test/json.js';

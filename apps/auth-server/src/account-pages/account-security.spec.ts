@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { describe, expect, it } from '@jest/globals';
 import { ageSecondFactorSetup, ageSignIns } from '../test/backdate.js';
 import { signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';

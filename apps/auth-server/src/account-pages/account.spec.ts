@@ -1,5 +1,4 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
-import { describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { App, disconnectFormOf } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';

@@ -1,6 +1,5 @@
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
-import { describe, expect, it } from '@jest/globals';
 import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';

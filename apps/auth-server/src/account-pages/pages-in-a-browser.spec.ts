@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { openChromium } from '@fulfilment/testing/chromium';
 import axe from 'axe-core';
 import { Secret, TOTP } from 'otpauth';

@@ -1,5 +1,4 @@
 import { untilLockWaits } from '@fulfilment/database/testing';
-import { describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { App } from '../test/app.js';

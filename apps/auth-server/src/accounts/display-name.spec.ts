@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { displayName } from './display-name.js';
 
 describe('a display name', () => {

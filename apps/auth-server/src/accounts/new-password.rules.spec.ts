@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { commonPasswords } from './common-passwords.js';
 import { maxPasswordLength, newPasswordProblem } from './new-password.rules.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { hashPassword, verifyPassword } from './passwords.js';
 
 /** Measures processor time, since the duration also depends on other processes. */

@@ -1,6 +1,5 @@
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { formOf } from '@fulfilment/testing/form-browser';
-import { describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from '../test/app.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../migrations/index.js';
 import { testStatement } from '../test/test-statement.js';

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { App } from '../test/app.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { App } from '../test/app.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { coveringConsent } from './covering-consent.rules.js';
 
 describe('a remembered consent', () => {

@@ -1,6 +1,5 @@
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { describe, expect, it } from '@jest/globals';
 import { parseMessage } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import { deleteExpiredRecords } from '../tokens/delete-expired-records.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { type CreatorSnapshot, messages } from '@fulfilment/contracts';
 import { Outbox } from '@fulfilment/messaging';
 import { systemClock } from '@fulfilment/runtime';

@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { expectNoLongBlock, expectNoLongBlockByText } from '@fulfilment/testing';
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { server, startServer } from '../test/server.js';

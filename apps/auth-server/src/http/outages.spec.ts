@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { metrics } from '@fulfilment/runtime';
 import { eventually, type FlakyProxy, flakyProxy, storeUrl } from '@fulfilment/testing';
 import * as client from 'openid-client';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { routeOf } from './route-kind.rules.js';
 
 describe('the metrics route of a path', () => {

@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { App, register, thirdPartyRedirect } from '../test/app.js';
 import { json } from '../test/json.js';
 import { password } from '../test/users.js';
@@ -108,14 +107,14 @@ describe('text that cannot be stored', () => {
   // Without the gateway, which rejects some of these URLs itself.
   const direct = (path: string, method = 'GET') => fetch(`${server.direct}${path}`, { method });
 
-  it.each([
+  it.each<[path: string, type: string]>([
     ['/interaction/%00', 'text/html'],
     ['/api/auth/oauth2/authorize/%00', 'text/html'],
     ['/api/auth/oauth2/register/%00', 'application/json'],
     ['/api/auth/%00', 'application/json'],
     ['/.well-known/openid-configuration/%00', 'application/json'],
     ['/%00', 'application/json'],
-    ...unstorable.map((value) => [`/account?done=${value}`, 'text/html'] as const),
+    ...unstorable.map((value): [string, string] => [`/account?done=${value}`, 'text/html']),
   ])('is rejected in the URL %s, in the error format of its path: %s', async (path, type) => {
     for (const method of ['GET', 'POST']) {
       const response = await direct(path, method);

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { html } from '@fulfilment/http-service';
 import { formTarget } from './page.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { sendError } from './provider-pages.js';
 
 describe('sendError', () => {

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { formatRecoveryCode, normalizeRecoveryCode, recoveryCodeHash } from './recovery-codes.rules.js';
 

@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { auditRecords } from '../test/audit-records.js';
 import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.js';
 import { server, startServer } from '../test/server.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase, untilLockWaits } from '@fulfilment/database/testing';
 import { SecretBox, systemClock } from '@fulfilment/runtime';
 import { randomBytes, randomUUID } from 'node:crypto';

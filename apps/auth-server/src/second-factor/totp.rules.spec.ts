@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { keyUri, setupKey, findTimeStep } from './totp.rules.js';
 
 /** The secret of RFC 6238, appendix B. The codes below are the last six of the eight digits there. */

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { browserName } from './browser-name.js';
 
 it.each([

@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as client from 'openid-client';
 import { newUserEmail, openAccountPage } from '../test/account-pages.js';
 import { App, thirdPartyRedirect } from '../test/app.js';

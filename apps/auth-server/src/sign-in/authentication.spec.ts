@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { ageSignIns } from '../test/backdate.js';

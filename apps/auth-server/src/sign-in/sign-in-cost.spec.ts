@@ -1,5 +1,4 @@
 import { type Form, FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@fulfilment/testing';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hashPassword } from '../accounts/passwords.js';

@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@fulfilment/testing';
 import { App } from '../test/app.js';
 import { auditRecords } from '../test/audit-records.js';

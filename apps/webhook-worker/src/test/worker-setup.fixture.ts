@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type { Message } from '@fulfilment/contracts';
 import { type WebhookReceiver, webhookReceiver } from '@fulfilment/testing';
 import { FanOut } from '../fan-out/fan-out.js';

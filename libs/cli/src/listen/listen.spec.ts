@@ -1,7 +1,6 @@
 import { createStoreClient } from '@fulfilment/client/store';
 import { verifyWebhook } from '@fulfilment/client/webhooks';
 import { eventually, freePort } from '@fulfilment/testing';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import {

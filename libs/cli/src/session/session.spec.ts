@@ -1,5 +1,5 @@
 import { SignInRequiredError } from '@fulfilment/client/oauth';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { jest } from '@jest/globals';
 import { eventually } from '@fulfilment/testing';
 import { FakeSuite, type LocalServer, temporaryDir } from '../fake-suite.fixture.js';
 import { login, logout, openSuite, savedSession, type Suite } from './session.js';

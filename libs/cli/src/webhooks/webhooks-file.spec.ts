@@ -1,5 +1,4 @@
 import type { WebhookSubscription } from '@fulfilment/client/store';
-import { describe, expect, it } from '@jest/globals';
 import { UsageError } from '../terminal.js';
 import { planChanges, parseWebhooksFile } from './webhooks-file.js';
 

@@ -1,5 +1,4 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { flakyProxy, type FlakyProxy, storeUrl } from '@fulfilment/testing';
 import { newUserEmail } from '../../test/account-pages.js';
 import { App } from '../../test/app.js';

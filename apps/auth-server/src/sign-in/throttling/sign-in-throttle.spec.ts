@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { migrations } from '../../migrations/index.js';
