@@ -191,7 +191,7 @@ describe('writeSecrets', () => {
       );
     });
 
-    it('generates the secrets of a service that a later release adds, and keeps the others', () => {
+    it('generates the secrets of a service that a later version adds, and keeps the others', () => {
       rmSync(join(directory, 'webhook-worker'), { recursive: true });
       const others = secretFiles();
       const { generated } = repeat();
@@ -208,13 +208,13 @@ describe('writeSecrets', () => {
       expect(read('bootstrap/webhook-worker-database-url')).toBe(read('webhook-worker/database-url'));
     });
 
-    it('generates a key that a later release adds', () => {
+    it('generates a key that a later version adds', () => {
       remove('store-api/quote-signing-key');
       repeat();
       expect(Buffer.from(read('store-api/quote-signing-key'), 'base64')).toHaveLength(32);
     });
 
-    it('generates the password of a store user that a later release adds', () => {
+    it('generates the password of a store user that a later version adds', () => {
       remove('operator/rabbitmq-url');
       repeat();
       expectRabbitmqAccepts('operator', passwordAt('operator/rabbitmq-url'));
@@ -233,7 +233,7 @@ describe('writeSecrets', () => {
         /^creator-api\/database-url must contain a URL/,
       ],
       [
-        'the file of an earlier release is damaged',
+        'the file of an earlier version is damaged',
         'bootstrap/secrets.json',
         '{"pos',
         /^bootstrap\/secrets\.json is damaged/,

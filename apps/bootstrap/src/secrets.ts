@@ -119,7 +119,7 @@ function readEarlierSecrets(directory: string): EarlierSecrets {
   }
 }
 
-/** Returns a value for every secret: the one in `secrets.json` of an earlier release, else a new one. */
+/** Returns a value for every secret: the one in `secrets.json` of an earlier version, else a new one. */
 function initialSecrets(stores: StoreAddresses, host: string, earlier: EarlierSecrets): Files {
   const password = (): string => randomBytes(passwordBytes).toString('hex');
   const key = (): string => randomBytes(keyBytes).toString('base64');

@@ -27,7 +27,7 @@ export function shapeSchema(shape: z.ZodType): NamedSchemas {
       const { type } = zodSchema._zod.def;
       if (notInJson.has(type)) throw new Error(`JSON has no ${type}.`);
       if (type === 'bigint') jsonSchema.type = 'integer'; // JSON's integers have no bounds
-      // Objects allow further members, since later releases may add some.
+      // Objects allow further members, since later versions may add some.
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern; // only repeats the format
       delete jsonSchema.propertyNames; // names are strings anyway

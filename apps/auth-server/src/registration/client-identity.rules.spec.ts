@@ -4,7 +4,7 @@ describe('the identity of a client', () => {
   const digest = (name: string) =>
     identityDigest(identityOf({ client_name: name, redirect_uris: ['https://app.example/callback'] }));
 
-  it('does not depend on invisible characters, which earlier releases stored', () => {
+  it('does not depend on invisible characters, which earlier versions stored', () => {
     expect(digest('\u2764\ufe0f Tour Stats')).toBe(digest('\u2764 Tour Stats'));
   });
 

@@ -16,7 +16,7 @@ export interface IdentifiedClient {
   readonly application_type?: string | undefined;
 }
 
-/** Returns the identity of a client, without invisible characters, which earlier releases stored in names. */
+/** Returns the identity of a client, without invisible characters, which earlier versions stored in names. */
 export function identityOf(client: IdentifiedClient): ClientIdentity {
   return {
     name: client.client_name === undefined ? null : displayableName(client.client_name),

@@ -121,13 +121,13 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     );
   });
 
-  it('shows the app of an order whose first message, of an earlier release, did not name it', async () => {
+  it('shows the app of an order whose first message, of an earlier version, did not name it', async () => {
     const creator = await api.newCreator();
     const order = anOrder(creator.id);
     await api.record({ orders: [order] });
     expect(await apps(creator)).toMatchObject({ data: [], unknown: { orders: 1 } });
     await api.record({ orders: [{ ...paid(order), client_id: 'app_late' }] });
-    // A replica of the earlier release publishes the next version.
+    // A replica of the earlier version publishes the next snapshot.
     await api.record({ orders: [transitioned(paid(order), 'shipped')] });
     const { data, unknown } = await apps(creator);
     expect(data).toMatchObject([{ client_id: 'app_late', orders: 1, totals: { units: 2 } }]);
@@ -138,7 +138,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     const creator = await api.newCreator({ version: 5, apps: [connector] });
     await api.record({ creators: [{ ...creator, version: 4, apps: [] }] });
     expect((await apps(creator)).data).toHaveLength(1);
-    // An earlier release publishes no apps.
+    // An earlier version publishes no apps.
     await api.record({ creators: [{ ...creator, version: 6, apps: undefined }] });
     expect((await apps(creator)).data).toHaveLength(1);
     await api.record({ creators: [{ ...creator, version: 7, apps: [] }] });

@@ -166,7 +166,7 @@ describe('the read models of creators and orders', () => {
   it.each([
     ['creator-api.facts', CreatorAndOrderConsumer],
     ['creator-api.replay', ReplayConsumer],
-  ] as const)('accept messages that earlier releases published to %s', async (queue, consumer) => {
+  ] as const)('accept messages that earlier versions published to %s', async (queue, consumer) => {
     const published = publishedMessages(queue);
     await api.database.transaction((tx) => api.app.get(consumer).handle(tx, published));
     const ids = (await api.database.rows<{ id: string }>(readIds)).map(({ id }) => id);

@@ -30,7 +30,7 @@ const connect = statement(
  * @param creators the newest versions, whose rows the transaction has locked
  */
 export async function recordApps(tx: Transaction, creators: readonly CreatorSnapshot[]): Promise<void> {
-  // An auth-server of an earlier release publishes no apps: the stored apps stay.
+  // An auth-server of an earlier version publishes no apps: the stored apps stay.
   const withApps = creators.filter((creator) => creator.apps !== undefined);
   if (withApps.length === 0) return;
   const rows = JSON.stringify(

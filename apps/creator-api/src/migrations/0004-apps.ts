@@ -12,7 +12,7 @@ const countsByApp = `
     orders bigint NOT NULL,
     PRIMARY KEY (creator_id, client_id, placed_on, payment_status, dispatch_status)
   );`;
-// A table of its own: replicas of the earlier release write monthly_breakdown by its key, so the key cannot
+// A table of its own: replicas of the earlier version write monthly_breakdown by its key, so the key cannot
 // get another column.
 const breakdownByApp = `
   CREATE TABLE IF NOT EXISTS monthly_app_breakdown (

@@ -24,7 +24,7 @@ const entries = `
   DROP POLICY IF EXISTS member ON order_feed_entries;
   DROP POLICY IF EXISTS operator ON order_feed_entries;
   ${allowReadingOwnOrSelectedRows('order_feed_entries')}`;
-// A trigger, so that replicas of the earlier release add their orders too. A rebuild also inserts old orders;
+// A trigger, so that replicas of the earlier version add their orders too. A rebuild also inserts old orders;
 // the trigger adds only those of the last day.
 const trigger = `
   CREATE OR REPLACE FUNCTION add_to_order_feeds() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

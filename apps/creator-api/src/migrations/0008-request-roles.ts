@@ -27,5 +27,5 @@ export class RequestRoles implements MigrationInterface {
     await runner.query(grantRequestRoles);
   }
 
-  async down(): Promise<void> {} // a role that may be assumed harms no earlier release
+  async down(): Promise<void> {} // a role that may be assumed harms no earlier version
 }

@@ -186,7 +186,7 @@ async function updateKnown(
     const after = snapshots.get(before.id);
     if (after === undefined) return [];
     const isApplied = replay ? after.version >= before.version : after.version > before.version;
-    // A store-api of an earlier release publishes no client_id.
+    // A store-api of an earlier version publishes no client_id.
     const client_id = after.client_id ?? before.client_id;
     return isApplied ? [{ before, after: { ...after, client_id } }] : [];
   });

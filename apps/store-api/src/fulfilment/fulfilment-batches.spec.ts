@@ -173,7 +173,7 @@ describe('fulfilment events in one batch', () => {
   });
 
   it.each(publishedMessages('store-api.fulfilment').map((message) => [message.type, message] as const))(
-    'are accepted in the form in which earlier releases published them: %s',
+    'are accepted in the form in which earlier versions published them: %s',
     async (type, message) => {
       // The status of the product that a message changes; by default, `available`.
       const statusBefore = new Map([

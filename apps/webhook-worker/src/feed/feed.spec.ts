@@ -60,7 +60,7 @@ async function readAll(reader: Client, limit: number, after?: string): Promise<P
 
 describe('the event feed', () => {
   it.each(publishedMessages('webhook-worker.events').map((message) => [message.type, message] as const))(
-    'has %s as earlier releases published it',
+    'has %s as earlier versions published it',
     async (type, message) => {
       const creator = z.object({ creator_id: z.string() });
       const subject = z.union([z.object({ order: creator }), z.object({ product: creator })]);

@@ -10,7 +10,7 @@ import { QueueHandover, type QueueSource } from './queue-handover.js';
 import { QueueSubscription } from './queue-subscription.js';
 
 const handoverPollIntervalMs = 500;
-/** Long, since only a replica that starts late with the previous release re-creates a retired queue. */
+/** Long, since only a replica that starts late with the previous version re-creates a retired queue. */
 const abandonedQueuePollIntervalMs = 600_000;
 const pingTimeoutMs = 3_000;
 /** Below the delivery limit (20), at which RabbitMQ would also dead-letter messages that return with it. */

@@ -20,7 +20,7 @@ export interface QueueSource {
 
 /**
  * Decides which version of its queue a consumer reads (ADR 23). A retired queue belongs to the replicas of
- * the earlier release while one of them consumes it. After that, this replica unbinds it, reads the remaining
+ * the earlier version while one of them consumes it. After that, this replica unbinds it, reads the remaining
  * messages, deletes it, and continues with the next. The current queue was bound earlier, so it has
  * all newer messages, and the inbox ignores duplicates. Messages are never applied out of order: the current
  * queue is read only when all retired queues are gone.
@@ -50,7 +50,7 @@ export class QueueHandover {
     await this.read(this.source.current);
   }
 
-  /** Whether a replica of the earlier release re-created a retired queue after the handover, and stopped. */
+  /** Whether a replica of the earlier version re-created a retired queue after the handover, and stopped. */
   async hasAbandonedRetiredQueue(): Promise<boolean> {
     for (const retired of this.source.retired) {
       if ((await this.inspect(retired))?.consumerCount === 0) return true;

@@ -14,7 +14,7 @@ const claim = statement(
 const insertEffect = statement('test.effect', 'INSERT INTO effects (message_id) VALUES ($1)');
 
 // A change of queue arguments creates a new version of a queue (ADR 23).
-describe('a retired queue, with the arguments of the previous release', () => {
+describe('a retired queue, with the arguments of the previous version', () => {
   let testbed: EffectsTestbed;
   let connection: ChannelModel;
   let oldConnections: ChannelModel[];
@@ -27,7 +27,7 @@ describe('a retired queue, with the arguments of the previous release', () => {
     const topology = topologyOf(testbed.broker.namespace);
     [retired = ''] = topology.retiredQueues(queue);
     const channel = await connection.createChannel();
-    await channel.deleteQueue(topology.queue(queue)); // the new release has never run
+    await channel.deleteQueue(topology.queue(queue)); // the new version has never run
     await channel.close();
   });
   afterEach(async () => {
@@ -38,7 +38,7 @@ describe('a retired queue, with the arguments of the previous release', () => {
     await testbed.stop();
   });
 
-  /** Declares the retired queue as a replica of the previous release does at its start. */
+  /** Declares the retired queue as a replica of the previous version does at its start. */
   const declareRetired = async (owner: ChannelModel) => {
     const channel = await owner.createChannel();
     const deadLetterExchange = `${testbed.broker.namespace}.dead-letters`;
@@ -52,7 +52,7 @@ describe('a retired queue, with the arguments of the previous release', () => {
     await channel.bindQueue(retired, `${testbed.broker.namespace}.facts`, 'fulfilment.*');
     return channel;
   };
-  /** Starts a replica of the previous release, with its own connection and the same inbox. */
+  /** Starts a replica of the previous version, with its own connection and the same inbox. */
   const startOldReplica = async () => {
     const oldConnection = await connect(testbed.broker.url);
     oldConnections.push(oldConnection);
@@ -113,7 +113,7 @@ describe('a retired queue, with the arguments of the previous release', () => {
     );
   };
 
-  it('is emptied by the new release, in order and without loss, and deleted', async () => {
+  it('is emptied by the new version, in order and without loss, and deleted', async () => {
     await declareRetired(connection);
     const before = stockCounts(30);
     await testbed.broker.publish(...before);
@@ -124,7 +124,7 @@ describe('a retired queue, with the arguments of the previous release', () => {
     await eventually(async () => (await inspect()) === undefined);
   });
 
-  it('is consumed by old replicas while one runs, then by the new release, each message once and in order', async () => {
+  it('is consumed by old replicas while one runs, then by the new version, each message once and in order', async () => {
     const sent: Message[] = [];
     const publish = async (count: number) => {
       const more = stockCounts(count);

@@ -253,7 +253,7 @@ describe('the Stripe payment gateway', () => {
     });
   });
 
-  it('finds the charge that an earlier release created with other parameters', async () => {
+  it('finds the charge that an earlier version created with other parameters', async () => {
     const openCharge = newCharge();
     const reference = await stripe.intentOf(openCharge);
     expect(

@@ -187,7 +187,7 @@ export class StripePaymentGateway extends PaymentGateway {
         throw new UnusableKey();
       }
       if (error instanceof Stripe.errors.StripeIdempotencyError) {
-        // The key was used with other parameters: by an earlier release, or with another customer.
+        // The key was used with other parameters: by an earlier version, or with another customer.
         const intent = await this.lookup.search(charge);
         if (intent !== undefined) return this.confirmIfUnsent(charge, intent);
       }

@@ -196,7 +196,7 @@ describe('the subscriptions of a client that is disconnected', () => {
 });
 
 it.each(publishedMessages('webhook-worker.clients').map((message) => [message.type, message] as const))(
-  'the subscriptions of a client are deleted by %s as earlier releases published it',
+  'the subscriptions of a client are deleted by %s as earlier versions published it',
   async (_type, message) => {
     const { client_id, ...creator } = z
       .object({ client_id: z.string(), creator_id: z.string().optional() })
