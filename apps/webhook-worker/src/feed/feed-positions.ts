@@ -1,5 +1,5 @@
 import { uuidv7 } from '@fulfilment/contracts';
-import { type Database, type Sql, statement } from '@fulfilment/database';
+import { type Database, pipelined, type Sql, statement } from '@fulfilment/database';
 import { currentApiVersion } from '../subscriptions/subscription.rules.js';
 
 /** Maximum number of events that get a position in one read: more than a page, so the rest can wait. */
@@ -76,9 +76,9 @@ const assign = statement(
 export async function assignPositions(database: Database, creatorId: string): Promise<void> {
   if ((await database.row(findEventWithoutPosition, [creatorId])) === undefined) return;
   await database.transaction(async (tx) => {
-    // Sent together, which saves a round trip. PostgreSQL runs the second statement when the first has the
-    // lock: its snapshot has the positions that the previous holder of the lock assigned.
-    await Promise.all([tx.run(lock, [creatorId]), tx.run(assign, [creatorId])]);
+    // PostgreSQL runs the second statement when the first has the lock: its snapshot has the positions that
+    // the previous holder of the lock assigned.
+    await pipelined([tx.run(lock, [creatorId]), tx.run(assign, [creatorId])]);
   });
 }
 
