@@ -17,7 +17,7 @@ describe('PollLimit', () => {
     ).rejects.toThrow('failed');
     expect(limit.isPaused).toBe(true);
     nowMs += 399;
-    expect(limit.isPaused).toBe(true);
+    expect([limit.isPaused, limit.pauseMs]).toEqual([true, 1]);
     nowMs += 1;
     expect(limit.isPaused).toBe(false);
     nowMs -= 1; // paused, until the reset

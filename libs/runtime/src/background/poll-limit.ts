@@ -8,9 +8,14 @@ const pauseFactor = 2;
 export class PollLimit {
   private pausedUntilMs = -Infinity;
 
-  /** Whether the caller must skip its next poll. */
+  /** Whether the caller must skip or delay its next poll. */
   get isPaused(): boolean {
-    return performance.now() < this.pausedUntilMs;
+    return this.pauseMs > 0;
+  }
+
+  /** The rest of the pause. */
+  get pauseMs(): number {
+    return Math.max(0, this.pausedUntilMs - performance.now());
   }
 
   /** Ends the pause. Call it after a poll that returned its maximum number of rows: more may be due. */

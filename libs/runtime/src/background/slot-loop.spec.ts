@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '../logger.js';
 import { SlotLoop } from './slot-loop.js';
 
@@ -61,6 +63,66 @@ describe('SlotLoop', () => {
     await bothStarted.promise;
     await loop.stop();
     expect(aborted).toEqual([1, 2]);
+  });
+
+  it('claims after a wake-up during the pause that follows a claim', async () => {
+    const done: number[] = [];
+    const due: number[] = [];
+    let claims = 0;
+    const second = Promise.withResolvers<void>();
+    const loop = new SlotLoop<number>({
+      name: 'test',
+      intervalMs: 60_000,
+      logger,
+      slots: 2,
+      claim: async () => {
+        claims += 1;
+        if (claims > 1) return due.splice(0);
+        await delay(20); // so that the pause has 40 ms
+        setImmediate(() => {
+          due.push(1);
+          loop.wake();
+        });
+        return [];
+      },
+      work: (item) => {
+        done.push(item);
+        second.resolve();
+        return Promise.resolve();
+      },
+    });
+    loop.start();
+    await second.promise;
+    await loop.stop();
+    expect(done).toEqual([1]);
+  });
+
+  it('does not wait for the end of a pause when it stops', async () => {
+    const paused = Promise.withResolvers<void>();
+    let claims = 0;
+    const time = jest.spyOn(performance, 'now');
+    const loop = new SlotLoop<number>({
+      name: 'test',
+      intervalMs: 60_000,
+      logger,
+      slots: 1,
+      claim: () => {
+        claims += 1;
+        time.mockReturnValueOnce(performance.now() + 600_000); // the end of the claim
+        setImmediate(() => {
+          loop.wake();
+          paused.resolve();
+        });
+        return Promise.resolve([]);
+      },
+      work: () => Promise.resolve(),
+    });
+    loop.start();
+    await paused.promise;
+    await new Promise(setImmediate); // the loop waits for the end of the pause now
+    await loop.stop();
+    time.mockRestore();
+    expect(claims).toBe(1);
   });
 
   it('continues after a failed item', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { BackgroundLoop } from './background-loop.js';
 import type { Logger } from '../logger.js';
 import { PollLimit } from './poll-limit.js';
@@ -26,8 +27,7 @@ export class SlotLoop<Item> extends BackgroundLoop {
 
   constructor(options: SlotLoopOptions<Item>) {
     const { name, intervalMs, logger } = options;
-    const round = () => (this.pollLimit.isPaused ? Promise.resolve(false) : this.fillSlots());
-    super({ name, intervalMs, logger, round });
+    super({ name, intervalMs, logger, round: () => this.waitAndFillSlots() });
     this.options = options;
   }
 
@@ -43,6 +43,14 @@ export class SlotLoop<Item> extends BackgroundLoop {
     let mayHaveMore = true;
     while (mayHaveMore) mayHaveMore = await this.fillSlots();
     await Promise.all(this.running);
+  }
+
+  /** Waits for the end of the pause, so that a wake-up during it is not lost. */
+  private async waitAndFillSlots(): Promise<boolean> {
+    const { signal } = this.stopping;
+    if (this.pollLimit.isPaused)
+      await delay(this.pollLimit.pauseMs, undefined, { signal }).catch(() => undefined);
+    return signal.aborted ? false : this.fillSlots();
   }
 
   /** Claims items for the free slots, or waits for a free slot. Returns whether there may be more items. */
