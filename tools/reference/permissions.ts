@@ -15,7 +15,7 @@ export function permissionsReference(): string {
 
 Each service has its own user in both stores. A user can access only the queues and keys of its service (ADR 23). \`npm start\` and \`deploy/compose.yaml\` create these users.
 In other environments, run the commands below with a password of your own for each user. Then set \`RABBITMQ_URL\` and \`REDIS_URL\` of the service to URLs with that user. If
-\`RABBITMQ_NAMESPACE\`, \`TRACK_UPLOAD_QUEUE_PREFIX\` or \`WEBHOOK_QUEUE_PREFIX\` differs from its default, change the patterns accordingly.
+\`RABBITMQ_NAMESPACE\` or \`WEBHOOK_QUEUE_PREFIX\` differs from its default, change the patterns accordingly.
 
 ## RabbitMQ
 

@@ -1,6 +1,6 @@
 import { guardedClientSettings, rejectLoopbackTargetsOfPublicSuite } from '@fulfilment/guarded-fetch';
 import { apiSettings, operationQuotaSettings } from '@fulfilment/http-service/settings';
-import { delaysSetting, integerSetting, keyPrefix } from '@fulfilment/runtime';
+import { delaysSetting, integerSetting } from '@fulfilment/runtime';
 import { z } from 'zod';
 
 const secondMs = 1_000;
@@ -60,9 +60,6 @@ const settings = apiSettings.extend({
     ),
   TRACK_UPLOAD_RETENTION_DAYS: integerSetting({ min: 0, max: 3650, default: 90 }).describe(
     'Days after which a completed or failed track upload is deleted and its status URL returns 404; the track stays in the Store. 0 keeps all',
-  ),
-  TRACK_UPLOAD_QUEUE_PREFIX: keyPrefix('creator').describe(
-    'Prefix of the BullMQ keys in Redis, for suites that share one',
   ),
   ...guardedClientSettings,
 });

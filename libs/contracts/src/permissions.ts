@@ -27,7 +27,6 @@ const storeAccess = {
     consumes: ['creator', 'order'],
     keys: ['rate:*', 'dpop-proof:*'],
     readOnlyKeys: ['deny:*'],
-    jobKeys: { setting: 'TRACK_UPLOAD_QUEUE_PREFIX', prefix: 'creator' },
   },
   'auth-server': {
     publishes: ['creator', 'client'],

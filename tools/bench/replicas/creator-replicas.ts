@@ -55,7 +55,6 @@ export async function startCreatorReplicas(
 ): Promise<ReplicaSet> {
   const service = await ServiceProcess.create(context, 'creator-api', name, () => ({
     RATE_LIMIT_STATS: unlimited,
-    TRACK_UPLOAD_QUEUE_PREFIX: name,
   }));
   const data = await CreatorOrders.open(service.databaseUrl);
   const creators = Array.from({ length: creatorCount }, () => uuidv7());

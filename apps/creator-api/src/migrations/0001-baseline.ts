@@ -164,7 +164,7 @@ const ledger = `
     PRIMARY KEY (creator_id, period, currency, release_id, ean)
   );
 
-  -- Sums by what orders and lines say beyond the ledger; '' where the order did not say it.
+  -- Monthly sums by product type, country and platform; '' if the order has no value.
   CREATE TABLE monthly_breakdown (
     creator_id uuid NOT NULL,
     currency text NOT NULL,
@@ -227,7 +227,7 @@ const releases = `
 
   CREATE TABLE track_uploads (
     id uuid PRIMARY KEY,
-    -- The name of its job in BullMQ.
+    -- For the API only; no other table has it.
     workflow_id uuid NOT NULL UNIQUE,
     creator_id uuid NOT NULL,
     release_id uuid NOT NULL,

@@ -6,6 +6,7 @@ import { Statements } from './0005-statements.js';
 import { TestCreators } from './0006-test-creators.js';
 import { OrderFeed } from './0007-order-feed.js';
 import { RequestRoles } from './0008-request-roles.js';
+import { DueUploads } from './0009-due-uploads.js';
 
 /** In the order in which they are applied. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   TestCreators,
   OrderFeed,
   RequestRoles,
+  DueUploads,
 ];

@@ -5,7 +5,7 @@ import { RedisConnection } from '@fulfilment/http-service/redis';
 import { Messaging, queuesOf } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, systemClock } from '@fulfilment/runtime';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
-import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
+import { eventually, storeUrl, tokenMaker } from '@fulfilment/testing';
 import { scratchBroker } from '@fulfilment/messaging/testing';
 import { absentReplica, scratchDatabase } from '@fulfilment/database/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -26,7 +26,6 @@ import { LedgerPosting } from '../ledger/ledger-posting.job.js';
 import { postWaitingOrders } from '../ledger/post-waiting-orders.js';
 import { ReadAudio } from '../track-uploads/audio/read-audio.js';
 import { UploadProcessing } from '../track-uploads/processing/upload-processing.job.js';
-import { UploadQueue } from '../track-uploads/processing/upload-queue.js';
 
 /** A worker thread runs compiled code only. */
 const audioThread = pathToFileURL(
@@ -38,7 +37,7 @@ const documented = new DocumentedResponses(readDocument('creator'), '/creator');
 
 /**
  * Starts HTTP, the consumers and the outbox relay of the service on a database, broker and token issuer that
- * are created for this test. Of the background tasks, only the requeuing of uploads runs.
+ * are created for this test. Of the background tasks, only the processing of uploads runs.
  */
 export async function creatorApi(
   environment: Readonly<Record<string, string>> = {},
@@ -64,7 +63,6 @@ export async function creatorApi(
     JWKS_URL: tokens.jwksUrl,
     CURSOR_SECRET: randomBytes(32).toString('hex'),
     ALLOW_LOOPBACK_TARGETS: 'true',
-    TRACK_UPLOAD_QUEUE_PREFIX: uniqueName('creator'),
     TRACK_UPLOAD_CONCURRENCY: '0', // only tests that set it process uploads
     ...environment,
   });
@@ -75,6 +73,8 @@ export async function creatorApi(
     .useValue({ open: () => database, openReplica: () => absentReplica(database), close: () => undefined })
     .overrideProvider(CLOCK)
     .useValue(clock)
+    .overrideProvider(ReadAudio)
+    .useValue(readAudio)
     // Posts at once, since the loop of LedgerPosting does not run here.
     .overrideProvider(LedgerPosting)
     .useValue({ scheduleCreators: () => void postings.push(postWaitingOrders(database)) })
@@ -96,13 +96,12 @@ export async function creatorApi(
       readAudio,
       clock,
       app.get(LOGGER),
-      app.get(UploadQueue),
     );
     processing.start();
     processings.push(processing);
     return processing;
   };
-  startProcessing(); // with a concurrency of 0 it only requeues
+  app.get(UploadProcessing).start();
   /** Writes creators and orders as the consumers do, but not the events of timelines. */
   const record = ({
     creators = [],

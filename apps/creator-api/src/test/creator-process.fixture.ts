@@ -11,7 +11,6 @@ export function startCreatorProcess(
 ) {
   return serviceProcess(program, settings, {
     ALLOW_LOOPBACK_TARGETS: 'true',
-    TRACK_UPLOAD_QUEUE_PREFIX: settings.TRACK_UPLOAD_QUEUE_PREFIX,
     TRACK_UPLOAD_LEASE_MS: String(settings.TRACK_UPLOAD_LEASE_MS),
     ...environment,
   });

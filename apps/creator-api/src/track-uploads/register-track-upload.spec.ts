@@ -4,6 +4,7 @@ import { GuardedClient } from '@fulfilment/guarded-fetch';
 import { creatorApi, type CreatorApi, globalAdminClaims, ownerClaims } from '../test/creator-api.fixture.js';
 import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { anOrder } from '../orders/order-snapshot.fixture.js';
+import { UploadProcessing } from './processing/upload-processing.job.js';
 import { endUploads, insertOpenUploads } from './track-uploads.fixture.js';
 
 const countUploads = statement('test.uploads', 'SELECT count(*) AS uploads FROM track_uploads');
@@ -67,6 +68,18 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     expect(await uploads()).toBe(before + 1);
     const repeated = await register({ ...track, track_uuid: track.track_uuid.toUpperCase() });
     expect(repeated.body).toEqual(responses[0]?.body);
+  });
+
+  it('wakes the processing of this replica after the commit of a new registration', async () => {
+    const uploadsAtWake: Promise<number | undefined>[] = [];
+    const wake = jest.spyOn(api.app.get(UploadProcessing), 'wake').mockImplementation(() => {
+      uploadsAtWake.push(uploads());
+    });
+    const before = (await uploads()) ?? 0;
+    const track = aTrack();
+    for (const _ of [1, 2]) await register(track);
+    expect(await Promise.all(uploadsAtWake)).toEqual([before + 1]);
+    wake.mockRestore();
   });
 
   it('creates another registration for another track, URL or release, and after the first upload has ended', async () => {

@@ -7,18 +7,16 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
 import { Visibility } from '../visibility/visibility.js';
-import { organisationCreators } from './organisation-creators.sql.js';
 import type { RegisterTrackUploadDto } from './track-upload.dto.js';
 import type { RegistrationView } from './track-upload.shapes.js';
 import { registrationView, type TrackUploadRow } from './track-upload.view.js';
-import { UploadQueue } from './processing/upload-queue.js';
+import { UploadProcessing } from './processing/upload-processing.job.js';
 
 const maxOpenUploadsPerCreator = 1000;
 const maxTracksPerRelease = 500;
 /** Limits URLs whose host resolves to a private address, per caller and replica. */
 const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
 
-/** `workflow_id` is the public name of the job's id. */
 type Registered = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
 
 /** A track of a release, and the normalised URL of its audio. */
@@ -31,8 +29,6 @@ interface RequestedTrack {
 interface UploadCounts {
   /** Uploads of the creator that are pending or processing. */
   readonly open: number;
-  /** Open uploads of the organisation, for the rank of the new one in the queue. */
-  readonly open_of_organisation: number;
   /** Other tracks of the release with an upload that has not failed. */
   readonly tracks: number;
 }
@@ -58,15 +54,13 @@ const findOpenUpload = statement(
 const countUploads = statement(
   'track-uploads.count',
   `SELECT (SELECT count(*) FROM track_uploads WHERE creator_id = $1 AND status IN ('pending', 'processing')) AS open,
-          (SELECT count(*) FROM track_uploads
-           WHERE creator_id IN (${organisationCreators('$1::uuid')}) AND status IN ('pending', 'processing')) AS open_of_organisation,
           (SELECT count(DISTINCT track_id) FROM track_uploads
            WHERE release_id = $2 AND status <> 'failed' AND track_id <> $3) AS tracks`,
 );
 const insert = statement(
   'track-uploads.insert',
   `INSERT INTO track_uploads (id, workflow_id, creator_id, release_id, track_id, upload_url, status, due_at, created_at, updated_at)
-   VALUES (:id, :job_id, :creator_id, :release_id, :track_id, :url, 'pending', now(), :now, :now)`,
+   VALUES (:id, :workflow_id, :creator_id, :release_id, :track_id, :url, 'pending', now(), :now, :now)`,
 );
 
 /** Registers the URL of a track's audio, which is then fetched and analysed in the background. */
@@ -77,7 +71,7 @@ export class RegisterTrackUpload {
   constructor(
     private readonly visibility: Visibility,
     private readonly client: GuardedClient,
-    private readonly queue: UploadQueue,
+    private readonly processing: UploadProcessing,
     @Inject(CONFIG) private readonly config: CreatorApiSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -105,7 +99,7 @@ export class RegisterTrackUpload {
     let upload = await this.visibility.transaction(caller, async (tx) => {
       const creatorId = await readReleaseCreator(tx, releaseId);
       const open = await findOpen(tx, track);
-      if (open === undefined) await countWithinLimits(tx, creatorId, track);
+      if (open === undefined) await assertWithinLimits(tx, creatorId, track);
       return open;
     });
     if (upload === undefined) {
@@ -132,21 +126,19 @@ export class RegisterTrackUpload {
     await tx.run(serialiseRegistrations, [creatorId]);
     const open = await findOpen(tx, track);
     if (open !== undefined) return open;
-    const counts = await countWithinLimits(tx, creatorId, track);
+    await assertWithinLimits(tx, creatorId, track);
     const now = this.clock();
-    const id = uuidv7(now);
-    const jobId = uuidv7(now);
+    const upload = { id: uuidv7(now), workflow_id: uuidv7(now) };
     await tx.run(insert, {
-      id,
-      job_id: jobId,
+      ...upload,
       creator_id: creatorId,
       release_id: releaseId,
       track_id: trackId,
       url,
       now,
     });
-    tx.afterCommit(() => this.queue.addInBackground({ id, jobId, rank: counts.open_of_organisation + 1 }));
-    return { id, status: 'pending', workflow_id: jobId };
+    tx.afterCommit(() => this.processing.wake());
+    return { ...upload, status: 'pending' };
   }
 }
 
@@ -164,12 +156,12 @@ function findOpen(
   return tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
 }
 
-/** Returns the counts of uploads. @throws Conflict when they do not allow a new one */
-async function countWithinLimits(
+/** @throws Conflict when the creator or the release has reached its limit */
+async function assertWithinLimits(
   tx: Transaction,
   creatorId: string,
   { releaseId, trackId }: RequestedTrack,
-): Promise<UploadCounts> {
+): Promise<void> {
   const counts = await tx.row<UploadCounts>(countUploads, [creatorId, releaseId, trackId]);
   if (counts === undefined) throw new Error('PostgreSQL returned no counts of track uploads.');
   if (counts.open >= maxOpenUploadsPerCreator)
@@ -178,7 +170,6 @@ async function countWithinLimits(
     );
   if (counts.tracks >= maxTracksPerRelease)
     throw new Conflict(`The release already has the maximum of ${maxTracksPerRelease} tracks.`);
-  return counts;
 }
 
 function assertNoUrlProblem(problem: string | undefined): void {

@@ -3,18 +3,18 @@ import { ReadAudio } from './audio/read-audio.js';
 import { ReadTrackUpload } from './read-track-upload.js';
 import { RegisterTrackUpload } from './register-track-upload.js';
 import { TrackUploadsController } from './track-uploads.controller.js';
+import { UploadMeasurement } from './processing/upload-measurement.job.js';
 import { UploadProcessing } from './processing/upload-processing.job.js';
-import { UploadQueue } from './processing/upload-queue.js';
 
 @Module({
   controllers: [TrackUploadsController],
   providers: [
     ReadTrackUpload,
     RegisterTrackUpload,
-    UploadQueue,
     // Its constructor parameter is for tests; Nest cannot inject a URL.
     { provide: ReadAudio, useFactory: () => new ReadAudio() },
     UploadProcessing,
+    UploadMeasurement,
   ],
 })
 export class TrackUploadsModule {}

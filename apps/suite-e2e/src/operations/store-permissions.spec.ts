@@ -177,10 +177,10 @@ describeIfOwnStores('the Redis users', () => {
     });
   });
 
-  it('deny webhook-worker the queues of creator-api, also in scripts, and administrator commands', async () => {
-    await asUser('webhook-worker', async (redis) => {
-      await expect(redis.get('creator:track-uploads:id')).rejects.toThrow('NOPERM');
-      await expect(redis.eval("return redis.call('GET', 'creator:x')", 0)).rejects.toThrow();
+  it('deny creator-api the queues of webhook-worker, also in scripts, and administrator commands', async () => {
+    await asUser('creator-api', async (redis) => {
+      await expect(redis.get('webhooks:dispatch:id')).rejects.toThrow('NOPERM');
+      await expect(redis.eval("return redis.call('GET', 'webhooks:x')", 0)).rejects.toThrow();
       for (const command of [['FLUSHALL'], ['KEYS', '*'], ['CONFIG', 'GET', '*'], ['ACL', 'LIST']])
         await expect(redis.call(command[0] ?? '', ...command.slice(1))).rejects.toThrow('NOPERM');
     });

@@ -1,5 +1,6 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
+import { LOGGER } from '@fulfilment/runtime';
 import { eventually } from '@fulfilment/testing';
 import { creatorApi, type CreatorApi } from '../../test/creator-api.fixture.js';
 import { sample, wave } from '../audio/audio-samples.fixture.js';
@@ -10,7 +11,9 @@ import {
   uploadClient,
   workerSettings,
 } from '../track-uploads.fixture.js';
+import { RecordOutcome } from './record-outcome.js';
 
+const endLease = statement('test.end-lease', 'UPDATE track_uploads SET lease_until = now() WHERE id = $1');
 const urlOf = statement('test.url', 'SELECT upload_url FROM track_uploads WHERE id = $1');
 
 describe('a registered track upload', () => {
@@ -129,6 +132,22 @@ describe('a registered track upload', () => {
     const upload = await uploads.untilFinished((await uploads.register(server.url())).id);
     expect(upload.failure).toEqual({ code: 'http_error', message: 'The server responded with 500.' });
     expect(server.requests()).toBe(before + 3); // a first run and two retries (`workerSettings`)
+  });
+
+  it('is retried after its lease when its run ends with an unexpected error, which is logged', async () => {
+    server.send(wave());
+    const error = new Error('The database is down.');
+    const recording = jest.spyOn(RecordOutcome.prototype, 'complete').mockRejectedValueOnce(error);
+    const logging = jest.spyOn(api.app.get(LOGGER), 'error');
+    const { id } = await uploads.register(server.url());
+    await eventually(() => logging.mock.calls.length > 0);
+    expect(logging.mock.calls).toEqual([
+      [{ upload_id: id, error }, expect.stringContaining('unexpected error')],
+    ]);
+    recording.mockRestore();
+    logging.mockRestore();
+    await api.database.run(endLease, [id]);
+    expect(await uploads.untilFinished(id)).toMatchObject({ status: 'completed' });
   });
 
   it('can be registered again when it has failed', async () => {

@@ -21,45 +21,32 @@ interface ProcessUploadDependencies {
   readonly logger: Logger;
 }
 
-/** Delay of the next run of an upload that this replica releases because it stops. */
-const releasedDelayMs = 0;
-
-/** Makes one run of an upload: claims it, fetches the audio, analyses it, records the outcome. */
+/** Makes one run of an upload: fetches the audio, analyses it, records the outcome. */
 export class ProcessUpload {
-  private readonly stopping = new AbortController();
-
   constructor(private readonly dependencies: ProcessUploadDependencies) {}
 
-  /** Returns the delay of the next run in milliseconds; undefined if the job needs no other run. */
-  async run(id: string): Promise<number | undefined> {
+  /** @param stopping aborts when this replica stops; the upload is then released for another one */
+  async run(upload: LeasedUpload, stopping: AbortSignal): Promise<void> {
     const { leases, logger } = this.dependencies;
-    if (this.stopping.signal.aborted) return releasedDelayMs;
-    const claim = await leases.claim(id);
-    if (claim.result === 'finished') return undefined;
-    if (claim.result === 'unavailable') return claim.retryAfterMs;
-    const { upload } = claim;
+    const fields = { upload_id: upload.id };
     try {
-      return await leases.runWithRenewal(upload, this.stopping.signal, (signal) =>
-        this.runLeased(upload, signal),
-      );
+      await leases.runWithRenewal(upload, stopping, (signal) => this.runLeased(upload, signal));
     } catch (error) {
       if (error instanceof LeaseLost) {
         uploadMetrics.leasesLost.inc();
-        logger.warn({ upload_id: id }, 'Lost the lease of a track upload; another run continues it.');
-        return undefined;
+        logger.warn(fields, 'Lost the lease of a track upload; another run continues it.');
+      } else if (stopping.aborted) {
+        await leases.release(upload);
+      } else {
+        logger.error(
+          { ...fields, error },
+          'A run of a track upload ended with an unexpected error; will retry after its lease.',
+        );
       }
-      if (!this.stopping.signal.aborted) throw error;
-      await leases.release(upload);
-      return releasedDelayMs;
     }
   }
 
-  /** Aborts the current runs, which release their uploads for other replicas. */
-  stop(): void {
-    this.stopping.abort();
-  }
-
-  private async runLeased(upload: LeasedUpload, signal: AbortSignal): Promise<number | undefined> {
+  private async runLeased(upload: LeasedUpload, signal: AbortSignal): Promise<void> {
     const { recordOutcome, logger } = this.dependencies;
     const startedAtMs = performance.now();
     const result = findLostRunsProblem(upload.lostRuns) ?? (await this.fetchAndRead(upload, signal));
@@ -68,14 +55,14 @@ export class ProcessUpload {
       await recordOutcome.complete(upload, result);
       uploadMetrics.runs.inc({ outcome: 'completed' });
       logger.info(fields, 'Track upload completed.');
-      return undefined;
+      return;
     }
     const next = nextRun(result, upload.failedRuns, this.dependencies.config.TRACK_UPLOAD_RETRY_SCHEDULE_MS);
     if ('failure' in next) {
       await recordOutcome.fail(upload, next.failure);
       uploadMetrics.runs.inc({ outcome: result.code });
       logger.info({ ...fields, code: result.code }, 'Track upload failed.');
-      return undefined;
+      return;
     }
     await recordOutcome.scheduleRetry(upload, next.delayMs);
     uploadMetrics.runs.inc({ outcome: result.code });
@@ -83,7 +70,6 @@ export class ProcessUpload {
       { ...fields, code: result.code, retry_delay_ms: next.delayMs },
       'Track upload failed temporarily; will retry.',
     );
-    return next.delayMs;
   }
 
   private async fetchAndRead(

@@ -1,12 +1,9 @@
-import { uuidv7 } from '@fulfilment/contracts';
-import { type Database, statement, pipelined } from '@fulfilment/database';
+import { nilUuid } from '@fulfilment/contracts';
+import { type Database, statement } from '@fulfilment/database';
 import { BackgroundLoop, type Logger } from '@fulfilment/runtime';
 import type { CreatorApiSettings } from '../../config.js';
-import { organisationCreators } from '../organisation-creators.sql.js';
 
 const renewalsPerLease = 3;
-const minPollDelayMs = 250;
-const pollDelayPerUploadMs = 50;
 
 /** An upload that only this process works on until its lease ends. */
 export interface LeasedUpload {
@@ -19,38 +16,50 @@ export interface LeasedUpload {
   readonly token: string;
 }
 
-/**
- * An upload is `unavailable` when another process works on it, it is not due yet, or its organisation is at
- * its concurrency limit. An upload that does not exist counts as `finished`.
- */
-type Claim =
-  | { readonly result: 'leased'; readonly upload: LeasedUpload }
-  | { readonly result: 'unavailable'; readonly retryAfterMs: number }
-  | { readonly result: 'finished' };
-
-// Serialises the claims of an organisation until the transaction ends. Without it, concurrent claims could
-// exceed the limit, since a claim counts only committed rows.
+// Without this lock, concurrent claims could exceed the limit of an organisation, since a claim counts only
+// committed rows.
 const serialiseClaims = statement(
   'track-uploads.serialise-claims',
-  `SELECT pg_advisory_xact_lock(hashtextextended('track-uploads-at-work:' || coalesce(c.organisation_id, u.creator_id::text), 0))
-   FROM track_uploads u LEFT JOIN creators c ON c.id = u.creator_id WHERE u.id = $1`,
+  "SELECT pg_advisory_xact_lock(hashtextextended('track-upload-claims', 0))",
 );
-// Uses statement_timestamp(): now() is the start of the transaction, before it waited for the lock.
-const claim = statement(
+// Skips from creator to creator in the index of waiting uploads: the cost of a claim depends on the number of
+// creators, not of uploads.
+const selectNextCreator = (after: string): string =>
+  `SELECT creator_id FROM track_uploads WHERE due_at IS NOT NULL AND creator_id > ${after}
+   ORDER BY creator_id LIMIT 1`;
+// A creator that is not registered here yet counts as an organisation. Uses statement_timestamp(), since
+// now() is the start of the transaction, before it waited for the lock. The last condition is for replicas
+// of the earlier version, which claim without this lock.
+export const claimUploads = statement(
   'track-uploads.claim',
-  `UPDATE track_uploads u SET status = 'processing', runs = runs + 1, due_at = NULL, lease_token = $2,
-     lease_until = statement_timestamp() + $3 * interval '1 millisecond', updated_at = statement_timestamp()
-   WHERE id = $1 AND status IN ('pending', 'processing') AND coalesce(due_at, lease_until) <= statement_timestamp()
-     AND (SELECT count(*) FROM track_uploads other WHERE other.creator_id IN (${organisationCreators('u.creator_id')})
-            AND other.status = 'processing' AND other.lease_until > statement_timestamp()) < $4
-   RETURNING id, upload_url AS url, failed_runs AS "failedRuns", runs - 1 - failed_runs AS "lostRuns"`,
-);
-const readDelay = statement(
-  'track-uploads.read-delay',
-  `SELECT ceil(extract(epoch FROM coalesce(due_at, lease_until) - now()) * 1000)::bigint AS ms,
-     (SELECT count(*) FROM track_uploads other
-      WHERE other.creator_id IN (${organisationCreators('u.creator_id')}) AND other.status IN ('pending', 'processing')) AS open
-   FROM track_uploads u WHERE id = $1 AND status IN ('pending', 'processing')`,
+  `WITH RECURSIVE waiting AS (
+     (${selectNextCreator(`'${nilUuid}'`)})
+     UNION ALL
+     SELECT following.creator_id FROM waiting
+     CROSS JOIN LATERAL (${selectNextCreator('waiting.creator_id')}) following
+   ), candidates AS (
+     SELECT due.id, waiting.creator_id, due.due_at, false AS is_running FROM waiting CROSS JOIN LATERAL (
+       SELECT id, due_at FROM track_uploads
+       WHERE creator_id = waiting.creator_id AND due_at <= statement_timestamp()
+       ORDER BY due_at LIMIT :max_per_organisation
+     ) due
+     UNION ALL
+     SELECT id, creator_id, lease_until, lease_until > statement_timestamp() FROM track_uploads
+     WHERE lease_token IS NOT NULL
+   ), ranked AS (
+     SELECT id, due_at, is_running,
+       row_number() OVER (PARTITION BY organisation, is_running ORDER BY due_at, id) AS rank,
+       count(*) FILTER (WHERE is_running) OVER (PARTITION BY organisation) AS running
+     FROM (SELECT candidates.*, coalesce(c.organisation_id, creator_id::text) AS organisation
+           FROM candidates LEFT JOIN creators c ON c.id = creator_id) grouped
+   )
+   UPDATE track_uploads SET status = 'processing', runs = runs + 1, due_at = NULL, lease_token = gen_random_uuid(),
+     lease_until = statement_timestamp() + :lease_ms * interval '1 millisecond', updated_at = statement_timestamp()
+   WHERE id = ANY (ARRAY(
+       SELECT id FROM ranked WHERE NOT is_running AND running + rank <= :max_per_organisation
+       ORDER BY rank, running, due_at LIMIT :max
+     )) AND coalesce(due_at, lease_until) <= statement_timestamp()
+   RETURNING id, upload_url AS url, failed_runs AS "failedRuns", runs - 1 - failed_runs AS "lostRuns", lease_token AS token`,
 );
 const renew = statement(
   'track-uploads.renew',
@@ -65,9 +74,8 @@ const release = statement(
 );
 
 /**
- * Leases in PostgreSQL decide which process works on an upload; locks in Redis do not. When a process dies,
- * or pauses for longer than its lease, another one may take over the upload. A process that resumes detects
- * this and stops its work (ADR 17).
+ * Leases decide which process works on an upload (ADR 75). When a process dies, or pauses for longer than its
+ * lease, another one may take over the upload. A process that resumes detects this and stops its work.
  */
 export class UploadLeases {
   private readonly leaseMs: number;
@@ -86,20 +94,21 @@ export class UploadLeases {
     this.maxPerOrganisation = Math.min(half, config.TRACK_UPLOAD_ORGANISATION_CONCURRENCY);
   }
 
-  async claim(id: string): Promise<Claim> {
-    const token = uuidv7();
-    const upload = await this.database.transaction(async (tx) => {
-      // The claim runs on the same connection, so it waits until the transaction has the lock.
-      const [, claimed] = await pipelined([
-        tx.run(serialiseClaims, [id]),
-        tx.row<Omit<LeasedUpload, 'token'>>(claim, [id, token, this.leaseMs, this.maxPerOrganisation]),
-      ]);
-      return claimed;
+  /**
+   * Claims at most `max` due uploads for which their organisations have free slots: the first of each
+   * organisation before the second of any.
+   */
+  async claim(max: number): Promise<LeasedUpload[]> {
+    const values = { max, max_per_organisation: this.maxPerOrganisation, lease_ms: this.leaseMs };
+    let claiming: Promise<LeasedUpload[]> = Promise.resolve([]);
+    await this.database.transaction((tx) => {
+      const locking = tx.run(serialiseClaims);
+      claiming = tx.rows<LeasedUpload>(claimUploads, values);
+      // COMMIT is sent with them, so a replica that stalls does not keep the lock.
+      tx.awaitAtCommit(locking, claiming);
+      return Promise.resolve();
     });
-    if (upload !== undefined) return { result: 'leased', upload: { ...upload, token } };
-    const wait = await this.database.row<{ ms: number; open: number }>(readDelay, [id]);
-    if (wait === undefined) return { result: 'finished' };
-    return { result: 'unavailable', retryAfterMs: Math.max(wait.ms, pollDelayMs(wait.open)) };
+    return claiming;
   }
 
   /** Renews the lease during the work, whose signal aborts when the lease is lost or `stopping` aborts. */
@@ -137,11 +146,6 @@ export class UploadLeases {
   async release({ id, token }: LeasedUpload): Promise<void> {
     await this.database.run(release, [id, token]);
   }
-}
-
-/** Poll delay of each upload of an organisation at its limit. All of them poll at most 20 times a second. */
-function pollDelayMs(openUploads: number): number {
-  return minPollDelayMs + pollDelayPerUploadMs * openUploads;
 }
 
 /** The lease has ended, so another process may be working on the upload. */

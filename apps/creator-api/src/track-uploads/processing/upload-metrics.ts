@@ -19,8 +19,4 @@ export const uploadMetrics = {
     name: 'track_upload_leases_lost_total',
     help: 'Runs that lost their lease because the process or PostgreSQL stalled.',
   }),
-  requeued: new Counter({
-    name: 'track_uploads_found_total',
-    help: 'Due track uploads that were missing in the Redis queue and were added again.',
-  }),
 };
