@@ -14,15 +14,15 @@ import { UploadProcessing } from './processing/upload-processing.job.js';
 
 const maxOpenUploadsPerCreator = 1000;
 const maxTracksPerRelease = 500;
-/** Limits URLs whose host resolves to a private address, per caller and replica. */
-const rejectedTargetQuota = { requests: 20, windowSeconds: 60 };
+/** Rejected URLs with a private host that a caller may send, per replica. */
+const privateHostQuota = { requests: 20, windowSeconds: 60 };
 
-type Registered = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
+type OpenUpload = Pick<TrackUploadRow, 'id' | 'status' | 'workflow_id'>;
 
-/** A track of a release, and the normalised URL of its audio. */
 interface RequestedTrack {
   readonly releaseId: string;
   readonly trackId: string;
+  /** The URL as a URI (RFC 3986), which is stored. */
   readonly url: string;
 }
 
@@ -33,7 +33,8 @@ interface UploadCounts {
   readonly tracks: number;
 }
 
-const releaseOwner = statement(
+// A release was created here (`editions`) or is known only from orders.
+const findReleaseCreator = statement(
   'track-uploads.release',
   `SELECT creator_id FROM editions WHERE id = $1
    UNION ALL SELECT creator_id FROM ordered_releases WHERE release_id = $1 LIMIT 1`,
@@ -66,7 +67,7 @@ const insert = statement(
 /** Registers the URL of a track's audio, which is then fetched and analysed in the background. */
 @Injectable()
 export class RegisterTrackUpload {
-  private readonly rejectedTargets = new FailureThrottle(rejectedTargetQuota);
+  private readonly privateHosts = new FailureThrottle(privateHostQuota);
 
   constructor(
     private readonly visibility: Visibility,
@@ -88,10 +89,10 @@ export class RegisterTrackUpload {
     releaseId: string,
     { track_uuid: trackId, upload_url: rawUrl }: RegisterTrackUploadDto,
   ): Promise<ResponseWithHeaders<RegistrationView>> {
-    // The rules apply to the URL as it was sent; its normalised form is stored.
+    // The rules apply to the URL as it was sent.
     assertNoUrlProblem(this.client.findUrlProblem(rawUrl));
     const url = targetUri(rawUrl);
-    if (url === undefined) throw new Error('An allowed URL has no normalised form.');
+    if (url === undefined) throw new Error('An allowed URL cannot be written as a URI.');
     // Checks the release and the limits before the host, so that only callers who may upload learn whether a
     // host has a private address. No transaction is open while the host is resolved, so `register` repeats
     // both checks under its lock.
@@ -115,12 +116,12 @@ export class RegisterTrackUpload {
    * @throws ValidationFailed if its address is private; RateLimited when the caller sent too many such URLs
    */
   private async checkHostName(caller: Caller, url: string): Promise<void> {
-    await this.rejectedTargets.attempt(callerKey(caller), async () =>
+    await this.privateHosts.attempt(callerKey(caller), async () =>
       assertNoUrlProblem(await this.client.findAddressProblem(url)),
     );
   }
 
-  private async register(tx: Transaction, track: RequestedTrack): Promise<Registered> {
+  private async register(tx: Transaction, track: RequestedTrack): Promise<OpenUpload> {
     const { releaseId, trackId, url } = track;
     const creatorId = await readReleaseCreator(tx, releaseId);
     await tx.run(serialiseRegistrations, [creatorId]);
@@ -144,16 +145,16 @@ export class RegisterTrackUpload {
 
 /** @throws NotFound when the release is not visible to the caller */
 async function readReleaseCreator(tx: Transaction, releaseId: string): Promise<string> {
-  const owner = await tx.row<{ creator_id: string }>(releaseOwner, [releaseId]);
-  return (owner ?? throwNotFound('release')).creator_id;
+  const release = await tx.row<{ creator_id: string }>(findReleaseCreator, [releaseId]);
+  return (release ?? throwNotFound('release')).creator_id;
 }
 
 /** Returns the open upload of the track and URL, if there is one. */
 function findOpen(
   tx: Transaction,
   { releaseId, trackId, url }: RequestedTrack,
-): Promise<Registered | undefined> {
-  return tx.row<Registered>(findOpenUpload, [releaseId, trackId, url]);
+): Promise<OpenUpload | undefined> {
+  return tx.row<OpenUpload>(findOpenUpload, [releaseId, trackId, url]);
 }
 
 /** @throws Conflict when the creator or the release has reached its limit */

@@ -51,8 +51,8 @@ export async function describeAudio(fd: number, size: number): Promise<Described
   // The samples of M4A are measured for the whole movie, which may be longer than its sound track.
   const soundTrackSeconds = format === 'M4A' ? metadata.duration : undefined;
   const milliseconds = validMilliseconds(Math.min(soundTrackSeconds ?? Infinity, samples / sampleRate));
-  const gain = finite(common.replaygain_track_gain?.dB ?? metadata.trackGain);
-  const peak = finite(common.replaygain_track_peak?.ratio ?? metadata.trackPeakLevel);
+  const gain = finiteOrNull(common.replaygain_track_gain?.dB ?? metadata.trackGain);
+  const peak = finiteOrNull(common.replaygain_track_peak?.ratio ?? metadata.trackPeakLevel);
   const audio = audioProperties.safeParse({
     container: format,
     codec: codec ?? metadata.codec,
@@ -108,6 +108,6 @@ async function parseMetadata(fd: number, format: AudioFormat): Promise<IAudioMet
 }
 
 /** Returns null for a missing value, and for `-inf`, which tags may contain. */
-function finite(value: number | undefined): number | null {
+function finiteOrNull(value: number | undefined): number | null {
   return value !== undefined && Number.isFinite(value) ? value : null;
 }
