@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { monthPattern, sums } from '../statistics/statistics.shapes.js';
 
 /** The members `orders` and `totals`, of an app or of orders whose app is not known. */
-const figures = (source: string) => ({
-  orders: z.int().describe(`Number of orders that ${source} placed in these months`),
+const orderFigures = (placedBy: string) => ({
+  orders: z.int().describe(`Number of orders that ${placedBy} placed in these months`),
   totals: z
     .object(sums)
-    .describe(`Sums of payments and refunds in these months, of orders that ${source} placed`),
+    .describe(`Sums of payments and refunds in these months, of orders that ${placedBy} placed`),
 });
 
 const appExample = {
@@ -30,7 +30,7 @@ const appShape = z
       .datetime()
       .nullable()
       .describe('When a person of the organisation first connected the app; null if it is not connected now'),
-    ...figures('the app'),
+    ...orderFigures('the app'),
   })
   .meta({ id: 'ConnectedApp', description: 'An app and its orders.', examples: [appExample] });
 
@@ -40,7 +40,7 @@ export const connectedAppsShape = z
     to: z.string().regex(monthPattern).describe('The last month'),
     currency: z.enum(currencies).describe('Currency of all amounts: the settlement currency of the creator'),
     unknown: z
-      .object(figures('an unknown app'))
+      .object(orderFigures('an unknown app'))
       .describe(
         'Orders and payments whose app is not known. All pages of apps and `unknown` add up to the statistics',
       ),

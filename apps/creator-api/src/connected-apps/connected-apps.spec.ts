@@ -14,6 +14,7 @@ const connector = {
   connected_at: '2026-01-02T03:04:05.678Z',
 };
 const dashboard = { client_id: 'dashboard', name: 'Dashboard', first_party: true, connected_at: null };
+const sumsOfOrder = { units: 2, revenue: 4998 }; // of `anOrder`
 const noFigures = { orders: 0, totals: { units: 0, revenue: 0, royalties: 0 } };
 
 interface Figures {
@@ -50,7 +51,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     });
     const { data, meta } = await apps(creator);
     expect(data).toMatchObject([
-      { ...connector, connected_at: null, orders: 1, totals: { units: 2, revenue: 4998 } },
+      { ...connector, connected_at: null, orders: 1, totals: sumsOfOrder },
       { client_id: 'app_nobody_knows', name: null, first_party: false, connected_at: null, orders: 1 },
       { ...dashboard, orders: 1, totals: noFigures.totals },
       { client_id: 'app_unused', connected_at: connector.connected_at, ...noFigures },
@@ -81,7 +82,11 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     await api.record({ orders: [transitioned(charged, 'cancelled', '2026-02-10T12:00:00.000Z')] });
     expect((await apps(creator, 'from=2026-02&to=2026-02')).data).toMatchObject([
       { client_id: connector.client_id, ...noFigures },
-      { client_id: 'app_refunded', orders: 0, totals: { units: -2, revenue: -4998 } },
+      {
+        client_id: 'app_refunded',
+        orders: 0,
+        totals: { units: -sumsOfOrder.units, revenue: -sumsOfOrder.revenue },
+      },
     ]);
   });
 
@@ -134,7 +139,7 @@ describe('GET /api/v1/creators/:uuid/apps', () => {
     expect(unknown).toEqual(noFigures);
   });
 
-  it('shows the apps of the newest version of a creator that names its apps', async () => {
+  it('shows the apps of the newest creator version that has a list of apps', async () => {
     const creator = await api.newCreator({ version: 5, apps: [connector] });
     await api.record({ creators: [{ ...creator, version: 4, apps: [] }] });
     expect((await apps(creator)).data).toHaveLength(1);

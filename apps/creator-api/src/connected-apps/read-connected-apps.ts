@@ -54,10 +54,10 @@ const readUnknown = statement(
      (${unknownSum('units')})::text AS units, (${unknownSum('revenue')})::text AS revenue, (${unknownSum('royalties')})::text AS royalties`,
 );
 
-interface FiguresRow extends SumsRow {
+interface OrderFiguresRow extends SumsRow {
   readonly orders: number;
 }
-interface AppRow extends FiguresRow {
+interface AppRow extends OrderFiguresRow {
   readonly client_id: string;
   readonly name: string | null;
   readonly first_party: boolean;
@@ -82,18 +82,18 @@ export class ReadConnectedApps {
       const [apps, count, unknown] = await Promise.all([
         tx.rows<AppRow>(readApps, [...values, per_page, (page - 1) * per_page]),
         tx.row<{ total: number }>(countApps, values),
-        tx.row<FiguresRow>(readUnknown, values),
+        tx.row<OrderFiguresRow>(readUnknown, values),
       ]);
       return {
         ...range,
         currency,
-        unknown: figures(unknown),
+        unknown: orderFigures(unknown),
         data: apps.map((row) => ({
           client_id: row.client_id,
           name: row.name,
           first_party: row.first_party,
           connected_at: row.connected_at?.toISOString() ?? null,
-          ...figures(row),
+          ...orderFigures(row),
         })),
         meta: { page, per_page, total: count?.total ?? 0 },
       };
@@ -101,6 +101,6 @@ export class ReadConnectedApps {
   }
 }
 
-function figures(row: FiguresRow | undefined): ConnectedAppsView['unknown'] {
+function orderFigures(row: OrderFiguresRow | undefined): ConnectedAppsView['unknown'] {
   return { orders: row?.orders ?? 0, totals: exactSums(row) };
 }

@@ -90,9 +90,10 @@ export class ExchangeRatesJob extends BackgroundLoop {
   }
 }
 
-type Fetched = { readonly text: string } | { readonly problem: string; readonly status?: number | undefined };
+type DownloadResult =
+  { readonly text: string } | { readonly problem: string; readonly status?: number | undefined };
 
-async function download(client: GuardedClient, url: string, signal: AbortSignal): Promise<Fetched> {
+async function download(client: GuardedClient, url: string, signal: AbortSignal): Promise<DownloadResult> {
   const problem = await client.findAddressProblem(url);
   if (problem !== undefined) return { problem: `EXCHANGE_RATES_URL ${problem}` };
   const exchange = await client.send({

@@ -20,7 +20,7 @@ export function postingMonth(occurredAt: string): string {
 // SQL: the first open month with the close day $1 at the time $2. A month is open until the close day of the
 // next one begins: close day 5 keeps October open until 5 November, 00:00 UTC.
 const firstOpenMonth = `to_char(COALESCE($2::timestamptz, now()) AT TIME ZONE 'UTC' - make_interval(days => $1 - 1), 'YYYY-MM')`;
-const isDue = statement(
+const findDueMonth = statement(
   'months.due',
   `SELECT 1 AS due FROM statistics_close WHERE first_open_month < ${firstOpenMonth}`,
 );
@@ -45,7 +45,7 @@ export async function closeMonths(
   if (closeDay === 0) return undefined;
   const values = [closeDay, now ?? null];
   // Without the exclusive lock, for which all postings would wait at each poll.
-  if ((await database.row(isDue, values)) === undefined) return undefined;
+  if ((await database.row(findDueMonth, values)) === undefined) return undefined;
   return database.transaction(async (tx) => {
     await tx.run(lockMonthsExclusive);
     return (await tx.row<{ first_open_month: string }>(close, values))?.first_open_month;

@@ -7,11 +7,11 @@ export const appBreakdownKey =
   'creator_id, currency, client_id, period, release_id, product_type, country_code, platform';
 
 /**
- * SQL: rows of the ledger with the columns of all keys. The columns of the order and its line are '' if their
- * value is not known.
+ * SQL: rows of the ledger with the columns of all keys. `product_type`, `country_code`, `platform` and
+ * `client_id` are '' if unknown.
  * @param condition on the row `l` of the ledger
  */
-export function ledgerLines(condition: string): string {
+export function selectPostings(condition: string): string {
   return `SELECT l.creator_id, l.settlement_currency AS currency, l.period, l.release_id, l.ean, COALESCE(i.product_type, '') AS product_type,
        COALESCE(o.country_code, '') AS country_code, COALESCE(o.platform, '') AS platform, COALESCE(o.client_id, '') AS client_id,
        l.units, l.settled_revenue, l.settled_royalty
@@ -19,7 +19,7 @@ export function ledgerLines(condition: string): string {
      WHERE ${condition}`;
 }
 
-/** SQL: selects the columns of a key and the sums of `ledgerLines`. Needs GROUP BY with that key. */
+/** SQL: selects the columns of a key and the sums of `selectPostings`. Needs GROUP BY with that key. */
 export function sumsBy(key: string): string {
   return `${key}, sum(units) AS units, sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties`;
 }

@@ -1,5 +1,5 @@
 import { pipelined, statement, type Transaction } from '@fulfilment/database';
-import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from './ledger-sums.sql.js';
+import { appBreakdownKey, breakdownKey, selectPostings, monthKey, sumsBy } from './ledger-sums.sql.js';
 import { convertLine, type PaidLine } from './convert-line.rules.js';
 import { lockMonthsShared, postingMonth } from './close-months.js';
 import { settlementRate } from './settlement-rate.sql.js';
@@ -74,7 +74,7 @@ const addLinesTo = (table: string, key: string, condition = 'true'): string =>
 // one order, and the rows of a table in the order of its key, and replicas cannot deadlock.
 const addToMonths = statement(
   'statistics.add-lines',
-  `WITH line AS MATERIALIZED (${ledgerLines(
+  `WITH line AS MATERIALIZED (${selectPostings(
     "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
   )}),
    month AS (${addLinesTo('monthly_statistics', monthKey)} RETURNING 1),

@@ -2,6 +2,8 @@ import { changeBriefly } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { allowReadingOwnOrSelectedRows } from './row-security.js';
 
+// SQL that creates the table of creators' statements. An interrupted migration is repeated, so the policies
+// that it has already created are dropped first.
 const statements = `
   -- Append-only: what a creator earned in a closed month. The digest is that of the CSV file with its ledger lines.
   CREATE TABLE IF NOT EXISTS statements (

@@ -1,11 +1,11 @@
-interface Counted {
+interface CountedState {
   readonly payment_status: string;
   readonly dispatch_status: string;
   /** The app that placed the order; null if it is not known. */
   readonly client_id: string | null;
 }
 
-interface CountChange extends Counted {
+interface CountChange extends CountedState {
   readonly creator_id: string;
   readonly placed_on: string;
   readonly orders: number;
@@ -16,17 +16,17 @@ interface CountChange extends Counted {
  * changed, or whose app has become known.
  */
 export function countChanges(
-  added: readonly (Counted & { readonly creator_id: string; readonly placed_at: string })[],
+  added: readonly (CountedState & { readonly creator_id: string; readonly placed_at: string })[],
   updated: readonly {
-    readonly before: Counted & { readonly placed_on: string };
-    readonly after: Counted & { readonly creator_id: string };
+    readonly before: CountedState & { readonly placed_on: string };
+    readonly after: CountedState & { readonly creator_id: string };
   }[],
 ): CountChange[] {
   const changes = new Map<string, CountChange>();
   const add = (
     creator_id: string,
     placed_on: string,
-    { payment_status, dispatch_status, client_id }: Counted,
+    { payment_status, dispatch_status, client_id }: CountedState,
     delta: number,
   ) => {
     const counted = { creator_id, placed_on, payment_status, dispatch_status, client_id };

@@ -115,11 +115,11 @@ export async function projectOrders(
   if (orders.some((order) => BigInt(order.gross_amount) > BigInt(maxAmount)))
     throw new RejectedMessage('The total of the order lines exceeds the maximum amount.');
   // A fixed lock order prevents deadlocks between replicas: orders by id, then releases, counts, ledger.
-  // `useIndexPlans` is sent together with the first statement of `insertUnknown`, so it costs no round trip.
-  const [, added] = await pipelined([useIndexPlans(tx), insertUnknown(tx, orders)]);
+  // `useIndexPlans` is sent together with the first statement of `insertUnknownOrders`: no round trip more.
+  const [, added] = await pipelined([useIndexPlans(tx), insertUnknownOrders(tx, orders)]);
   const addedIds = new Set(added.map((order) => order.id));
   const known = orders.filter((order) => !addedIds.has(order.id));
-  const updated = await updateKnown(tx, known, { replay });
+  const updated = await updateKnownOrders(tx, known, { replay });
   const ordersToRecord = replay ? orders : added;
   const changes = countChanges(added, updated);
   await pipelined([
@@ -138,7 +138,7 @@ export async function projectOrders(
   ]);
 }
 
-async function insertUnknown(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
+async function insertUnknownOrders(tx: Transaction, orders: readonly OrderRow[]): Promise<OrderRow[]> {
   // An order of version 1 is normally unknown, so only orders of later versions are looked up.
   const laterIds = orders.filter((order) => order.version > 1).map((order) => order.id);
   const known = laterIds.length === 0 ? new Set<string>() : await returnedIds(tx, findKnown, [laterIds]);
@@ -174,7 +174,7 @@ function toRowsJson(orders: readonly OrderRow[]): string {
   return JSON.stringify(orders.map(({ items: _, ...row }) => row));
 }
 
-async function updateKnown(
+async function updateKnownOrders(
   tx: Transaction,
   orders: readonly OrderRow[],
   { replay }: Required<ProjectOptions>,

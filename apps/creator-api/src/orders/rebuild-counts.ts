@@ -3,12 +3,13 @@ import {
   creatorsIn,
   rebuildByCreator,
   type RebuildPlan,
-  type Rebuilt,
+  type RebuildResult,
 } from '../read-models/rebuild-by-creator.js';
 import { appCountKey, countKey } from './order-columns.sql.js';
 
 /** A table of counts. */
 interface Counts {
+  /** Part of the names of its statements and of the rebuild. */
   readonly name: string;
   readonly table: string;
   /** Columns of its primary key. */
@@ -19,19 +20,19 @@ interface Counts {
 
 const correctSql = ({ table, key, condition }: Counts): string => `
    WITH compared AS MATERIALIZED (
-     SELECT ${key}, o.orders AS true_orders, COALESCE(o.orders, 0) - COALESCE(c.orders, 0) AS difference
+     SELECT ${key}, counted.orders AS counted_orders, COALESCE(counted.orders, 0) - COALESCE(c.orders, 0) AS difference
      FROM (
        SELECT ${key}, count(*) AS orders
        FROM (SELECT *, (placed_at AT TIME ZONE 'UTC')::date AS placed_on FROM orders WHERE creator_id = ANY($1::uuid[]) AND ${condition}) o
        GROUP BY ${key}
-     ) o
+     ) counted
      FULL JOIN (SELECT * FROM ${table} WHERE creator_id = ANY($1::uuid[])) c USING (${key})
    ), corrected AS (
      INSERT INTO ${table} AS c (${key}, orders)
      SELECT ${key}, difference FROM compared WHERE difference <> 0 ORDER BY ${key}
      ON CONFLICT (${key}) DO UPDATE SET orders = c.orders + excluded.orders
    )
-   SELECT count(true_orders) AS rows, count(*) FILTER (WHERE difference <> 0) AS differed FROM compared`;
+   SELECT count(counted_orders) AS rows, count(*) FILTER (WHERE difference <> 0) AS differed FROM compared`;
 
 const rebuildPlan = (counts: Counts): RebuildPlan => ({
   name: `order-${counts.name}-rebuild`,
@@ -56,6 +57,6 @@ const countsByAppPlan = rebuildPlan({
 });
 
 /** Recounts the orders and corrects the counts that differ. Safe during concurrent writes. */
-export function rebuildCounts(database: Database): Promise<Rebuilt> {
+export function rebuildCounts(database: Database): Promise<RebuildResult> {
   return rebuildByCreator(database, countsPlan, countsByAppPlan);
 }

@@ -6,7 +6,7 @@ const creatorsPerSlice = 100;
 // Two concurrent rebuilds would both add the same correction.
 const lockRebuild = statement('rebuild.lock', 'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))');
 
-export interface Rebuilt {
+export interface RebuildResult {
   /** Number of sums after the rebuild. */
   readonly rows: number;
   /** Number of sums that were wrong and are now corrected. */
@@ -18,7 +18,7 @@ export interface RebuildPlan {
   readonly name: string;
   /** Returns the next `creator_id`s after $1, at most $2 of them. */
   readonly creators: Statement;
-  /** Corrects the sums of the creators in $1 and returns `Rebuilt`. */
+  /** Corrects the sums of the creators in $1 and returns `RebuildResult`. */
   readonly correct: Statement;
   /** Deletes the sums of the creators in $1 that are zero and have no source rows. */
   readonly deleteEmpty: Statement;
@@ -54,7 +54,7 @@ export function creatorsIn(name: string, tables: readonly string[]): Statement {
 export async function rebuildByCreator(
   database: Database,
   ...plans: readonly RebuildPlan[]
-): Promise<Rebuilt> {
+): Promise<RebuildResult> {
   let rows = 0;
   let differed = 0;
   for (const plan of plans) {
@@ -71,10 +71,14 @@ export async function rebuildByCreator(
   return { rows, differed };
 }
 
-function correctSums(database: Database, plan: RebuildPlan, creators: readonly string[]): Promise<Rebuilt> {
+function correctSums(
+  database: Database,
+  plan: RebuildPlan,
+  creators: readonly string[],
+): Promise<RebuildResult> {
   return database.transaction(async (tx) => {
     await tx.run(lockRebuild, [plan.name]);
-    const corrected = await tx.row<Rebuilt>(plan.correct, [creators]);
+    const corrected = await tx.row<RebuildResult>(plan.correct, [creators]);
     if (corrected === undefined) throw new Error('PostgreSQL returned no result of a rebuild.');
     if (corrected.differed > 0) await tx.run(plan.deleteEmpty, [creators]);
     return corrected;

@@ -22,7 +22,7 @@ const countReleases = statement(
 // The state of a track is the state of its upload that was registered last, as in the Store.
 const newestUploads = (releaseId: string): string =>
   `SELECT DISTINCT ON (track_id) * FROM track_uploads WHERE release_id = ${releaseId} ORDER BY track_id, created_at DESC, id DESC`;
-const withTracks = (editions: string): string => `
+const selectWithTracks = (editions: string): string => `
    SELECT e.id, e.creator_id AS creator, e.title, e.release_type_id, e.ean, e.created_at, t.tracks FROM (${editions}) e
    CROSS JOIN LATERAL (
      SELECT json_build_object(
@@ -32,10 +32,10 @@ const withTracks = (editions: string): string => `
    ) t`;
 const readPage = statement(
   'releases.page',
-  `${withTracks('SELECT * FROM editions WHERE creator_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3')}
+  `${selectWithTracks('SELECT * FROM editions WHERE creator_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3')}
    ORDER BY e.created_at DESC, e.id DESC`,
 );
-const readOne = statement('releases.read', withTracks('SELECT * FROM editions WHERE id = $1'));
+const readOne = statement('releases.read', selectWithTracks('SELECT * FROM editions WHERE id = $1'));
 const readUploads = statement(
   'releases.uploads',
   `SELECT ${trackUploadColumns} FROM (${newestUploads('$1')}) u ORDER BY created_at DESC, id DESC LIMIT ${maxShownTracks}`,

@@ -25,17 +25,18 @@ export const releaseShape = z.object(sharedMembers).meta({
 });
 export type ReleaseView = z.infer<typeof releaseShape>;
 
-const count = (state: string) => z.int().min(0).describe(`Number of tracks whose newest upload ${state}`);
+const trackCount = (state: string) =>
+  z.int().min(0).describe(`Number of tracks whose newest upload ${state}`);
 
 const listedMembers = {
   ...sharedMembers,
   creator: z.uuid().describe('The creator of the release'),
   tracks: z
     .object({
-      pending: count('is waiting'),
-      processing: count('is being processed'),
-      completed: count('was analysed'),
-      failed: count('failed'),
+      pending: trackCount('is waiting'),
+      processing: trackCount('is being processed'),
+      completed: trackCount('was analysed'),
+      failed: trackCount('failed'),
     })
     .describe(
       'Processing state of the tracks, by their newest upload. An upload counts until it is deleted, by default 90 days after it ended',

@@ -68,7 +68,9 @@ export class ReadStatements {
 
   /** @throws NotFound when there is no such statement, or the creator is not visible to the caller */
   read(caller: Caller, path: StatementPath): Promise<StatementView> {
-    return this.visibility.replicaSnapshot(caller, async (tx) => statementView(await find(tx, path)));
+    return this.visibility.replicaSnapshot(caller, async (tx) =>
+      statementView(await findStatement(tx, path)),
+    );
   }
 
   /**
@@ -81,7 +83,7 @@ export class ReadStatements {
     const content = await textStream(
       (write) =>
         this.visibility.snapshot(caller, async (tx) => {
-          const row = await find(tx, path);
+          const row = await findStatement(tx, path);
           found.resolve(row);
           const digest = createHash('sha256');
           const { period, currency } = row;
@@ -100,7 +102,7 @@ export class ReadStatements {
   }
 }
 
-async function find(tx: Transaction, { uuid, number }: StatementPath): Promise<StatementRow> {
+async function findStatement(tx: Transaction, { uuid, number }: StatementPath): Promise<StatementRow> {
   await selectCreator(tx, uuid);
   return (await tx.row<StatementRow>(readOne, [uuid, number])) ?? throwNotFound('statement');
 }

@@ -8,7 +8,7 @@ const linesPerPage = 1000;
 // $4 to $6 identify the last line of the previous page; null for the first page.
 const readPage = statement(
   'statements.lines',
-  `SELECT kind, order_id, item_id, occurred_at, (extract(epoch FROM occurred_at) * 1000000)::bigint AS micros, release_id, ean, units,
+  `SELECT kind, order_id, item_id, occurred_at, (extract(epoch FROM occurred_at) * 1000000)::bigint AS occurred_at_micros, release_id, ean, units,
      currency, revenue::text, vat::text, royalty::text, settled_revenue::text, settled_vat::text, settled_royalty::text,
      COALESCE(rate_date::text, '') AS rate_date, COALESCE(rate_from::text, '') AS rate_from, COALESCE(rate_to::text, '') AS rate_to
    FROM ledger WHERE creator_id = $1 AND period = $2 AND settlement_currency = $3
@@ -75,7 +75,7 @@ export async function* statementCsv(
 ): AsyncGenerator<CsvPart> {
   yield { text: csvLine(Object.keys(columns)), lines: 0, units: 0n, revenue: 0n, royalties: 0n };
   const pages = keysetPages<LineRow>(linesPerPage, (last) =>
-    sql.rows(readPage, [creatorId, period, currency, last?.micros, last?.item_id, last?.kind]),
+    sql.rows(readPage, [creatorId, period, currency, last?.occurred_at_micros, last?.item_id, last?.kind]),
   );
   for await (const rows of pages)
     yield {

@@ -1,10 +1,16 @@
 import { type Database, ofTable, statement } from '@fulfilment/database';
-import { appBreakdownKey, breakdownKey, ledgerLines, monthKey, sumsBy } from '../ledger/ledger-sums.sql.js';
+import {
+  appBreakdownKey,
+  breakdownKey,
+  selectPostings,
+  monthKey,
+  sumsBy,
+} from '../ledger/ledger-sums.sql.js';
 import {
   creatorsIn,
   rebuildByCreator,
   type RebuildPlan,
-  type Rebuilt,
+  type RebuildResult,
 } from '../read-models/rebuild-by-creator.js';
 
 // A delta is the sum of the ledger minus the stored sum.
@@ -13,7 +19,7 @@ const correctSql = (table: string, key: string): string => `
      SELECT ${key}, l.units AS ledger_units, (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties) AS differs,
        COALESCE(l.units, 0) - COALESCE(m.units, 0) AS units_delta, COALESCE(l.revenue, 0) - COALESCE(m.revenue, 0) AS revenue_delta,
        COALESCE(l.royalties, 0) - COALESCE(m.royalties, 0) AS royalties_delta
-     FROM (SELECT ${sumsBy(key)} FROM (${ledgerLines('l.creator_id = ANY($1::uuid[])')}) line GROUP BY ${key}) l
+     FROM (SELECT ${sumsBy(key)} FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) line GROUP BY ${key}) l
      FULL JOIN (SELECT * FROM ${table} WHERE creator_id = ANY($1::uuid[])) m USING (${key})
    ), corrected AS (
      INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
@@ -26,7 +32,7 @@ const correctSql = (table: string, key: string): string => `
 // A row of zeros stays if the ledger has postings for it: a sale that was refunded in its month.
 const deleteEmptySql = (table: string, key: string): string => `
    DELETE FROM ${table} m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
-     AND NOT EXISTS (SELECT FROM (${ledgerLines('l.creator_id = ANY($1::uuid[])')}) line
+     AND NOT EXISTS (SELECT FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) line
        WHERE (${ofTable('line', key)}) = (${ofTable('m', key)}))`;
 
 const rebuildPlan = (name: string, table: string, key: string): RebuildPlan => ({
@@ -40,11 +46,11 @@ const breakdownPlan = rebuildPlan('breakdown', 'monthly_breakdown', breakdownKey
 const appBreakdownPlan = rebuildPlan('app-breakdown', 'monthly_app_breakdown', appBreakdownKey);
 
 /** Recalculates the monthly sums from the ledger, and corrects wrong ones. Safe during postings. */
-export function rebuildStatistics(database: Database): Promise<Rebuilt> {
+export function rebuildStatistics(database: Database): Promise<RebuildResult> {
   return rebuildByCreator(database, statisticsPlan);
 }
 
 /** Recalculates the breakdowns from ledger and orders, and corrects wrong sums. Safe during postings. */
-export function rebuildBreakdown(database: Database): Promise<Rebuilt> {
+export function rebuildBreakdown(database: Database): Promise<RebuildResult> {
   return rebuildByCreator(database, breakdownPlan, appBreakdownPlan);
 }

@@ -27,7 +27,7 @@ const readTotalsOfApp = statement(
 );
 const readLines = statement(
   'ledger-lines.page',
-  `SELECT l.kind, l.order_id, l.item_id, l.occurred_at, (extract(epoch FROM l.occurred_at) * 1000000)::bigint AS micros, l.release_id, l.ean,
+  `SELECT l.kind, l.order_id, l.item_id, l.occurred_at, (extract(epoch FROM l.occurred_at) * 1000000)::bigint AS occurred_at_micros, l.release_id, l.ean,
      i.product_type, o.country_code, o.platform, o.client_id, l.units, i.royalty_rate, l.currency, l.revenue::text, l.vat::text, l.royalty::text,
      l.settlement_currency, l.settled_revenue::text, l.settled_vat::text, l.settled_royalty::text,
      l.rate_date, l.rate_from::text, l.rate_to::text
@@ -76,7 +76,7 @@ export class ReadLedgerLines {
         tx.rows<LineRow>(readLines, { ...values, micros: after?.micros, item, kind, limit: limit + 1 }),
       ]);
       const { page, pagination } = this.cursors.page(rows, limit, boundTo, (row) => ({
-        micros: row.micros,
+        micros: row.occurred_at_micros,
         id: `${row.item_id}/${row.kind}`,
       }));
       return {
