@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { addressRule } from './address.rules.js';
-import { hostAndPort, targetUri, targetUrlProblem } from './target-url.rules.js';
+import { hostAndPort, toUri, targetUrlProblem } from './target-url.rules.js';
 
 function policy({ allowLoopback }: { readonly allowLoopback: boolean }) {
   return {
@@ -134,7 +134,7 @@ describe('the URI of a target URL', () => {
     'HTTPS://Hooks.Example.com/%c3%a4?a=%20b&c=/?@:;',
     "https://[2606:4700::1111]:8443/a;b=c/(d)!$&'*+,",
   ])('is unchanged for %s', (url) => {
-    expect(targetUri(url)).toBe(url);
+    expect(toUri(url)).toBe(url);
   });
 
   it.each([
@@ -142,7 +142,7 @@ describe('the URI of a target URL', () => {
     ['https://hooks.example.com/{order}', 'https://hooks.example.com/%7Border%7D'],
     ['https:///hooks.example.com/a', 'https://hooks.example.com/a'],
   ])('for %s is %s', (url, expected) => {
-    expect(targetUri(url)).toBe(expected);
+    expect(toUri(url)).toBe(expected);
   });
 
   it('is not changed by another conversion, and parses to the same URL as the text (WHATWG)', () => {
@@ -152,9 +152,9 @@ describe('the URI of a target URL', () => {
         fc.string({ unit: 'grapheme' }),
         (url, suffix) => {
           const text = url + suffix;
-          const uri = targetUri(text);
+          const uri = toUri(text);
           if (uri === undefined) return;
-          expect(targetUri(uri)).toBe(uri);
+          expect(toUri(uri)).toBe(uri);
           if (URL.canParse(text)) expect(new URL(uri).href).toBe(new URL(text).href);
         },
       ),

@@ -47,7 +47,7 @@ export interface TargetPolicy {
 export function targetUrlProblem(text: string, policy: TargetPolicy): string | undefined {
   const problem = policyProblem(text, policy);
   if (problem !== undefined) return problem;
-  if (targetUri(text) === undefined) return 'must be a URI (RFC 3986); percent-encode all other characters';
+  if (toUri(text) === undefined) return 'must be a URI (RFC 3986); percent-encode all other characters';
   return undefined;
 }
 
@@ -71,7 +71,7 @@ function policyProblem(text: string, policy: TargetPolicy): string | undefined {
  * is one, else as WHATWG normalises it (`https://münchen.example/ä` becomes
  * `https://xn--mnchen-3ya.example/%C3%A4`). Returns undefined if the normalised form is not a URI either.
  */
-export function targetUri(url: string): string | undefined {
+export function toUri(url: string): string | undefined {
   if (uriPattern.test(url)) return url;
   if (!URL.canParse(url)) return undefined;
   const { href } = new URL(url);

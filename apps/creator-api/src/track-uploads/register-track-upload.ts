@@ -1,7 +1,7 @@
 import { uuidv7 } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { Conflict, throwNotFound, ValidationFailed } from '@fulfilment/error-envelope';
-import { GuardedClient, targetUri } from '@fulfilment/guarded-fetch';
+import { GuardedClient, toUri } from '@fulfilment/guarded-fetch';
 import { type Caller, callerKey, FailureThrottle, ResponseWithHeaders } from '@fulfilment/http-service';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -91,7 +91,7 @@ export class RegisterTrackUpload {
   ): Promise<ResponseWithHeaders<RegistrationView>> {
     // The rules apply to the URL as it was sent.
     assertNoUrlProblem(this.client.findUrlProblem(rawUrl));
-    const url = targetUri(rawUrl);
+    const url = toUri(rawUrl);
     if (url === undefined) throw new Error('An allowed URL cannot be written as a URI.');
     // Checks the release and the limits before the host, so that only callers who may upload learn whether a
     // host has a private address. No transaction is open while the host is resolved, so `register` repeats

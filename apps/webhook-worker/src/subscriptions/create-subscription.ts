@@ -1,4 +1,4 @@
-import { targetUri } from '@fulfilment/guarded-fetch';
+import { toUri } from '@fulfilment/guarded-fetch';
 import { uuidv7 } from '@fulfilment/contracts';
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, Forbidden } from '@fulfilment/error-envelope';
@@ -134,7 +134,7 @@ export class CreateSubscription {
       id,
       creator_id: creatorId,
       client_id: clientId,
-      url: targetUri(input.url),
+      url: toUri(input.url),
       events: distinctEvents(input.events),
       secret: this.secrets.seal(input.secret, id),
       api_version: currentApiVersion,

@@ -1,7 +1,7 @@
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { throwNotFound } from '@fulfilment/error-envelope';
 import type { Caller } from '@fulfilment/http-service';
-import { targetUri } from '@fulfilment/guarded-fetch';
+import { toUri } from '@fulfilment/guarded-fetch';
 import { Injectable } from '@nestjs/common';
 import { BulkUpdateRequests } from './bulk-update-requests.js';
 import { changeKeyPair, type KeyState } from './keys/change-key-pair.js';
@@ -96,7 +96,7 @@ export class UpdateSubscription {
       const current = openIfReadable(this.secrets, secret, id);
       return tx.row<SubscriptionRow>(change, {
         id,
-        url: input.url === undefined ? undefined : targetUri(input.url),
+        url: input.url === undefined ? undefined : toUri(input.url),
         events: input.events === undefined ? undefined : distinctEvents(input.events),
         secret: this.newSecret(input.secret, current, id),
         // A secret that cannot be opened cannot sign, so it does not become the previous one.
