@@ -9,24 +9,24 @@ import { mustRun } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
 import { baseImage, type BaseName } from './base-images.ts';
 import type { Engine } from './engine.ts';
-import { softwareBill } from './software-bill.ts';
+import { sbom } from './sbom.ts';
 
 export const apps = ['store-api', 'creator-api', 'auth-server', 'webhook-worker', 'bootstrap'] as const;
 type ImageName = (typeof apps)[number] | 'gateway';
 
 /** Maximum compressed size of what an image adds to its base. */
 const maxCompressedMegabytes = 40;
-const billsDir = join(root, 'dist', 'images');
+const sbomDir = join(root, 'dist', 'images');
 
 /**
- * Builds all images from the working tree, and writes the software bill of each app into `dist/images`.
+ * Builds all images from the working tree, and writes the SBOM of each app into `dist/images`.
  * @param isBuilt whether `dist/apps` has the deployable folders; otherwise the images build them
  */
 export async function buildImages(
   engine: Engine,
   { tag, isBuilt }: { readonly tag: string; readonly isBuilt: boolean },
 ): Promise<void> {
-  mkdirSync(billsDir, { recursive: true });
+  mkdirSync(sbomDir, { recursive: true });
   const { revision, time, version } = await readSourceState();
   const common = { VERSION: version, REVISION: revision };
   const gatewayArgs = { ...common, NGINX_IMAGE: await pinnedBase(engine, 'nginx') };
@@ -43,8 +43,14 @@ export async function buildImages(
     say(`  The image of the gateway has no documentation: ${reasonOf(error)}`);
   }
   for (const app of apps) {
-    await buildImage(engine, { name: app, tag, source: appSource(app, appArgs), folder: '/suite' });
-    writeFileSync(join(billsDir, `${app}.cdx.json`), `${JSON.stringify(softwareBill(app), null, 2)}\n`);
+    const image = await buildImage(engine, {
+      name: app,
+      tag,
+      source: appSource(app, appArgs),
+      folder: '/suite',
+    });
+    const document = sbom(app, { os: 'linux', cpu: await cpuOf(engine, image), libc: 'glibc' });
+    writeFileSync(join(sbomDir, `${app}.cdx.json`), `${JSON.stringify(document, null, 2)}\n`);
   }
   const gatewaySource = [...buildArgs(gatewayArgs), join(root, 'deploy', 'gateway')];
   await buildImage(engine, { name: 'gateway', tag, source: gatewaySource, folder: '/gateway' });
@@ -74,8 +80,8 @@ interface ImagePlan {
   readonly folder: string;
 }
 
-/** Builds an image. @throws Failure if it is too large */
-async function buildImage(engine: Engine, { name, tag, source, folder }: ImagePlan): Promise<void> {
+/** Builds an image, and returns its name. @throws Failure if it is too large */
+async function buildImage(engine: Engine, { name, tag, source, folder }: ImagePlan): Promise<string> {
   const startedAtMs = performance.now();
   const image = `fulfilment/${name}:${tag}`; // as in deploy/compose.yaml
   // The host's network, so that a registry or proxy on this machine can be used.
@@ -87,6 +93,14 @@ async function buildImage(engine: Engine, { name, tag, source, folder }: ImagePl
   );
   if (megabytes > maxCompressedMegabytes)
     throw new Failure(`${image} adds more than ${maxCompressedMegabytes} MB.`);
+  return image;
+}
+
+/** Returns the architecture of an image in the words of npm. */
+async function cpuOf(engine: Engine, image: string): Promise<string> {
+  const format = ['--format', '{{.Architecture}}'];
+  const architecture = (await engine.mustDocker(['image', 'inspect', ...format, image])).trim();
+  return architecture === 'amd64' ? 'x64' : architecture;
 }
 
 /** Returns the size in bytes of a folder of an image, compressed by gzip as a registry stores it. */

@@ -14,7 +14,7 @@ import { removeVerification, verifyImages } from './verify-images.ts';
 
 const help = `npm run images: builds the container images of the suite, with an engine that responds (Docker or compatible).
 
-  npm run images                  build the images, and write the software bill of each app into dist/images
+  npm run images                  build the images, and write the SBOM of each app into dist/images
   npm run images -- --verify      then start the whole suite from them (deploy/compose.yaml), and run the demo against it
   npm run images -- --engine      use a private engine: install it from Debian's packages if it is missing (as root), make
                                   substitutes for base images that cannot be pulled, and remove everything at the end

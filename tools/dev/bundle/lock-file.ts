@@ -5,11 +5,19 @@ import { Failure } from '../failure.ts';
 import { root } from '../settings.ts';
 
 const names = z.record(z.string(), z.string()).optional();
+const platforms = z.union([z.string(), z.array(z.string())]).optional();
 const lockSchema = z.object({
   packages: z.record(
     z.string(),
     z.object({
+      /** Only where it differs from the path: of projects and aliases. */
+      name: z.string().optional(),
       version: z.string().optional(),
+      license: z.string().optional(),
+      /** The only platforms on which the package is installed. */
+      os: platforms,
+      cpu: platforms,
+      libc: platforms,
       /** The project that a workspace link leads to, or the URL of a package. */
       resolved: z.string().optional(),
       link: z.boolean().optional(),
@@ -22,7 +30,7 @@ const lockSchema = z.object({
   ),
 });
 export type LockFile = z.infer<typeof lockSchema>;
-type LockedPackage = LockFile['packages'][string];
+export type LockedPackage = LockFile['packages'][string];
 
 export function readLockFile(): LockFile {
   return lockSchema.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
