@@ -39,30 +39,31 @@ export function predictLatencies(args: readonly string[]): void {
     },
   });
   if (values.help === true) return console.log(help);
-  const amount = (name: Exclude<keyof typeof values, 'help'>, min: number): number =>
+  const readOption = (name: Exclude<keyof typeof values, 'help'>, min: number): number =>
     wholeNumber(name, values[name], min);
+  const ordersPerSecond = readOption('orders', 1);
+  const shipments = readOption('shipments', 0);
+  const eventsPerSecond = readOption('reports', 1) * readOption('replicas', 1);
   const stations = orderStations({
     storeApiMs: processorMs('store-api'),
     postgresMs: processorMs('postgres'),
-    serviceCores: amount('service-cores', 1),
-    databaseCores: amount('database-cores', 1),
-    skuOrdersPerSecond: amount('sku-orders', 0),
+    serviceCores: readOption('service-cores', 1),
+    databaseCores: readOption('database-cores', 1),
+    skuOrdersPerSecond: readOption('sku-orders', 0),
   });
-  for (const line of describeOrders(stations, amount('orders', 1))) console.log(line);
-  const eventsPerSecond = amount('reports', 1) * amount('replicas', 1);
-  const shipments = amount('shipments', 0);
+  for (const line of describeOrders(stations, ordersPerSecond)) console.log(line);
   console.log(`${shipments} shipments at once: applied after ${formatDuration(shipments / eventsPerSecond)}`);
 }
 
 function describeOrders(stations: readonly Station[], perSecond: number): string[] {
-  const { sojournsMs, utilisation, endedAtMs } = simulateOrders(stations, perSecond);
+  const { latenciesMs, utilisation, endedAtMs } = simulateOrders(stations, perSecond);
   const stationLines = stations.map(({ name, servers, serviceMs }) => {
     const busyPercent = Math.round((utilisation[name] ?? 0) * 100);
     return `  ${name}: ${busyPercent} % busy; at most ${Math.floor((servers * 1000) / serviceMs)} a second`;
   });
   return [
     `${perSecond} orders a second:`,
-    `  p50 ${percentile(sojournsMs, 0.5).toFixed(1)} ms, p99 ${percentile(sojournsMs, 0.99).toFixed(1)} ms, without the network and the payment provider`,
+    `  p50 ${percentile(latenciesMs, 0.5).toFixed(1)} ms, p99 ${percentile(latenciesMs, 0.99).toFixed(1)} ms, without the network and the payment provider`,
     `  the last of ${simulatedMs / 1000} s is done after ${formatDuration(endedAtMs / 1000)}`,
     ...stationLines,
   ];

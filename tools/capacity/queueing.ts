@@ -40,7 +40,7 @@ export function simulate(stations: readonly Station[], arrivalsMs: readonly numb
   const endedAtMs = jobs.reduce((latest, { readyAtMs }) => Math.max(latest, readyAtMs), 0);
   return {
     /** Time of each job from its arrival until its last station is done. */
-    sojournsMs: jobs.map(({ arrivedAtMs, readyAtMs }) => readyAtMs - arrivedAtMs),
+    latenciesMs: jobs.map(({ arrivedAtMs, readyAtMs }) => readyAtMs - arrivedAtMs),
     /** Busy share of the servers of each station. */
     utilisation: Object.fromEntries(
       stations.map(({ name, servers }) => [name, (busyMs.get(name) ?? 0) / (servers * endedAtMs)]),

@@ -157,7 +157,7 @@ function predictedMs(rounds: readonly Round[]): readonly number[] {
     databaseCores: 2, // those of the machine of docs/capacity.md
     skuOrdersPerSecond,
   });
-  return simulateOrders(stations, dropDayPerSecond).sojournsMs;
+  return simulateOrders(stations, dropDayPerSecond).latenciesMs;
 }
 
 function processorTimesMs(suite: BenchContext['suite']): Map<string, number> {
