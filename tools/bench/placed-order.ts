@@ -2,10 +2,7 @@ import { type OrderSnapshot, uuidv7 } from '@fulfilment/contracts';
 
 /** Number of releases in the orders and postings of the benchmarks. */
 export const releaseCount = 40;
-/**
- * The UUID of the first release ends with this number, and those of the next releases with the next numbers.
- * The UUIDs of creators end with 1 to 3.
- */
+/** The UUIDs of releases end with consecutive numbers from this one; those of creators end with 1 to 3. */
 const firstReleaseNumber = 4096;
 
 /** An order of two lines, placed now. The index chooses the two releases. */
@@ -33,7 +30,7 @@ export function placedOrder(index: number, creatorId: string): OrderSnapshot {
     updated_at: at,
     currency: 'GBP',
     country_code: 'GB',
-    total_amount: 3 * 2499,
+    total_amount: 3 * 2499 + 350,
     shipping_amount: 350,
     item_count: 3,
     payment: { method: 'card', status: 'pending', charged_at: null, refunded_at: null },
