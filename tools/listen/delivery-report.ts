@@ -1,5 +1,5 @@
 import { isTestEvent } from '@fulfilment/webhook-verifier';
-import type { Arrival } from './receiver.ts';
+import type { ReceivedRequest } from './receiver.ts';
 
 export type DeliveryReport = ReturnType<typeof toReport>;
 
@@ -7,7 +7,7 @@ export type DeliveryReport = ReturnType<typeof toReport>;
  * Returns a delivery as `--json` prints it. If it is not verified, event, id and data are null: they may be
  * forged.
  */
-export function toReport({ at, headers, verification }: Arrival, responseStatus: number) {
+export function toReport({ at, headers, verification }: ReceivedRequest, responseStatus: number) {
   const event = 'event' in verification ? verification.event : undefined;
   const delivery = headers['x-service-delivery'];
   const attempt = Number(headers['x-service-attempt']);

@@ -23,10 +23,10 @@ export async function listen(args: readonly string[]): Promise<void> {
   const receiver = await openReceiver({
     secret,
     port: options.port,
-    respond: (arrival) => {
+    respond: (request) => {
       count += 1;
       const status = responseStatus(count, options.behaviour);
-      const report = toReport(arrival, status);
+      const report = toReport(request, status);
       console.log(options.json ? JSON.stringify(report) : formatLine(report));
       return { status, delayMs: options.behaviour.delayMs };
     },

@@ -1,6 +1,7 @@
+import { jest } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { formatLine, toReport } from './delivery-report.ts';
-import { type PlannedResponse, type Arrival, openReceiver, type Receiver } from './receiver.ts';
+import { type PlannedResponse, type ReceivedRequest, openReceiver, type Receiver } from './receiver.ts';
 
 const secret = 'whsec_test';
 /** More than the five minutes by which a signature's time may differ. */
@@ -24,20 +25,20 @@ function headers(signingSecret: string, atMs = Date.now()): Record<string, strin
 }
 
 describe('the receiver', () => {
-  const arrivals: Arrival[] = [];
+  const requests: ReceivedRequest[] = [];
   let arrived: () => void = () => undefined;
   const receivers: Receiver[] = [];
   afterEach(async () => {
     for (const receiver of receivers.splice(0)) await receiver.stop();
-    arrivals.splice(0);
+    requests.splice(0);
   });
 
   async function open(planned: PlannedResponse = { status: 204, delayMs: 0 }, port = 0): Promise<Receiver> {
     const receiver = await openReceiver({
       secret,
       port,
-      respond: (arrival) => {
-        arrivals.push(arrival);
+      respond: (request) => {
+        requests.push(request);
         arrived();
         return planned;
       },
@@ -51,7 +52,7 @@ describe('the receiver', () => {
   it('reports a verified delivery with its data', async () => {
     const { url } = await open();
     expect((await post(url, secret)).status).toBe(204);
-    expect(arrivals.map((arrival) => toReport(arrival, 204))).toEqual([
+    expect(requests.map((request) => toReport(request, 204))).toEqual([
       {
         at: expect.stringMatching(/Z$/),
         event: 'order.created',
@@ -74,7 +75,7 @@ describe('the receiver', () => {
   ])('reports a request as %s and uses nothing of its content', async (code, signingSecret, skewMs) => {
     const { url } = await open();
     await post(url, signingSecret, Date.now() + skewMs);
-    const report = arrivals.map((arrival) => toReport(arrival, 204))[0];
+    const report = requests.map((request) => toReport(request, 204))[0];
     // words: `refusal` is a public member of the report
     expect(report).toMatchObject({ verified: false, refusal: code, event: null, id: null, data: null });
     expect(report === undefined ? '' : formatLine(report)).toContain(`NOT VERIFIED (${code})`);
@@ -83,6 +84,22 @@ describe('the receiver', () => {
   it('responds with the planned status', async () => {
     const { url } = await open({ status: 503, delayMs: 0 });
     expect((await post(url, secret)).status).toBe(503);
+  });
+
+  it('responds with 500 and continues if its caller fails', async () => {
+    const print = jest.spyOn(console, 'error').mockReturnValue();
+    const receiver = await openReceiver({
+      secret,
+      port: 0,
+      respond: () => {
+        throw new Error('the caller failed');
+      },
+    });
+    receivers.push(receiver);
+    for (let attempt = 1; attempt <= 2; attempt++)
+      expect((await post(receiver.url, secret)).status).toBe(500);
+    expect(print).toHaveBeenCalledWith(expect.stringContaining('the caller failed'));
+    print.mockRestore();
   });
 
   it('stops at once, even while a delayed response is pending', async () => {
@@ -131,12 +148,12 @@ describe('the line of a delivery', () => {
   });
 
   it('contains no control characters of an unverified header', () => {
-    const arrival = {
+    const request = {
       at: new Date(),
       headers: { 'x-service-delivery': '\u001b[2J\u202e', 'x-service-attempt': 'NaN' },
       verification: { error: 'missing_signature' },
     } as const;
-    const line = formatLine(toReport(arrival, 204));
+    const line = formatLine(toReport(request, 204));
     expect(line).not.toMatch(/\p{Cc}|\p{Cf}/u);
     expect(line).toContain('attempt -');
   });

@@ -7,10 +7,10 @@ import {
 } from '@fulfilment/webhook-verifier';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { Failure } from '../dev/failure.ts';
+import { Failure, reasonOf } from '../dev/failure.ts';
 
 /** A request to the receiver, with the result of its verification. */
-export interface Arrival {
+export interface ReceivedRequest {
   readonly at: Date;
   readonly headers: IncomingHttpHeaders;
   readonly verification: { readonly event: ReceivedEvent } | { readonly error: WebhookVerificationErrorCode };
@@ -26,7 +26,7 @@ export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 /**
  * Starts a webhook endpoint on this machine.
  * @param options.port 0 takes a free one
- * @param options.respond called with each request before its response
+ * @param options.respond called with each request before its response; if it throws, the response is 500
  * @throws Failure when the port is taken
  */
 export async function openReceiver(options: {
@@ -34,27 +34,30 @@ export async function openReceiver(options: {
   readonly port: number;
   /** The address to listen on; by default only this machine can connect. */
   readonly host?: string;
-  readonly respond: (arrival: Arrival) => PlannedResponse;
+  readonly respond: (request: ReceivedRequest) => PlannedResponse;
 }) {
   const { secret, port, respond, host } = options;
   const waiting = new Set<NodeJS.Timeout>();
   const server = createServer((request, response) => {
-    buffer(request).then(
-      (body) => {
-        const { headers } = request;
-        const { status, delayMs } = respond({
-          at: new Date(),
-          headers,
-          verification: verify(headers, body, secret),
-        });
-        const timer = setTimeout(() => {
-          waiting.delete(timer);
-          response.writeHead(status).end();
-        }, delayMs);
-        waiting.add(timer);
-      },
-      () => response.destroy(), // the sender went away
-    );
+    const receive = (body: Buffer): void => {
+      const { headers } = request;
+      const { status, delayMs } = respond({
+        at: new Date(),
+        headers,
+        verification: verify(headers, body, secret),
+      });
+      const timer = setTimeout(() => {
+        waiting.delete(timer);
+        response.writeHead(status).end();
+      }, delayMs);
+      waiting.add(timer);
+    };
+    buffer(request)
+      .then(receive, () => response.destroy()) // the sender went away
+      .catch((error: unknown) => {
+        console.error(reasonOf(error));
+        response.writeHead(500).end();
+      });
   });
   const listening = await listen(server, port, host).catch((error: Error) => {
     throw listenFailure(error, port);
@@ -68,7 +71,7 @@ export async function openReceiver(options: {
   };
 }
 
-function verify(headers: IncomingHttpHeaders, body: Buffer, secret: string): Arrival['verification'] {
+function verify(headers: IncomingHttpHeaders, body: Buffer, secret: string): ReceivedRequest['verification'] {
   try {
     return { event: verifyWebhook({ headers, body }, { secrets: [secret] }) };
   } catch (error) {
