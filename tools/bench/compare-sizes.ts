@@ -62,7 +62,12 @@ export function pagesPerRequest({ before, after, idle }: Reads, requests: BySize
 
 /** Compares the speed of a path. @param pages pages that PostgreSQL read per request, from memory or disk */
 export function growthFigures(name: string, rounds: Rounds, pages?: BySize<number>): Figure[] {
-  const speed = ratio(name, rounds, { of: 'large', to: 'small' }, { atLeast: 1 / maxSlowdown });
+  const speed = ratio(
+    name,
+    rounds,
+    { numerator: 'large', denominator: 'small' },
+    { atLeast: 1 / maxSlowdown },
+  );
   if (pages === undefined) return [speed];
   return [
     speed,

@@ -117,16 +117,21 @@ export async function measurePrepared(
   }
 }
 
-/** The ratio of the variant `of` to the variant `to`. */
+/** Names of the variants of a ratio. */
 interface Ratio {
-  readonly of: string;
-  readonly to: string;
+  readonly numerator: string;
+  readonly denominator: string;
 }
 
 /** Compares two throughputs round by round, since absolute figures vary with the load of the machine. */
-export function ratio(name: string, rounds: Rounds, { of, to }: Ratio, target?: Target): Figure {
-  const base = rounds[to] ?? [];
-  const ratios = (rounds[of] ?? []).map(
+export function ratio(
+  name: string,
+  rounds: Rounds,
+  { numerator, denominator }: Ratio,
+  target?: Target,
+): Figure {
+  const base = rounds[denominator] ?? [];
+  const ratios = (rounds[numerator] ?? []).map(
     ({ perSecond }, round) => perSecond / (base[round]?.perSecond ?? Number.NaN),
   );
   return figure(name, ratios, 'x', target);
@@ -136,11 +141,11 @@ export function ratio(name: string, rounds: Rounds, { of, to }: Ratio, target?: 
 export function ratioPerCpuSecond(
   name: string,
   rounds: Rounds,
-  { of, to }: Ratio,
+  { numerator, denominator }: Ratio,
   target?: Target,
 ): Figure[] {
-  const base = rounds[to] ?? [];
-  const ratios = (rounds[of] ?? []).flatMap(({ cpuUs }, round) => {
+  const base = rounds[denominator] ?? [];
+  const ratios = (rounds[numerator] ?? []).flatMap(({ cpuUs }, round) => {
     const baseUs = base[round]?.cpuUs;
     return cpuUs === undefined || baseUs === undefined ? [] : [baseUs / cpuUs];
   });
@@ -152,8 +157,8 @@ export function comparisonFigures(name: string, rounds: Rounds, variants: Ratio,
   return [
     ratio(name, rounds, variants, target),
     ...ratioPerCpuSecond('  the same by processor time', rounds, variants),
-    ...absoluteFigures(rounds, variants.to),
-    ...absoluteFigures(rounds, variants.of),
+    ...absoluteFigures(rounds, variants.denominator),
+    ...absoluteFigures(rounds, variants.numerator),
   ];
 }
 

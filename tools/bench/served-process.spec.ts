@@ -12,7 +12,7 @@ describe('a server under measurement', () => {
     const benchmark = `
       const { ServedProcess } = await import(${JSON.stringify(file)});
       const server = new ServedProcess(['--eval', ${JSON.stringify(server)}], {});
-      console.log(await server.firstLine());
+      console.log(await server.waitForFirstLine());
       server.pause(); // so that it cannot notice that the benchmark has ended
       process.exit(1);`;
     const { output } = await runProgram(process.execPath, ['--input-type=module', '--eval', benchmark]);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
+import { eachLine } from '../dev/run-program.ts';
 import { root, toolArguments } from '../dev/settings.ts';
 import { treeCpuMs } from '../dev/supervisor/process-tree.ts';
 import type { PausableServer } from './rounds.ts';
@@ -43,7 +43,7 @@ export class ServedProcess implements PausableServer {
     this.child.once('exit', () => running.delete(this.child));
     for (const stream of [this.child.stdout, this.child.stderr]) {
       if (stream === null) continue;
-      createInterface(stream).on('line', (line) => {
+      eachLine(stream, (line) => {
         if (stream === this.child.stdout) this.printedFirst ??= line;
         this.lastLines.push(line);
         if (this.lastLines.length > shownLineCount) this.lastLines.shift();
@@ -51,14 +51,14 @@ export class ServedProcess implements PausableServer {
     }
   }
 
-  /** Returns the first line that it prints. */
-  async firstLine(): Promise<string> {
+  /** Waits for the first line that it prints, and returns it. */
+  async waitForFirstLine(): Promise<string> {
     return this.poll(() => Promise.resolve(this.printedFirst));
   }
 
   /** Returns the origin of a server that prints its port as JSON. */
   async origin(): Promise<string> {
-    return `http://127.0.0.1:${portLine.parse(JSON.parse(await this.firstLine())).port}`;
+    return `http://127.0.0.1:${portLine.parse(JSON.parse(await this.waitForFirstLine())).port}`;
   }
 
   /** Waits until a GET of the URL succeeds. @returns seconds since the process started */

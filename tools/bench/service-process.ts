@@ -115,18 +115,18 @@ export class ServiceProcess implements PausableServer {
 
   /** Processor time of all processes so far, in ms; undefined if the system does not report it. */
   cpuMs(): number | undefined {
-    const times = [...this.processes.values()].map((process) => process.cpuMs() ?? Number.NaN);
+    const times = [...this.processes.values()].map((server) => server.cpuMs() ?? Number.NaN);
     const sum = times.reduce((total, ms) => total + ms, 0);
     return Number.isNaN(sum) ? undefined : sum;
   }
 
   /** Pauses all processes. */
   pause(): void {
-    for (const process of this.processes.values()) process.pause();
+    for (const server of this.processes.values()) server.pause();
   }
 
   resume(): void {
-    for (const process of this.processes.values()) process.resume();
+    for (const server of this.processes.values()) server.resume();
   }
 
   /** Peak memory of the first process; empty if the system does not report it. */
@@ -135,7 +135,7 @@ export class ServiceProcess implements PausableServer {
     return memory === undefined ? [] : [figure('peak memory', [memory], 'MB', { atMost: 250 })];
   }
 
-  /** Returns an access token that is valid for longer than the measurement. */
+  /** Returns an access token that is valid for an hour. */
   token(claims: Readonly<Record<string, string>>): Promise<string> {
     const exp = Math.floor(Date.now() / 1000) + accessTokenLifetimeSeconds;
     return this.tokens.token({ ...claims, exp });
@@ -150,7 +150,7 @@ export class ServiceProcess implements PausableServer {
   }
 
   async stopProcesses(): Promise<void> {
-    await Promise.all([...this.processes.values()].map((process) => process.stop()));
+    await Promise.all([...this.processes.values()].map((server) => server.stop()));
   }
 
   async stop(): Promise<void> {

@@ -96,7 +96,7 @@ async function compare(
       context.rounds,
     ),
   );
-  const pair = { of: 'during', to: 'without' };
+  const pair = { numerator: 'during', denominator: 'without' };
   return comparisonFigures(`${name} during a snapshot, ratio to without`, rounds, pair, target);
 }
 

@@ -45,14 +45,14 @@ export async function benchTraces(context: BenchContext): Promise<readonly Figur
       ...ratioPerCpuSecond(
         'POST order by processor time with a tenth of the traces, ratio to none',
         rounds,
-        { of: 'tenth', to: 'off' },
+        { numerator: 'tenth', denominator: 'off' },
         { atLeast: 0.95 },
       ),
       ...ratioPerCpuSecond('POST order by processor time with all traces, ratio to none', rounds, {
-        of: 'all',
-        to: 'off',
+        numerator: 'all',
+        denominator: 'off',
       }),
-      ratio('POST order with all traces, ratio to none', rounds, { of: 'all', to: 'off' }),
+      ratio('POST order with all traces, ratio to none', rounds, { numerator: 'all', denominator: 'off' }),
       ...Object.keys(servers).flatMap((name) => absoluteFigures(rounds, name)),
     ];
   } finally {

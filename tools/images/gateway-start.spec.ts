@@ -100,10 +100,10 @@ describe('the gateway that start.sh starts', () => {
     ['a missing certificate', { GATEWAY_CERTIFICATE: '/missing' }, 'the file /missing cannot be read'],
     ['a read-only directory', { GATEWAY_RUN_DIR: '/proc' }, '/proc is not writable'],
   ])('stops with status 78 and a message for %s', async (_case, changes, message) => {
-    const process = start(changes);
+    const gateway = start(changes);
     let written = '';
-    process.stderr?.setEncoding('utf8').on('data', (text: string) => (written += text));
-    const [code] = await once(process, 'close');
+    gateway.stderr?.setEncoding('utf8').on('data', (text: string) => (written += text));
+    const [code] = await once(gateway, 'close');
     expect(code).toBe(78);
     expect(written).toContain(message);
   });

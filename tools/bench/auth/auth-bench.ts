@@ -48,8 +48,8 @@ async function createCallers(context: BenchContext, server: ServiceProcess): Pro
 
 async function compareWithBaseline(context: BenchContext, authServer: CalledServer): Promise<Figure[]> {
   const server = ServedProcess.script('auth/bare-provider.ts', {}, String(callerCount));
-  const bare = { server, callers: new TokenCallers(parseBareServer(await server.firstLine())) };
-  const pair = { of: 'auth-server', to: 'bare' };
+  const bare = { server, callers: new TokenCallers(parseBareServer(await server.waitForFirstLine())) };
+  const pair = { numerator: 'auth-server', denominator: 'bare' };
   try {
     const servers = { bare, 'auth-server': authServer };
     const refresh = await measure(context, servers, 'refresh');
@@ -110,8 +110,18 @@ async function compareBoth(
   const refresh = await measure(context, servers, 'refresh');
   const introspect = await measure(context, servers, 'introspect');
   return [
-    ratio(`refresh ${condition}, ratio to without`, refresh, { of: 'grown', to: 'fresh' }, target),
-    ratio(`introspection ${condition}, ratio to without`, introspect, { of: 'grown', to: 'fresh' }, target),
+    ratio(
+      `refresh ${condition}, ratio to without`,
+      refresh,
+      { numerator: 'grown', denominator: 'fresh' },
+      target,
+    ),
+    ratio(
+      `introspection ${condition}, ratio to without`,
+      introspect,
+      { numerator: 'grown', denominator: 'fresh' },
+      target,
+    ),
   ];
 }
 

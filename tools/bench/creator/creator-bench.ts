@@ -40,7 +40,7 @@ async function compareProjection(context: BenchContext, creatorApi: Projector): 
     BENCH_QUEUE: queue,
   });
   try {
-    await server.firstLine();
+    await server.waitForFirstLine();
     const projectors = [{ name: 'bare', queue, data, server }, creatorApi];
     const { created, paid } = await context.step('Projection', () => measureProjection(context, projectors));
     const rows = { bare: await data.countProjected(), creatorApi: await creatorApi.data.countProjected() };
@@ -57,7 +57,12 @@ function projectionFigures(title: string, rounds: Rounds): Figure[] {
   const samples = rounds['creator-api'] ?? [];
   const perCpuSecond = samples.flatMap(({ cpuUs }) => (cpuUs === undefined ? [] : [1_000_000 / cpuUs]));
   return [
-    ratio(`${title} projected, ratio to bare`, rounds, { of: 'creator-api', to: 'bare' }, { atLeast: 0.5 }),
+    ratio(
+      `${title} projected, ratio to bare`,
+      rounds,
+      { numerator: 'creator-api', denominator: 'bare' },
+      { atLeast: 0.5 },
+    ),
     ...(perCpuSecond.length === 0
       ? []
       : [figure(`${title} projected per second of processor time`, perCpuSecond, '/s', { atLeast: 2_000 })]),
@@ -86,7 +91,7 @@ async function compareReads(
   });
   const token = await creator.token({ org_id: organisation, org_role: 'owner' });
   const send = requestSender(creator.origin, { authorization: `Bearer ${token}` });
-  // 40 days ago was an earlier month on every day of a month.
+  // 40 days ago is always in an earlier month.
   const pastMonth = new Date(Date.now() - 40 * dayMs).toISOString().slice(0, 7);
   const api = '/creator/api/v1';
   const paths: Record<string, (id: string) => string> = {

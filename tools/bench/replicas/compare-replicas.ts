@@ -16,7 +16,7 @@ type StartReplicas = (context: BenchContext, name: string, replicas: number) => 
 
 const replicaCount = 4;
 
-/** Starts further processes until the service has `replicas`. */
+/** Starts processes until the service has this number of replicas. */
 export async function addReplicas(service: ServiceProcess, replicas: number): Promise<void> {
   while (service.origins.length < replicas) await service.startReplica();
 }
@@ -37,12 +37,11 @@ export async function compareReplicas(
     started.push(replicaSet);
     return replicaSet;
   };
-  const comparison = compareSets(context, serviceName, startSet);
-  // Both sets are ended, even after an error. The error of the comparison takes precedence over later ones.
-  const [compared] = await Promise.allSettled([comparison]);
-  const ended = await Promise.allSettled(started.map(endSet));
-  for (const result of [compared, ...ended]) if (result.status === 'rejected') throw result.reason;
-  return comparison;
+  try {
+    return await compareSets(context, serviceName, startSet);
+  } finally {
+    await Promise.all(started.map(endSet));
+  }
 }
 
 async function compareSets(
@@ -70,7 +69,7 @@ async function compareSets(
         context.rounds,
       ),
     );
-    const pair = { of: 'four replicas', to: 'one replica' };
+    const pair = { numerator: 'four replicas', denominator: 'one replica' };
     const name = `${work}, four replicas, ratio to one`;
     figures.push(...comparisonFigures(name, rounds, pair, { atLeast: 0.9 }));
   }

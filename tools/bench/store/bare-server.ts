@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import pg from 'pg';
 import { listenAndPrintPort } from '../listen-and-print-port.ts';
 
-// The baseline, in a separate process: node:http and pg, with prepared statements that write the rows that
-// store-api writes, and responses of the same size. It writes and settles an order in two transactions of
-// several statements, or with /orders-at-once in one statement; store-api uses one statement for each of the
-// two (ADR 45). It has no tokens, quotas, checks, published messages or logs, and writes neither the movement
-// nor the message of a limited edition. Each order has 3 pieces for 2499 each, and shipping for 350: 7847.
+// The baseline, in a separate process: node:http and pg with prepared statements. It writes the rows that
+// store-api writes, and its responses have the same size. It writes and settles an order in two transactions
+// of several statements, or at /orders-at-once in one statement; store-api uses one statement for each of the
+// two (ADR 45). It omits tokens, quotas, checks, published messages, logs, and the stock movement and message
+// of a limited edition. Each order has 3 pieces for 2499 each, and shipping for 350: 7847 in total.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 

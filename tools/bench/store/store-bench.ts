@@ -70,7 +70,7 @@ async function compareWithBaseline(
           ],
           context,
         );
-        const pair = { of: 'store-api', to: 'bare' };
+        const pair = { numerator: 'store-api', denominator: 'bare' };
         figures.push(...comparisonFigures(`${name}, ratio to bare`, rounds, pair, { atLeast }));
         if (p99Ms === undefined) return;
         const perSecond = median((rounds['store-api'] ?? []).map((sample) => sample.perSecond)) / 2;

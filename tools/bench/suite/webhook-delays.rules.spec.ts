@@ -11,7 +11,7 @@ const delivery = (orderId: string, arrivedAtMs: number) => ({
 });
 
 describe('delaysOfWebhooks', () => {
-  it('returns the time from each response to its delivery, in the order of the orders', () => {
+  it('returns the time from each response to its delivery, in the sequence in which the orders were given', () => {
     expect(delaysOfWebhooks(orders, [delivery('ord_2', 207), delivery('ord_1', 103)])).toEqual([3, 7]);
   });
 

@@ -10,8 +10,8 @@ const bareDeliveriesPerSample = 4 * deliveriesPerSample;
 
 /** Starts the process of bare-sender.ts. */
 export async function startBareSender(receiver: ReceiverProcess) {
-  const process = ServedProcess.script('webhooks/bare-sender.ts');
-  const origin = await process.origin();
+  const server = ServedProcess.script('webhooks/bare-sender.ts');
+  const origin = await server.origin();
   return {
     /** Signs and posts bodies like those of the worker, to the same subscribers. */
     send: async (worker: DeliveringWorker): Promise<Sample> => {
@@ -19,11 +19,11 @@ export async function startBareSender(receiver: ReceiverProcess) {
       const events = copiesOfEvent(sampleBody, bareDeliveriesPerSample, worker.subscribers);
       const deliveries = events.map(({ body, subscriber }) => ({ path: subscriber.path, body }));
       await call(origin, 'PUT', JSON.stringify({ origin: receiver.origin, deliveries }));
-      const sample = await measureWork(bareDeliveriesPerSample, process, () => call(origin, 'POST'));
+      const sample = await measureWork(bareDeliveriesPerSample, server, () => call(origin, 'POST'));
       await receiver.takeExactly(events);
       return sample;
     },
-    stop: () => process.stop(),
+    stop: () => server.stop(),
   };
 }
 

@@ -19,15 +19,15 @@ export type OutboxSender = Awaited<ReturnType<typeof startOutboxSender>>;
 export async function startOutboxSender(context: BenchContext, namespace: string, database: string) {
   const databaseUrl = await createEmptyDatabase(context.stores.postgres, database);
   const program = join(root, 'libs', 'messaging', 'dist', 'testing', 'outbox-sender.js');
-  const process = new ServedProcess([program], {
+  const server = new ServedProcess([program], {
     DATABASE_URL: databaseUrl,
     RABBITMQ_URL: context.stores.rabbitmq,
     RABBITMQ_NAMESPACE: namespace,
   });
-  const pool = new Pool(await process.origin(), { connections: maxConcurrent });
+  const pool = new Pool(await server.origin(), { connections: maxConcurrent });
   return {
     databaseUrl,
-    process,
+    server,
     /**
      * Commits an `order.created` of each order in one transaction.
      * @returns the time of the commit in ms since 1970, and the processor time of the process until then
@@ -40,7 +40,7 @@ export async function startOutboxSender(context: BenchContext, namespace: string
     },
     stop: async (): Promise<void> => {
       await pool.close();
-      await process.stop();
+      await server.stop();
     },
   };
 }

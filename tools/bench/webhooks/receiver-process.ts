@@ -27,16 +27,16 @@ export type Received = z.output<typeof received>[number];
 /** The process of receiver.ts, which receives the deliveries of all subscribers. */
 export class ReceiverProcess {
   readonly origin: string;
-  private readonly process: ServedProcess;
+  private readonly server: ServedProcess;
 
   static async start(): Promise<ReceiverProcess> {
-    const process = ServedProcess.script('webhooks/receiver.ts');
-    return new ReceiverProcess(await process.origin(), process);
+    const server = ServedProcess.script('webhooks/receiver.ts');
+    return new ReceiverProcess(await server.origin(), server);
   }
 
-  private constructor(origin: string, process: ServedProcess) {
+  private constructor(origin: string, server: ServedProcess) {
     this.origin = origin;
-    this.process = process;
+    this.server = server;
   }
 
   /** Resolves when `count` deliveries have arrived since the last `take`. */
@@ -75,6 +75,6 @@ export class ReceiverProcess {
   }
 
   stop(): Promise<void> {
-    return this.process.stop();
+    return this.server.stop();
   }
 }

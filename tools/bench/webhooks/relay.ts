@@ -31,7 +31,7 @@ export async function benchRelay(context: BenchContext, channel: ConfirmChannel)
       ],
       context.rounds,
     );
-    const pair = { of: 'relay', to: 'confirms' };
+    const pair = { numerator: 'relay', denominator: 'confirms' };
     return comparisonFigures('outbox relay, ratio to batched publisher confirms', rounds, pair, {
       atLeast: 0.6,
     });
@@ -88,7 +88,7 @@ async function measureRelay(
   const isEmpty = async () => (await outbox.query('SELECT FROM outbox LIMIT 1')).rowCount === 0;
   await eventually(isEmpty, timeoutMs, 'the outbox is empty', pollIntervalMs);
   const elapsedMs = performance.timeOrigin + performance.now() - commit.committed_at_ms;
-  const sample = makeSample(relayedPerSample, elapsedMs, [commit.cpu_ms, sender.process.cpuMs()]);
+  const sample = makeSample(relayedPerSample, elapsedMs, [commit.cpu_ms, sender.server.cpuMs()]);
   await purge(channel);
   return sample;
 }

@@ -82,9 +82,9 @@ function compareRates(name: string, rounds: Rounds, variant: string): Figure[] {
     ...ratioPerCpuSecond(
       `${name} by processor time, ratio to bare undici`,
       rounds,
-      { of: variant, to: 'bare' },
+      { numerator: variant, denominator: 'bare' },
       { atLeast: 0.25 },
     ),
-    ratio('  the same by throughput', rounds, { of: variant, to: 'bare' }),
+    ratio('  the same by throughput', rounds, { numerator: variant, denominator: 'bare' }),
   ];
 }

@@ -25,5 +25,10 @@ export async function benchWindows(
     context.rounds,
   );
   const name = 'deliveries to one receiver with 100 ms latency, ratio to at most eight at a time';
-  return comparisonFigures(name, rounds, { of: 'adaptive window', to: 'eight at a time' }, { atLeast: 3 });
+  return comparisonFigures(
+    name,
+    rounds,
+    { numerator: 'adaptive window', denominator: 'eight at a time' },
+    { atLeast: 3 },
+  );
 }
