@@ -1,5 +1,5 @@
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { Failure } from '../dev/failure.ts';
-import type { ServiceName } from '../dev/ports.ts';
 import type { Figure } from './figures.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { accessTokenLifetimeSeconds } from '@fulfilment/contracts';
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { freePort } from '@fulfilment/testing/free-port';
 import { tokenMaker, type TokenMaker } from '@fulfilment/testing/token-maker';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { ServiceName } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { mallocSettings, nodeArguments } from '../dev/services/services.ts';
 import { root } from '../dev/settings.ts';

@@ -1,6 +1,6 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { z } from 'zod';
 import { seededRandom } from '../demo/random.ts';
-import { serviceNames } from '../dev/ports.ts';
 
 const service = z.enum(serviceNames);
 const replica = z.union([z.literal(1), z.literal(2)]);

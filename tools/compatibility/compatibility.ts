@@ -1,9 +1,9 @@
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { unlimited } from '../bench/bench-context.ts';
 import { buildAll } from '../dev/build.ts';
 import { runMain } from '../dev/failure.ts';
-import { serviceNames, type ServiceName } from '../dev/ports.ts';
 import { Progress, say } from '../dev/output/progress.ts';
 import { inSeparateSuite } from '../dev/separate-suite.ts';
 import { readSeparateSettings, root } from '../dev/settings.ts';

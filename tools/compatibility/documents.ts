@@ -1,7 +1,7 @@
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type ServiceName, serviceNames } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { httpBreaks } from './http-changes.ts';

@@ -1,5 +1,5 @@
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import { alignColumns } from '../dev/output/align-columns.ts';
-import { type ServiceName, serviceNames } from '../dev/ports.ts';
 
 const columns = ['HTTP', 'messages', 'schema', 'mixed'] as const;
 export type Column = (typeof columns)[number];

@@ -1,4 +1,4 @@
-import type { ServiceName } from '../dev/ports.ts';
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { rollOut } from './roll-out.ts';
 
 /** A fake suite that records changes, and whose load fails after one of them. */

@@ -1,4 +1,4 @@
-import type { ServiceName } from '../dev/ports.ts';
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { reasonOf } from '../dev/failure.ts';
 
 /** Steps of a roll-out in a suite that runs the last release. */

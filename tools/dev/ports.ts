@@ -1,9 +1,6 @@
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { connect, createServer } from 'node:net';
 import { Failure } from './failure.ts';
-
-/** Services in the order in which their ports follow the base port. */
-export const serviceNames = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
-export type ServiceName = (typeof serviceNames)[number];
 
 export interface Ports {
   readonly gateway: number;

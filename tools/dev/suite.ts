@@ -1,3 +1,4 @@
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import { type Certificates, certificatesIn } from '@fulfilment/testing/certificates';
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -15,14 +16,7 @@ import { Failure, reasonOf } from './failure.ts';
 import { checkGatewayPort, prepareGateway } from './gateway/gateway.ts';
 import { followFile, LogFiles } from './output/logs.ts';
 import { bareStack, operatorAccess } from './services/addresses.ts';
-import {
-  portsFrom,
-  type Ports,
-  type ServiceName,
-  serviceNames,
-  withFreeDependencyPorts,
-  withFreeServicePorts,
-} from './ports.ts';
+import { portsFrom, type Ports, withFreeDependencyPorts, withFreeServicePorts } from './ports.ts';
 import { Progress, type Say } from './output/progress.ts';
 import { stopRunningPrograms } from './run-program.ts';
 import { type Secrets, readOrCreateSecrets } from './state/secrets.ts';

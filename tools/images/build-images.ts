@@ -1,3 +1,4 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { baseImage, type BaseName } from './base-images.ts';
 import type { Engine } from './engine.ts';
 import { sbom } from './sbom.ts';
 
-export const apps = ['store-api', 'creator-api', 'auth-server', 'webhook-worker', 'bootstrap'] as const;
+export const apps = [...serviceNames, 'bootstrap'] as const;
 type ImageName = (typeof apps)[number] | 'gateway';
 
 /** Maximum compressed size of what an image adds to its base. */

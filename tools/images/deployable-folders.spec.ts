@@ -1,3 +1,4 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -5,7 +6,6 @@ import { runProgram } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 
 const maxBytes = 45_000_000;
-const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
 const folderOf = (app: string): string => join(root, 'dist', 'apps', app);
 
 /** Paths of all files and links below a folder. Does not follow links. */
@@ -33,7 +33,7 @@ function withoutPackages(packages: readonly string[]): string[] {
 const httpStack = ['@nestjs/core', '@nestjs/platform-express', 'express', 'class-validator'];
 
 /** The folders that the images contain (tools/dev/bundle/bundle.ts). */
-describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) => {
+describe.each([...serviceNames, 'bootstrap'])('the deployable folder of %s', (app) => {
   const files = filesBelow(folderOf(app));
 
   it('has no source map, type declaration, test, lock file or package for development', () => {
@@ -72,7 +72,7 @@ describe.each([...services, 'bootstrap'])('the deployable folder of %s', (app) =
   });
 });
 
-describe.each(services)('the programs of %s', (app) => {
+describe.each(serviceNames)('the programs of %s', (app) => {
   const run = (...args: string[]) =>
     runProgram(process.execPath, args, {
       cwd: join(folderOf(app), 'apps', app),

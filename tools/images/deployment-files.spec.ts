@@ -1,8 +1,8 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { serviceNames } from '../dev/ports.ts';
 import { root } from '../dev/settings.ts';
 import { referenceOf } from '../kubernetes/workloads.fixture.ts';
 import { baseImage, baseNames } from './base-images.ts';

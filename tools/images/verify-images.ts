@@ -1,3 +1,4 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { freePort } from '@fulfilment/testing/free-port';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,6 @@ import { Agent, request } from 'undici';
 import type { OperatorAccess } from '../ops/operator-access.ts';
 import { eventually } from '../dev/eventually.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
-import { serviceNames } from '../dev/ports.ts';
 import { Progress, type Say } from '../dev/output/progress.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { toolArguments } from '../dev/settings.ts';

@@ -18,13 +18,13 @@ function exampleOf(file: string) {
 
 describe('the example of RabbitMQ', () => {
   it.each(storeUsers)('gives %s the permissions of the reference', (user) => {
-    const { configure, write, read, publishes, binds } = brokerPermissions(user, 'suite');
+    const { configure, write, read, topicWrite, topicRead } = brokerPermissions(user, 'suite');
     const example = exampleOf('rabbitmq.yaml');
     expect(example.get(`Permission ${user}`)?.permissions).toEqual({ configure, write, read });
     expect(example.get(`TopicPermission ${user}`)?.permissions).toEqual({
       exchange: factsExchangeOf('suite'),
-      write: publishes,
-      read: binds,
+      write: topicWrite,
+      read: topicRead,
     });
   });
 });

@@ -1,4 +1,4 @@
-import { serviceNames } from '../dev/ports.ts';
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { grafanaDashboard, type Panel } from './grafana.ts';
 import { orderToWebhookRows } from './order-to-webhook-panels.ts';
 import { serviceRows } from './service-panels.ts';

@@ -1,4 +1,4 @@
-import type { ServiceName } from '../dev/ports.ts';
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import type { Panel } from './grafana.ts';
 import { age, charges, increase, oldestDueDelivery, perSecond, quantile, withAlert } from './panel-shapes.ts';
 

@@ -1,5 +1,5 @@
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import type { Panel } from './grafana.ts';
-import type { ServiceName } from '../dev/ports.ts';
 import { ownPanels } from './own-panels.ts';
 import { age, deadLetters, messagesHandled, perSecond, queueBacklog, withAlert } from './panel-shapes.ts';
 

@@ -1,8 +1,8 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
-import { serviceNames } from '../dev/ports.ts';
 import { root } from '../dev/settings.ts';
 import { table } from './markdown.ts';
 

@@ -13,8 +13,8 @@ export function permissionsReference(): string {
   const exchange = factsExchangeOf(namespace);
   return `# Users of RabbitMQ and Redis
 
-Each service has its own user in both stores. A user can access only the queues and keys of its service (ADR 23). \`npm start\` and \`deploy/compose.yaml\` create these users.
-In other environments, run the commands below with a password of your own for each user. Then set \`RABBITMQ_URL\` and \`REDIS_URL\` of the service to URLs with that user. If
+Each service has its own user in RabbitMQ and in Redis. A user can access only the queues and keys of its service (ADR 23). \`npm start\` and \`deploy/compose.yaml\` create these users.
+In other environments, run the commands below with a different password for each user. Then set \`RABBITMQ_URL\` and \`REDIS_URL\` of the service to URLs with that user. If
 \`RABBITMQ_NAMESPACE\` or \`WEBHOOK_QUEUE_PREFIX\` differs from its default, change the patterns accordingly.
 
 ## RabbitMQ
@@ -44,13 +44,13 @@ ${storeUsers
 }
 
 function brokerCommands(user: StoreUser): string {
-  const { configure, write, read, publishes, binds } = brokerPermissions(user, namespace);
+  const { configure, write, read, topicWrite, topicRead } = brokerPermissions(user, namespace);
   return `### ${user}
 
 \`\`\`sh
 rabbitmqctl add_user ${user} PASSWORD
 rabbitmqctl set_permissions ${user} '${configure}' '${write}' '${read}'
-rabbitmqctl set_topic_permissions ${user} ${factsExchangeOf(namespace)} '${publishes}' '${binds}'
+rabbitmqctl set_topic_permissions ${user} ${factsExchangeOf(namespace)} '${topicWrite}' '${topicRead}'
 \`\`\`
 `;
 }

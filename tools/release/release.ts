@@ -1,3 +1,4 @@
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -7,7 +8,6 @@ import { contractFilesOf, releasedContractsDir } from '../compatibility/document
 import { runNx } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { say } from '../dev/output/progress.ts';
-import { type ServiceName, serviceNames } from '../dev/ports.ts';
 import { mustRun } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { overlayFolder, overlays } from '../kubernetes/manifests.ts';

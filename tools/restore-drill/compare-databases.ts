@@ -1,8 +1,8 @@
 import { publicId } from '@fulfilment/contracts';
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
 import { say } from '../dev/output/progress.ts';
 import { runSql } from '../dev/run-sql.ts';
-import type { ServiceName } from '../dev/ports.ts';
 
 /** URLs for an administrator of one database as it was when the service stopped, and as it was restored. */
 export interface DatabaseUrls {

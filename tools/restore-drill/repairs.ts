@@ -1,10 +1,10 @@
 import { parsePublicId } from '@fulfilment/contracts';
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { z } from 'zod';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
 import { say } from '../dev/output/progress.ts';
 import { runSql } from '../dev/run-sql.ts';
 import { adminUrlOf, type ChaosContext, operatorAccessOf } from '../chaos/suite/context.ts';
-import type { ServiceName } from '../dev/ports.ts';
 import { operate } from '../ops/operate.ts';
 import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';
 

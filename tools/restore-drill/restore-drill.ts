@@ -1,7 +1,7 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
-import { serviceNames } from '../dev/ports.ts';
 import { Progress } from '../dev/output/progress.ts';
 import { readSeparateSettings } from '../dev/settings.ts';
 import { wholeNumber } from '../dev/whole-number.ts';

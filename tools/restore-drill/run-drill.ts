@@ -1,3 +1,4 @@
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChaosSuite, inChaosSuite } from '../chaos/suite/chaos-suite.ts';
 import { eventually } from '../dev/eventually.ts';
@@ -7,7 +8,6 @@ import { formatComparison } from '../chaos/comparison/sets.rules.ts';
 import { adminUrlOf } from '../chaos/suite/context.ts';
 import { runSql } from '../dev/run-sql.ts';
 import { compareUntilEqual, openTraffic, reportProblems, type Traffic } from '../chaos/traffic.ts';
-import type { ServiceName } from '../dev/ports.ts';
 import type { Settings } from '../dev/settings.ts';
 import { type DatabaseUrls, reportLost, restorePaymentsAtProvider } from './compare-databases.ts';
 import { archiveSettings, archiveTimeoutSeconds, PointInTimeBackup } from './point-in-time.ts';

@@ -1,3 +1,4 @@
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import pg from 'pg';
 
 /** The database of one service, with the role that owns it. */
@@ -7,9 +8,6 @@ export interface ServiceDatabase {
   readonly role: string;
   readonly password: string;
 }
-
-export const serviceNames = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
-export type ServiceName = (typeof serviceNames)[number];
 
 /** Roles that a service assumes during a request, for row-level security. They own nothing. */
 const requestRoles: Partial<Record<ServiceName, readonly string[]>> = {

@@ -1,10 +1,9 @@
-import { type StoreUser, storeUsers } from '@fulfilment/contracts/permissions';
+import { serviceNames, type StoreUser, storeUsers } from '@fulfilment/contracts/permissions';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { selfSignedCertificate } from './certificate.ts';
-import { serviceNames } from './databases.ts';
 import { InvalidInput } from './settings.ts';
 import { parseStoreUrl, type StoreUrl } from './store-url.ts';
 import { brokerDefinitions, redisUsers } from './store-users.ts';

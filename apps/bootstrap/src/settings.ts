@@ -1,5 +1,6 @@
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import { readFileSync } from 'node:fs';
-import { serviceNames, type ServiceDatabase, type ServiceName } from './databases.ts';
+import type { ServiceDatabase } from './databases.ts';
 import { parseStoreUrl } from './store-url.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -3,13 +3,13 @@ import {
   type BrokerUser,
   factsExchangeOf,
   redisRules,
+  type ServiceName,
 } from '@fulfilment/contracts/permissions';
 import { createHash, randomBytes } from 'node:crypto';
-import type { ServiceName } from './databases.ts';
 
 const vhost = '/';
 
-/** A user of a store, with the permissions of the service, the operator or the warehouse that owns it. */
+/** A user of RabbitMQ or Redis. Its owner is a service, the operator or the warehouse. */
 export interface StoreLogin<Owner extends BrokerUser = BrokerUser> {
   readonly owner: Owner;
   /** Differs from `owner` after a rotation with a second user (docs/runbook.md). */
@@ -19,7 +19,7 @@ export interface StoreLogin<Owner extends BrokerUser = BrokerUser> {
 
 /**
  * Returns the ACL file that Redis loads at its start, with hashes of the passwords.
- * @param settings settings of the services that change the prefixes of their Redis keys; by default none
+ * @param settings settings of the services, some of which change prefixes of Redis keys; by default none
  */
 export function redisUsers(
   administratorPassword: string,
@@ -46,17 +46,20 @@ export function brokerDefinitions(
   const permissions = logins.map(({ owner, user }) => ({ user, ...brokerPermissions(owner, namespace) }));
   const definitions = {
     vhosts: [{ name: vhost }],
-    users: [brokerUser(administrator, 'administrator'), ...logins.map((login) => brokerUser(login, ''))],
+    users: [
+      brokerUserDefinition(administrator, 'administrator'),
+      ...logins.map((login) => brokerUserDefinition(login, '')),
+    ],
     permissions: [
       { user: administrator.user, vhost, configure: '.*', write: '.*', read: '.*' },
       ...permissions.map(({ user, configure, write, read }) => ({ user, vhost, configure, write, read })),
     ],
-    topic_permissions: permissions.map(({ user, publishes, binds }) => ({
+    topic_permissions: permissions.map(({ user, topicWrite, topicRead }) => ({
       user,
       vhost,
       exchange,
-      write: publishes,
-      read: binds,
+      write: topicWrite,
+      read: topicRead,
     })),
     exchanges: [
       {
@@ -73,7 +76,7 @@ export function brokerDefinitions(
   return `${JSON.stringify(definitions, null, 2)}\n`;
 }
 
-function brokerUser({ user, password }: Omit<StoreLogin, 'owner'>, tags: string) {
+function brokerUserDefinition({ user, password }: Omit<StoreLogin, 'owner'>, tags: string) {
   const salt = randomBytes(4);
   const hash = sha256(Buffer.concat([salt, Buffer.from(password)]));
   return {

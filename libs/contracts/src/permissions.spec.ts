@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type MessageQueue, messageQueues, messages, serviceOfQueue } from './index.js';
-import { brokerPermissions, redisRules, type StoreUser, storeUsers } from './permissions.js';
+import { brokerPermissions, redisRules, serviceNames, type StoreUser, storeUsers } from './permissions.js';
 
 const allows = (pattern: string, name: string): boolean => new RegExp(pattern).test(name);
 
@@ -24,16 +24,16 @@ const expectedPublishers: Readonly<Record<string, readonly StoreUser[]>> = {
 
 describe('the permissions of store users', () => {
   it.each(Object.values(messages).map(({ type }) => type))('allow only its senders to publish %s', (type) => {
-    const publishers = storeUsers.filter((user) => allows(brokerPermissions(user, 'suite').publishes, type));
+    const publishers = storeUsers.filter((user) => allows(brokerPermissions(user, 'suite').topicWrite, type));
     expect(publishers).toEqual(expectedPublishers[type.slice(0, type.indexOf('.'))]);
   });
 
   it('for a warehouse are those of docs/warehouses.md', () => {
-    const { configure, write, read, publishes, binds } = brokerPermissions('warehouse', 'suite');
+    const { configure, write, read, topicWrite, topicRead } = brokerPermissions('warehouse', 'suite');
     const guide = readFileSync(new URL('../../../docs/warehouses.md', import.meta.url), 'utf8');
     expect(guide).toContain(`
 rabbitmqctl set_permissions warehouse '${configure}' '${write}' '${read}'
-rabbitmqctl set_topic_permissions warehouse suite.facts '${publishes}' '${binds}'
+rabbitmqctl set_topic_permissions warehouse suite.facts '${topicWrite}' '${topicRead}'
 `);
   });
 
@@ -42,13 +42,13 @@ rabbitmqctl set_topic_permissions warehouse suite.facts '${publishes}' '${binds}
     (queue) => {
       const owner = serviceOfQueue(queue);
       for (const user of storeUsers) {
-        const { configure, read, write, binds } = brokerPermissions(user, 'suite');
+        const { configure, read, write, topicRead } = brokerPermissions(user, 'suite');
         // The queue, a later version of it, and a shard.
         for (const name of [`suite.${queue}`, `suite.${queue}.v2`, `suite.${queue}.v3.orders.0`])
           for (const pattern of [configure, read, write]) expect(allows(pattern, name)).toBe(user === owner);
         // Another service may consume messages of the same type, through a queue of its own.
         for (const pattern of messageQueues[queue])
-          if (user === owner) expect(allows(binds, pattern)).toBe(true);
+          if (user === owner) expect(allows(topicRead, pattern)).toBe(true);
       }
     },
   );
@@ -74,9 +74,7 @@ rabbitmqctl set_topic_permissions warehouse suite.facts '${publishes}' '${binds}
   });
 
   it('allow only auth-server to write the deny list of tokens', () => {
-    const writers = (['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const).filter((user) =>
-      redisRules(user).includes('~deny:*'),
-    );
+    const writers = serviceNames.filter((user) => redisRules(user).includes('~deny:*'));
     expect(writers).toEqual(['auth-server']);
   });
 });

@@ -3,6 +3,9 @@
  * the reference. Set-up runs this file before the build, so it imports no code of the project.
  */
 
+export const serviceNames = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
 /** The access of a service to RabbitMQ and Redis. Messages are listed by the first part of their type. */
 interface StoreAccess {
   readonly publishes: readonly string[];
@@ -14,7 +17,7 @@ interface StoreAccess {
   readonly jobKeys?: { readonly setting: string; readonly prefix: string };
 }
 
-const storeAccess = {
+const storeAccess: Readonly<Record<ServiceName, StoreAccess>> = {
   'store-api': {
     // Deferred fulfilment events are published to their queue again.
     publishes: ['order', 'product', 'fulfilment'],
@@ -42,17 +45,11 @@ const storeAccess = {
     readOnlyKeys: ['deny:*'],
     jobKeys: { setting: 'WEBHOOK_QUEUE_PREFIX', prefix: 'webhooks' },
   },
-} as const satisfies Record<string, StoreAccess>;
+};
 
 /** The services, and the operator's commands, which have no user of Redis. */
-export type StoreUser = keyof typeof storeAccess | 'operator';
-export const storeUsers: readonly StoreUser[] = [
-  'store-api',
-  'creator-api',
-  'auth-server',
-  'webhook-worker',
-  'operator',
-];
+export const storeUsers = [...serviceNames, 'operator'] as const;
+export type StoreUser = (typeof storeUsers)[number];
 
 /** The system that produces and ships orders. It has no user of Redis (docs/warehouses.md). */
 const warehouseAccess = { publishes: ['fulfilment'], consumes: ['order'] } as const;
@@ -66,8 +63,8 @@ export interface BrokerPermissions {
   readonly write: string;
   readonly read: string;
   /** Regular expressions on message types at the facts exchange. */
-  readonly publishes: string;
-  readonly binds: string;
+  readonly topicWrite: string;
+  readonly topicRead: string;
 }
 
 const matchesNothing = '^$';
@@ -83,16 +80,16 @@ export function brokerPermissions(user: BrokerUser, namespace: string): BrokerPe
       configure: `^${namespace}\\..*\\.in-hand$`,
       write: `^(amq\\.default|${namespace}\\.facts)$`,
       read: `^${namespace}\\..*\\.dead$`,
-      publishes: typePattern(['fulfilment', 'catalogue']),
-      binds: matchesNothing,
+      topicWrite: typePattern(['fulfilment', 'catalogue']),
+      topicRead: matchesNothing,
     };
   const { publishes, consumes } = user === 'warehouse' ? warehouseAccess : storeAccess[user];
   return {
     configure: `^${namespace}\\.${user}\\.`,
     write: `^${namespace}\\.(facts$|${user}\\.)`,
     read: `^${namespace}\\.(facts$|${user}\\.)`,
-    publishes: typePattern(publishes),
-    binds: typePattern(consumes),
+    topicWrite: typePattern(publishes),
+    topicRead: typePattern(consumes),
   };
 }
 
@@ -106,11 +103,8 @@ export function factsExchangeOf(namespace: string): string {
  * require Redis 7.
  * @param settings settings of the service by name; absent settings have their defaults
  */
-export function redisRules(
-  user: keyof typeof storeAccess,
-  settings: Readonly<Record<string, string>> = {},
-): string[] {
-  const { keys, readOnlyKeys, jobKeys }: StoreAccess = storeAccess[user];
+export function redisRules(user: ServiceName, settings: Readonly<Record<string, string>> = {}): string[] {
+  const { keys, readOnlyKeys, jobKeys } = storeAccess[user];
   const jobPatterns = jobKeys === undefined ? [] : [`${settings[jobKeys.setting] || jobKeys.prefix}:*`];
   return [
     ...[...keys, ...jobPatterns].map((pattern) => `~${pattern}`),

@@ -1,6 +1,6 @@
 import { parsePublicId, publicId } from '@fulfilment/contracts';
+import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { Failure } from '../../dev/failure.ts';
-import type { ServiceName } from '../../dev/ports.ts';
 import { adminUrlOf, type ChaosContext } from '../suite/context.ts';
 import {
   type ComparedSum,

@@ -1,3 +1,4 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { certificatesIn } from '@fulfilment/testing/certificates';
 import { mkdirSync } from 'node:fs';
 import { unlimited } from '../../bench/bench-context.ts';
@@ -5,7 +6,6 @@ import { seed } from '../../demo/seed.ts';
 import { createDatabases } from '../../dev/services/databases.ts';
 import { resetSuite } from '../../dev/stop-suite.ts';
 import { bareStack } from '../../dev/services/addresses.ts';
-import { serviceNames } from '../../dev/ports.ts';
 import { Progress } from '../../dev/output/progress.ts';
 import { migrateService } from '../../dev/services/services.ts';
 import type { Settings } from '../../dev/settings.ts';

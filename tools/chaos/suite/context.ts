@@ -1,5 +1,6 @@
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import { operatorAccess } from '../../dev/services/addresses.ts';
-import { serviceNames, type ServiceName, portsFrom } from '../../dev/ports.ts';
+import { portsFrom } from '../../dev/ports.ts';
 import { type Secrets, readOrCreateSecrets } from '../../dev/state/secrets.ts';
 import { serviceEnvironment, type ServiceContext, storeUserUrl } from '../../dev/services/services.ts';
 import type { Settings } from '../../dev/settings.ts';

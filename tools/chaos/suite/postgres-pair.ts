@@ -1,10 +1,10 @@
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgresPrograms, serverUser } from '../../dev/dependencies/postgres.ts';
 import { postgresResponds } from '../../dev/dependencies/readiness.ts';
 import { Failure } from '../../dev/failure.ts';
-import { serviceNames, type ServiceName } from '../../dev/ports.ts';
 import { mustRun, type UserIds } from '../../dev/run-program.ts';
 import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';
 import { eventually } from '../../dev/eventually.ts';

@@ -1,10 +1,10 @@
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import type { Certificates } from '@fulfilment/testing/certificates';
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { gatewayStatus } from '../../dev/gateway/gateway.ts';
-import { type ServiceName, serviceNames } from '../../dev/ports.ts';
 import { nodeArguments } from '../../dev/services/services.ts';
 import { root } from '../../dev/settings.ts';
 import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';

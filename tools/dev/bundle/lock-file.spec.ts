@@ -1,3 +1,4 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import { type LockFile, readLockFile, requiredPackages } from './lock-file.ts';
 
 describe('requiredPackages', () => {
@@ -31,14 +32,11 @@ describe('requiredPackages', () => {
     expect(() => requiredPackages(incomplete, 'apps/shop')).toThrow('has no a, which apps/shop needs');
   });
 
-  it.each(['store-api', 'creator-api', 'auth-server', 'webhook-worker', 'bootstrap'])(
-    'gives %s no test library and no compiler',
-    (app) => {
-      const { packages, projects } = requiredPackages(readLockFile(), `apps/${app}`);
-      const names = packages.map((path) => path.replace('node_modules/', ''));
-      for (const name of ['playwright-core', 'jest', 'typescript', 'nx', 'supertest', '@nestjs/testing'])
-        expect(names).not.toContain(name);
-      expect(projects).not.toContain('libs/testing');
-    },
-  );
+  it.each([...serviceNames, 'bootstrap'])('gives %s no test library and no compiler', (app) => {
+    const { packages, projects } = requiredPackages(readLockFile(), `apps/${app}`);
+    const names = packages.map((path) => path.replace('node_modules/', ''));
+    for (const name of ['playwright-core', 'jest', 'typescript', 'nx', 'supertest', '@nestjs/testing'])
+      expect(names).not.toContain(name);
+    expect(projects).not.toContain('libs/testing');
+  });
 });

@@ -1,8 +1,7 @@
 import { brokerDefinitions, redisUsers } from '@fulfilment/bootstrap/store-users';
-import { storeUsers } from '@fulfilment/contracts/permissions';
+import { serviceNames, storeUsers } from '@fulfilment/contracts/permissions';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serviceNames } from '../ports.ts';
 import { rabbitmqNamespace } from '../settings.ts';
 import type { DependencyContext } from './dependency.ts';
 

@@ -1,6 +1,6 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import type { OperatorAccess } from '../../ops/operator-access.ts';
 import type { BareStack } from '../state/stack-file.ts';
-import { serviceNames } from '../ports.ts';
 import { baseUrl, serviceEnvironment, servicePath, type ServiceContext, storeUserUrl } from './services.ts';
 
 /** Addresses and environments for operator commands and the demo data. */

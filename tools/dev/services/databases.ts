@@ -1,5 +1,5 @@
 import * as bootstrap from '@fulfilment/bootstrap/databases';
-import { type ServiceName, serviceNames } from '../ports.ts';
+import { type ServiceName, serviceNames } from '@fulfilment/contracts/permissions';
 import type { Secrets } from '../state/secrets.ts';
 import { type Settings, stateDirHash } from '../settings.ts';
 

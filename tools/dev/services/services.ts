@@ -1,8 +1,8 @@
-import type { BrokerUser } from '@fulfilment/contracts/permissions';
+import type { BrokerUser, ServiceName } from '@fulfilment/contracts/permissions';
 import { join } from 'node:path';
 import { databaseOf, databaseUrl } from './databases.ts';
 import type { DependencyName } from '../dependencies/dependency.ts';
-import type { Ports, ServiceName } from '../ports.ts';
+import type { Ports } from '../ports.ts';
 import { mustRun } from '../run-program.ts';
 import type { Secrets } from '../state/secrets.ts';
 import { rabbitmqNamespace, root, type Settings } from '../settings.ts';

@@ -1,3 +1,4 @@
+import { serviceNames } from '@fulfilment/contracts/permissions';
 import {
   eventually,
   type ReceivedDelivery,
@@ -14,7 +15,6 @@ import { isValidSignature } from '../suite/signature.js';
 const secret = 'faults';
 /** Far longer than a recovery takes on an idle machine; a busy disk delays that of PostgreSQL. */
 const readyTimeoutMs = 100_000;
-const services = ['store-api', 'creator-api', 'auth-server', 'webhook-worker'];
 const dependencies = ['rabbitmq', 'redis', 'postgres'];
 const piecesPerOrder = 2;
 /** Number of orders that are placed at the same time. */
@@ -54,7 +54,7 @@ describe('the suite under continuous orders', () => {
     return eventually(() => shopper.orders.size >= before + concurrency, { timeoutMs: readyTimeoutMs });
   };
 
-  it.each(services)('is ready after a kill -9 of %s, and continues to accept orders', async (name) => {
+  it.each(serviceNames)('is ready after a kill -9 of %s, and continues to accept orders', async (name) => {
     await stack('kill', name);
     await untilReady(readyTimeoutMs);
     await untilOrdersContinue();
