@@ -4,7 +4,7 @@ import { freePort } from '@fulfilment/testing/free-port';
 import { tokenMaker, type TokenMaker } from '@fulfilment/testing/token-maker';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { mustRun } from '../dev/run-program.ts';
+import { runOrThrow } from '../dev/run-program.ts';
 import { mallocSettings, nodeArguments } from '../dev/services/services.ts';
 import { root } from '../dev/settings.ts';
 import { type BenchContext, unlimited } from './bench-context.ts';
@@ -22,7 +22,7 @@ export async function createMigratedDatabase(
   name: string,
 ): Promise<string> {
   const databaseUrl = await createEmptyDatabase(context.stores.postgres, name);
-  await mustRun(process.execPath, [join(root, 'apps', service, 'dist', 'migrate.js')], {
+  await runOrThrow(process.execPath, [join(root, 'apps', service, 'dist', 'migrate.js')], {
     cwd: root,
     env: { DATABASE_URL: databaseUrl, PATH: process.env.PATH },
   });
@@ -143,7 +143,7 @@ export class ServiceProcess implements PausableServer {
 
   /** Runs another program of the service, such as `cli.js`, and returns its output. */
   async run(file: string, args: readonly string[]): Promise<string> {
-    return mustRun(process.execPath, [join(root, 'apps', this.service, 'dist', file), ...args], {
+    return runOrThrow(process.execPath, [join(root, 'apps', this.service, 'dist', file), ...args], {
       cwd: root,
       env: { ...(await this.environmentAt(this.origin)), PATH: process.env.PATH },
     });

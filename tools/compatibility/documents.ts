@@ -2,7 +2,7 @@ import { type ServiceName, serviceNames } from '@fulfilment/contracts/permission
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { mustRun } from '../dev/run-program.ts';
+import { runOrThrow } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { httpBreaks } from './http-changes.ts';
 import type { Document } from './json-schema.ts';
@@ -48,7 +48,7 @@ export function releasedContracts(): Contracts {
 export async function contractsOfCommit(commit: string): Promise<Contracts> {
   const texts = new Map<ContractFile, string>();
   for (const file of files)
-    texts.set(file, await mustRun('git', ['show', `${commit}:${reference}/${file}`], { cwd: root }));
+    texts.set(file, await runOrThrow('git', ['show', `${commit}:${reference}/${file}`], { cwd: root }));
   return contractsFrom((file) => texts.get(file) ?? '');
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../dev/failure.ts';
-import { mustRun } from '../dev/run-program.ts';
+import { runOrThrow } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 
 /** The subject of the commit that `npm run release` makes. */
@@ -35,9 +35,9 @@ export async function buildRelease(commit: string, parent: string): Promise<stri
   await git('worktree', 'prune');
   if (!existsSync(dir)) await git('worktree', 'add', '--detach', dir, commit);
   const env = { ...process.env, NX_DAEMON: 'false', NX_TUI: 'false' };
-  await mustRun('npm', ['ci', '--no-audit', '--no-fund'], { cwd: dir, env });
+  await runOrThrow('npm', ['ci', '--no-audit', '--no-fund'], { cwd: dir, env });
   const nx = join(dir, 'node_modules', 'nx', 'dist', 'bin', 'nx.js');
-  await mustRun(process.execPath, [nx, 'run-many', '--target=build', '--outputStyle=static'], {
+  await runOrThrow(process.execPath, [nx, 'run-many', '--target=build', '--outputStyle=static'], {
     cwd: dir,
     env,
   });
@@ -46,5 +46,5 @@ export async function buildRelease(commit: string, parent: string): Promise<stri
 }
 
 function git(...args: string[]): Promise<string> {
-  return mustRun('git', args, { cwd: root });
+  return runOrThrow('git', args, { cwd: root });
 }

@@ -89,7 +89,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
 }
 
 /** Runs a program that must succeed. @throws Failure with the end of its output */
-export async function mustRun(
+export async function runOrThrow(
   program: string,
   args: readonly string[],
   options: RunOptions = {},

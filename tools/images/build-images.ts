@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { buildSite } from '../dev/build.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { say } from '../dev/output/progress.ts';
-import { mustRun } from '../dev/run-program.ts';
+import { runOrThrow } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
 import { baseImage, type BaseName } from './base-images.ts';
 import type { Engine } from './engine.ts';
@@ -86,7 +86,7 @@ async function buildImage(engine: Engine, { name, tag, source, folder }: ImagePl
   const startedAtMs = performance.now();
   const image = `fulfilment/${name}:${tag}`; // as in deploy/compose.yaml
   // The host's network, so that a registry or proxy on this machine can be used.
-  await engine.mustDocker(['build', '--network', 'host', '--tag', image, ...source]);
+  await engine.dockerOrThrow(['build', '--network', 'host', '--tag', image, ...source]);
   const megabytes = (await compressedBytes(engine, image, folder)) / 1e6;
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
   say(
@@ -100,22 +100,22 @@ async function buildImage(engine: Engine, { name, tag, source, folder }: ImagePl
 /** Returns the architecture of an image in the words of npm. */
 async function cpuOf(engine: Engine, image: string): Promise<string> {
   const format = ['--format', '{{.Architecture}}'];
-  const architecture = (await engine.mustDocker(['image', 'inspect', ...format, image])).trim();
+  const architecture = (await engine.dockerOrThrow(['image', 'inspect', ...format, image])).trim();
   return architecture === 'amd64' ? 'x64' : architecture;
 }
 
 /** Returns the size in bytes of a folder of an image, compressed by gzip as a registry stores it. */
 async function compressedBytes(engine: Engine, image: string, folder: string): Promise<number> {
-  const container = (await engine.mustDocker(['create', image])).trim();
+  const container = (await engine.dockerOrThrow(['create', image])).trim();
   try {
     const { program, environment } = engine;
     const script = 'set -o pipefail; "$0" cp "$1" - | gzip | wc -c';
-    const output = await mustRun('bash', ['-c', script, program, `${container}:${folder}`], {
+    const output = await runOrThrow('bash', ['-c', script, program, `${container}:${folder}`], {
       env: environment,
     });
     return Number(output);
   } finally {
-    await engine.mustDocker(['rm', container]);
+    await engine.dockerOrThrow(['rm', container]);
   }
 }
 
@@ -128,8 +128,8 @@ async function importFolders(engine: Engine): Promise<string> {
   try {
     const archive = join(directory, 'folders.tar');
     // The archive is one file, which the engine takes faster than thousands. `S` keeps the targets of links.
-    await mustRun('tar', ['-C', root, '--transform', 's,^,suite/,S', '-cf', archive, 'dist/apps']);
-    await engine.mustDocker(['import', archive, image]);
+    await runOrThrow('tar', ['-C', root, '--transform', 's,^,suite/,S', '-cf', archive, 'dist/apps']);
+    await engine.dockerOrThrow(['import', archive, image]);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -156,10 +156,12 @@ async function pinnedBase(engine: Engine, name: BaseName): Promise<string> {
 /** Version, commit and time of the commit; the same commit gives the same files. */
 async function readSourceState(): Promise<{ revision: string; time: string; version: string }> {
   const git = async (...args: string[]): Promise<string> =>
-    (await mustRun('git', args, { cwd: root })).trim();
+    (await runOrThrow('git', args, { cwd: root })).trim();
   const changes = await git('status', '--porcelain');
   const revision = await git('rev-parse', 'HEAD');
-  const version = (await mustRun('node', ['-p', 'require("./package.json").version'], { cwd: root })).trim();
+  const version = (
+    await runOrThrow('node', ['-p', 'require("./package.json").version'], { cwd: root })
+  ).trim();
   return {
     revision: changes === '' ? revision : `${revision}-modified`,
     time: await git('log', '-1', '--format=%ct'),

@@ -35,8 +35,8 @@ export class ComposeProject {
     return this.engine.docker([...this.options, ...args], { env: this.settings });
   }
 
-  mustRun(args: readonly string[]): Promise<string> {
-    return this.engine.mustDocker([...this.options, ...args], { env: this.settings });
+  runOrThrow(args: readonly string[]): Promise<string> {
+    return this.engine.dockerOrThrow([...this.options, ...args], { env: this.settings });
   }
 
   /** The command line to which an operator command is appended, and the environment that it needs. */

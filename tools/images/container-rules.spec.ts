@@ -13,7 +13,7 @@ function check(hostConfig: object, user = '1000:1000'): Promise<void> {
   const reported = [
     { Name: '/store-api', Config: { User: user }, HostConfig: { ...restricted, ...hostConfig } },
   ];
-  return checkRestrictions({ mustDocker: () => Promise.resolve(JSON.stringify(reported)) }, ['1']);
+  return checkRestrictions({ dockerOrThrow: () => Promise.resolve(JSON.stringify(reported)) }, ['1']);
 }
 
 describe('checkRestrictions', () => {

@@ -21,10 +21,10 @@ const containersSchema = z.array(
  * @throws Failure if a container lacks a restriction
  */
 export async function checkRestrictions(
-  engine: Pick<Engine, 'mustDocker'>,
+  engine: Pick<Engine, 'dockerOrThrow'>,
   ids: readonly string[],
 ): Promise<void> {
-  const output = await engine.mustDocker(['inspect', ...ids]);
+  const output = await engine.dockerOrThrow(['inspect', ...ids]);
   for (const { Name, Config, HostConfig } of containersSchema.parse(JSON.parse(output))) {
     const rules = {
       'a read-only root file system': HostConfig.ReadonlyRootfs,

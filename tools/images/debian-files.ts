@@ -5,7 +5,7 @@ import { postgresPrograms } from '../dev/dependencies/postgres.ts';
 import { rabbitmqProgram } from '../dev/dependencies/rabbitmq.ts';
 import { redisProgram } from '../dev/dependencies/redis.ts';
 import { say } from '../dev/output/progress.ts';
-import { findProgram, mustRun } from '../dev/run-program.ts';
+import { findProgram, runOrThrow } from '../dev/run-program.ts';
 
 /** Programs that the containers run, by their Debian package. */
 const programs: Readonly<Record<string, () => string | undefined>> = {
@@ -39,19 +39,19 @@ export async function archiveDebianPackages(archive: string): Promise<void> {
   await installMissing(isInstalled, 'A substitute');
   const packages = await packagesOfPrograms();
   const format = ['--show', '--showformat', '${Package} ${Version}, '];
-  const versions = await mustRun('dpkg-query', [...format, ...packages]);
+  const versions = await runOrThrow('dpkg-query', [...format, ...packages]);
   say(`The substitutes have the files of these Debian packages: ${versions.replace(/, $/, '')}.`);
   const list = `${archive}.list`;
   const files = await filesOfPackages([...packages, ...libraries]);
   writeFileSync(list, files.map((path) => `.${path}\0`).join(''));
   const input = ['--directory', '/', '--no-recursion', '--null', '--files-from', list];
-  await mustRun('tar', ['--create', '--file', archive, '--numeric-owner', ...input]);
+  await runOrThrow('tar', ['--create', '--file', archive, '--numeric-owner', ...input]);
 }
 
 /** Returns the files, folders and links of the named packages and their dependencies. */
 export async function filesOfPackages(names: readonly string[]): Promise<string[]> {
   const packages = await withDependencies(names);
-  const output = await mustRun('dpkg-query', ['--listfiles', ...packages]);
+  const output = await runOrThrow('dpkg-query', ['--listfiles', ...packages]);
   const listed = output.split('\n').filter((path) => path.startsWith('/') && path !== '/.');
   return [...new Set([...mergedFolders, ...listed.map(inRealFolder)])].filter(
     (path) => !unneeded.test(path) && !jitCompiler.test(path) && lstatSync(path, ifExists) !== undefined,
@@ -67,7 +67,7 @@ function postgresProgram(): string | undefined {
 function packagesOfPrograms(): Promise<string[]> {
   return Promise.all(
     Object.values(programs).map(async (find) => {
-      const output = await mustRun('dpkg-query', ['--search', inRealFolder(find() ?? '')]);
+      const output = await runOrThrow('dpkg-query', ['--search', inRealFolder(find() ?? '')]);
       return output.split(':')[0] ?? '';
     }),
   );
@@ -85,13 +85,13 @@ function inRealFolder(path: string): string {
 /** Returns the named packages, the essential packages, and the installed dependencies of both. */
 async function withDependencies(names: readonly string[]): Promise<string[]> {
   const format = '${Package} ${Essential} ${db:Status-Status}\\n';
-  const rows = (await mustRun('dpkg-query', ['--show', '--showformat', format]))
+  const rows = (await runOrThrow('dpkg-query', ['--show', '--showformat', format]))
     .split('\n')
     .map((row) => row.split(' '));
   const installed = new Set(rows.filter(([, , status]) => status === 'installed').map(([name]) => name));
   const essential = rows.flatMap(([name = '', isEssential]) => (isEssential === 'yes' ? [name] : []));
   const ignoredRelations = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'];
   const options = ['--installed', '--recurse', ...ignoredRelations.map((name) => `--no-${name}`)];
-  const output = await mustRun('apt-cache', ['depends', ...options, ...essential, ...names]);
+  const output = await runOrThrow('apt-cache', ['depends', ...options, ...essential, ...names]);
   return [...new Set(output.split('\n'))].filter((name) => installed.has(name));
 }

@@ -8,7 +8,7 @@ import { Failure } from '../dev/failure.ts';
 import {
   findProgram,
   lastLines,
-  mustRun,
+  runOrThrow,
   namesIn,
   type ProcessResult,
   type RunOptions,
@@ -53,9 +53,9 @@ export class Engine {
     return runProgram(this.program, args, { ...run, env: { ...this.environment, ...run.env } });
   }
 
-  /** Runs the client, which must succeed. */
-  mustDocker(args: readonly string[], run: ClientRun = {}): Promise<string> {
-    return mustRun(this.program, args, { ...run, env: { ...this.environment, ...run.env } });
+  /** Runs the client. @throws Failure for a non-zero exit status */
+  dockerOrThrow(args: readonly string[], run: ClientRun = {}): Promise<string> {
+    return runOrThrow(this.program, args, { ...run, env: { ...this.environment, ...run.env } });
   }
 
   async hasCompose(): Promise<boolean> {

@@ -10,7 +10,7 @@ import { stopOnSignal } from '../dev/stop-on-signal.ts';
 import { provideBaseImages, pullBaseImages } from './substitutes.ts';
 import { buildImages } from './build-images.ts';
 import { type Engine, findEngine, PrivateEngine } from './engine.ts';
-import { removeVerification, verifyImages } from './verify-images.ts';
+import { removeVerificationProject, verifyImages } from './verify-images.ts';
 
 const help = `npm run images: builds the container images of the suite, with an engine that responds (Docker or compatible).
 
@@ -50,7 +50,7 @@ async function main(): Promise<number> {
   };
   const runningEngine = values.engine ? undefined : await findEngine();
   if (runningEngine !== undefined && (!values['if-possible'] || (await isSufficient(runningEngine)))) {
-    removeOnSignal(() => removeVerification(runningEngine));
+    removeOnSignal(() => removeVerificationProject(runningEngine));
     await buildAndVerify(runningEngine, options);
     if (values.verify) reportVerified(runningEngine);
     return 0;

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { postgresPrograms } from '../dev/dependencies/postgres.ts';
 import { Failure } from '../dev/failure.ts';
 import { say } from '../dev/output/progress.ts';
-import { findProgram, mustRun, type ProcessResult } from '../dev/run-program.ts';
+import { findProgram, runOrThrow, type ProcessResult } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { baseImage, type BaseName, baseNames } from './base-images.ts';
 import { archiveDebianPackages } from './debian-files.ts';
@@ -41,7 +41,7 @@ export async function provideBaseImages(engine: Engine): Promise<void> {
   try {
     const archive = join(context, 'debian.tar');
     await archiveDebianPackages(archive);
-    await engine.mustDocker(['import', archive, debianImage]);
+    await engine.dockerOrThrow(['import', archive, debianImage]);
     rmSync(archive);
     await fillContext(context);
     for (const name of missing) {
@@ -51,7 +51,7 @@ export async function provideBaseImages(engine: Engine): Promise<void> {
         '--build-arg',
         `POSTGRES_PROGRAMS=${postgresPrograms() ?? ''}`,
       ];
-      await engine.mustDocker(['build', ...options, '--target', name, '--tag', baseImage(name), context]);
+      await engine.dockerOrThrow(['build', ...options, '--target', name, '--tag', baseImage(name), context]);
     }
   } finally {
     rmSync(context, { recursive: true, force: true });
@@ -98,7 +98,7 @@ async function fillContext(context: string): Promise<void> {
   const npm = findProgram('npm');
   if (npm === undefined) throw new Failure('npm is not in PATH.');
   cpSync(dirname(dirname(realpathSync(npm))), join(context, 'npm'), { recursive: true });
-  const output = await mustRun('npm', ['config', 'get', 'registry'], { cwd: tmpdir() });
+  const output = await runOrThrow('npm', ['config', 'get', 'registry'], { cwd: tmpdir() });
   const registry = output.split('\n').find((line) => line.startsWith('http')) ?? '';
   writeFileSync(join(context, 'npmrc'), `registry=${registry}\ncafile=${certificates}\n`);
 }

@@ -8,7 +8,7 @@ import type { OperatorAccess } from '../ops/operator-access.ts';
 import { eventually } from '../dev/eventually.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { Progress, type Say } from '../dev/output/progress.ts';
-import { mustRun } from '../dev/run-program.ts';
+import { runOrThrow } from '../dev/run-program.ts';
 import { toolArguments } from '../dev/settings.ts';
 import { writeStack } from '../dev/state/stack-file.ts';
 import { serveControl } from '../dev/supervisor/control.ts';
@@ -43,14 +43,14 @@ export async function verifyImages(engine: Engine, tag: string): Promise<void> {
   });
   const stateDir = mkdtempSync(join(tmpdir(), 'verification-'));
   try {
-    await removeVerification(engine); // left by an interrupted run
+    await removeVerificationProject(engine); // left by an interrupted run
     await progress.step('Secrets, databases, migrations, stores, services and gateway are up', () =>
-      composeProject.mustRun(['up', '--detach', '--no-build']),
+      composeProject.runOrThrow(['up', '--detach', '--no-build']),
     );
     const caFile = join(stateDir, 'ca.pem');
     const containers = await listContainers(engine);
     const readCertificate = ['exec', containers.id('gateway'), 'cat', '/etc/gateway/tls.crt'];
-    writeFileSync(caFile, await engine.mustDocker(readCertificate));
+    writeFileSync(caFile, await engine.dockerOrThrow(readCertificate));
     await progress.step('The gateway responds over HTTPS for every service and /docs', () =>
       checkGateway(baseUrl, caFile),
     );
@@ -66,14 +66,14 @@ export async function verifyImages(engine: Engine, tag: string): Promise<void> {
       runDemo(access, stateDir, receiverPort, note),
     );
     await progress.step('A second run of secrets and databases changes no secret', () =>
-      checkSecondRun(composeProject),
+      checkSecretsAreKept(composeProject),
     );
     await progress.step('The services stop gracefully', () => checkStop(engine, containers));
   } catch (error) {
     const { output } = await composeProject.run(['logs', '--tail', '15', '--no-color']);
     throw new Failure(`${reasonOf(error)}\n\nThe end of the logs:\n${output}`);
   } finally {
-    await removeVerification(engine);
+    await removeVerificationProject(engine);
     composeProject.close();
     rmSync(stateDir, { recursive: true, force: true });
   }
@@ -83,9 +83,9 @@ export async function verifyImages(engine: Engine, tag: string): Promise<void> {
  * Runs the one-shot services `secrets` and `databases` again, as an upgrade does. They must keep the existing
  * secrets, which an operator may have replaced.
  */
-async function checkSecondRun(composeProject: ComposeProject): Promise<void> {
+async function checkSecretsAreKept(composeProject: ComposeProject): Promise<void> {
   const run = (service: string): Promise<string> =>
-    composeProject.mustRun(['run', '--rm', '-T', '--no-deps', service]);
+    composeProject.runOrThrow(['run', '--rm', '-T', '--no-deps', service]);
   const output = await run('secrets');
   if (!output.includes('"generated":[]')) throw new Failure(`Secrets were replaced: ${output}`);
   await run('databases');
@@ -96,7 +96,7 @@ type Containers = Awaited<ReturnType<typeof listContainers>>;
 /** Returns the running and ended containers, from the engine, since each call of Compose takes a second. */
 async function listContainers(engine: Engine) {
   const format = ['--format', '{{.ID}} {{.Label "com.docker.compose.service"}}'];
-  const output = await engine.mustDocker(['ps', '--all', ...projectFilter, ...format]);
+  const output = await engine.dockerOrThrow(['ps', '--all', ...projectFilter, ...format]);
   const rows = output
     .trim()
     .split('\n')
@@ -113,7 +113,7 @@ async function listContainers(engine: Engine) {
 }
 
 /** Removes the containers, networks and volumes of a verification. images.ts also calls it after a signal. */
-export async function removeVerification(engine: Engine): Promise<void> {
+export async function removeVerificationProject(engine: Engine): Promise<void> {
   const remove = async (kind: string, options: readonly string[]): Promise<void> => {
     const list = kind === 'container' ? ['ls', '--all'] : ['ls'];
     const { output } = await engine.docker([kind, ...list, '--quiet', ...projectFilter]);
@@ -156,7 +156,7 @@ async function checkGateway(baseUrl: string, caFile: string): Promise<void> {
 
 async function checkFirstProcess(engine: Engine, containers: Containers): Promise<void> {
   for (const name of serviceNames) {
-    const line = await engine.mustDocker(['exec', containers.id(name), 'cat', '/proc/1/cmdline']);
+    const line = await engine.dockerOrThrow(['exec', containers.id(name), 'cat', '/proc/1/cmdline']);
     const [program] = line.split('\0');
     if (program !== 'node') throw new Failure(`Process 1 of ${name} is ${program}, not node.`);
   }
@@ -169,7 +169,7 @@ async function operatorAccess(
   composeProject: ComposeProject,
 ): Promise<OperatorAccess> {
   const internalUrl = async (name: string): Promise<string> => {
-    const addresses = await engine.mustDocker(['port', containers.id(name), internalPort]);
+    const addresses = await engine.dockerOrThrow(['port', containers.id(name), internalPort]);
     return `http://${addresses.trim().split('\n').at(-1)}`;
   };
   const commands = serviceNames.map((name) => [name, composeProject.operatorCommand(name)] as const);
@@ -212,7 +212,7 @@ async function runDemo(
     throw new Failure(`A suite in containers has no command "${name}".`);
   });
   try {
-    await mustRun(process.execPath, toolArguments('demo/demo.ts'), {
+    await runOrThrow(process.execPath, toolArguments('demo/demo.ts'), {
       env: { ...process.env, SUITE_DEV_DIR: stateDir, DEMO_RECEIVER_PORT: String(receiverPort) },
       onLine: note,
     });
@@ -226,12 +226,12 @@ async function checkStop(engine: Engine, containers: Containers): Promise<void> 
   const names = [...serviceNames, 'gateway'];
   await Promise.all(
     names.map((name) =>
-      engine.mustDocker(['stop', '--time', String(stopTimeoutSeconds), containers.id(name)]),
+      engine.dockerOrThrow(['stop', '--time', String(stopTimeoutSeconds), containers.id(name)]),
     ),
   );
   for (const name of names) {
     const state = ['inspect', '--format', '{{.State.ExitCode}}', containers.id(name)];
-    const code = (await engine.mustDocker(state)).trim();
+    const code = (await engine.dockerOrThrow(state)).trim();
     if (code !== '0') throw new Failure(`${name} stopped with status ${code}.`);
   }
 }

@@ -8,7 +8,7 @@ import { contractFilesOf, releasedContractsDir } from '../compatibility/document
 import { runNx } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
 import { say } from '../dev/output/progress.ts';
-import { mustRun } from '../dev/run-program.ts';
+import { runOrThrow } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { overlayFolder, overlays } from '../kubernetes/manifests.ts';
 import { changes, describeMigration, settingsOf, upgradeNote, withNote } from './upgrade-note.ts';
@@ -63,7 +63,7 @@ async function main(): Promise<number> {
   }
   writeContracts(released);
   writeImageTags();
-  await mustRun('npm', ['run', '-s', 'format'], { cwd: root, env: process.env });
+  await runOrThrow('npm', ['run', '-s', 'format'], { cwd: root, env: process.env });
   const names = released.map((name) => `${name} ${versionOf(name)}`).join(', ');
   await git('add', '--all');
   await git('commit', '--quiet', '--message', releaseSubject, '--message', names);
@@ -153,7 +153,7 @@ async function nxRelease(...args: string[]): Promise<void> {
 }
 
 function git(...args: string[]): Promise<string> {
-  return mustRun('git', args, { cwd: root });
+  return runOrThrow('git', args, { cwd: root });
 }
 
 runMain(main, help);

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { mustRun } from '../dev/run-program.ts';
+import { runOrThrow } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { moveInlineCode } from './move-inline-code.ts';
 import { type Page, readPages, withSiteLinks } from './pages.ts';
@@ -57,7 +57,7 @@ for (const page of pages)
     join(site, '.pages', `${page.slug}.md`),
     frontMatter(page) + withInlineFigures(withSiteLinks(page, pages, pathOf)),
   );
-await mustRun(process.execPath, [join(root, 'node_modules', 'astro', 'bin', 'astro.mjs'), 'build'], {
+await runOrThrow(process.execPath, [join(root, 'node_modules', 'astro', 'bin', 'astro.mjs'), 'build'], {
   cwd: site,
   env: { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' },
 });
@@ -72,4 +72,4 @@ mkdirSync(downloads, { recursive: true });
 cpSync(join(root, 'libs', 'webhook-verifier', 'vectors.json'), join(downloads, 'webhook-vectors.json'));
 // Integrators install these packages from the site, as they are in no package registry.
 const packages = ['-w', '@fulfilment/client', '-w', '@fulfilment/cli'];
-await mustRun('npm', ['pack', ...packages, '--pack-destination', downloads], { cwd: root });
+await runOrThrow('npm', ['pack', ...packages, '--pack-destination', downloads], { cwd: root });

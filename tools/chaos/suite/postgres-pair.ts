@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { postgresPrograms, serverUser } from '../../dev/dependencies/postgres.ts';
 import { postgresResponds } from '../../dev/dependencies/readiness.ts';
 import { Failure } from '../../dev/failure.ts';
-import { mustRun, type UserIds } from '../../dev/run-program.ts';
+import { runOrThrow, type UserIds } from '../../dev/run-program.ts';
 import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';
 import { eventually } from '../../dev/eventually.ts';
 import type { Parts } from './parts.ts';
@@ -212,7 +212,7 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
 
   /** Runs a program of PostgreSQL, or any other by its absolute path, as the user of the server. */
   async run(program: string, args: readonly string[]): Promise<void> {
-    await mustRun(resolve(this.environment.programs, program), args, {
+    await runOrThrow(resolve(this.environment.programs, program), args, {
       ...(this.environment.user !== undefined && { user: this.environment.user }),
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { portsFrom } from '../ports.ts';
-import { mustRun, runProgram } from '../run-program.ts';
+import { runOrThrow, runProgram } from '../run-program.ts';
 import { root, type Settings, siteDir, stateDirHash } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, type DependencyName, ownUrl, type DependencyContext } from './dependency.ts';
@@ -48,7 +48,7 @@ export function containerPlan(
   const { settings } = container.context;
   const env = composeEnvironment(container.context);
   const docker = async (verb: string): Promise<void> => {
-    await mustRun('docker', composeArguments(settings, verb, name), { env });
+    await runOrThrow('docker', composeArguments(settings, verb, name), { env });
   };
   const options = ['--no-log-prefix', '--no-deps', '--abort-on-container-exit'];
   return {
@@ -74,7 +74,7 @@ export async function removeContainers(settings: Settings): Promise<void> {
   // Compose needs every variable of its file for each command. The secrets may be damaged, and are not used.
   const secrets = { postgresPassword: 'unused' };
   const context = { settings, ports: portsFrom(settings.basePort), secrets };
-  await mustRun('docker', args, { env: composeEnvironment(context) });
+  await runOrThrow('docker', args, { env: composeEnvironment(context) });
 }
 
 function composeArguments(settings: Settings, ...args: string[]): string[] {

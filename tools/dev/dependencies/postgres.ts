@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../failure.ts';
-import { findProgram, mustRun, namesIn, runProgram, type UserIds } from '../run-program.ts';
+import { findProgram, runOrThrow, namesIn, runProgram, type UserIds } from '../run-program.ts';
 import { type Settings, stateDirHash } from '../settings.ts';
 import { processStartTime } from '../supervisor/process-tree.ts';
 import { type Dependency, ownUrl, type DependencyContext } from './dependency.ts';
@@ -154,7 +154,7 @@ async function initialise(
   if (user !== undefined) for (const path of [home, passwordFile]) chownSync(path, user.uid, user.gid);
   // macOS has no C.UTF-8; plain C would not fold the case of non-ASCII letters.
   const locale = process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8';
-  await mustRun(
+  await runOrThrow(
     join(bin, 'initdb'),
     [
       `--pgdata=${fresh}`,

@@ -8,7 +8,7 @@ import type { DependencyContext } from '../dependencies/dependency.ts';
 import { containerPlan } from '../dependencies/docker.ts';
 import { Failure } from '../failure.ts';
 import { isListening } from '../ports.ts';
-import { findProgram, mustRun } from '../run-program.ts';
+import { findProgram, runOrThrow } from '../run-program.ts';
 import { commandFor, root, type Settings, siteDir } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 
@@ -49,7 +49,7 @@ export async function prepareGateway(
   const program = findProgram('nginx') ?? 'nginx';
   mkdirSync(runDir, { recursive: true });
   const { ports } = context;
-  const supportsHttp2 = source === 'docker' || (await mustRun(program, ['-V'])).includes('http_v2_module');
+  const supportsHttp2 = source === 'docker' || (await runOrThrow(program, ['-V'])).includes('http_v2_module');
   const listenOptions = supportsHttp2 ? 'ssl http2' : 'ssl';
   writeFileSync(
     config,

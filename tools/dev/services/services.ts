@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { databaseOf, databaseUrl } from './databases.ts';
 import type { DependencyName } from '../dependencies/dependency.ts';
 import type { Ports } from '../ports.ts';
-import { mustRun } from '../run-program.ts';
+import { runOrThrow } from '../run-program.ts';
 import type { Secrets } from '../state/secrets.ts';
 import { rabbitmqNamespace, root, type Settings } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
@@ -66,7 +66,7 @@ export function servicePlan(name: ServiceName, context: ServiceContext): Process
 
 /** Runs the migrations of a service. */
 export async function migrateService(name: ServiceName, context: ServiceContext): Promise<void> {
-  await mustRun(process.execPath, [servicePath(name, 'migrate.js', context)], {
+  await runOrThrow(process.execPath, [servicePath(name, 'migrate.js', context)], {
     cwd: root,
     env: serviceEnvironment(name, context),
   });
