@@ -23,7 +23,7 @@ each part has, and prints both. The exit status is 1 at any difference.
   --built           do not build the code first
   --seed N          seed of the faults (default: random; it is printed)
   --timeline FILE   faults from a file, such as timeline.json of an earlier run
-  --rolling         no faults: every replica is rolled three times, and no request may fail
+  --rolling         no faults: every replica is rolled three times, and only closed connections may fail
   --asynchronous    PostgreSQL does not wait for its standby, which lags by a second when it is promoted: reports
                     what is lost, and whether the services agree about the rest after ops creator rebuild
 

@@ -7,7 +7,7 @@ import { type ChaosSuite, type Cleanups, inChaosSuite } from './suite/chaos-suit
 import { runStep, type Targets } from './faults.ts';
 import { repairAndMeasureLoss } from './comparison/loss.ts';
 import { effectOf, formatEffects, type StepTimes } from './recovery.rules.ts';
-import { type Comparison, formatComparison } from './comparison/sets.rules.ts';
+import { type Comparison, formatComparison } from './comparison/id-comparison.rules.ts';
 import { replicaNumbers } from './suite/context.ts';
 import { describeStep, partOf, type Step } from './timeline.rules.ts';
 import { compareUntilEqual, openTraffic, reportProblems, type Traffic } from './traffic.ts';
@@ -17,7 +17,7 @@ const rollRounds = 3;
 const rollOutOrder = ['webhook-worker', 'creator-api', 'store-api', 'auth-server'] as const;
 /** Orders are placed for this time after the last fault. */
 const afterFaultsMs = 5_000;
-/** After a loss, the services must agree within this time. */
+/** The longest time in which the services agree after a loss. */
 const lossTimeoutMs = 60_000;
 const pollIntervalMs = 2_000;
 
@@ -27,7 +27,7 @@ export interface ChaosOptions {
   readonly steps: readonly Step[];
   /** Whether faults of different parts overlap. Otherwise at most one part fails at a time. */
   readonly isConcurrent: boolean;
-  /** Whether replicas are rolled instead of `steps`. Then no request may fail. */
+  /** Whether replicas are rolled instead of `steps`. Then only closed connections may fail. */
   readonly isRolling: boolean;
   /** Whether a commit waits for the standby. If not, a promotion loses commits, and the loss is reported. */
   readonly isSynchronous: boolean;
@@ -64,16 +64,16 @@ async function runAndCompare(suite: ChaosSuite, options: ChaosOptions, cleanups:
     }
   };
   const [times] = await Promise.all([runSteps(), placing]);
-  const placedAtMs = performance.now();
+  const placingEndedAtMs = performance.now();
 
   for (const line of formatEffects(
     times.map((step, index) => effectOf(step, times[index + 1]?.fromMs ?? Infinity, shopper)),
   ))
     say(line);
-  say(`\n${shopper.accepted.length} orders in ${((placedAtMs - startedAtMs) / 1_000).toFixed(0)} s.`);
+  say(`\n${shopper.accepted.length} orders in ${((placingEndedAtMs - startedAtMs) / 1_000).toFixed(0)} s.`);
   if (!options.isSynchronous) return reportLoss(suite, traffic);
   const comparison = await compareUntilEqual(() => traffic.compare());
-  say(`Compared ${((performance.now() - placedAtMs) / 1_000).toFixed(0)} s after the last order.\n`);
+  say(`Compared ${((performance.now() - placingEndedAtMs) / 1_000).toFixed(0)} s after the last order.\n`);
   for (const line of formatComparison(comparison)) say(line);
   const repeated = received.length - new Set(received.map(({ deliveryId }) => deliveryId)).size;
   say(`\nDeliveries that were sent again with the same id, which is allowed: ${repeated}`);
@@ -108,8 +108,7 @@ function reportComparison(
   { isRolling }: Pick<ChaosOptions, 'isRolling'>,
 ): number {
   const { failedAttempts } = traffic.shopper;
-  // Closed connections do not count: a reload of nginx before 1.27.4 closes idle ones even if a request is
-  // on its way.
+  // A reload of nginx before 1.27.4 closes idle connections, even if a request is on its way.
   const failed = failedAttempts.filter(({ reason }) => reason !== 'UND_ERR_SOCKET');
   const counts = new Map<string, number>();
   for (const { reason } of failedAttempts) counts.set(reason, (counts.get(reason) ?? 0) + 1);

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { Comparison } from './comparison/sets.rules.ts';
+import type { Comparison } from './comparison/id-comparison.rules.ts';
 import { compareUntilEqual } from './traffic.ts';
 
 describe('the comparison after the faults', () => {

@@ -15,7 +15,7 @@ import {
   nothingLost,
   type ReceivedDelivery,
 } from './comparison/compare-with-accepted.ts';
-import { type Comparison, differencesIn } from './comparison/sets.rules.ts';
+import { type Comparison, describeDifferences } from './comparison/id-comparison.rules.ts';
 import { Shopper, signIn } from './shopper.ts';
 
 const webhookSecret = 'chaos-webhook-secret';
@@ -55,7 +55,7 @@ export async function openTraffic({ context, stack, limitedId }: ChaosSuite) {
     received,
     /** Differences, orders that were not accepted, deliveries that could not be verified; with examples. */
     problemsIn: (comparison: Comparison): string[] => [
-      ...differencesIn(comparison),
+      ...describeDifferences(comparison),
       ...shopper.rejected.slice(0, 5).map((reason) => `an order was not accepted: ${reason}`),
       ...invalid.slice(0, 5).map((error) => `a delivery could not be verified: ${error}`),
     ],
@@ -80,7 +80,7 @@ export async function compareUntilEqual(compare: () => Promise<Comparison>): Pro
   for (;;) {
     try {
       const comparison = await compare();
-      if (differencesIn(comparison).length === 0 || performance.now() > endsAtMs) return comparison;
+      if (describeDifferences(comparison).length === 0 || performance.now() > endsAtMs) return comparison;
     } catch (error) {
       if (performance.now() > endsAtMs) throw error;
     }

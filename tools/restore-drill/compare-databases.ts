@@ -4,21 +4,22 @@ import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts
 import { say } from '../dev/output/progress.ts';
 import { runSql } from '../dev/run-sql.ts';
 
-/** URLs for an administrator of one database as it was when the service stopped, and as it was restored. */
+/** Administrator URLs of the database that the stopped service used, and of the restored one. */
 export interface DatabaseUrls {
   readonly stopped: string;
   readonly restored: string;
 }
 
-/**
- * Prints how many rows the restored database lacks, and returns what was lost. Call it before the service
- * starts with this database and changes it.
- */
-export async function reportLost(service: ServiceName, urls: DatabaseUrls): Promise<LostByRestore> {
+/** Prints the tables in which the restored database has another number of rows. */
+export async function printRowCounts(urls: DatabaseUrls): Promise<void> {
   const [before, after] = await Promise.all([countRows(urls.stopped), countRows(urls.restored)]);
   for (const [table, count] of before)
     if (after.get(table) !== count)
       say(`  ${table}: ${count} rows when it stopped, ${after.get(table) ?? 0} restored`);
+}
+
+/** Returns what the restored database lacks. Call it before the service starts with this database. */
+export async function findLost(service: ServiceName, urls: DatabaseUrls): Promise<LostByRestore> {
   const [orders, earlierOrders] = service === 'store-api' ? await compareOrders(urls) : [[], []];
   const unpublished = await runSql(
     urls.stopped,

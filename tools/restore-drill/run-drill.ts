@@ -4,12 +4,17 @@ import { type ChaosSuite, inChaosSuite } from '../chaos/suite/chaos-suite.ts';
 import { eventually } from '../dev/eventually.ts';
 import { say } from '../dev/output/progress.ts';
 import type { LostByRestore } from '../chaos/comparison/compare-with-accepted.ts';
-import { formatComparison } from '../chaos/comparison/sets.rules.ts';
+import { formatComparison } from '../chaos/comparison/id-comparison.rules.ts';
 import { adminUrlOf } from '../chaos/suite/context.ts';
 import { runSql } from '../dev/run-sql.ts';
 import { compareUntilEqual, openTraffic, reportProblems, type Traffic } from '../chaos/traffic.ts';
 import type { Settings } from '../dev/settings.ts';
-import { type DatabaseUrls, reportLost, restorePaymentsAtProvider } from './compare-databases.ts';
+import {
+  type DatabaseUrls,
+  findLost,
+  printRowCounts,
+  restorePaymentsAtProvider,
+} from './compare-databases.ts';
 import { archiveSettings, archiveTimeoutSeconds, PointInTimeBackup } from './point-in-time.ts';
 import { repair } from './repairs.ts';
 
@@ -80,7 +85,7 @@ async function restoreDatabase(
   const { server, lost } = await recoverAndCompare(service, stopped, target, backup);
   const startingAtMs = performance.now();
   postgres.addressOf(service).redirectTo(Number(new URL(server.url).port));
-  await replicas.restartService(service);
+  await replicas.startService(service);
   const startDuration = secondsSince(startingAtMs);
   const { accepted } = traffic.shopper;
   const acceptedBefore = accepted.length;
@@ -119,7 +124,8 @@ async function recoverAndCompare(
   const restored = new URL(stopped);
   restored.port = new URL(server.url).port;
   const urls: DatabaseUrls = { stopped: stopped.href, restored: restored.href };
-  const lost = await reportLost(service, urls);
+  await printRowCounts(urls);
+  const lost = await findLost(service, urls);
   if (service === 'store-api') await restorePaymentsAtProvider(urls);
   return { server, lost };
 }

@@ -9,7 +9,7 @@ import {
   countIds,
   type Found,
   type SetDifference,
-} from './sets.rules.ts';
+} from './id-comparison.rules.ts';
 import { type AcceptedOrder, orderEvents } from '../shopper.ts';
 import { runSql } from '../../dev/run-sql.ts';
 

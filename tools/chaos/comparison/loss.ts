@@ -14,11 +14,11 @@ import { initialStock } from '../suite/limited-edition.ts';
 import {
   type ComparedSum,
   compareSet,
-  differencesIn,
+  describeDifferences,
   type Found,
   formatComparison,
   type SetDifference,
-} from './sets.rules.ts';
+} from './id-comparison.rules.ts';
 import type { AcceptedOrder } from '../shopper.ts';
 import { runSql } from '../../dev/run-sql.ts';
 
@@ -60,7 +60,7 @@ export async function repairAndMeasureLoss(
     /** Number of events that the receiver did not get, of the orders that store-api still has. */
     undelivered: webhooks.missing.length,
     /** Differences between the services about the orders that store-api still has. */
-    differences: differencesIn({ sets, sums: [stock] }),
+    differences: describeDifferences({ sets, sums: [stock] }),
   };
 }
 

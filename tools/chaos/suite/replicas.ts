@@ -34,7 +34,7 @@ export class Replicas {
     this.parts = parts;
     this.directory = join(context.settings.stateDir, 'gateway');
     mkdirSync(this.directory, { recursive: true });
-    this.publishNames();
+    this.writeHostsFile();
   }
 
   async startServices(): Promise<void> {
@@ -105,7 +105,7 @@ export class Replicas {
     await Promise.all(replicaNumbers.map((replica) => this.find(service, replica).part.stop()));
   }
 
-  async restartService(service: ServiceName): Promise<void> {
+  async startService(service: ServiceName): Promise<void> {
     await Promise.all(replicaNumbers.map((replica) => this.find(service, replica).part.start()));
   }
 
@@ -123,7 +123,7 @@ export class Replicas {
     const [part] = await this.parts.start(this.plan(service, replica, { address, isFirst }));
     if (part === undefined) return;
     this.replicas.set(`${service}-${replica}`, { part, address });
-    this.publishNames();
+    this.writeHostsFile();
   }
 
   private plan(
@@ -149,7 +149,7 @@ export class Replicas {
   }
 
   /** Writes the file from which the gateway reads addresses instead of a name server. */
-  private publishNames(): void {
+  private writeHostsFile(): void {
     const lines = [...this.replicas].map(([name, { address }]) => `${name.replace(/-\d$/, '')} ${address}\n`);
     const file = join(this.directory, 'names');
     writeFileSync(`${file}.new`, lines.join(''));

@@ -45,7 +45,7 @@ function isSame({ missing, unexpected, doubled }: SetDifference): boolean {
 }
 
 /** Returns the name of each set and sum that differs, with examples. */
-export function differencesIn({ sets, sums }: Comparison): string[] {
+export function describeDifferences({ sets, sums }: Comparison): string[] {
   return [
     ...sets
       .filter((set) => !isSame(set))

@@ -1,4 +1,4 @@
-import { compareSet, countIds, differencesIn, formatComparison } from './sets.rules.ts';
+import { compareSet, countIds, describeDifferences, formatComparison } from './id-comparison.rules.ts';
 
 const compare = (found: readonly string[]) => compareSet('charges', new Set(['a', 'b']), countIds(found));
 
@@ -10,7 +10,7 @@ describe('the comparison of expected ids with those that were found', () => {
     [['a', 'b', 'b'], { missing: [], unexpected: [], doubled: ['b'] }, ['charges: b']],
   ])('finds in %j what is missing, unexpected and doubled', (found, difference, lines) => {
     expect(compare(found)).toMatchObject(difference);
-    expect(differencesIn({ sets: [compare(found)], sums: [] })).toEqual(lines);
+    expect(describeDifferences({ sets: [compare(found)], sums: [] })).toEqual(lines);
   });
 
   it('accepts doubled ids only where they may be doubled', () => {
