@@ -7,7 +7,7 @@ import { postgresHomes } from './dependencies/postgres.ts';
 import type { Settings } from './settings.ts';
 import { emptyStateDir } from './state/state-dir.ts';
 import { control } from './supervisor/control.ts';
-import { Supervisor } from './supervisor/supervisor.ts';
+import { killLeftovers } from './supervisor/supervisor.ts';
 
 const pollIntervalMs = 50;
 
@@ -17,7 +17,7 @@ export async function stopSuite(stateDir: string): Promise<boolean> {
   // A suite responds to `end` when its processes have ended, and exits after the response.
   while (stopped !== undefined && (await control(stateDir, 'ping').catch(() => undefined)) !== undefined)
     await sleep(pollIntervalMs);
-  const leftovers = await new Supervisor(stateDir).killLeftovers();
+  const leftovers = await killLeftovers(stateDir);
   return stopped !== undefined || leftovers.length > 0;
 }
 

@@ -26,8 +26,7 @@ import { removeStack, type Stack, writeStack } from './state/stack-file.ts';
 import { watchForRemoval } from './state/state-dir.ts';
 import { notReady, serveControl } from './supervisor/control.ts';
 import { type PartStatus, type Verb, verbs } from './supervisor/part.ts';
-import { ProcessPart, type ProcessPlan } from './supervisor/process-part.ts';
-import { Supervisor } from './supervisor/supervisor.ts';
+import { killLeftovers, Supervisor } from './supervisor/supervisor.ts';
 
 export interface Terminal {
   /** Progress and notices. */
@@ -74,7 +73,13 @@ export class Suite {
     this.controlServer = controlServer;
     this.progress = new Progress(terminal.say);
     this.logs = new LogFiles(settings.stateDir);
-    this.supervisor = new Supervisor(settings.stateDir);
+    this.supervisor = new Supervisor(settings.stateDir, {
+      line: ({ name, kind }, line) => {
+        this.logs.write(name, line);
+        if (kind === 'service') terminal.log(name, line);
+      },
+      notice: (name, text) => terminal.say(`${name} ${text}`),
+    });
     this.secrets = readOrCreateSecrets(settings.stateDir);
     this.ports = portsFrom(settings.basePort);
     removeStack(settings.stateDir);
@@ -101,7 +106,7 @@ export class Suite {
 
   /** Starts PostgreSQL, Redis and RabbitMQ, and waits until they respond. */
   async startDependencies(required: RequiredPrograms): Promise<void> {
-    const leftovers = await this.supervisor.killLeftovers();
+    const leftovers = await killLeftovers(this.settings.stateDir);
     if (leftovers.length > 0)
       this.terminal.say(
         `  An earlier suite was killed; stopped its remaining processes: ${leftovers.join(', ')}.`,
@@ -115,9 +120,9 @@ export class Suite {
       this.checkNotStopping();
       const { dependencies } = this.choice;
       const plans = dependencies.flatMap(({ processes }) => processes);
-      await this.startLayer(plans.filter(({ hidden }) => hidden));
+      await this.supervisor.startLayer(plans.filter(({ hidden }) => hidden));
       await Promise.all([
-        this.startLayer(plans.filter(({ hidden }) => !hidden)),
+        this.supervisor.startLayer(plans.filter(({ hidden }) => !hidden)),
         ...dependencies.filter(isExternal).map(checkExternal),
       ]);
       this.checkNotStopping();
@@ -157,7 +162,7 @@ export class Suite {
       await Promise.all(serviceNames.map((name) => migrateService(name, context)));
     });
     await this.step('Services', () =>
-      this.startLayer(serviceNames.map((name) => servicePlan(name, context))),
+      this.supervisor.startLayer(serviceNames.map((name) => servicePlan(name, context))),
     );
     this.serviceContext = context;
     const bare = bareStack(context, certificates.caFile);
@@ -253,23 +258,6 @@ export class Suite {
     if (this.isStopping) throw new Failure('Stopped before the suite was ready.');
   }
 
-  private startLayer(plans: readonly ProcessPlan[]): Promise<void> {
-    const parts = plans.map(
-      (plan) =>
-        new ProcessPart(plan, {
-          line: (name, line) => {
-            this.logs.write(name, line);
-            if (plan.kind === 'service') this.terminal.log(name, line);
-          },
-          notice: (name, text) => this.terminal.say(`${name} ${text}`),
-          changed: () => {
-            if (!this.isStopping) this.supervisor.saveProcesses();
-          },
-        }),
-    );
-    return this.supervisor.startLayer(parts);
-  }
-
   private async startGateway(certificates: Certificates): Promise<void> {
     const accessLog = this.logs.file('gateway-access');
     const { stop } = followFile(accessLog, (line) => this.terminal.log('gateway', line));
@@ -280,7 +268,7 @@ export class Suite {
       accessLog,
       this.choice.gateway,
     );
-    await this.startLayer([plan]);
+    await this.supervisor.start(plan);
   }
 
   private dependencyContext(note: Say): DependencyContext {

@@ -6,14 +6,16 @@ import { seed } from '../../demo/seed.ts';
 import { createDatabases } from '../../dev/services/databases.ts';
 import { resetSuite } from '../../dev/stop-suite.ts';
 import { bareStack } from '../../dev/services/addresses.ts';
-import { Progress } from '../../dev/output/progress.ts';
+import { reasonOf } from '../../dev/failure.ts';
+import { LogFiles } from '../../dev/output/logs.ts';
+import { Progress, say } from '../../dev/output/progress.ts';
 import { migrateService } from '../../dev/services/services.ts';
 import type { Settings } from '../../dev/settings.ts';
 import { stopOnSignal } from '../../dev/stop-on-signal.ts';
+import { Supervisor } from '../../dev/supervisor/supervisor.ts';
 import type { Stack } from '../../dev/state/stack-file.ts';
 import type { Targets } from '../faults.ts';
 import { loadLimitedEdition } from './limited-edition.ts';
-import { Parts } from './parts.ts';
 import { PostgresPair, type PostgresOptions } from './postgres-pair.ts';
 import { startRabbitmqCluster } from './rabbitmq-cluster.ts';
 import { startRedisWithSentinels } from './redis-with-sentinels.ts';
@@ -47,13 +49,20 @@ export async function inChaosSuite<Result>(
   };
   await resetSuite(settings);
   mkdirSync(settings.stateDir, { recursive: true });
-  const parts = new Parts(settings.stateDir);
-  const cleanups: Cleanups = [() => parts.stop()];
+  const logs = new LogFiles(settings.stateDir);
+  const supervisor = new Supervisor(settings.stateDir, {
+    line: ({ name }, line) => logs.write(name, line),
+    notice: (name, text) => logs.write('chaos', `${name} ${text}`),
+  });
+  const cleanups: Cleanups = [
+    () => logs.close(),
+    () => supervisor.stopAll((name, error) => say(`${name} did not stop: ${reasonOf(error)}`)),
+  ];
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => (ending ??= runInReverse(cleanups));
   stopOnSignal(end);
   try {
-    return await work(await start(settings, options, parts, cleanups), cleanups);
+    return await work(await start(settings, options, { supervisor, logs, cleanups }), cleanups);
   } finally {
     await end();
   }
@@ -66,19 +75,18 @@ async function runInReverse(cleanups: Cleanups): Promise<void> {
 async function start(
   settings: Settings,
   options: PostgresOptions,
-  parts: Parts,
-  cleanups: Cleanups,
+  { supervisor, logs, cleanups }: { supervisor: Supervisor; logs: LogFiles; cleanups: Cleanups },
 ): Promise<ChaosSuite> {
   const progress = new Progress();
   const certificates = await certificatesIn(settings.stateDir, process.env.NODE_EXTRA_CA_CERTS);
   const context = chaosContext(settings, certificates.trustFile);
-  const postgres = await PostgresPair.create(context, parts, options);
+  const postgres = await PostgresPair.create(context, supervisor, options);
   cleanups.unshift(() => postgres.stop()); // runs last: it deletes the data, which the processes use
   const stores = 'PostgreSQL × 2, Redis × 2, Sentinel × 3, RabbitMQ × 3';
   const [redis, brokers] = await progress.step(stores, async () => {
     const starting = [
-      startRedisWithSentinels(context, parts),
-      startRabbitmqCluster(context, parts),
+      startRedisWithSentinels(context, supervisor),
+      startRabbitmqCluster(context, supervisor),
       postgres.start(),
     ] as const;
     await Promise.allSettled(starting); // the clean-up after a failure must not find a store that is starting
@@ -88,11 +96,14 @@ async function start(
     await createDatabases(context.dependencyUrls.postgres, settings, context.secrets);
     await Promise.all(serviceNames.map((name) => migrateService(name, context)));
   });
-  const replicas = new Replicas(context, parts);
+  const replicas = new Replicas(context, supervisor);
   const bare = bareStack(context, certificates.caFile);
   await progress.step('Two replicas of each service, and the gateway', async () => {
     // Concurrently, because the services fetch the signing keys through the gateway.
-    await Promise.all([replicas.startServices(), replicas.startGateway(certificates)]);
+    await Promise.all([
+      replicas.startServices(),
+      replicas.startGateway(certificates, logs.file('gateway-access')),
+    ]);
   });
   const operator = operatorAccessOf(context);
   const seeded = await progress.step('Demo data', () => seed(operator));

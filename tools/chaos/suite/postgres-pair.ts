@@ -8,9 +8,9 @@ import { Failure } from '../../dev/failure.ts';
 import { runOrThrow, type UserIds } from '../../dev/run-program.ts';
 import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';
 import { eventually } from '../../dev/eventually.ts';
-import type { Parts } from './parts.ts';
 import { type ChaosContext, postgresPortOf } from './context.ts';
 import { runSql } from '../../dev/run-sql.ts';
+import type { Supervisor } from '../../dev/supervisor/supervisor.ts';
 import { StableAddress } from './stable-address.ts';
 
 const replicationTimeoutMs = 60_000;
@@ -36,7 +36,7 @@ export interface PostgresOptions {
 
 interface PairEnvironment {
   readonly context: ChaosContext;
-  readonly parts: Parts;
+  readonly supervisor: Supervisor;
   /** Folder of PostgreSQL's programs. */
   readonly programs: string;
   readonly user: UserIds | undefined;
@@ -71,14 +71,18 @@ export class PostgresPair {
   private standby: Server;
 
   /** Creates the folder of the servers, which `stop` deletes. */
-  static async create(context: ChaosContext, parts: Parts, options: PostgresOptions): Promise<PostgresPair> {
+  static async create(
+    context: ChaosContext,
+    supervisor: Supervisor,
+    options: PostgresOptions,
+  ): Promise<PostgresPair> {
     const programs = postgresPrograms();
     if (programs === undefined)
       throw new Failure('PostgreSQL is not installed on this machine: apt-get install postgresql');
     const user = await serverUser();
     const home = mkdtempSync('/var/tmp/fulfilment-chaos-');
     if (user !== undefined) chownSync(home, user.uid, user.gid);
-    return new PostgresPair({ context, parts, programs, user, home, options });
+    return new PostgresPair({ context, supervisor, programs, user, home, options });
   }
 
   private constructor(environment: PairEnvironment) {
@@ -119,7 +123,7 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
       'pg_hba.conf',
       'host all all 127.0.0.1/32 scram-sha-256\nhost replication suite 127.0.0.1/32 scram-sha-256\n',
     );
-    [primary.part] = await this.environment.parts.start(this.plan(primary));
+    primary.part = await this.environment.supervisor.start(this.plan(primary));
     await this.replication.listen(context.ports.postgresReplication);
     await this.rebuildStandby();
     await this.openAddress('administrator', context.ports.postgresPorts[0] ?? 0);
@@ -149,7 +153,8 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
     const options = ['-R', '-c', 'fast', '--no-sync']; // -R makes the copy a standby
     await this.run('pg_basebackup', ['-D', standby.data, '-d', replicationUrl, ...options]);
     this.writeConfig(standby, ownSettings, '');
-    if (standby.part === undefined) [standby.part] = await this.environment.parts.start(this.plan(standby));
+    if (standby.part === undefined)
+      standby.part = await this.environment.supervisor.start(this.plan(standby));
     else await standby.part.start();
     if (!this.environment.options.isSynchronous) return;
     this.writeConfig(primary, ownSettings, "synchronous_standby_names = '*'\n");
@@ -170,7 +175,7 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
   async startServer(number: number, data: string, configuration: string): Promise<string> {
     const server: Server = { ...newServer(this.environment, number), data };
     this.writeConfig(server, ownSettings, configuration);
-    await this.environment.parts.start(this.plan(server));
+    await this.environment.supervisor.start(this.plan(server));
     return this.urlOf(server);
   }
 

@@ -11,11 +11,14 @@ import { rabbitmqResponds } from '../../dev/dependencies/readiness.ts';
 import { Failure } from '../../dev/failure.ts';
 import { findProgram } from '../../dev/run-program.ts';
 import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';
-import type { Parts } from './parts.ts';
+import type { Supervisor } from '../../dev/supervisor/supervisor.ts';
 import type { ChaosContext } from './context.ts';
 
 /** Starts three RabbitMQ nodes as one cluster, so that every quorum queue has three members. */
-export async function startRabbitmqCluster(context: ChaosContext, parts: Parts): Promise<ProcessPart[]> {
+export async function startRabbitmqCluster(
+  context: ChaosContext,
+  supervisor: Supervisor,
+): Promise<ProcessPart[]> {
   const epmd = findProgram('epmd');
   const program = rabbitmqProgram();
   if (program === undefined || epmd === undefined)
@@ -26,9 +29,9 @@ export async function startRabbitmqCluster(context: ChaosContext, parts: Parts):
   const plans = context.ports.brokers.map((port, index) =>
     prepareNode({ program, port, index, home, definitions }, context),
   );
-  await parts.start(epmdPlan(epmd, context.ports.epmd, plans[0]?.env ?? {}));
-  const first = await parts.start(...plans.slice(0, 1)); // the others join it
-  return [...first, ...(await parts.start(...plans.slice(1)))];
+  await supervisor.start(epmdPlan(epmd, context.ports.epmd, plans[0]?.env ?? {}));
+  const first = await supervisor.startLayer(plans.slice(0, 1)); // the others join it
+  return [...first, ...(await supervisor.startLayer(plans.slice(1)))];
 }
 
 /** Writes the configuration of a node, and plans its process. */

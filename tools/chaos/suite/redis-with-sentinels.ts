@@ -7,7 +7,7 @@ import { writeRedisUsers } from '../../dev/dependencies/store-users.ts';
 import { Failure } from '../../dev/failure.ts';
 import type { ProcessPlan } from '../../dev/supervisor/process-part.ts';
 import { eventually } from '../../dev/eventually.ts';
-import type { Parts } from './parts.ts';
+import type { Supervisor } from '../../dev/supervisor/supervisor.ts';
 import type { ChaosContext } from './context.ts';
 
 const failoverTimeoutMs = 60_000;
@@ -15,7 +15,7 @@ const failoverTimeoutMs = 60_000;
 export type RedisWithSentinels = Awaited<ReturnType<typeof startRedisWithSentinels>>;
 
 /** Starts Redis with one replica and three Sentinels. */
-export async function startRedisWithSentinels(context: ChaosContext, parts: Parts) {
+export async function startRedisWithSentinels(context: ChaosContext, supervisor: Supervisor) {
   const program = redisProgram();
   if (program === undefined)
     throw new Failure('redis-server is not installed on this machine: apt-get install redis-server');
@@ -39,8 +39,8 @@ export async function startRedisWithSentinels(context: ChaosContext, parts: Part
       ready: () => redisResponds(isSentinel ? `redis://127.0.0.1:${port}` : serverUrl(port, context)),
     };
   };
-  const servers = await parts.start(
-    ...ports.redisServers.map((port, index) =>
+  const servers = await supervisor.startLayer(
+    ports.redisServers.map((port, index) =>
       prepare(`redis-${index + 1}`, port, [
         `aclfile "${users}"`,
         'appendonly yes',
@@ -53,8 +53,8 @@ export async function startRedisWithSentinels(context: ChaosContext, parts: Part
       ]),
     ),
   );
-  await parts.start(
-    ...ports.sentinels.map((port, index) =>
+  await supervisor.startLayer(
+    ports.sentinels.map((port, index) =>
       prepare(`sentinel-${index + 1}`, port, [
         `sentinel monitor mymaster 127.0.0.1 ${primary} 2`, // two Sentinels must agree
         'sentinel auth-user mymaster default',

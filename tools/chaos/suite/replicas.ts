@@ -8,7 +8,7 @@ import { gatewayStatus } from '../../dev/gateway/gateway.ts';
 import { nodeArguments } from '../../dev/services/services.ts';
 import { root } from '../../dev/settings.ts';
 import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';
-import type { Parts } from './parts.ts';
+import type { Supervisor } from '../../dev/supervisor/supervisor.ts';
 import { type ChaosContext, replicaEnvironment, type ReplicaNumber, replicaNumbers } from './context.ts';
 
 const resolveSeconds = 1;
@@ -24,14 +24,14 @@ interface Replica {
 /** Two replicas of each service, and the gateway, which finds them by name. */
 export class Replicas {
   private readonly context: ChaosContext;
-  private readonly parts: Parts;
+  private readonly supervisor: Supervisor;
   private readonly directory: string;
   private readonly replicas = new Map<string, Replica>();
   private addressCount = 0;
 
-  constructor(context: ChaosContext, parts: Parts) {
+  constructor(context: ChaosContext, supervisor: Supervisor) {
     this.context = context;
-    this.parts = parts;
+    this.supervisor = supervisor;
     this.directory = join(context.settings.stateDir, 'gateway');
     mkdirSync(this.directory, { recursive: true });
     this.writeHostsFile();
@@ -44,12 +44,12 @@ export class Replicas {
   }
 
   /** Starts deploy/gateway/start.sh, with a fake `getent` that resolves names without a name server. */
-  async startGateway(certificates: Certificates): Promise<void> {
+  async startGateway(certificates: Certificates, accessLog: string): Promise<void> {
     const { ports } = this.context;
     const resolver = join(this.directory, 'getent');
     writeFileSync(resolver, `#!/bin/sh\nsed -n "s/^$2 \\(.*\\)/\\1 STREAM/p" '${this.directory}/names'\n`);
     chmodSync(resolver, 0o755);
-    await this.parts.start({
+    await this.supervisor.start({
       name: 'gateway',
       kind: 'service',
       program: 'sh',
@@ -59,7 +59,7 @@ export class Replicas {
         PATH: `${this.directory}:${process.env.PATH ?? ''}:/usr/sbin:/usr/bin:/bin`,
         GATEWAY_TEMPLATE: join(root, 'deploy', 'gateway', 'nginx.conf.template'),
         GATEWAY_RUN_DIR: this.directory,
-        GATEWAY_ACCESS_LOG: this.parts.accessLog,
+        GATEWAY_ACCESS_LOG: accessLog,
         GATEWAY_LISTEN_LINES: `listen 127.0.0.1:${ports.gateway} ssl;`,
         GATEWAY_CERTIFICATE: certificates.certificateFile,
         GATEWAY_CERTIFICATE_KEY: certificates.keyFile,
@@ -120,8 +120,7 @@ export class Replicas {
     const address = `127.0.1.${this.addressCount}`;
     // Operator commands, which prepare a run, expect the internal port of a service at one address.
     const isFirst = replica === 1 && !this.replicas.has(`${service}-${replica}`);
-    const [part] = await this.parts.start(this.plan(service, replica, { address, isFirst }));
-    if (part === undefined) return;
+    const part = await this.supervisor.start(this.plan(service, replica, { address, isFirst }));
     this.replicas.set(`${service}-${replica}`, { part, address });
     this.writeHostsFile();
   }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { emptyStateDir, watchForRemoval } from './state-dir.ts';
-import { ProcessPart } from '../supervisor/process-part.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 
 describe('a state directory', () => {
@@ -45,19 +44,15 @@ describe('a state directory', () => {
   });
 
   it('can be removed before its supervisor stops the processes that it started', async () => {
-    const supervisor = new Supervisor(first);
-    const part = new ProcessPart(
-      {
-        name: 'sample',
-        kind: 'service',
-        program: process.execPath,
-        args: ['-e', 'setInterval(() => {}, 1000)'],
-        env: {},
-        ready: () => Promise.resolve(true),
-      },
-      { line: () => undefined, notice: () => undefined, changed: () => supervisor.saveProcesses() },
-    );
-    await supervisor.startLayer([part]);
+    const supervisor = new Supervisor(first, { line: () => undefined, notice: () => undefined });
+    const part = await supervisor.start({
+      name: 'sample',
+      kind: 'service',
+      program: process.execPath,
+      args: ['-e', 'setInterval(() => {}, 1000)'],
+      env: {},
+      ready: () => Promise.resolve(true),
+    });
     rmSync(first, { recursive: true });
     await part.kill(); // the supervisor cannot write processes.json, and continues
     await supervisor.stopAll(() => undefined);

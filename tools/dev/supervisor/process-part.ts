@@ -29,7 +29,7 @@ export interface ProcessPlan {
 
 export interface PartEvents {
   /** Called with each line of output. */
-  readonly line: (name: string, line: string) => void;
+  readonly line: (part: Pick<ProcessPlan, 'name' | 'kind'>, line: string) => void;
   /** Called with notices for the terminal. */
   readonly notice: (name: string, text: string) => void;
   /** Called when the set of running processes changed. */
@@ -206,7 +206,7 @@ export class ProcessPart {
 
   private addLine(line: string): void {
     this.lastLines = [...this.lastLines, line].slice(-shownLineCount);
-    this.events.line(this.name, line);
+    this.events.line(this.plan, line);
   }
 
   private onExit(child: ChildProcess, reason: string): void {

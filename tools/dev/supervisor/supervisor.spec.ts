@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processStartTime } from './process-tree.ts';
-import { Supervisor } from './supervisor.ts';
+import { killLeftovers } from './supervisor.ts';
 
 describe('the processes that a killed supervisor left', () => {
   let stateDir: string;
@@ -34,7 +34,7 @@ describe('the processes that a killed supervisor left', () => {
     ];
     writeFileSync(file, JSON.stringify(rows));
     const ended = once(left.child, 'exit');
-    expect(await new Supervisor(stateDir).killLeftovers()).toEqual(['redis']);
+    expect(await killLeftovers(stateDir)).toEqual(['redis']);
     expect((await ended)[1]).toBe('SIGKILL');
     expect(reused.child.exitCode ?? reused.child.signalCode).toBeNull();
     expect(existsSync(file)).toBe(false);
@@ -42,6 +42,6 @@ describe('the processes that a killed supervisor left', () => {
 
   it('are unknown, so that none is killed, if their file is incomplete', async () => {
     writeFileSync(file, '[{"name":"red');
-    expect(await new Supervisor(stateDir).killLeftovers()).toEqual([]);
+    expect(await killLeftovers(stateDir)).toEqual([]);
   });
 });

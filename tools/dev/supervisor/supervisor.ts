@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Failure } from '../failure.ts';
 import type { PartStatus, Verb } from './part.ts';
-import type { ProcessPart } from './process-part.ts';
+import { type PartEvents, ProcessPart, type ProcessPlan } from './process-part.ts';
 import { signalTree, processStartTime } from './process-tree.ts';
 
 const pollIntervalMs = 20;
@@ -15,24 +15,31 @@ export class Supervisor {
   /** In the order of their start. */
   private readonly layers: (readonly ProcessPart[])[] = [];
   private readonly processesFile: string;
+  private readonly events: PartEvents;
+  private isStopping = false;
 
-  constructor(stateDir: string) {
-    this.processesFile = join(stateDir, 'processes.json');
+  constructor(stateDir: string, events: Omit<PartEvents, 'changed'>) {
+    this.processesFile = processesFileIn(stateDir);
+    const changed = (): void => {
+      if (!this.isStopping) this.saveProcesses();
+    };
+    this.events = { ...events, changed };
   }
 
-  /** Kills the processes that a killed supervisor left. Ignores pids that other processes have reused. */
-  async killLeftovers(): Promise<string[]> {
-    const leftovers = readLeftovers(this.processesFile);
-    rmSync(this.processesFile, { force: true });
-    const alive = leftovers.filter(({ pid, started_at }) => processStartTime(pid) === started_at);
-    for (const { pid } of alive) signalTree(pid, 'SIGKILL');
-    // Waits until they have ended, since their ports are free only then.
-    for (const { pid } of alive) while (processStartTime(pid) !== undefined) await sleep(pollIntervalMs);
-    return alive.map(({ name }) => name);
+  async start(plan: ProcessPlan): Promise<ProcessPart> {
+    const part = new ProcessPart(plan, this.events);
+    await this.startParts([part]);
+    return part;
   }
 
   /** Starts independent parts concurrently. Their dependencies must already run. */
-  async startLayer(parts: readonly ProcessPart[]): Promise<void> {
+  async startLayer(plans: readonly ProcessPlan[]): Promise<ProcessPart[]> {
+    const parts = plans.map((plan) => new ProcessPart(plan, this.events));
+    await this.startParts(parts);
+    return parts;
+  }
+
+  private async startParts(parts: readonly ProcessPart[]): Promise<void> {
     this.layers.push(parts);
     await Promise.all(parts.map((part) => part.start()));
   }
@@ -61,6 +68,7 @@ export class Supervisor {
 
   /** Stops the parts in reverse order. A failure does not prevent stopping the others. */
   async stopAll(onFailure: (name: string, error: unknown) => void): Promise<void> {
+    this.isStopping = true;
     for (const layer of this.layers.toReversed())
       await Promise.all(
         layer.map((part) => part.stop().catch((error: unknown) => onFailure(part.name, error))),
@@ -73,7 +81,7 @@ export class Supervisor {
   }
 
   /** Writes the running processes to disk, so that the next start can end them if this process is killed. */
-  saveProcesses(): void {
+  private saveProcesses(): void {
     const rows = this.parts.flatMap((part) => {
       const { name, pid } = part.status();
       return pid === null ? [] : [{ name, pid, started_at: processStartTime(pid) ?? '' }];
@@ -84,6 +92,22 @@ export class Supervisor {
       // The directory is removed or full. This process must keep running to stop the other processes.
     }
   }
+}
+
+function processesFileIn(stateDir: string): string {
+  return join(stateDir, 'processes.json');
+}
+
+/** Kills the processes that a killed supervisor left. Ignores pids that other processes have reused. */
+export async function killLeftovers(stateDir: string): Promise<string[]> {
+  const file = processesFileIn(stateDir);
+  const leftovers = readLeftovers(file);
+  rmSync(file, { force: true });
+  const alive = leftovers.filter(({ pid, started_at }) => processStartTime(pid) === started_at);
+  for (const { pid } of alive) signalTree(pid, 'SIGKILL');
+  // Waits until they have ended, since their ports are free only then.
+  for (const { pid } of alive) while (processStartTime(pid) !== undefined) await sleep(pollIntervalMs);
+  return alive.map(({ name }) => name);
 }
 
 /** Returns no processes if the file is missing or incomplete. */
