@@ -21,8 +21,8 @@ describe('the advisory check', () => {
     ['an error of the registry', JSON.stringify({ error: { summary: 'connect\nECONNREFUSED' } })],
     ['a message of npm', JSON.stringify({ message: 'request failed' })],
     ['no JSON', 'npm error'],
-    ['nothing', ''],
-  ])('reports that nothing was checked, and does not fail, on %s', (_, output) => {
+    ['an empty output', ''],
+  ])('reports that nothing was checked, and passes, after %s', (_, output) => {
     const { ok, lines } = evaluateAudit(output);
     expect(ok).toBe(true);
     expect(lines.join()).toMatch(/^NOT CHECKED: /);

@@ -9,7 +9,7 @@ import { deliveryFaults } from '../suite/documented.js';
 import { errorOf } from '../suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
 import { operate } from '../suite/operator.js';
-import { packageArguments, placeOrder } from '../suite/orders.js';
+import { shipOptions, placeOrder } from '../suite/orders.js';
 import { isValidSignature } from '../suite/signature.js';
 
 const secret = 'ein Geheimnis 🎸 with spaces ';
@@ -112,7 +112,7 @@ describe('webhook-worker', () => {
     expect(created.body.id).not.toBe(processing.body.id);
     expect(created.rawBody.toString()).not.toContain('Aiko'); // the name in the address
 
-    await operate(['order', 'ship', id, ...packageArguments('N7')]);
+    await operate(['order', 'ship', id, ...shipOptions('N7')]);
     const shipped = await firstDelivery(id, 'order.shipped', receiver);
     expect(shipped.body.data).toEqual({
       order_id: id,

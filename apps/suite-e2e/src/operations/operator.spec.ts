@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
 import { operate, runOps } from '../suite/operator.js';
-import { packageArguments, placeOrder } from '../suite/orders.js';
+import { shipOptions, placeOrder } from '../suite/orders.js';
 
 const queue = 'store-api.fulfilment';
 const deadLetters = z.object({
@@ -25,14 +25,14 @@ describe('the operator commands', () => {
 
   it('ship, correct and deliver an order, and return when the change is applied', async () => {
     const id = await place();
-    expect(await operate(['order', 'ship', id, ...packageArguments('A1')])).toMatchObject({
+    expect(await operate(['order', 'ship', id, ...shipOptions('A1')])).toMatchObject({
       outcome: 'applied',
     });
     expect(await order(id)).toMatchObject({
       status: 'shipped',
       tracking: { carrier: 'Royal Mail', tracking_number: 'A1', tracking_url: 'https://track.example/A1' },
     });
-    await operate(['order', 'track', id, ...packageArguments('A2')]);
+    await operate(['order', 'track', id, ...shipOptions('A2')]);
     expect((await order(id)).tracking).toMatchObject({ tracking_number: 'A2' });
     await operate(['order', 'deliver', id]);
     expect(await order(id)).toMatchObject({
@@ -66,7 +66,7 @@ describe('the operator commands', () => {
       outcome: 'held',
       reason: 'cannot deliver an order that is still processing',
     });
-    await operate(['order', 'ship', id, ...packageArguments('D1')]);
+    await operate(['order', 'ship', id, ...shipOptions('D1')]);
     expect((await order(id)).status).toBe('delivered');
   });
 
@@ -74,7 +74,7 @@ describe('the operator commands', () => {
     const id = await place();
     await operate(['order', 'cancel', id, '--reason', 'changed their mind']);
     expect(await order(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
-    expect((await runOps(['order', 'ship', id, ...packageArguments('E1')])).status).toBe(1);
+    expect((await runOps(['order', 'ship', id, ...shipOptions('E1')])).status).toBe(1);
     const ofOrder = async () => {
       const { letters } = deadLetters.parse(
         await operate(['dead-letters', 'list', '--queue', queue, '--limit', '1000']),
@@ -120,7 +120,7 @@ describe('the operator commands', () => {
 
   it('print one line for an error, and exit with 1', async () => {
     const shipped = await place();
-    await operate(['order', 'ship', shipped, ...packageArguments('B1')]);
+    await operate(['order', 'ship', shipped, ...shipOptions('B1')]);
     const mistakes: readonly (readonly string[])[] = [
       ['order', 'cancel', shipped, '--reason', 'too late'],
       ['order', 'recharge', shipped],

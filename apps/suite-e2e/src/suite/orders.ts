@@ -14,8 +14,9 @@ export interface Line {
   readonly quantity: number;
 }
 
-const rate = z.object({ id: z.string(), price: z.object({ amount: z.number() }) });
-const rates = z.object({ data: z.tuple([rate], rate) });
+const rateShape = z.object({ id: z.string(), price: z.object({ amount: z.number() }) });
+/** The API returns the cheapest rate first. */
+const ratesShape = z.object({ data: z.tuple([rateShape], rateShape) });
 
 export const unitPrice = { amount: 2999, currency: 'GBP' };
 
@@ -25,7 +26,7 @@ export async function quote(
   items: readonly Line[],
 ): Promise<{ id: string; amount: number }> {
   const response = await store.post('/store/v1/shipping-rates', { country_code: 'GB', items }).expect(200);
-  const [cheapest] = bodyOf(response, rates).data;
+  const [cheapest] = bodyOf(response, ratesShape).data;
   return { id: cheapest.id, amount: cheapest.price.amount };
 }
 
@@ -37,14 +38,14 @@ export function orderBody(items: readonly Line[], rateId: string) {
   };
 }
 
-/** Arguments of the operator command that ships an order. */
-export const packageArguments = (number: string) => [
+/** Options of the operator command that ships an order. */
+export const shipOptions = (trackingNumber: string) => [
   '--carrier',
   'Royal Mail',
   '--tracking-number',
-  number,
+  trackingNumber,
   '--tracking-url',
-  `https://track.example/${number}`,
+  `https://track.example/${trackingNumber}`,
 ];
 
 /** Quotes and places an order; returns its id. */

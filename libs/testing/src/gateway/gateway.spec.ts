@@ -106,7 +106,7 @@ describe('the documentation site', () => {
   );
 
   it('forbids caches to store an error, even if the request id looks like a path that may be stored', async () => {
-    // The gateway recognises a file that caches may store by `200:/docs/_astro/`: status and path.
+    // Regression: the request id was once part of the caching key.
     const response = await siteGateway.fetch(`${siteGateway.url}/unknown`, {
       headers: { 'x-request-id': 'id:200:/docs/_astro/' },
     });
