@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { buildAll } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
-import { Progress, type Say } from '../dev/output/progress.ts';
+import { Progress, type PrintLine } from '../dev/output/progress.ts';
 import { inSeparateSuite } from '../dev/separate-suite.ts';
 import { readSeparateSettings } from '../dev/settings.ts';
 import { wholeNumber } from '../dev/whole-number.ts';
@@ -124,7 +124,7 @@ function parseOptions() {
 function measure(
   entry: BenchEntry,
   sizes: Pick<BenchContext, 'rounds' | 'eachMs' | 'rowCount' | 'service'>,
-  say: Say,
+  say: PrintLine,
 ): Promise<Measured> {
   const settings = readSeparateSettings('bench', { ...process.env, ...entry.suiteEnvironment });
   const required = { gateway: entry.suiteEnvironment !== undefined };

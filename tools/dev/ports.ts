@@ -21,7 +21,7 @@ const dependencyOffset = 20;
 export const lastOffset = 25;
 export const maxPort = 65_535;
 
-/** Assigns every port of a suite from its base port. */
+/** Returns the ports of the gateway, the services and the dependencies of a suite. */
 export function portsFrom(base: number): Ports {
   const servicePorts = (offset: number): Record<ServiceName, number> => ({
     'store-api': base + offset + 1,
@@ -41,7 +41,7 @@ export function portsFrom(base: number): Ports {
   };
 }
 
-/** Replaces ports of dependencies that another program uses. */
+/** Replaces those ports of dependencies that another program uses by free ones. */
 export async function withFreeDependencyPorts(plan: Ports): Promise<Ports> {
   const pick = portPicker();
   return {
@@ -54,7 +54,7 @@ export async function withFreeDependencyPorts(plan: Ports): Promise<Ports> {
   };
 }
 
-/** Replaces ports of services that another program uses. Call it just before they start. */
+/** Replaces those ports of services that another program uses by free ones, just before they start. */
 export async function withFreeServicePorts(plan: Ports): Promise<Ports> {
   const pick = portPicker();
   const pickEach = async (ports: Ports['services']): Promise<Ports['services']> => ({
@@ -71,8 +71,8 @@ const connectTimeoutMs = 1_000;
 const portStep = 100;
 
 /**
- * Returns a function that finds a free port, each only once. It does not let the system choose, because an
- * outgoing connection could use such a port before the process listens.
+ * Returns a function that finds a free port from a wanted one upwards, and never the same port twice. The
+ * system does not choose the port, because an outgoing connection could use it before the process listens.
  */
 function portPicker(): (wanted: number) => Promise<number> {
   const assignedPorts = new Set<number>();

@@ -1,6 +1,6 @@
 import type { RequiredPrograms } from './dependencies/choose.ts';
 import { resetSuite } from './stop-suite.ts';
-import type { Say } from './output/progress.ts';
+import type { PrintLine } from './output/progress.ts';
 import type { Settings } from './settings.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 import { Suite } from './suite.ts';
@@ -9,7 +9,7 @@ import { Suite } from './suite.ts';
 export async function inSeparateSuite<T>(
   settings: Settings,
   required: RequiredPrograms,
-  say: Say,
+  say: PrintLine,
   work: (suite: Suite) => Promise<T>,
 ): Promise<T> {
   await resetSuite(settings);

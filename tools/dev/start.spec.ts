@@ -37,7 +37,7 @@ describe('npm start', () => {
   it('keeps a suite with only its dependencies in the background with --dependencies --detach', () => {
     expect(run('start.ts', '--dependencies', '--detach')).toMatchObject({ status: 0 });
     expect(JSON.parse(run('stack.ts', 'status', '--json').stdout)).toEqual(
-      ['postgres', 'redis', 'rabbitmq'].map((name) => expect.objectContaining({ name, state: 'given' })),
+      ['postgres', 'redis', 'rabbitmq'].map((name) => expect.objectContaining({ name, state: 'external' })),
     );
   });
 });

@@ -17,7 +17,7 @@ import { checkGatewayPort, prepareGateway } from './gateway/gateway.ts';
 import { followFile, LogFiles } from './output/logs.ts';
 import { bareStack, operatorAccess } from './services/addresses.ts';
 import { portsFrom, type Ports, withFreeDependencyPorts, withFreeServicePorts } from './ports.ts';
-import { Progress, type Say } from './output/progress.ts';
+import { Progress, type PrintLine } from './output/progress.ts';
 import { stopRunningPrograms } from './run-program.ts';
 import { type Secrets, readOrCreateSecrets } from './state/secrets.ts';
 import { migrateService, servicePlan, type ServiceContext } from './services/services.ts';
@@ -30,7 +30,7 @@ import { killLeftovers, Supervisor } from './supervisor/supervisor.ts';
 
 export interface Terminal {
   /** Progress and notices. */
-  readonly say: Say;
+  readonly say: PrintLine;
   /** Called with each log line of the services and the gateway. */
   readonly log: (name: string, line: string) => void;
 }
@@ -228,7 +228,7 @@ export class Suite {
       if (
         this.choice.dependencies.some((dependency) => dependency.name === argument && isExternal(dependency))
       ) {
-        throw new Failure(`Cannot ${verb} ${argument}, because it is given by the environment.`);
+        throw new Failure(`Cannot ${verb} ${argument}, because it is external.`);
       }
       return this.supervisor.run(verb, argument);
     }
@@ -247,7 +247,7 @@ export class Suite {
     }
   }
 
-  private async step<T>(title: string, work: (note: Say) => Promise<T>): Promise<T> {
+  private async step<T>(title: string, work: (note: PrintLine) => Promise<T>): Promise<T> {
     this.checkNotStopping();
     const result = await this.progress.step(title, work);
     this.checkNotStopping();
@@ -271,7 +271,7 @@ export class Suite {
     await this.supervisor.start(plan);
   }
 
-  private dependencyContext(note: Say): DependencyContext {
+  private dependencyContext(note: PrintLine): DependencyContext {
     return { settings: this.settings, ports: this.ports, secrets: this.secrets, note };
   }
 }

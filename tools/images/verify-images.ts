@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import type { OperatorAccess } from '../ops/operator-access.ts';
 import { eventually } from '../dev/eventually.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
-import { Progress, type Say } from '../dev/output/progress.ts';
+import { Progress, type PrintLine } from '../dev/output/progress.ts';
 import { runOrThrow } from '../dev/run-program.ts';
 import { toolArguments } from '../dev/settings.ts';
 import { writeStack } from '../dev/state/stack-file.ts';
@@ -205,7 +205,7 @@ async function runDemo(
   access: OperatorAccess,
   stateDir: string,
   receiverPort: number,
-  note: Say,
+  note: PrintLine,
 ): Promise<void> {
   const control = await serveControl(stateDir, (name) => {
     if (name === 'operator-access') return Promise.resolve(access);

@@ -1,3 +1,4 @@
+import type { PrintLine } from '../output/progress.ts';
 import type { Ports } from '../ports.ts';
 import type { Secrets } from '../state/secrets.ts';
 import type { Settings } from '../settings.ts';
@@ -12,7 +13,7 @@ export interface DependencyContext {
   readonly ports: Ports;
   readonly secrets: Secrets;
   /** Prints a detail of the current step. */
-  readonly note: (text: string) => void;
+  readonly note: PrintLine;
 }
 
 /** A store with its URL and its processes; no processes if it is external. */

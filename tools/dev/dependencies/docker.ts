@@ -4,7 +4,7 @@ import { runOrThrow, runProgram } from '../run-program.ts';
 import { root, type Settings, siteDir, stateDirHash } from '../settings.ts';
 import type { ProcessPlan } from '../supervisor/process-part.ts';
 import { type Dependency, type DependencyName, ownUrl, type DependencyContext } from './dependency.ts';
-import { respondsAt } from './readiness.ts';
+import { assertResponds } from './readiness.ts';
 import { writeBrokerDefinitions, writeRedisUsers } from './store-users.ts';
 
 const composeFile = join(root, 'tools', 'dev', 'dependencies', 'stores.compose.yaml');
@@ -36,7 +36,7 @@ export function dependencyFromDocker(name: DependencyName, context: DependencyCo
   return {
     name,
     url,
-    processes: [containerPlan(name, { context, kind: 'dependency', ready: () => respondsAt[name](url) })],
+    processes: [containerPlan(name, { context, kind: 'dependency', ready: () => assertResponds[name](url) })],
   };
 }
 

@@ -4,8 +4,8 @@ import pg from 'pg';
 
 const timeoutMs = 15_000;
 
-/** Whether a dependency responds at a URL. A rejection means no. */
-export const respondsAt = {
+/** Each resolves with true if the dependency responds at a URL; otherwise it rejects. */
+export const assertResponds = {
   postgres: postgresResponds,
   redis: redisResponds,
   rabbitmq: rabbitmqResponds,

@@ -1,34 +1,34 @@
 /** Prints a line to the terminal, or sends it to the terminal of `npm start -- --detach`. */
-export type Say = (line: string) => void;
+export type PrintLine = (line: string) => void;
 
 /** Prints a line to the terminal. */
-export const say: Say = (line) => console.log(line);
+export const say: PrintLine = (line) => console.log(line);
 
 const reminderIntervalMs = 10_000;
 /** Widths of the columns. */
 const [titleColumns, durationColumns] = [44, 7];
 
-/** Prints the steps of a long command with their durations. Reminds of a step that takes long. */
+/** Prints each step of a long command with its duration, and every 10 s that it still runs. */
 export class Progress {
   private readonly startedAtMs = Date.now();
-  private readonly say: Say;
+  private readonly print: PrintLine;
 
-  constructor(print: Say = say) {
-    this.say = print;
+  constructor(print: PrintLine = say) {
+    this.print = print;
   }
 
-  async step<T>(title: string, work: (note: Say) => Promise<T>): Promise<T> {
+  async step<T>(title: string, work: (note: PrintLine) => Promise<T>): Promise<T> {
     const startedAtMs = Date.now();
     const reminder = setInterval(
-      () => this.say(`  … ${title} (${secondsSince(startedAtMs)})`),
+      () => this.print(`  … ${title} (${secondsSince(startedAtMs)})`),
       reminderIntervalMs,
     );
     try {
-      const result = await work((note) => this.say(`    ${note}`));
-      this.say(`  ✓ ${lineOf(title, startedAtMs)}   at ${this.elapsed}`);
+      const result = await work((note) => this.print(`    ${note}`));
+      this.print(`  ✓ ${lineOf(title, startedAtMs)}   at ${this.elapsed}`);
       return result;
     } catch (error) {
-      this.say(`  ✗ ${lineOf(title, startedAtMs)}`);
+      this.print(`  ✗ ${lineOf(title, startedAtMs)}`);
       throw error;
     } finally {
       clearInterval(reminder);

@@ -5,8 +5,8 @@ export const partStatus = z
   .object({
     name: z.string(),
     kind: z.enum(['service', 'dependency']),
-    /** `waiting`: it died and will be restarted. `given`: external. */
-    state: z.enum(['stopped', 'starting', 'running', 'paused', 'stopping', 'waiting', 'given']),
+    /** `waiting`: it died and will be restarted. `external`: the suite does not run it. */
+    state: z.enum(['stopped', 'starting', 'running', 'paused', 'stopping', 'waiting', 'external']),
     pid: z.number().nullable(),
     uptime_seconds: z.number().nullable(),
     /** Number of restarts after a crash. */
