@@ -93,11 +93,11 @@ describe('the authorization server', () => {
     const consent = await authorization.submitForm(rejected, { ...merchant.owner });
     expect(consent.text).toContain('Place fulfilment orders');
     expect(consent.text).toContain('your e-mail address');
-    const back = (await authorization.submitForm(consent)).url;
-    expect(back.origin + back.pathname).toBe(merchant.app.redirectUri);
-    expect(back.searchParams.get('state')).toBe(authorization.state);
-    expect(back.searchParams.get('iss')).toBe(issuer);
-    const code = back.searchParams.get('code') ?? '';
+    const redirect = (await authorization.submitForm(consent)).url;
+    expect(redirect.origin + redirect.pathname).toBe(merchant.app.redirectUri);
+    expect(redirect.searchParams.get('state')).toBe(authorization.state);
+    expect(redirect.searchParams.get('iss')).toBe(issuer);
+    const code = redirect.searchParams.get('code') ?? '';
     const tokens = await authorization.exchange(code).expect(200);
     expect(tokens.body).toMatchObject({
       token_type: 'Bearer',

@@ -82,8 +82,8 @@ describe('an access token is soon rejected by every service that accepted it', (
 
   it('after the user signed out, if it is bound to the session (RP-Initiated Logout)', async () => {
     const authorization = new AuthorizationRequest(dashboard, scopes);
-    const back = await authorization.submitForm(await authorization.open(), { ...merchant.owner });
-    const code = back.url.searchParams.get('code') ?? '';
+    const redirect = await authorization.submitForm(await authorization.open(), { ...merchant.owner });
+    const code = redirect.url.searchParams.get('code') ?? '';
     const { body } = await authorization.exchange(code).expect(200);
     const token: string = body.access_token;
     const { access_token: elsewhere } = await signIn(merchant.owner, dashboard, scopes);

@@ -45,8 +45,8 @@ async function signInAsPrinted(session: ShellSession, usedUrls: Set<string>): Pr
   if (url === undefined) return;
   usedUrls.add(url);
   const browser = new FormBrowser({ url: suite.auth_url, fetch: fetchFromSuite });
-  const back = await signInAndConsent(browser, url, demoUser('owner@harbour.example'));
-  await fetch(back.url);
+  const redirect = await signInAndConsent(browser, url, demoUser('owner@harbour.example'));
+  await fetch(redirect.url);
 }
 
 describe('the documentation', () => {

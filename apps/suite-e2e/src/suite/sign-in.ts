@@ -87,9 +87,9 @@ export function tokenRequest(parameters: Readonly<Record<string, string>>) {
 /** Signs in, consents and exchanges the code. */
 export async function signIn(user: User, app: App, scopes: readonly string[]): Promise<Tokens> {
   const authorization = new AuthorizationRequest(app, scopes);
-  const back = await authorization.approve(user);
-  const code = back.searchParams.get('code');
-  if (code === null) throw new Error(`The redirect has no code: ${back.search}`);
+  const redirect = await authorization.approve(user);
+  const code = redirect.searchParams.get('code');
+  if (code === null) throw new Error(`The redirect has no code: ${redirect.search}`);
   return tokensSchema.parse((await authorization.exchange(code).expect(200)).body);
 }
 

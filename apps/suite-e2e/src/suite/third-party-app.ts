@@ -37,13 +37,13 @@ export class ThirdPartyApp {
     const nonce = client.randomNonce();
     const { client_id: clientId } = this.configuration.clientMetadata();
     const authorization = new AuthorizationRequest({ clientId, redirectUri }, scopes, { nonce });
-    const back = await authorization.approve(user);
+    const redirect = await authorization.approve(user);
     const checks = {
       pkceCodeVerifier: authorization.verifier,
       expectedState: authorization.state,
       expectedNonce: nonce,
     };
-    return client.authorizationCodeGrant(this.configuration, back, checks, undefined, options);
+    return client.authorizationCodeGrant(this.configuration, redirect, checks, undefined, options);
   }
 
   /** Deletes its registration (RFC 7592 §2.3). */
