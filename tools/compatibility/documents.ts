@@ -2,7 +2,7 @@ import { type ServiceName, serviceNames } from '@fulfilment/contracts/permission
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { runOrThrow } from '../dev/run-program.ts';
+import { git } from '../dev/git.ts';
 import { root } from '../dev/settings.ts';
 import { httpBreaks } from './http-changes.ts';
 import type { Document } from './json-schema.ts';
@@ -47,8 +47,7 @@ export function releasedContracts(): Contracts {
 
 export async function contractsOfCommit(commit: string): Promise<Contracts> {
   const texts = new Map<ContractFile, string>();
-  for (const file of files)
-    texts.set(file, await runOrThrow('git', ['show', `${commit}:${reference}/${file}`], { cwd: root }));
+  for (const file of files) texts.set(file, await git('show', `${commit}:${reference}/${file}`));
   return contractsFrom((file) => texts.get(file) ?? '');
 }
 

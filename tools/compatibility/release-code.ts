@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../dev/failure.ts';
+import { git } from '../dev/git.ts';
 import { runOrThrow } from '../dev/run-program.ts';
-import { root } from '../dev/settings.ts';
 
 /** The subject of the commit that `npm run release` makes. */
 export const releaseSubject = 'chore: release';
@@ -14,16 +14,14 @@ export async function releasedCommit(given: string | undefined): Promise<string>
     throw new Failure(
       'The history of this clone has no release. Name a commit: npm run compatibility -- --from COMMIT',
     );
-  const commit = await git('rev-parse', '--verify', '--quiet', `${reference}^{commit}`).catch(() => {
+  return git('rev-parse', '--verify', '--quiet', `${reference}^{commit}`).catch(() => {
     throw new Failure(`"${reference}" is no commit of this repository.`);
   });
-  return commit.trim();
 }
 
 /** Finds the release by the subject of its commit, since a clone need not have the tags. */
-async function newestRelease(): Promise<string> {
-  const commit = await git('log', '--max-count=1', '--format=%H', `--grep=^${releaseSubject}$`);
-  return commit.trim();
+function newestRelease(): Promise<string> {
+  return git('log', '--max-count=1', '--format=%H', `--grep=^${releaseSubject}$`);
 }
 
 /** Checks a commit out into a directory below `parent` and builds it, once. @returns the directory */
@@ -43,8 +41,4 @@ export async function buildRelease(commit: string, parent: string): Promise<stri
   });
   mkdirSync(finishedMark);
   return dir;
-}
-
-function git(...args: string[]): Promise<string> {
-  return runOrThrow('git', args, { cwd: root });
 }

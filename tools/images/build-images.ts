@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { buildSite } from '../dev/build.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
+import { git } from '../dev/git.ts';
 import { say } from '../dev/output/progress.ts';
 import { runOrThrow } from '../dev/run-program.ts';
 import { root, siteDir } from '../dev/settings.ts';
@@ -155,8 +156,6 @@ async function pinnedBase(engine: Engine, name: BaseName): Promise<string> {
 
 /** Version, commit and time of the commit; the same commit gives the same files. */
 async function readSourceState(): Promise<{ revision: string; time: string; version: string }> {
-  const git = async (...args: string[]): Promise<string> =>
-    (await runOrThrow('git', args, { cwd: root })).trim();
   const changes = await git('status', '--porcelain');
   const revision = await git('rev-parse', 'HEAD');
   const version = (

@@ -7,6 +7,7 @@ import { releaseSubject } from '../compatibility/release-code.ts';
 import { contractFilesOf, releasedContractsDir } from '../compatibility/documents.ts';
 import { runNx } from '../dev/build.ts';
 import { Failure, runMain } from '../dev/failure.ts';
+import { git } from '../dev/git.ts';
 import { say } from '../dev/output/progress.ts';
 import { runOrThrow } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
@@ -38,10 +39,10 @@ async function main(): Promise<number> {
       'dry-run': { type: 'boolean', default: false },
     },
   });
-  if (!options['dry-run'] && (await git('status', '--porcelain')).trim() !== '')
+  if (!options['dry-run'] && (await git('status', '--porcelain')) !== '')
     throw new Failure('There are uncommitted changes: commit them first.');
   const before = new Map(serviceNames.map((name) => [name, versionOf(name)]));
-  if ((await git('tag', '--list', '@fulfilment/*')).trim() === '')
+  if ((await git('tag', '--list', '@fulfilment/*')) === '')
     throw new Failure('The tags of earlier releases are missing: git fetch --tags');
   await nxRelease(
     'version',
@@ -150,10 +151,6 @@ function versionOf(service: ServiceName): string {
 async function nxRelease(...args: string[]): Promise<void> {
   const { code, output } = await runNx(['release', ...args], { onLine: say });
   if (code !== 0) throw new Failure(output.trim());
-}
-
-function git(...args: string[]): Promise<string> {
-  return runOrThrow('git', args, { cwd: root });
 }
 
 runMain(main, help);

@@ -1,6 +1,7 @@
 import { publicId, uuidv7 } from '@fulfilment/contracts';
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { Agent, request as send } from 'undici';
 import { z } from 'zod';
 import { listenAndPrintPort } from '../listen-and-print-port.ts';
@@ -64,14 +65,8 @@ async function sendAll(): Promise<void> {
   await Promise.all(Array.from({ length: maxConcurrent }, sender));
 }
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
-  return JSON.parse(Buffer.concat(chunks).toString());
-}
-
 async function handle(request: IncomingMessage): Promise<void> {
-  if (request.method === 'PUT') work = workSchema.parse(await readBody(request));
+  if (request.method === 'PUT') work = workSchema.parse(await json(request));
   else await sendAll();
 }
 
