@@ -21,22 +21,24 @@ export async function authorizationCodeFlow(
   const server = await AuthorizationServer.discover(`${authUrl}/api/auth`, { fetch });
   const signIn = await server.startSignIn(request);
   const browser = new FormBrowser({ url: authUrl, fetch });
-  const { url: back, status } = await signInAndConsent(browser, signIn.url, { email, password }).catch(
+  const { url: redirect, status } = await signInAndConsent(browser, signIn.url, { email, password }).catch(
     (error: Error) => {
       throw new Failure(`The sign-in at ${authUrl} failed: ${error.message}${codeOfCause(error)}`);
     },
   );
-  if (!back.href.startsWith(request.redirectUri))
+  if (!redirect.href.startsWith(request.redirectUri))
     throw new Failure(
       `The authorization server did not redirect to ${request.redirectUri} (${status}). Check the password of ${email}, the client "${request.clientId}" and its redirect URI.`,
     );
-  if (back.searchParams.get('error') !== null) {
-    const reason = ['error', 'error_description'].map((name) => back.searchParams.get(name) ?? '').join(': ');
+  if (redirect.searchParams.get('error') !== null) {
+    const reason = ['error', 'error_description']
+      .map((name) => redirect.searchParams.get(name) ?? '')
+      .join(': ');
     throw new Failure(
       `The authorization server rejected the request (${reason}). Requested scopes: ${request.scopes.join(' ')}`,
     );
   }
-  return server.finishSignIn(signIn, back);
+  return server.finishSignIn(signIn, redirect);
 }
 
 /** Returns the code of a network error, such as ECONNREFUSED, which `fetch failed` does not name. */
