@@ -200,7 +200,7 @@ export class ClaimDeliveries {
     };
     const rows = await this.database.rows<ClaimedRow>(claimDueDeliveries, values).catch((error: unknown) => {
       // The claim may have been committed.
-      if (error instanceof DependencyUnavailable) this.lostClaims.free(token, leaseEndsAtMs);
+      if (error instanceof DependencyUnavailable) this.lostClaims.revert(token, leaseEndsAtMs);
       throw error;
     });
     return requests.map(({ subscriptionId, days }, index) => {

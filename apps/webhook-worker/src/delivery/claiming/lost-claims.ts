@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const retryIntervalMs = 200;
 /** PostgreSQL cancels a statement after 8 s (libs/database), even if its client is gone. */
-const commitTimeoutMs = 10_000;
+const maxCommitDelayMs = 10_000;
 
 interface LostClaim {
   /** Time until which the claim may still be committed. */
@@ -11,46 +11,48 @@ interface LostClaim {
   readonly leaseEndsAtMs: number;
 }
 
-// Makes the deliveries due again and takes back the attempt number: no process got them, so none has made the
-// attempt. Searches the index of deliveries in flight, which are few.
+// Restores the attempt count and the status, which is also `pending` after a manual retry or recovery was
+// requested: no process got the deliveries, so none has made the attempt. Searches the index of deliveries in
+// flight, which are few.
 const revertClaims = statement(
-  'deliveries.free-lost-claims',
-  `UPDATE webhook_deliveries SET status = CASE WHEN attempt_count = 1 THEN 'pending' ELSE 'retrying' END, attempt_count = attempt_count - 1,
-     next_attempt_at = now(), lease_token = NULL, lease_until = NULL
+  'deliveries.revert-lost-claims',
+  `UPDATE webhook_deliveries SET
+     status = CASE WHEN attempt_count = 1 OR prior_status IS NOT NULL OR trigger = 'recover' THEN 'pending' ELSE 'retrying' END,
+     attempt_count = attempt_count - 1, next_attempt_at = now(), lease_token = NULL, lease_until = NULL
    WHERE status = 'in_flight' AND lease_until > now() AND lease_token = ANY($1::uuid[])`,
 );
 
 /**
- * Frees the deliveries of claims whose response was lost with the connection, by their lease token: as soon
- * as PostgreSQL responds, and repeatedly until the claim can no longer be committed. A delivery that is not
- * freed before its lease ends counts as a lost attempt (expire-leases.ts).
+ * The response to a claim was lost with its connection, so the claim may be committed. Reverts such claims
+ * every 200 ms, until no commit is possible any more. A claim that is not reverted before its lease ends
+ * counts as lost attempts (expire-leases.ts).
  */
 export class LostClaims {
   /** By lease token. */
   private readonly claims = new Map<string, LostClaim>();
-  private isWorking = false;
+  private isReverting = false;
 
   constructor(private readonly database: Pick<Database, 'run'>) {}
 
   /** @param leaseEndsAtMs in ms of `performance.now()` */
-  free(token: string, leaseEndsAtMs: number): void {
-    this.claims.set(token, { mayCommitUntilMs: performance.now() + commitTimeoutMs, leaseEndsAtMs });
-    if (!this.isWorking) void this.work();
+  revert(token: string, leaseEndsAtMs: number): void {
+    this.claims.set(token, { mayCommitUntilMs: performance.now() + maxCommitDelayMs, leaseEndsAtMs });
+    if (!this.isReverting) void this.revertAll();
   }
 
-  private async work(): Promise<void> {
-    this.isWorking = true;
+  private async revertAll(): Promise<void> {
+    this.isReverting = true;
     while (this.claims.size > 0) {
       await delay(retryIntervalMs, undefined, { ref: false });
       const nowMs = performance.now();
       const tokens = [...this.claims.keys()];
-      const isFreed = await this.database.run(revertClaims, [tokens]).then(
+      const areReverted = await this.database.run(revertClaims, [tokens]).then(
         () => true,
         () => false,
       );
       for (const [token, { mayCommitUntilMs, leaseEndsAtMs }] of this.claims)
-        if ((isFreed && mayCommitUntilMs <= nowMs) || leaseEndsAtMs <= nowMs) this.claims.delete(token);
+        if ((areReverted && mayCommitUntilMs <= nowMs) || leaseEndsAtMs <= nowMs) this.claims.delete(token);
     }
-    this.isWorking = false;
+    this.isReverting = false;
   }
 }
