@@ -14,7 +14,7 @@ const guardedClient = new GuardedClient({
 });
 const given = setUpWorker({ ALLOW_LOOPBACK_TARGETS: 'false' }, { client: guardedClient });
 
-describe('a host name that may be private', () => {
+describe('the host name of a subscription', () => {
   beforeEach(() => lookups.splice(0));
 
   const subscriptionTo = (host: string) => ({
@@ -48,7 +48,7 @@ describe('a host name that may be private', () => {
     expect(lookups).toEqual(['private.example']);
   });
 
-  it('is not resolved after twenty private names of the same owner', async () => {
+  it('is not resolved after twenty rejected URLs with a private host name of the same owner', async () => {
     const prober = await given.client();
     const { body } = await prober.post(subscriptionTo('public')).expect(201);
     for (let name = 0; name < 10; name += 1) {
