@@ -103,7 +103,7 @@ export class Messaging {
       (callbacks) => new MoveToShards(queue, sharded, this.newPublisher(queue), callbacks),
     );
     const limit = new Limit(lane.maxTransactions);
-    const { timeSliceMs = defaultShardTimeSliceMs } = this.settings.consumerTimes ?? {};
+    const { shardTimeSliceMs: timeSliceMs = defaultShardTimeSliceMs } = this.settings.consumerTimes ?? {};
     for (const shard of lane.shards)
       this.addConsumer(
         { queue, source: { current: shard, retired: [], patterns: [] }, batchSize, timeSliceMs },

@@ -91,7 +91,7 @@ export class ApplyMessages implements MessageHandler {
       }
     }
     for (const batch of this.splitIntoTransactions(received)) {
-      if (this.options.isOpen(channel)) await this.handleBatch(channel, batch);
+      if (this.options.acceptsWork(channel)) await this.handleBatch(channel, batch);
     }
   }
 
@@ -102,9 +102,9 @@ export class ApplyMessages implements MessageHandler {
     const reason = cause.replaceAll('\0', '\uFFFD').slice(0, maxReasonCharacters);
     this.logger.error({ queue, message_id: messageId, reason }, 'A message was rejected.');
     handled.inc({ queue, outcome: 'refused' });
-    const isOpen = () => this.options.isOpen(channel);
+    const acceptsWork = () => this.options.acceptsWork(channel);
     const deadLetter = deadLetterOf(this.publisher.topology, queue, raw, reason);
-    if (!(await this.publisher.publish([deadLetter], isOpen))) return;
+    if (!(await this.publisher.publish([deadLetter], acceptsWork))) return;
     if (messageId !== undefined) await recordRejection(this.database, queue, messageId, reason);
     await this.options.acknowledge(channel, raw);
   }
@@ -146,7 +146,7 @@ export class ApplyMessages implements MessageHandler {
     await this.handleEach(channel, batch.slice(0, 1));
     const middle = Math.ceil((batch.length + 1) / 2);
     for (const half of [batch.slice(1, middle), batch.slice(middle)]) {
-      if (half.length > 0 && this.options.isOpen(channel)) await this.handleBatch(channel, half);
+      if (half.length > 0 && this.options.acceptsWork(channel)) await this.handleBatch(channel, half);
     }
   }
 
@@ -158,7 +158,7 @@ export class ApplyMessages implements MessageHandler {
   private async handleSingle(channel: ConfirmChannel, received: ReceivedMessage): Promise<void> {
     const { min, max } = this.options.retryDelayMs ?? defaultRetryDelayMs;
     const failures = { unexpected: 0, timeouts: 0 };
-    for (let delayMs = min; this.options.isOpen(channel); delayMs = Math.min(delayMs * 2, max)) {
+    for (let delayMs = min; this.options.acceptsWork(channel); delayMs = Math.min(delayMs * 2, max)) {
       try {
         await this.apply([received]);
       } catch (error) {

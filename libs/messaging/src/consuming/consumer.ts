@@ -10,10 +10,13 @@ import { QueueHandover, type QueueSource } from './queue-handover.js';
 import { QueueSubscription } from './queue-subscription.js';
 
 const handoverPollIntervalMs = 500;
-/** Long, since only a replica that starts late with the previous version re-creates a retired queue. */
+/** Long: only a replica of the previous version that starts after the handover re-creates a retired queue. */
 const abandonedQueuePollIntervalMs = 600_000;
 const pingTimeoutMs = 3_000;
-/** Below the delivery limit (20), at which RabbitMQ would also dead-letter messages that return with it. */
+/**
+ * Below the delivery limit (20). At the limit, RabbitMQ would dead-letter all returned messages, not only the
+ * crashing one.
+ */
 const maxDeliveriesInOrder = 10;
 
 export interface ConsumerSettings {
@@ -29,8 +32,8 @@ export interface ConsumerSettings {
 }
 
 export interface ConsumerTimes extends HandlingTimes {
-  /** About the time for which a replica consumes a shard with a backlog before the next one. Default: 5 s. */
-  readonly timeSliceMs?: number;
+  /** `timeSliceMs` of the consumers of shards. Default: 5 s. */
+  readonly shardTimeSliceMs?: number;
 }
 
 /**
@@ -46,10 +49,10 @@ export interface ConsumerTimes extends HandlingTimes {
  */
 export class Consumer {
   /** Received messages that are not being handled yet. */
-  private waiting: ConsumeMessage[] = [];
+  private received: ConsumeMessage[] = [];
   /** Undefined while no channel is open. */
   private subscription: QueueSubscription | undefined;
-  private working: Promise<void> | undefined;
+  private handling: Promise<void> | undefined;
   private stopping = false;
   private readonly handler: MessageHandler;
 
@@ -61,7 +64,7 @@ export class Consumer {
   ) {
     this.handler = makeHandler({
       acknowledge: (channel, raw, scope) => this.acknowledge(channel, raw, scope),
-      isOpen: (channel) => !this.stopping && this.isCurrent(channel),
+      acceptsWork: (channel) => !this.stopping && this.isCurrent(channel),
       requeueUnlessDatabaseResponds: () => this.requeueUnlessDatabaseResponds(),
     });
     broker.use((channel, connection) => this.open(channel, connection));
@@ -70,8 +73,8 @@ export class Consumer {
   /** Accepts no more messages. Resolves when those being handled are done. */
   async stop(): Promise<void> {
     this.stopping = true;
-    this.waiting = [];
-    await this.working;
+    this.received = [];
+    await this.handling;
   }
 
   private async open(channel: ConfirmChannel, connection: ChannelModel): Promise<void> {
@@ -86,10 +89,10 @@ export class Consumer {
     channel.on('close', () => {
       if (this.isCurrent(channel)) this.subscription = undefined;
     });
-    this.waiting = []; // unacknowledged on the old channel, so the broker redelivers them
+    this.received = []; // unacknowledged on the old channel, so the broker redelivers them
     const { factsExchange } = this.broker.topology;
     const handover = new QueueHandover(connection, factsExchange, source, {
-      isIdle: () => this.waiting.length === 0 && this.working === undefined,
+      isIdle: () => this.received.length === 0 && this.handling === undefined,
       subscribe: (name) => subscription.start(name),
       unsubscribe: () => subscription.stop(),
     });
@@ -125,19 +128,19 @@ export class Consumer {
   }
 
   private receive(channel: ConfirmChannel, raw: ConsumeMessage | null): void {
-    if (raw === null) return this.broker.reconnect();
+    if (raw === null) return this.broker.reconnect(); // RabbitMQ cancelled the subscription
     if (this.stopping || !this.isCurrent(channel)) return;
-    this.waiting.push(raw);
-    this.working ??= this.work().finally(() => {
-      this.working = undefined;
+    this.received.push(raw);
+    this.handling ??= this.handleReceived().finally(() => {
+      this.handling = undefined;
     });
   }
 
-  private async work(): Promise<void> {
+  private async handleReceived(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve)); // messages that arrive together make one batch
-    while (this.waiting.length > 0) {
+    while (this.received.length > 0) {
       const { subscription } = this;
-      const batch = this.waiting.splice(0, this.nextBatchSize());
+      const batch = this.received.splice(0, this.nextBatchSize());
       if (subscription !== undefined) await this.handleOrReconnect(subscription, batch);
     }
   }
@@ -145,17 +148,18 @@ export class Consumer {
   /** A redelivered message may have crashed its consumer, so it gets a batch of its own. */
   private nextBatchSize(): number {
     const { batchSize } = this.settings;
-    const redelivered = this.waiting.slice(0, batchSize).findIndex((raw) => raw.fields.redelivered);
+    const redelivered = this.received.slice(0, batchSize).findIndex((raw) => raw.fields.redelivered);
     return redelivered === -1 ? batchSize : Math.max(redelivered, 1);
   }
 
   /** Handles messages. If a rejection cannot be recorded, reconnects, so that they are redelivered. */
   private async handleOrReconnect(
-    { channel, isFirstInOrder }: QueueSubscription,
+    { channel, hasHandledNone }: QueueSubscription,
     batch: readonly ConsumeMessage[],
   ): Promise<void> {
     try {
       const [first] = batch;
+      const isFirstInOrder = hasHandledNone && orderedQueues.has(this.settings.queue);
       if (isFirstInOrder && first !== undefined && deliveryCountOf(first) >= maxDeliveriesInOrder)
         await this.handler.deadLetter(
           channel,
@@ -168,7 +172,7 @@ export class Consumer {
         { error, queue: this.settings.queue },
         'A rejected message could not be recorded; all unacknowledged messages will be redelivered.',
       );
-      this.waiting = [];
+      this.received = [];
       // Each requeue raises the delivery counts, so during a database outage messages are requeued once.
       this.broker.reconnect(error instanceof DependencyUnavailable ? () => this.ping() : undefined);
     }
@@ -188,7 +192,7 @@ export class Consumer {
       { queue: this.settings.queue },
       'The database is unreachable; messages are returned to RabbitMQ until it is available.',
     );
-    this.waiting = [];
+    this.received = [];
     this.broker.reconnect(() => this.ping());
     return true;
   }

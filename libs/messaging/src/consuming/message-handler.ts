@@ -19,8 +19,8 @@ export interface HandlerCallbacks {
     raw: ConsumeMessage,
     scope?: { readonly allUpTo: boolean },
   ) => Promise<void>;
-  /** Whether messages of this channel still belong to this consumer. */
-  readonly isOpen: (channel: ConfirmChannel) => boolean;
+  /** Whether to handle messages of this channel: it is open, and the consumer is not stopping. */
+  readonly acceptsWork: (channel: ConfirmChannel) => boolean;
   /**
    * Called during a long database outage. Requeues all messages, unless the database responds to a ping.
    * Resolves to true if the messages were requeued.

@@ -27,17 +27,18 @@ export class MoveToShards implements MessageHandler {
 
   async handle(channel: ConfirmChannel, batch: readonly ConsumeMessage[]): Promise<void> {
     const messages = batch.map((raw) => this.toShard(raw));
-    const areMoved = await this.publisher.publish(messages, () => this.callbacks.isOpen(channel));
+    const areMoved = await this.publisher.publish(messages, () => this.callbacks.acceptsWork(channel));
     const last = batch.at(-1);
-    if (last === undefined || !areMoved || !this.callbacks.isOpen(channel)) return;
+    if (last === undefined || !areMoved || !this.callbacks.acceptsWork(channel)) return;
     moved.inc({ queue: this.queue }, batch.length);
     await this.callbacks.acknowledge(channel, last, { allUpTo: true });
   }
 
   async deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void> {
-    const isOpen = () => this.callbacks.isOpen(channel);
+    const acceptsWork = () => this.callbacks.acceptsWork(channel);
     const deadLetter = deadLetterOf(this.publisher.topology, this.queue, raw, reason);
-    if (await this.publisher.publish([deadLetter], isOpen)) await this.callbacks.acknowledge(channel, raw);
+    if (await this.publisher.publish([deadLetter], acceptsWork))
+      await this.callbacks.acknowledge(channel, raw);
   }
 
   private toShard(raw: ConsumeMessage): OutgoingMessage {

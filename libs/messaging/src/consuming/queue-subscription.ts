@@ -22,7 +22,7 @@ export class QueueSubscription {
   /** Undefined while not subscribed. `isSerial`: one message is prefetched at a time. */
   private active: { readonly tag: string; readonly isSerial: boolean } | undefined;
   private readonly slice: TimeSlice<ConsumeMessage>;
-  private isFirst = true;
+  private hasHandledAny = false;
 
   constructor(
     readonly channel: ConfirmChannel,
@@ -31,14 +31,14 @@ export class QueueSubscription {
     this.slice = new TimeSlice(options.prefetch, options.timeSliceMs);
   }
 
-  /** Whether the queue is ordered and no message was handled since `start`. */
-  get isFirstInOrder(): boolean {
-    return this.options.isOrdered && this.isFirst;
+  /** Whether no message was handled since `start`. */
+  get hasHandledNone(): boolean {
+    return !this.hasHandledAny;
   }
 
   async start(queue: string): Promise<void> {
     this.queue = queue;
-    this.isFirst = true;
+    this.hasHandledAny = false;
     await this.subscribe({ isSerial: !this.options.isOrdered });
   }
 
@@ -49,7 +49,7 @@ export class QueueSubscription {
 
   /** Call after the handling of a message. The acknowledgement may be withheld until a later one. */
   async acknowledge(raw: ConsumeMessage, { allUpTo }: { readonly allUpTo: boolean }): Promise<void> {
-    this.isFirst = false;
+    this.hasHandledAny = true;
     const endsSerial = this.active?.isSerial === true && !raw.fields.redelivered;
     const decision = this.slice.acknowledge(raw, { allUpTo });
     if (decision.isWithheld) return;

@@ -38,7 +38,7 @@ describe('a sharded queue', () => {
     for (const index of [0, 1])
       await testbed.start({
         batchSize: 10,
-        consumerTimes: { timeSliceMs: 0 }, // another replica continues as soon as possible
+        consumerTimes: { shardTimeSliceMs: 0 }, // another replica continues as soon as possible
         onHandle: async () => {
           await bothStarted.promise;
           handledCounts[index] = (handledCounts[index] ?? 0) + 1;

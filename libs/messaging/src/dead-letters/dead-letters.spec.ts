@@ -196,7 +196,7 @@ describe('dead letters', () => {
     expect(await effectIds()).toEqual([]);
   });
 
-  it('cannot be listed when RabbitMQ does not permit the lock of the listing', async () => {
+  it('cannot be listed when the user may not declare the queue that locks a scan', async () => {
     const forbidden = await DeadLetterQueues.open({ url: broker.url, namespace: 'amq' }); // a reserved prefix
     await expect(forbidden.list(queue)).rejects.toThrow('ACCESS_REFUSED');
     await forbidden.close();
