@@ -22,7 +22,7 @@ export function webhookServer(
     if (body === undefined) return 413;
     const event = verifyWebhook({ headers: request.headers, body }, { secrets });
     if (isTestEvent(event) || !isKnownEvent(event)) return 204;
-    await handle(event); // idempotent: may run again for the same event.id
+    await handle(event);
     return 204;
   };
   return createServer((request, response) => {
