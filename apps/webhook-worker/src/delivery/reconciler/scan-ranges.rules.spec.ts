@@ -17,9 +17,9 @@ describe('the ids that shards scan', () => {
     const bounds = Array.from({ length: 101 }, (_, index) => idAt(index));
     expect(rangesOfShards(everyShard, bounds)).toEqual([{ after: first, upTo: last }]);
     // A shard begins at bound ⌊shard × 101 ÷ 16⌋.
-    expect(rangesOfShards([2, 3, 9], bounds)).toEqual([
+    expect(rangesOfShards([2, 3, 9, 10], bounds)).toEqual([
       { after: idAt(12), upTo: idAt(25) },
-      { after: idAt(56), upTo: idAt(63) },
+      { after: idAt(56), upTo: idAt(69) },
     ]);
   });
 

@@ -27,6 +27,5 @@ export function rangesOfShards(shards: readonly number[], bounds: readonly strin
 
 function lowerBound(shard: number, bounds: readonly string[]): string {
   if (shard === 0) return nilUuid;
-  if (shard === allShards.length) return maxUuid;
   return bounds[Math.floor((shard * bounds.length) / allShards.length)] ?? maxUuid;
 }
