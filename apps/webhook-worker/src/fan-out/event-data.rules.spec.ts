@@ -39,9 +39,13 @@ const expected: readonly [Message, object][] = [
   [messages.orderTrackingUpdated.make({ order: shipped }, options), { order_id, ...tracking }],
   [
     messages.orderDelivered.make(
-      { order: { ...shipped, status: 'delivered', delivered_at: updated_at } },
+      { order: { ...shipped, status: 'delivered', delivered_at: '2026-11-20T11:30:00.000Z' } },
       options,
     ),
+    { order_id, status: 'delivered', delivered_at: '2026-11-20T11:30:00.000Z', updated_at },
+  ],
+  [
+    messages.orderDelivered.make({ order: { ...shipped, status: 'delivered', delivered_at: null } }, options),
     { order_id, status: 'delivered', delivered_at: updated_at, updated_at },
   ],
   [

@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { windowAfterAttempt, initialWindow, mayContinue, type Window, windowSizes } from './window.rules.js';
+import {
+  countWithinInitialWindow,
+  initialWindow,
+  mayContinue,
+  type Window,
+  windowAfterAttempt,
+  windowSizes,
+} from './window.rules.js';
 
 /** Returns the window after a success of a full window. */
 function succeed(window: Window, durationMs: number): Window {
@@ -46,14 +53,15 @@ const anAttempt = fc.record({
 describe('the window of a receiver', () => {
   it('doubles with each round of successes while the latency stays flat, up to 64', () => {
     const sizes = runAttempts(initialWindow, 8 + 16 + 32 + 1_000, flatLatency).map(({ size }) => size);
-    expect([sizes[7], sizes[8], sizes[8 + 16], sizes[8 + 16 + 32]]).toEqual([8, 16, 32, 64]);
+    expect([sizes[7], sizes[8], sizes[23], sizes[24], sizes[55], sizes[56]]).toEqual([8, 16, 16, 32, 32, 64]);
     expect(sizes.at(-1)).toBe(64);
   });
 
   it('is halved by a failure, and then grows by one with each round', () => {
     const failed = fail(lastOf(runAttempts(initialWindow, 200, flatLatency)));
-    expect(failed.size).toBe(32);
-    expect(lastOf(runAttempts(failed, 32, flatLatency)).size).toBe(33);
+    expect(failed).toMatchObject({ size: 32, successes: 0, totalMs: 0 });
+    const grown = lastOf(runAttempts(failed, 32, flatLatency));
+    expect([grown.size, fail(grown).size]).toEqual([33, 16]);
     expect(lastOf(runAttempts(failed, 32 + 33, flatLatency)).size).toBe(34);
   });
 
@@ -68,8 +76,15 @@ describe('the window of a receiver', () => {
   it('shrinks to one attempt while all fail, and regains its initial size after seven successes', () => {
     let window = initialWindow;
     for (let failed = 0; failed < 10; failed += 1) window = fail(window);
-    expect(window.size).toBe(windowSizes.min);
+    expect(window.size).toBe(1);
     expect(lastOf(runAttempts(window, 1 + 2 + 4, flatLatency)).size).toBe(windowSizes.initial);
+  });
+
+  it('grows up to a mean latency of 1.5 times the lowest plus 10 ms, and shrinks above it', () => {
+    const window = lastOf(runAttempts(initialWindow, 8, flatLatency));
+    expect(window).toMatchObject({ size: 16, lowestMs: 100 });
+    expect(lastOf(runAttempts(window, 16, () => 160))).toMatchObject({ size: 32, lowestMs: 101.2 });
+    expect(lastOf(runAttempts(window, 16, () => 161)).size).toBe(windowSizes.initial);
   });
 
   it.each([1, 8, 12, 20])(
@@ -133,6 +148,16 @@ describe('the window of a receiver', () => {
       }),
       { numRuns: 30 },
     );
+  });
+});
+
+describe('the attempts within the initial window', () => {
+  it.each([
+    [5, 0, 5],
+    [5, 6, 2],
+    [5, 10, 0],
+  ])('of %d further attempts, while %d are running, are %d', (maxCount, running, expected) => {
+    expect(countWithinInitialWindow(maxCount, running)).toBe(expected);
   });
 });
 

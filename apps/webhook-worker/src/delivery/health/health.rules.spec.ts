@@ -110,7 +110,7 @@ describe('the health of a subscription after attempts', () => {
     expect(healthAfterAttempts(failing, [success], now, limits).lane).toBe('fast');
     // Its weight in the average is 0.2, which makes 2.8 s; above 2 s, a receiver is slow.
     const slow = healthAfterAttempts(healthy, [{ ...success, durationMs: 14_000 }], now, limits);
-    expect(slow.lane).toBe('slow');
+    expect(slow).toMatchObject({ lane: 'slow', latencyMs: 2_800 });
     expect(
       healthAfterAttempts(
         slow,
@@ -119,5 +119,21 @@ describe('the health of a subscription after attempts', () => {
         limits,
       ).lane,
     ).toBe('fast');
+  });
+
+  it.each([success, failure])('is slow only above a mean latency of two seconds, after %j', (attempt) => {
+    const laneAt = (latencyMs: number) =>
+      healthAfterAttempts({ ...healthy, latencyMs }, [{ ...attempt, durationMs: latencyMs }], now, limits)
+        .lane;
+    expect([2_000, 2_001].map(laneAt)).toEqual(['fast', 'slow']);
+  });
+
+  it('has a notified failure from an exhausted delivery until the next success', () => {
+    const notifiedAfter = (...attempts: (typeof failure)[]) =>
+      healthAfterAttempts(healthy, attempts, now, limits).failureNotified;
+    const exhausted = { ...failure, exhausted: true };
+    expect(notifiedAfter(failure)).toBe(false);
+    expect(notifiedAfter(exhausted, failure)).toBe(true);
+    expect(notifiedAfter(exhausted, success)).toBe(false);
   });
 });

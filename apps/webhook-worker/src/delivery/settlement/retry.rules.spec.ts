@@ -10,11 +10,13 @@ describe('the delay before the next attempt', () => {
     expect(retryDelayMs(failed, 1, schedule, middle)).toBe(5_000);
     expect(retryDelayMs(failed, 4, schedule, middle)).toBe(3_600_000);
     expect(retryDelayMs(failed, 5, schedule, middle)).toBeUndefined();
+    expect(retryDelayMs(failed, 1, [0, 0], middle)).toBe(0);
   });
 
-  it('is spread by 15 % either way', () => {
+  it('is spread by 15 % either way, in whole milliseconds', () => {
     expect(retryDelayMs(failed, 2, schedule, { chance: 0, now })).toBe(25_500);
     expect(retryDelayMs(failed, 2, schedule, { chance: 1, now })).toBe(34_500);
+    expect(retryDelayMs(failed, 1, [0, 3], { chance: 0, now })).toBe(3);
   });
 
   it('is at least a minute after a timeout or a 429, or the longest step of a shorter schedule', () => {
