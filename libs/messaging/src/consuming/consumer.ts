@@ -44,8 +44,8 @@ export interface ConsumerTimes extends HandlingTimes {
  * - On a shared queue one message at a time is prefetched after a connect, until one arrives that was never
  *   delivered before. So only the crashing message returns, and only its delivery count grows.
  * - On an ordered queue the prefetch count must not change, since RabbitMQ would return messages in another
- *   order. So several messages return, and all their delivery counts grow. The first of them is the one that
- *   was being handled, since all before it were acknowledged. It is dead-lettered at `maxDeliveriesInOrder`.
+ *   order. So several messages return, and all their delivery counts grow. The first of them was being
+ *   handled, since all before it were acknowledged. It is dead-lettered at `maxDeliveriesInOrder`.
  */
 export class Consumer {
   /** Received messages that are not being handled yet. */
@@ -179,8 +179,8 @@ export class Consumer {
   }
 
   /**
-   * Requeues the messages if this replica cannot reach the database, since another one may. If the database
-   * responds to a ping, other replicas would have the same problem, so the messages stay.
+   * Requeues the messages if this replica cannot reach the database, since another replica may. If the
+   * database responds to a ping, other replicas would have the same problem, so the messages stay.
    */
   private async requeueUnlessDatabaseResponds(): Promise<boolean> {
     const responds = await this.ping().then(

@@ -13,7 +13,7 @@ export interface QueueSubscriptionOptions {
 
 /**
  * The subscription of a consumer to its queue on one channel, and the acknowledgements there. It is renewed:
- * - to prefetch several messages of a shared queue, after one that was never delivered before (`Consumer`);
+ * - to prefetch several messages of a shared queue, once a message was never delivered before (`Consumer`);
  * - at the end of the time slice, so that another replica continues (ADR 44). By then, every message that
  *   RabbitMQ has sent is handled, so no other replica can handle newer ones first.
  */
@@ -51,7 +51,7 @@ export class QueueSubscription {
   async acknowledge(raw: ConsumeMessage, { allUpTo }: { readonly allUpTo: boolean }): Promise<void> {
     this.hasHandledAny = true;
     const endsSerial = this.active?.isSerial === true && !raw.fields.redelivered;
-    const decision = this.slice.acknowledge(raw, { allUpTo });
+    const decision = this.slice.decideAcknowledgement(raw, { allUpTo });
     if (decision.isWithheld) return;
     // Unsubscribes before the acknowledgement, while no other message is being handled. Otherwise RabbitMQ
     // could give the next message to another replica while this one still handles a prefetched message.
@@ -65,7 +65,7 @@ export class QueueSubscription {
   private async subscribe({ isSerial }: { readonly isSerial: boolean }): Promise<void> {
     await this.channel.prefetch(isSerial ? 1 : this.options.prefetch);
     const { consumerTag: tag } = await this.channel.consume(this.queue, (raw) => {
-      if (raw !== null) this.slice.received(raw);
+      if (raw !== null) this.slice.recordReceived(raw);
       this.options.receive(raw);
     });
     this.active = { tag, isSerial };

@@ -40,7 +40,7 @@ export class TimeSlice<Raw extends Delivery> {
   }
 
   /** Call with each message, in the order in which they arrive. */
-  received({ fields }: Raw): void {
+  recordReceived({ fields }: Raw): void {
     this.receivedTag = fields.deliveryTag;
   }
 
@@ -48,7 +48,7 @@ export class TimeSlice<Raw extends Delivery> {
    * Decides how a handled message is acknowledged.
    * @param scope.allUpTo whether all earlier messages of the channel are handled as well
    */
-  acknowledge(raw: Raw, { allUpTo }: { readonly allUpTo: boolean }): Acknowledgement<Raw> {
+  decideAcknowledgement(raw: Raw, { allUpTo }: { readonly allUpTo: boolean }): Acknowledgement<Raw> {
     return allUpTo ? this.acknowledgeAll(raw) : this.acknowledgeOne(raw);
   }
 

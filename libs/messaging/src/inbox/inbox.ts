@@ -84,8 +84,8 @@ const record = statement(
 );
 
 /**
- * Updates the outcome of a claimed message that its handler deferred (`held`) or rejected, or of one that was
- * deferred before. Only the inbox of store-api allows `held`.
+ * Updates the outcome of a claimed message that its handler deferred (`held`) or rejected, or of an earlier
+ * message that was deferred. Only the inbox of store-api allows `held`.
  */
 export async function recordOutcome(
   tx: Transaction,
