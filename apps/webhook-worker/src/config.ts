@@ -9,7 +9,8 @@ const hourMs = 60 * minuteMs;
 
 /**
  * 12 attempts in about 70 hours. Five of them come in the first 13 minutes, for a receiver that is being
- * deployed; the last after nearly three days, for one that broke on Friday evening and is fixed on Monday.
+ * deployed; the last after nearly three days, for a receiver that broke on Friday evening and is fixed on
+ * Monday.
  */
 const defaultScheduleMs = [
   0,

@@ -16,7 +16,7 @@ import { applySubscriptionState, type DueItem, expireBatch, isBusy, recoverBatch
 import { BulkUpdateRequests } from '../subscriptions/bulk-update-requests.js';
 
 const pollIntervalMs = 1_000;
-/** Delays before a state sync or recovery continues; the one that has been due for longest is first. */
+/** Delays before a state sync or recovery continues. Those that have been due for longest are first. */
 const delaySeconds = { afterBatch: 0, busy: 1, failed: 5, disabled: 30 } as const;
 
 /** Number of due state syncs or recoveries that a replica reads at once and then processes one by one. */

@@ -15,7 +15,7 @@ const countHeld = statement(
 /**
  * Runs every minute: creates the day partitions ahead, warns owners of subscriptions that will be disabled,
  * and counts held deliveries for the metric. All replicas run it, and skip partitions and warnings that
- * another one has made.
+ * exist already.
  */
 @Injectable()
 export class MaintenanceJob extends BackgroundLoop {

@@ -12,10 +12,10 @@ const outageRetryMs = 200;
 /** A row lock normally lasts milliseconds. Each pause is twice as long as the previous one. */
 const lockedRetryMs = { first: 5, max: 200 };
 
-interface Waiting {
+interface WaitingAttempt {
   readonly attempt: Attempt;
-  readonly done: () => void;
-  readonly failed: (error: unknown) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
   /** Delay before the result is written again if the subscription is locked. */
   retryMs: number;
 }
@@ -28,7 +28,7 @@ interface Waiting {
  */
 @Injectable()
 export class SettlementBatches {
-  private waiting: Waiting[] = [];
+  private waiting: WaitingAttempt[] = [];
   /** Ids of the subscriptions whose attempts are in running batches. */
   private readonly inBatches = new Set<string>();
   /** Number of running batches, including the slow ones. */
@@ -47,8 +47,8 @@ export class SettlementBatches {
    * end of the lease if PostgreSQL was unavailable or the subscription locked until then.
    */
   settle(attempt: Attempt): Promise<void> {
-    return new Promise((done, failed) => {
-      this.waiting.push({ attempt, done, failed, retryMs: lockedRetryMs.first });
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ attempt, resolve, reject, retryMs: lockedRetryMs.first });
       this.startNextBatch();
     });
   }
@@ -68,9 +68,9 @@ export class SettlementBatches {
     return this.waiting.length > 0 && this.runningBatches < maxBatches && areAllBatchesSlow;
   }
 
-  private takeBatch(): Waiting[] {
-    const batch: Waiting[] = [];
-    const remaining: Waiting[] = [];
+  private takeBatch(): WaitingAttempt[] {
+    const batch: WaitingAttempt[] = [];
+    const remaining: WaitingAttempt[] = [];
     for (const waiting of this.waiting) {
       const isReady = batch.length < maxBatchSize && !this.inBatches.has(subscriptionOf(waiting));
       if (isReady) batch.push(waiting);
@@ -80,7 +80,7 @@ export class SettlementBatches {
     return batch;
   }
 
-  private async runBatch(batch: readonly Waiting[]): Promise<void> {
+  private async runBatch(batch: readonly WaitingAttempt[]): Promise<void> {
     if (batch.length === 0) return;
     const subscriptions = batch.map(subscriptionOf);
     for (const id of subscriptions) this.inBatches.add(id);
@@ -99,7 +99,7 @@ export class SettlementBatches {
     this.startNextBatch();
   }
 
-  private async settleOrRetry(batch: readonly Waiting[]): Promise<void> {
+  private async settleOrRetry(batch: readonly WaitingAttempt[]): Promise<void> {
     try {
       await this.settleBatch(batch);
     } catch (error) {
@@ -109,18 +109,18 @@ export class SettlementBatches {
   }
 
   /** Settles the attempts of subscriptions that are not locked, and retries the others later. */
-  private async settleBatch(batch: readonly Waiting[]): Promise<void> {
+  private async settleBatch(batch: readonly WaitingAttempt[]): Promise<void> {
     const locked = await this.settleAttempts.run(batch.map(({ attempt }) => attempt));
     for (const waiting of batch) {
       if (locked.has(subscriptionOf(waiting))) void this.retryWhenUnlocked(waiting);
-      else waiting.done();
+      else waiting.resolve();
     }
   }
 
-  private async retryWhenUnlocked(waiting: Waiting): Promise<void> {
+  private async retryWhenUnlocked(waiting: WaitingAttempt): Promise<void> {
     await delay(waiting.retryMs);
     if (isLeaseExpired(waiting)) {
-      waiting.failed(new Error('The subscription was locked until the lease ended.'));
+      waiting.reject(new Error('The subscription was locked until the lease ended.'));
       return;
     }
     waiting.retryMs = Math.min(2 * waiting.retryMs, lockedRetryMs.max);
@@ -129,17 +129,20 @@ export class SettlementBatches {
   }
 
   /** Fails the attempts whose lease has ended, and puts the others at the head of the queue. */
-  private async retryAfterOutage(batch: readonly Waiting[], error: DependencyUnavailable): Promise<void> {
+  private async retryAfterOutage(
+    batch: readonly WaitingAttempt[],
+    error: DependencyUnavailable,
+  ): Promise<void> {
     await delay(outageRetryMs);
     const { expired = [], leased = [] } = Object.groupBy(batch, (waiting) =>
       isLeaseExpired(waiting) ? 'expired' : 'leased',
     );
-    for (const waiting of expired) waiting.failed(error);
+    for (const waiting of expired) waiting.reject(error);
     this.waiting = [...leased, ...this.waiting];
   }
 
   /** Stores the results of a batch that was rolled back, and fails only the attempts that prevent this. */
-  private async settleOneByOne(batch: readonly Waiting[], batchError: unknown): Promise<void> {
+  private async settleOneByOne(batch: readonly WaitingAttempt[], batchError: unknown): Promise<void> {
     this.logger.error(
       { error: batchError },
       'The results of a batch of attempts could not be stored; storing them one by one.',
@@ -152,16 +155,16 @@ export class SettlementBatches {
           await this.retryAfterOutage(batch.slice(index), error);
           return;
         }
-        waiting.failed(error);
+        waiting.reject(error);
       }
     }
   }
 }
 
-function subscriptionOf({ attempt }: Waiting): string {
+function subscriptionOf({ attempt }: WaitingAttempt): string {
   return attempt.delivery.subscriptionId;
 }
 
-function isLeaseExpired({ attempt }: Waiting): boolean {
+function isLeaseExpired({ attempt }: WaitingAttempt): boolean {
   return attempt.delivery.leaseEndsAtMs <= performance.now();
 }

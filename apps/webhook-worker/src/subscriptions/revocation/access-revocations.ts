@@ -105,8 +105,8 @@ export async function lockAndCheckRevoked(
 }
 
 /**
- * Locks and returns a revocation whose subscriptions may not all be deleted yet; undefined if there is none,
- * except those that other replicas have locked.
+ * Locks and returns a revocation whose subscriptions may not all be deleted yet; undefined if there is none.
+ * Skips revocations that other replicas have locked.
  */
 export function lockUnfinishedRevocation(tx: Transaction): Promise<AccessRevocation | undefined> {
   return tx.row<AccessRevocation>(lockUnfinished);
