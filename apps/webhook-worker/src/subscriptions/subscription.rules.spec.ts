@@ -1,4 +1,4 @@
-import { firstEventOf } from './subscription.rules.js';
+import { distinctEvents, firstEventOf, unknownEvents } from './subscription.rules.js';
 
 describe('the first event that a subscription receives', () => {
   it.each([
@@ -9,5 +9,22 @@ describe('the first event that a subscription receives', () => {
     [['order.retired'], undefined],
   ])('of %j is %s', (names, event) => {
     expect(firstEventOf(names)).toBe(event);
+  });
+});
+
+describe('the event names of a request', () => {
+  it('are names of events, or stand for all events or all of a kind', () => {
+    expect(unknownEvents(['order.created', '*', 'order.*', 'product.*'])).toEqual([]);
+    expect(unknownEvents(['*', 'order', 'order.*', 1])).toEqual(
+      ['events.1', 'events.3'].map((field) => ({ field, reason: 'is not the name of an event' })),
+    );
+  });
+
+  it('are kept in their order, without repeated and unknown names', () => {
+    expect(distinctEvents(['product.*', '*', 'order', 'product.*', 'order.created'])).toEqual([
+      'product.*',
+      '*',
+      'order.created',
+    ]);
   });
 });

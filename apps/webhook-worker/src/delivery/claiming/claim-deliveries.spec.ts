@@ -19,6 +19,12 @@ const holdAllBut = statement(
    WHERE id IN (SELECT id FROM webhook_deliveries WHERE subscription_id = $1 AND day = $2 AND status = 'pending' OFFSET $3)`,
 );
 
+const setReceiver = statement(
+  'test.set-receiver',
+  `UPDATE webhook_subscriptions SET lane = :lane, consecutive_failures = :failures, max_in_flight = :max_in_flight,
+     last_delivery_at = CASE WHEN :is_new THEN NULL ELSE last_delivery_at END WHERE id = :id`,
+);
+const healthyReceiver = { lane: 'fast', failures: 0, max_in_flight: 64, is_new: false };
 // A delivery before its first attempt, one between attempts, one manually retried and one recovered.
 const setStates = statement(
   'test.set-states',
@@ -105,6 +111,27 @@ describe('a claim', () => {
     const { deliveries } = await claim(empty.days);
     expect(deliveries.map(({ day }) => day)).toEqual([today]);
   });
+
+  it.each([
+    ['is healthy', 8, {}],
+    ['has failed twice', 8, { failures: 2 }],
+    ['has failed three times', 1, { failures: 3 }],
+    ['is slow', 4, { lane: 'slow' }],
+    ['is new', 1, { is_new: true }],
+    ['is limited to three by its owner', 3, { max_in_flight: 3 }],
+  ])(
+    'for a receiver that %s is limited to %d, including the running attempts',
+    async (_, maxCount, changes) => {
+      await scratch.database.run(setReceiver, { ...healthyReceiver, ...changes, id: subscriptionId });
+      await writeDue(scratch.database, subscriptionId, { day: today, count: 10 });
+      const days = { from: today, to: today };
+      const request = { subscriptionId, maxCount: 64, receiver, days };
+      const first = await claimDeliveries.run({ ...request, running: 0 });
+      expect(first.deliveries).toHaveLength(maxCount);
+      const second = await claimDeliveries.run({ ...request, running: maxCount });
+      expect(second.deliveries).toEqual([]);
+    },
+  );
 
   it('is reverted long before its lease ends when its response is lost with the connection', async () => {
     const proxy = await flakyProxy(scratch.url);
