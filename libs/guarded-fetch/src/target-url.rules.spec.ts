@@ -17,6 +17,7 @@ describe('the check of target URLs', () => {
     'https://hooks.example.com/orders?key=1',
     'HTTPS://Hooks.Example.com',
     'https://hooks.example.com:8443/',
+    'https://hooks.example.com:1024/',
     'https://hooks.example.com:9999/',
     'https://münchen.example/',
     'https://8.8.8.8/',
@@ -24,6 +25,7 @@ describe('the check of target URLs', () => {
     `https://${'a'.repeat(63)}.example.com/@home`,
     `https://${'a.'.repeat(121)}example.com./?by=@me`, // 253 characters without the final dot, the maximum
     'https://hooks.example.com./',
+    `https://hooks.example.com/${'a'.repeat(2022)}`, // 2048 characters, the maximum
   ])('accepts %s', (url) => {
     expect(targetUrlProblem(url, production)).toBeUndefined();
   });
@@ -47,7 +49,7 @@ describe('the check of target URLs', () => {
     ['https://hooks.example.com/\u2066x\u2069', 'must not contain spaces, control characters or backslashes'],
     [`https://${'a'.repeat(64)}.example.com/`, 'must have a valid host name'],
     [`https://${'ü'.repeat(60)}.example.com/`, 'must have a valid host name'], // over 63 in Punycode
-    [`https://${'a.'.repeat(122)}example.com/`, 'must have a valid host name'],
+    [`https://${'a.'.repeat(121)}examples.com/`, 'must have a valid host name'],
     ['https://hooks..example.com/', 'must have a valid host name'],
     ['https://hooks.example.com/#top', 'must not have a fragment'],
     ['https://hooks.example.com/#', 'must not have a fragment'],
@@ -55,12 +57,21 @@ describe('the check of target URLs', () => {
     ['https://SUITE.example.:443/', 'must not be an address of this service'],
     ['https://hooks.example.com:80/', 'must not use port 80'],
     ['https://hooks.example.com:22/', 'must not use port 22'],
-    ['https://hooks.example.com:6379/', 'must not use port 6379'],
+    ['https://hooks.example.com:1023/', 'must not use port 1023'],
     ['https://hooks.example.com/a|b', 'must be a URI (RFC 3986); percent-encode all other characters'],
     ['https://hooks.example.com/?a[]=%', 'must be a URI (RFC 3986); percent-encode all other characters'],
-    [`https://hooks.example.com/${'a'.repeat(2048)}`, 'must be at most 2048 characters'],
+    [`https://hooks.example.com/${'a'.repeat(2023)}`, 'must be at most 2048 characters'],
   ])('rejects %j: %s', (url, reason) => {
     expect(targetUrlProblem(url, production)).toBe(reason);
+  });
+
+  const infrastructurePorts =
+    '2375 2376 2379 2380 3306 4369 5432 5671 5672 6379 6443 8500 9042 9092 9200 9300 10250 11211 15672 25672 27017';
+
+  it.each(infrastructurePorts.split(' '))('rejects the port %s of an infrastructure service', (port) => {
+    expect(targetUrlProblem(`https://hooks.example.com:${port}/`, production)).toBe(
+      `must not use port ${port}`,
+    );
   });
 
   const spellingsOfPrivateHosts =
@@ -69,7 +80,8 @@ describe('the check of target URLs', () => {
     '[::ffff:7f00:1] [::127.0.0.1] [64:ff9b::7f00:1] [2002:7f00:1::] 169.254.169.254 2852039166 ' +
     '0xa9fea9fe 0251.0376.0251.0376 [::ffff:a9fe:a9fe] [fd00:ec2::254] 10.0.0.1 10.1 192.168.0.1 ' +
     '172.16.0.1 100.64.0.1 168.63.129.16 [fe80::1] [fc00::1] localhost LOCALHOST localhost. ' +
-    'a.localhost printer.local metadata.google.internal intranet db router.lan nas.home.arpa';
+    'a.localhost printer.local metadata.google.internal intranet db router.lan nas.home.arpa ' +
+    'db.intranet service.onion';
 
   it.each(spellingsOfPrivateHosts.split(' '))('rejects https://%s/', (host) => {
     expect(targetUrlProblem(`https://${host}/`, production)).toMatch(/private or reserved|public host name/);
@@ -87,6 +99,14 @@ describe('the check of target URLs', () => {
     const own = { ...development, ownHosts: new Set([hostAndPort(new URL('https://localhost:8443'))]) };
     expect(targetUrlProblem(`https://${host}:8443/`, own)).toBe('must not be an address of this service');
     expect(targetUrlProblem(`https://${host}:8444/`, own)).toBeUndefined();
+  });
+
+  it.each([
+    ['http://[::1]/', 'localhost:80'],
+    ['https://Suite.example./', 'suite.example:443'],
+    ['https://suite.example:8443/', 'suite.example:8443'],
+  ])('compares %s with the addresses of this service as %s', (url, expected) => {
+    expect(hostAndPort(new URL(url))).toBe(expected);
   });
 
   it('recognises each loopback address in decimal, hexadecimal and octal form', () => {
