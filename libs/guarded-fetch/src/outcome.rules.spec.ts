@@ -55,6 +55,7 @@ describe('the error of a host with several addresses', () => {
 
   it.each([
     ['each failed for a local reason', true, [local, local]],
+    ['the only one failed for a local reason', true, [local]],
     ['one failed for a remote reason', false, [local, remote]],
     ['one failed without an Error', false, [local, 'failed']],
   ])('of which %s is local: %s', (_, expected, causes) => {

@@ -42,6 +42,7 @@ describe('the check of target URLs', () => {
     ['https://hooks.example.com/\n', 'must not contain spaces, control characters or backslashes'],
     ['https:\\\\hooks.example.com', 'must not contain spaces, control characters or backslashes'],
     ['https://me:secret@hooks.example.com/', 'must not contain credentials'],
+    ['HTTPS://me@hooks.example.com/', 'must not contain credentials'],
     ['https://@hooks.example.com/', 'must not contain credentials'],
     ['https://:@hooks.example.com/', 'must not contain credentials'],
     ['https:///@hooks.example.com/', 'must not contain credentials'],
