@@ -117,6 +117,16 @@ describe('the health of a receiver', () => {
     expect(await health('?hours=48')).toMatchObject({ deliveries: 2, success_rate: 0.5 });
   });
 
+  it('covers up to seven days, and lists the fifty most frequent outcomes', async () => {
+    const { health, deliver } = await aSubscription();
+    await deliver(
+      Array.from({ length: 51 }, (_, index) => responded(400 + index, 10)),
+      { at: hoursAgo(167) },
+    );
+    const { attempts, outcomes } = await health('?hours=168');
+    expect([attempts, outcomes.length]).toEqual([51, 50]);
+  });
+
   it('counts at most 1000 deliveries, the newest, with 100 attempts of each', async () => {
     const { uuid, health, deliver } = await aSubscription();
     const writeWithoutAttempts = statement(
