@@ -33,7 +33,7 @@ const failureLogs = {
   payment_method_unusable: {
     level: 'error',
     sentence:
-      'The payment method does not exist at the payment provider under our key; the order stays pending.',
+      'The payment provider cannot use the payment method: it is missing under our key, or detached; the order stays pending.',
   },
   unknown: { level: 'warn', sentence: 'The outcome of a charge is not known yet.' },
 } as const satisfies Record<PaymentFailure | 'unknown', object>;
