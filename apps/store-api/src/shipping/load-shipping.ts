@@ -11,7 +11,14 @@ const maxPrice = 1_000_000_000;
 /** The operator's file of zones, services and rate cards. */
 export const shippingFile = z.object({
   /** Countries (ISO 3166-1 alpha-2) of each zone; a country is in one zone. */
-  zones: z.record(z.string(), z.array(z.string().regex(/^[A-Z]{2}$/))),
+  zones: z.record(z.string(), z.array(z.string().regex(/^[A-Z]{2}$/))).superRefine((zones, context) => {
+    const byCountry = Map.groupBy(countriesOf(zones), ({ country }) => country);
+    for (const [country, entries] of byCountry)
+      if (entries.length > 1)
+        context.addIssue(
+          `${country} may be listed once, but is in ${entries.map(({ zone }) => zone).join(' and ')}`,
+        );
+  }),
   services: z.array(
     z.object({
       id: z.uuid(),
@@ -87,9 +94,7 @@ export async function loadShipping(
   database: Database,
   { zones, services }: ShippingFile,
 ): Promise<{ services: number; zones: number }> {
-  const zoneCountries = Object.entries(zones).flatMap(([zone, countries]) =>
-    countries.map((country) => ({ zone, country })),
-  );
+  const zoneCountries = countriesOf(zones);
   await database.transaction(async (tx) => {
     await tx.run(clearZones);
     await tx.run(insertZones, [
@@ -113,4 +118,10 @@ export async function loadShipping(
     }
   });
   return { services: services.length, zones: Object.keys(zones).length };
+}
+
+function countriesOf(zones: Readonly<Record<string, readonly string[]>>) {
+  return Object.entries(zones).flatMap(([zone, countries]) =>
+    countries.map((country) => ({ zone, country })),
+  );
 }

@@ -119,6 +119,17 @@ describe('POST /v1/shipping-rates', () => {
     }
   });
 
+  it('uses only shipping files in which each country is listed once', () => {
+    const zones = { uk: ['GB', 'IE'], eu: ['FR', 'IE'], world: ['JP', 'JP'] };
+    const messages = shippingFile
+      .safeParse({ zones, services: [] })
+      .error?.issues.map(({ message }) => message);
+    expect(messages).toEqual([
+      'IE may be listed once, but is in uk and eu',
+      'JP may be listed once, but is in world and world',
+    ]);
+  });
+
   it('returns no rates for a country without a service, and 422 for items to it', async () => {
     expect((await quote({ country_code: 'FR' })).body).toEqual({ data: [] });
     const response = await quote({ country_code: 'FR', items: [{ sku, quantity: 1 }] });
