@@ -26,6 +26,10 @@ const setUnknownVersion = statement(
   'test.set-unknown-version',
   `UPDATE deferred_events SET retry_at = now(), body = jsonb_set(body, '{version}', '9') WHERE message_id = $1`,
 );
+const removeType = statement(
+  'test.remove-type',
+  `UPDATE deferred_events SET retry_at = now(), body = body - 'type' WHERE message_id = $1`,
+);
 const countDeferred = statement('test.count-deferred', 'SELECT count(*) AS deferred FROM deferred_events');
 const setStatus = statement('test.set-status', 'UPDATE orders SET status = $2 WHERE id = $1');
 const insertRejectedEvents = statement(
@@ -163,6 +167,27 @@ describe('fulfilment events of an order', () => {
     expect(await takeDeadLetters()).toEqual(['fulfilment.delivered has no version 9']);
     await setup.store.database.run(makeDue, [invalid.id]);
     await round();
+    expect(await deferredCount()).toBe(0);
+  });
+
+  it('are dead-lettered, without delaying others, when their envelope is invalid', async () => {
+    const [id, other] = [await placeOrder(), await placeOrder()];
+    const [invalid, cancellation] = [delivered(id, atMinute(4)), cancelled(other)];
+    await setup.store.database.run(setStatus, [uuidOf(other), 'pending']);
+    await publish(invalid);
+    await publish(cancellation);
+    await setup.store.database.run(setStatus, [uuidOf(other), 'processing']);
+    await setup.store.database.run(removeType, [invalid.id]);
+    await setup.store.database.run(makeDue, [cancellation.id]);
+    await round();
+    await untilOutcome(cancellation, 'applied');
+    const reason = 'message: type: Invalid input: expected string, received undefined';
+    expect(await setup.store.outcomeOf(invalid)).toMatchObject({ outcome: 'refused', reason });
+    const deadLetters = await eventually(async () => {
+      const taken = await takeDeadLetters();
+      return taken.length > 0 ? taken : undefined;
+    });
+    expect(deadLetters).toEqual([reason]);
     expect(await deferredCount()).toBe(0);
   });
 
