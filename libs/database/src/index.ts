@@ -29,7 +29,7 @@ export {
 export {
   buildConcurrently,
   buildOnPartitionsConcurrently,
-  changeBriefly,
+  changeWithLockTimeout,
   dropConcurrently,
   shardsPurpose,
 } from './migrations/online-changes.js';

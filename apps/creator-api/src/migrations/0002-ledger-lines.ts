@@ -1,4 +1,4 @@
-import { buildConcurrently, changeBriefly, dropConcurrently } from '@fulfilment/database';
+import { buildConcurrently, changeWithLockTimeout, dropConcurrently } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { allowReadingOwnRows } from './row-security.js';
 
@@ -16,14 +16,14 @@ export class LedgerLines implements MigrationInterface {
     );
     await dropConcurrently(runner, 'ledger_of_creator'); // the new index begins with its column
     // An interrupted migration is repeated: the policies that it has already created are dropped first.
-    await changeBriefly(
+    await changeWithLockTimeout(
       runner,
       `DROP POLICY IF EXISTS member ON ledger; DROP POLICY IF EXISTS operator ON ledger; ${allowReadingOwnRows('ledger')}`,
     );
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(
+    await changeWithLockTimeout(
       runner,
       `DROP POLICY IF EXISTS member ON ledger; DROP POLICY IF EXISTS operator ON ledger; ALTER TABLE ledger DISABLE ROW LEVEL SECURITY;
        REVOKE SELECT ON ledger FROM creator_api_member, creator_api_operator`,

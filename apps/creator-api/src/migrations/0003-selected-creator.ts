@@ -1,4 +1,4 @@
-import { changeBriefly } from '@fulfilment/database';
+import { changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { tablesOfCreators, ownOrSelectedRow, ownRow } from './row-security.js';
 
@@ -11,11 +11,14 @@ export class SelectedCreator implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const table of tables)
-      await changeBriefly(runner, `ALTER POLICY member ON ${table} USING (${ownOrSelectedRow(table)})`);
+      await changeWithLockTimeout(
+        runner,
+        `ALTER POLICY member ON ${table} USING (${ownOrSelectedRow(table)})`,
+      );
   }
 
   async down(runner: QueryRunner): Promise<void> {
     for (const table of tables)
-      await changeBriefly(runner, `ALTER POLICY member ON ${table} USING (${ownRow(table)})`);
+      await changeWithLockTimeout(runner, `ALTER POLICY member ON ${table} USING (${ownRow(table)})`);
   }
 }

@@ -1,4 +1,4 @@
-import { buildConcurrently, changeBriefly, dropConcurrently } from '@fulfilment/database';
+import { buildConcurrently, changeWithLockTimeout, dropConcurrently } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { allowReadingOwnOrSelectedRows } from './row-security.js';
 
@@ -56,7 +56,7 @@ export class Apps implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'ALTER TABLE orders ADD COLUMN IF NOT EXISTS client_id text');
+    await changeWithLockTimeout(runner, 'ALTER TABLE orders ADD COLUMN IF NOT EXISTS client_id text');
     await buildConcurrently(
       runner,
       'orders_of_app',
@@ -65,16 +65,16 @@ export class Apps implements MigrationInterface {
     );
     for (const [table, create] of Object.entries(creatorTables)) {
       const dropPolicies = `DROP POLICY IF EXISTS member ON ${table}; DROP POLICY IF EXISTS operator ON ${table};`;
-      await changeBriefly(runner, create + dropPolicies + allowReadingOwnOrSelectedRows(table));
+      await changeWithLockTimeout(runner, create + dropPolicies + allowReadingOwnOrSelectedRows(table));
     }
-    await changeBriefly(runner, firstPartyApps);
+    await changeWithLockTimeout(runner, firstPartyApps);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'DROP TABLE IF EXISTS first_party_apps');
+    await changeWithLockTimeout(runner, 'DROP TABLE IF EXISTS first_party_apps');
     for (const table of Object.keys(creatorTables))
-      await changeBriefly(runner, `DROP TABLE IF EXISTS ${table}`);
+      await changeWithLockTimeout(runner, `DROP TABLE IF EXISTS ${table}`);
     await dropConcurrently(runner, 'orders_of_app');
-    await changeBriefly(runner, 'ALTER TABLE orders DROP COLUMN IF EXISTS client_id');
+    await changeWithLockTimeout(runner, 'ALTER TABLE orders DROP COLUMN IF EXISTS client_id');
   }
 }

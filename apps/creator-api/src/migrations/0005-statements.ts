@@ -1,4 +1,4 @@
-import { changeBriefly } from '@fulfilment/database';
+import { changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { allowReadingOwnOrSelectedRows } from './row-security.js';
 
@@ -35,17 +35,20 @@ export class Statements implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, statements);
+    await changeWithLockTimeout(runner, statements);
     // All statements of months before `statements_before` are issued.
-    await changeBriefly(
+    await changeWithLockTimeout(
       runner,
       `ALTER TABLE statistics_close ADD COLUMN IF NOT EXISTS statements_before text NOT NULL DEFAULT '0001-01'`,
     );
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'ALTER TABLE statistics_close DROP COLUMN IF EXISTS statements_before');
-    await changeBriefly(
+    await changeWithLockTimeout(
+      runner,
+      'ALTER TABLE statistics_close DROP COLUMN IF EXISTS statements_before',
+    );
+    await changeWithLockTimeout(
       runner,
       'DROP TABLE IF EXISTS statements; DROP FUNCTION IF EXISTS refuse_statement_change',
     );

@@ -1,4 +1,4 @@
-import { changeBriefly } from '@fulfilment/database';
+import { changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Test creators (docs/adr/0066). Earlier creators are live. */
@@ -7,13 +7,13 @@ export class TestCreators implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await changeBriefly(
+    await changeWithLockTimeout(
       runner,
       'ALTER TABLE creators ADD COLUMN IF NOT EXISTS test boolean NOT NULL DEFAULT false',
     );
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'ALTER TABLE creators DROP COLUMN IF EXISTS test');
+    await changeWithLockTimeout(runner, 'ALTER TABLE creators DROP COLUMN IF EXISTS test');
   }
 }

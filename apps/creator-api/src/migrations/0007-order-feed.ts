@@ -1,4 +1,4 @@
-import { changeBriefly } from '@fulfilment/database';
+import { changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { allowReadingOwnOrSelectedRows } from './row-security.js';
 
@@ -41,12 +41,12 @@ export class OrderFeed implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const change of [feeds, entries, trigger]) await changeBriefly(runner, change);
+    for (const change of [feeds, entries, trigger]) await changeWithLockTimeout(runner, change);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'DROP TRIGGER IF EXISTS add_to_feeds ON orders');
-    await changeBriefly(runner, 'DROP FUNCTION IF EXISTS add_to_order_feeds');
-    await changeBriefly(runner, 'DROP TABLE IF EXISTS order_feed_entries, order_feeds');
+    await changeWithLockTimeout(runner, 'DROP TRIGGER IF EXISTS add_to_feeds ON orders');
+    await changeWithLockTimeout(runner, 'DROP FUNCTION IF EXISTS add_to_order_feeds');
+    await changeWithLockTimeout(runner, 'DROP TABLE IF EXISTS order_feed_entries, order_feeds');
   }
 }

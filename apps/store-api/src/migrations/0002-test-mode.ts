@@ -1,4 +1,4 @@
-import { buildConcurrently, changeBriefly, dropConcurrently } from '@fulfilment/database';
+import { buildConcurrently, changeWithLockTimeout, dropConcurrently } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const tables = ['creators', 'orders', 'charges'];
@@ -10,7 +10,7 @@ export class TestMode implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const table of tables)
-      await changeBriefly(
+      await changeWithLockTimeout(
         runner,
         `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS test boolean NOT NULL DEFAULT false`,
       );
@@ -24,6 +24,6 @@ export class TestMode implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await dropConcurrently(runner, 'orders_of_simulated_warehouse');
-    for (const table of tables) await changeBriefly(runner, `ALTER TABLE ${table} DROP COLUMN test`);
+    for (const table of tables) await changeWithLockTimeout(runner, `ALTER TABLE ${table} DROP COLUMN test`);
   }
 }

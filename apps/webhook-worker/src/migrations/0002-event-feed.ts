@@ -1,4 +1,4 @@
-import { buildOnPartitionsConcurrently, changeBriefly } from '@fulfilment/database';
+import { buildOnPartitionsConcurrently, changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The feeds of creators, and the position of an event in the feed of its creator (docs/adr/0057). */
@@ -7,7 +7,7 @@ export class EventFeed implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await changeBriefly(
+    await changeWithLockTimeout(
       runner,
       `CREATE TABLE IF NOT EXISTS webhook_event_feeds (
          creator_id uuid PRIMARY KEY,
@@ -18,7 +18,10 @@ export class EventFeed implements MigrationInterface {
        ) WITH (fillfactor = 70)`,
     );
     // Null: not part of a feed. 0: no position yet.
-    await changeBriefly(runner, 'ALTER TABLE webhook_events ADD COLUMN IF NOT EXISTS feed_position bigint');
+    await changeWithLockTimeout(
+      runner,
+      'ALTER TABLE webhook_events ADD COLUMN IF NOT EXISTS feed_position bigint',
+    );
     await buildOnPartitionsConcurrently(
       runner,
       'webhook_events_feed',
@@ -28,7 +31,7 @@ export class EventFeed implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(runner, 'ALTER TABLE webhook_events DROP COLUMN IF EXISTS feed_position');
-    await changeBriefly(runner, 'DROP TABLE IF EXISTS webhook_event_feeds');
+    await changeWithLockTimeout(runner, 'ALTER TABLE webhook_events DROP COLUMN IF EXISTS feed_position');
+    await changeWithLockTimeout(runner, 'DROP TABLE IF EXISTS webhook_event_feeds');
   }
 }

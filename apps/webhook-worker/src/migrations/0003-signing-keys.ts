@@ -1,4 +1,4 @@
-import { changeBriefly } from '@fulfilment/database';
+import { changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The Ed25519 keys of a subscription, sealed (docs/adr/0065). Null: it has none. */
@@ -7,7 +7,7 @@ export class SigningKeyPairs implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await changeBriefly(
+    await changeWithLockTimeout(
       runner,
       `ALTER TABLE webhook_subscriptions
          ADD COLUMN IF NOT EXISTS signing_key bytea,
@@ -17,7 +17,7 @@ export class SigningKeyPairs implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(
+    await changeWithLockTimeout(
       runner,
       `ALTER TABLE webhook_subscriptions DROP COLUMN IF EXISTS signing_key,
          DROP COLUMN IF EXISTS previous_signing_key, DROP COLUMN IF EXISTS previous_signing_key_until`,

@@ -1,4 +1,4 @@
-import { changeBriefly } from '@fulfilment/database';
+import { changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Number of attempts that a delivery had before its last recovery, which restarted its schedule. */
@@ -7,14 +7,14 @@ export class ScheduleStarts implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await changeBriefly(
+    await changeWithLockTimeout(
       runner,
       'ALTER TABLE webhook_deliveries ADD COLUMN IF NOT EXISTS attempts_before_schedule int NOT NULL DEFAULT 0',
     );
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await changeBriefly(
+    await changeWithLockTimeout(
       runner,
       'ALTER TABLE webhook_deliveries DROP COLUMN IF EXISTS attempts_before_schedule',
     );

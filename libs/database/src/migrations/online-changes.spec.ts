@@ -1,7 +1,7 @@
 import {
   buildConcurrently,
   buildOnPartitionsConcurrently,
-  changeBriefly,
+  changeWithLockTimeout,
   createDataSource,
   migrate,
   shardsPurpose,
@@ -58,7 +58,7 @@ describe('online schema changes', () => {
   };
 
   it('allow writes while a change waits for an open transaction', async () => {
-    await duringOpenWrite(() => changeBriefly(runner, 'ALTER TABLE numbers ADD COLUMN note text'));
+    await duringOpenWrite(() => changeWithLockTimeout(runner, 'ALTER TABLE numbers ADD COLUMN note text'));
     await expect(runner.query('SELECT note FROM numbers')).resolves.toHaveLength(21);
   });
 

@@ -11,7 +11,7 @@ const endShardSessions = `
   WHERE pid = ANY(pg_blocking_pids($1)) AND application_name LIKE '% ${shardsPurpose}'`;
 
 /** Changes one table in a transaction of its own that waits at most 1.5 s for a lock, and is retried. */
-export async function changeBriefly(runner: QueryRunner, change: string): Promise<void> {
+export async function changeWithLockTimeout(runner: QueryRunner, change: string): Promise<void> {
   await inBriefTransaction(runner, change, () => runner.query(change));
 }
 
@@ -45,7 +45,7 @@ export async function buildOnPartitionsConcurrently(
   table: string,
   columns: string,
 ): Promise<void> {
-  await changeBriefly(runner, `CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${columns}`);
+  await changeWithLockTimeout(runner, `CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${columns}`);
   const partitions: unknown = await runner.query(
     `SELECT partition.inhrelid::regclass::text AS name FROM pg_inherits partition
      WHERE partition.inhparent = to_regclass($1) AND NOT EXISTS (
@@ -56,7 +56,7 @@ export async function buildOnPartitionsConcurrently(
   for (const partition of valuesOf('name', partitions)) {
     const partitionIndex = `${partition}_${name}`;
     await buildConcurrently(runner, partitionIndex, 'INDEX', `${partition} ${columns}`);
-    await changeBriefly(runner, `ALTER INDEX ${name} ATTACH PARTITION ${partitionIndex}`);
+    await changeWithLockTimeout(runner, `ALTER INDEX ${name} ATTACH PARTITION ${partitionIndex}`);
   }
 }
 

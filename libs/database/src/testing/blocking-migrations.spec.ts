@@ -1,4 +1,4 @@
-import { buildConcurrently, changeBriefly } from '../index.js';
+import { buildConcurrently, changeWithLockTimeout } from '../index.js';
 import { storeUrl } from '@fulfilment/testing';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { findBlockingMigrations } from './index.js';
@@ -46,7 +46,7 @@ describe('findBlockingMigrations', () => {
   ])('reports %s, in the transaction of the migration and in one of its own', async (_, statements) => {
     const problems = ['Change1700000000001 reads all of one while it blocks one'];
     expect(await problemsOf(true, run(statements))).toEqual(problems);
-    expect(await problemsOf(false, (runner) => changeBriefly(runner, statements))).toEqual(problems);
+    expect(await problemsOf(false, (runner) => changeWithLockTimeout(runner, statements))).toEqual(problems);
   });
 
   it('reports a full read of one table while another is locked', async () => {
@@ -79,10 +79,13 @@ describe('findBlockingMigrations', () => {
 
   it('reports no problem for changes that hold their locks briefly', async () => {
     const problems = await problemsOf(false, async (runner) => {
-      await changeBriefly(runner, 'CREATE TABLE third (id int PRIMARY KEY REFERENCES one)');
+      await changeWithLockTimeout(runner, 'CREATE TABLE third (id int PRIMARY KEY REFERENCES one)');
       await runner.query('CREATE INDEX third_id ON third (id)');
-      await changeBriefly(runner, "ALTER TABLE one ADD COLUMN note text NOT NULL DEFAULT ''");
-      await changeBriefly(runner, "ALTER TABLE one ADD CONSTRAINT noted CHECK (note <> 'x') NOT VALID");
+      await changeWithLockTimeout(runner, "ALTER TABLE one ADD COLUMN note text NOT NULL DEFAULT ''");
+      await changeWithLockTimeout(
+        runner,
+        "ALTER TABLE one ADD CONSTRAINT noted CHECK (note <> 'x') NOT VALID",
+      );
       await runner.query('ALTER TABLE one VALIDATE CONSTRAINT noted');
       await buildConcurrently(runner, 'one_note', 'INDEX', 'one (note)');
     });
