@@ -59,10 +59,10 @@ async function rechargeAndWait(database: Database, order: string) {
   const rechargeOrder = newRechargeOrder(database);
   await rechargeOrder.run(order);
   const deadlineMs = performance.now() + rechargeTimeoutMs;
-  let recharge = await rechargeOrder.newestCharge(order);
+  let recharge = await rechargeOrder.readNewestCharge(order);
   while (recharge.charge === 'pending' && performance.now() < deadlineMs) {
     await delay(pollIntervalMs);
-    recharge = await rechargeOrder.newestCharge(order);
+    recharge = await rechargeOrder.readNewestCharge(order);
   }
   return { order, ...recharge };
 }

@@ -1,8 +1,9 @@
 import { Operation } from '@fulfilment/api-reference';
 import { type Caller, EntityTag, CurrentCaller, Scopes } from '@fulfilment/http-service';
 import { Controller, Get, Param, Query } from '@nestjs/common';
+import { CurrencyDto } from '../currency.dto.js';
 import { ReadReleases } from './reading/read-releases.js';
-import { CurrencyDto, ListReleasesDto } from './releases.dto.js';
+import { ListReleasesDto } from './releases.dto.js';
 import * as reference from './releases.reference.js';
 
 @Controller('v1/releases')

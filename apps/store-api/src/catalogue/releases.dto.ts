@@ -1,17 +1,14 @@
 import { Description } from '@fulfilment/api-reference';
-import { currencies, type Currency } from '@fulfilment/contracts';
+import type { Currency } from '@fulfilment/contracts';
 import { DateTimeField, StorePageDto, TextField } from '@fulfilment/http-service';
 import { IsIn, IsOptional } from 'class-validator';
+import { CurrencyParameter } from '../currency.dto.js';
 
 const releaseFormats = ['summary', 'detailed'] as const;
 type ReleaseFormat = (typeof releaseFormats)[number];
 
-export class CurrencyDto {
-  @Description('Currency of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
-}
-
 export class ListReleasesDto extends StorePageDto {
-  @Description('Currency of the prices') @IsOptional() @IsIn(currencies) currency: Currency = 'GBP';
+  @CurrencyParameter() currency: Currency = 'GBP';
 
   @Description(
     'Only releases whose name or artists contain this text, ignoring case; `%` and `_` have no special meaning',

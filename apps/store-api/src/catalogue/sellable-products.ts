@@ -72,7 +72,7 @@ export class SellableProducts {
   }
 
   /** Returns the creator's products by sku. Products of other creators are left out. */
-  async bySku(
+  async readBySku(
     creatorId: string,
     items: readonly RequestedItem[],
     currency: Currency,

@@ -111,7 +111,7 @@ export class DeferredEvents extends BackgroundLoop {
   }
 
   /** Returns which of the orders have deferred events, by their UUIDs. The caller has locked the orders. */
-  async ordersWithEvents(tx: Transaction, orderIds: readonly string[]): Promise<Set<string>> {
+  async findOrdersWithEvents(tx: Transaction, orderIds: readonly string[]): Promise<Set<string>> {
     const rows = await tx.rows<{ order_id: string }>(readOrderIds, [orderIds]);
     return new Set(rows.map((row) => row.order_id));
   }

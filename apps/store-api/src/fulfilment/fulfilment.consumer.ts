@@ -29,12 +29,12 @@ export class FulfilmentConsumer extends MessageConsumer {
    * could deadlock with another transaction.
    */
   override mayShareTransaction(message: Message): boolean {
-    return isPackageEvent(message) || stockEventOf(message) !== undefined;
+    return isPackageEvent(message) || toStockEvent(message) !== undefined;
   }
 
   async handle(tx: Transaction, batch: readonly Message[]): Promise<void> {
     const packageEvents = batch.filter(isPackageEvent);
-    const stockEvents = batch.flatMap((message) => stockEventOf(message) ?? []);
+    const stockEvents = batch.flatMap((message) => toStockEvent(message) ?? []);
     if (packageEvents.length > 0) await this.handleFulfilmentEvents.run(tx, packageEvents);
     if (stockEvents.length > 0) await this.applyStockEvents.run(tx, stockEvents);
     await this.handleUnbatched(
@@ -71,7 +71,7 @@ function isOrderEvent(message: Message): boolean {
 }
 
 /** Returns undefined for a message that is not about stock. */
-function stockEventOf(message: Message): StockEvent | undefined {
+function toStockEvent(message: Message): StockEvent | undefined {
   const { id: messageId, traceparent, occurred_at: occurredAt } = message;
   if (messages.fulfilmentStockSet.is(message)) {
     const { sku, quantity: pieces } = message.data;

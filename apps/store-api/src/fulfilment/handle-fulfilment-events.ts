@@ -5,7 +5,7 @@ import { recordOperatorMessage } from '@fulfilment/service-host/operator';
 import { Injectable } from '@nestjs/common';
 import { groupDistinct } from '../group-distinct.js';
 import { DeferredEvents, EventOutOfOrderError } from './deferred-events.js';
-import { orderChange, type OrderEvent, orderEvent, unknownOrder } from './order-events.js';
+import { planChange, type OrderEvent, toOrderEvent, unknownOrder } from './order-events.js';
 import { type LockedOrder, type Transition, TransitionOrders } from './transition-orders.js';
 
 /**
@@ -21,11 +21,11 @@ export class HandleFulfilmentEvents {
 
   /** Applies the events of each order in the sequence of `messages`. @throws RejectedMessage */
   async run(tx: Transaction, messages: readonly Message[]): Promise<void> {
-    const events = messages.map(orderEvent);
+    const events = messages.map(toOrderEvent);
     const ids = [...new Set(events.map(({ orderId }) => orderId))];
     const [orders, ordersWithDeferred] = await pipelined([
       this.transitionOrders.lock(tx, ids),
-      this.deferredEvents.ordersWithEvents(tx, ids),
+      this.deferredEvents.findOrdersWithEvents(tx, ids),
     ]);
     const outgoing: Message[] = [];
     for (const group of groupDistinct(events, ({ orderId }) => orderId)) {
@@ -53,7 +53,7 @@ export class HandleFulfilmentEvents {
     const transitions: Transition[] = [];
     for (const event of events) {
       try {
-        transitions.push(transitionOf(orders.get(event.orderId), event));
+        transitions.push(planTransition(orders.get(event.orderId), event));
       } catch (error) {
         if (!(error instanceof EventOutOfOrderError)) throw error;
         await this.deferredEvents.defer(tx, event.message, error);
@@ -78,7 +78,7 @@ export class HandleFulfilmentEvents {
   private async applyEnabled(tx: Transaction, order: LockedOrder, cause: Message): Promise<Message[]> {
     const outgoing: Message[] = [];
     await this.deferredEvents.applyDeferred(tx, order.row.id, cause.id, async (message) => {
-      const transition = transitionOf(order, orderEvent(message));
+      const transition = planTransition(order, toOrderEvent(message));
       outgoing.push(...(await this.apply(tx, [transition])));
     });
     return outgoing;
@@ -86,7 +86,7 @@ export class HandleFulfilmentEvents {
 }
 
 /** @throws RejectedMessage, EventOutOfOrderError */
-function transitionOf(order: LockedOrder | undefined, event: OrderEvent): Transition {
+function planTransition(order: LockedOrder | undefined, event: OrderEvent): Transition {
   if (order === undefined) throw unknownOrder(event.publicOrderId);
-  return { order, change: orderChange(order, event), cause: event.message };
+  return { order, change: planChange(order, event), cause: event.message };
 }

@@ -4,7 +4,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ItemRow, OrderRow, PackageRow, PackedItem } from '../orders/order-row.js';
 import { type FulfilmentAction, statusesByAction } from '../orders/order.rules.js';
 import { EventOutOfOrderError } from './deferred-events.js';
-import { isPartialShipment, type PackageEvent, packagesOf, piecesOf, withEvent } from './package.rules.js';
+import {
+  isPartialShipment,
+  type PackageEvent,
+  buildPackages,
+  countPiecesOf,
+  addEvent,
+} from './package.rules.js';
 
 /** Maximum number of package events that an order stores. */
 export const maxPackageEvents = 1000;
@@ -59,7 +65,7 @@ export interface PackagesChange {
   /** Whether `tracking.updated_at` changes. */
   readonly updatesTrackingTime: boolean;
   /** The type of the message that reports the change; undefined if none does. */
-  readonly messageType: ReturnType<typeof messageTypeFor>;
+  readonly messageType: ReturnType<typeof chooseMessageType>;
 }
 
 interface Tracking {
@@ -69,14 +75,14 @@ interface Tracking {
 }
 
 /** @throws RejectedMessage when the message is no event of an order, or has an invalid order id */
-export function orderEvent(message: Message): OrderEvent {
+export function toOrderEvent(message: Message): OrderEvent {
   const { occurred_at } = message;
   if (messages.fulfilmentShipped.is(message)) {
     const { shipped_at = occurred_at } = message.data;
     const items = message.data.items && sumItemsBySku(message.data.items);
     const event = {
       kind: 'shipped',
-      ...trackingOf(message.data),
+      ...pickTracking(message.data),
       shipped_at,
       occurred_at,
       ...(items !== undefined && { items }),
@@ -85,7 +91,7 @@ export function orderEvent(message: Message): OrderEvent {
   }
   if (messages.fulfilmentTrackingCorrected.is(message)) {
     const { replaces_tracking_number: replaces = null } = message.data;
-    const event = { kind: 'corrected', ...trackingOf(message.data), replaces, occurred_at } as const;
+    const event = { kind: 'corrected', ...pickTracking(message.data), replaces, occurred_at } as const;
     return newOrderEvent(message, message.data.order_id, 'correct_tracking', { kind: 'package', event });
   }
   if (messages.fulfilmentDelivered.is(message)) {
@@ -115,7 +121,7 @@ function newOrderEvent(
  * Returns what an event changes in its order. The order's packages result from all its events.
  * @throws RejectedMessage, EventOutOfOrderError
  */
-export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
+export function planChange(order: OrderState, event: OrderEvent): OrderChange {
   const { action, content } = event;
   const { id, status } = order.row;
   const { applied, deferred } = statusesByAction[action];
@@ -123,33 +129,33 @@ export function orderChange(order: OrderState, event: OrderEvent): OrderChange {
     throw new EventOutOfOrderError(id, `cannot ${actionPhrases[action]} that is still ${status}`);
   if (!applied.includes(status))
     throw new RejectedMessage(`cannot ${actionPhrases[action]} that is ${status}`);
-  if (content.kind === 'package') return packagesChange(order, content.event);
+  if (content.kind === 'package') return planPackagesChange(order, content.event);
   return status === 'cancelled' ? { kind: 'none' } : { kind: 'cancel', reason: content.reason };
 }
 
 /** Returns the change by a package event. The first package makes the order `shipped`. */
-function packagesChange({ row, history: before, items }: OrderState, event: PackageEvent): OrderChange {
+function planPackagesChange({ row, history: before, items }: OrderState, event: PackageEvent): OrderChange {
   const ordered = sumItemsBySku(
     items.map(({ product_id, quantity }) => ({ sku: publicId('prod', product_id), quantity })),
   );
   if (event.kind === 'shipped') requireOrdered(event.items ?? [], ordered);
-  const history = withEvent(before, event);
+  const history = addEvent(before, event);
   if (history === before) return { kind: 'none' }; // a repetition
   if (history.length > maxPackageEvents)
     throw new TooManyPackageEvents('the order has too many fulfilment events');
-  const { packages, notApplied } = packagesOf(history);
+  const { packages, notApplied } = buildPackages(history);
   const reason = notApplied.get(event);
   if (reason === 'number_taken')
     throw new RejectedMessage('another package of the order has this tracking number');
   if (reason === 'unknown_package')
     throw new EventOutOfOrderError(row.id, 'the order has no such package yet');
   if (isDeepStrictEqual(packages, row.packages)) return { kind: 'history', history };
-  const trackingChanged = !isDeepStrictEqual(packages.map(trackingOf), row.packages.map(trackingOf));
+  const trackingChanged = !isDeepStrictEqual(packages.map(pickTracking), row.packages.map(pickTracking));
   const allHaveArrived =
     !isPartialShipment(packages, ordered) && packages.every(({ delivered_at }) => delivered_at !== null);
   // A delivered order stays delivered, whatever else is shipped.
   const status = allHaveArrived || row.status === 'delivered' ? 'delivered' : 'shipped';
-  const messageType = messageTypeFor(row.status, status, { trackingChanged });
+  const messageType = chooseMessageType(row.status, status, { trackingChanged });
   return {
     kind: 'packages',
     history,
@@ -166,14 +172,14 @@ export function unknownOrder(publicOrderId: string): RejectedMessage {
   return new RejectedMessage(`order ${publicOrderId} does not exist`);
 }
 
-function trackingOf({ carrier, tracking_number, tracking_url }: Tracking): Tracking {
+function pickTracking({ carrier, tracking_number, tracking_url }: Tracking): Tracking {
   return { carrier, tracking_number, tracking_url };
 }
 
 /** Returns one item per product, in the order of the skus, so that equal contents have equal lists. */
 function sumItemsBySku(items: readonly PackedItem[]): PackedItem[] {
   const skus = [...new Set(items.map(({ sku }) => sku))].sort();
-  return skus.map((sku) => ({ sku, quantity: piecesOf(sku, items) }));
+  return skus.map((sku) => ({ sku, quantity: countPiecesOf(sku, items) }));
 }
 
 /**
@@ -183,7 +189,7 @@ function sumItemsBySku(items: readonly PackedItem[]): PackedItem[] {
  */
 function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedItem[]): void {
   for (const { sku, quantity } of packed) {
-    const pieces = piecesOf(sku, ordered);
+    const pieces = countPiecesOf(sku, ordered);
     if (pieces === 0) throw new RejectedMessage(`the order has no product ${sku}`);
     if (quantity > pieces) throw new RejectedMessage(`the order has only ${pieces} pieces of ${sku}`);
   }
@@ -202,7 +208,7 @@ function findLastArrived(packages: readonly PackageRow[]): PackageRow | undefine
  * of some packages of a shipped order is not reported. A change of the packages of a delivered order always
  * is: its status stays the same, so only `order.tracking_updated` can report the change.
  */
-function messageTypeFor(
+function chooseMessageType(
   before: OrderStatus,
   after: OrderStatus,
   { trackingChanged }: { readonly trackingChanged: boolean },

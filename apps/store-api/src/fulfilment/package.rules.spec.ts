@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
-import { type PackageEvent, packagesOf, withEvent } from './package.rules.js';
+import { type PackageEvent, buildPackages, addEvent } from './package.rules.js';
 
 const timeAt = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 const tracking = (tracking_number: string) => ({
@@ -30,14 +30,14 @@ const delivered = (number: string | null, minute: number): PackageEvent => ({
 
 /** Returns the events that an order stores after the given events have arrived. */
 const knownAfter = (...events: PackageEvent[]) =>
-  events.reduce<readonly PackageEvent[]>((known, event) => withEvent(known, event), []);
+  events.reduce<readonly PackageEvent[]>((known, event) => addEvent(known, event), []);
 const numbers = (...events: PackageEvent[]) =>
-  packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.tracking_number);
+  buildPackages(knownAfter(...events)).packages.map((parcel) => parcel.tracking_number);
 const arrivals = (...events: PackageEvent[]) =>
-  packagesOf(knownAfter(...events)).packages.map((parcel) => parcel.delivered_at);
+  buildPackages(knownAfter(...events)).packages.map((parcel) => parcel.delivered_at);
 /** Returns why an event that arrives after the earlier ones is not applied. */
 const problemOf = (event: PackageEvent, earlier: readonly PackageEvent[] = []) =>
-  packagesOf(knownAfter(...earlier, event)).notApplied.get(event);
+  buildPackages(knownAfter(...earlier, event)).notApplied.get(event);
 
 describe('the packages of an order', () => {
   it('are ordered by `shipped_at`', () => {
@@ -98,9 +98,9 @@ describe('the packages of an order', () => {
 
   it('stay the same after repeated events', () => {
     const known = knownAfter(shipped('A', 0), corrected('A2', 1, 'A'), delivered('A', 2), delivered(null, 3));
-    for (const event of known) expect(withEvent(known, { ...event })).toBe(known);
-    expect(withEvent(known, delivered('A', 9))).toBe(known);
-    expect(withEvent(known, shipped('A', 9))).toBe(known);
+    for (const event of known) expect(addEvent(known, { ...event })).toBe(known);
+    expect(addEvent(known, delivered('A', 9))).toBe(known);
+    expect(addEvent(known, shipped('A', 9))).toBe(known);
   });
 
   it('are the same in any order of arrival with repetitions, when out-of-order events wait and rejected ones are left out', () => {
@@ -119,7 +119,7 @@ describe('the packages of an order', () => {
         const { known, rejected } = applyInOrderOfArrival(arriving);
         // Includes events that still wait, which have no effect.
         const notRejected = events.filter((event) => isIn(known, event) || !isIn(rejected, event));
-        expect(packagesOf(known).packages).toEqual(packagesOf(knownAfter(...notRejected)).packages);
+        expect(buildPackages(known).packages).toEqual(buildPackages(knownAfter(...notRejected)).packages);
       }),
       { numRuns: 1000 },
     );
@@ -145,8 +145,8 @@ function applyInOrderOfArrival(events: readonly PackageEvent[]) {
   let waiting: PackageEvent[] = [];
   /** Returns false if the event is neither applied nor rejected, since its package is unknown. */
   const applyOrReject = (event: PackageEvent): boolean => {
-    const next = withEvent(known, event);
-    const reason = packagesOf(next).notApplied.get(event);
+    const next = addEvent(known, event);
+    const reason = buildPackages(next).notApplied.get(event);
     if (reason === undefined) known = next;
     if (reason === 'number_taken') rejected.push(event);
     return reason !== 'unknown_package';

@@ -50,7 +50,7 @@ interface Package {
  * Returns the events with a new one, ordered by time. Of repeated events about one number, the earliest is
  * kept; if that is not the new one, returns `events` itself.
  */
-export function withEvent(events: readonly PackageEvent[], event: PackageEvent): readonly PackageEvent[] {
+export function addEvent(events: readonly PackageEvent[], event: PackageEvent): readonly PackageEvent[] {
   const duplicate = events.find((known) => isRepetition(known, event));
   if (duplicate !== undefined && compareEvents(duplicate, event) <= 0) return events;
   return [...events.filter((known) => known !== duplicate), event].sort(compareEvents);
@@ -60,17 +60,17 @@ export function withEvent(events: readonly PackageEvent[], event: PackageEvent):
  * Applies events by time, so that the result does not depend on their order of arrival. Returns the packages,
  * ordered by `shipped_at`, and the events that could not be applied.
  */
-export function packagesOf(events: readonly PackageEvent[]): {
+export function buildPackages(events: readonly PackageEvent[]): {
   packages: PackageRow[];
   notApplied: ReadonlyMap<PackageEvent, NotAppliedReason>;
 } {
   const notApplied = new Map<PackageEvent, NotAppliedReason>();
   let packages: readonly Package[] = [];
   for (const event of [...events].sort(compareEvents)) {
-    if (event.kind === 'shipped') packages = withPackage(packages, event);
+    if (event.kind === 'shipped') packages = addPackage(packages, event);
     // A correction is pending until its package exists, which may be after a later event.
     if (event.kind === 'corrected') notApplied.set(event, 'unknown_package');
-    packages = withCorrections(packages, notApplied);
+    packages = applyCorrections(packages, notApplied);
   }
   const deliveries = events.filter((event) => event.kind === 'delivered').sort(compareEvents);
   for (const delivery of deliveries)
@@ -94,23 +94,23 @@ export function isPartialShipment(packages: readonly PackageRow[], ordered: read
   const packed = packages.flatMap(({ items }) => items ?? []);
   return (
     packages.every(({ items }) => items !== undefined) &&
-    ordered.some(({ sku }) => piecesOf(sku, packed) < piecesOf(sku, ordered))
+    ordered.some(({ sku }) => countPiecesOf(sku, packed) < countPiecesOf(sku, ordered))
   );
 }
 
-export function piecesOf(sku: string, items: readonly PackedItem[]): number {
+export function countPiecesOf(sku: string, items: readonly PackedItem[]): number {
   let pieces = 0;
   for (const item of items) if (item.sku === sku) pieces += item.quantity;
   return pieces;
 }
 
 /** Adds a package, unless a package has or had its number. */
-function withPackage(packages: readonly Package[], shipped: Shipped): readonly Package[] {
+function addPackage(packages: readonly Package[], shipped: Shipped): readonly Package[] {
   const { carrier, tracking_number, tracking_url, shipped_at, occurred_at } = shipped;
   if (packages.some(({ numbers }) => numbers.has(tracking_number))) return packages;
   const tracking = { carrier, tracking_number, tracking_url };
   const added = { tracking, numbers: new Set([tracking_number]), shipped, trackedAt: occurred_at };
-  const later = packages.findIndex((known) => time(known.shipped.shipped_at) > time(shipped_at));
+  const later = packages.findIndex((known) => toMs(known.shipped.shipped_at) > toMs(shipped_at));
   return packages.toSpliced(later < 0 ? packages.length : later, 0, added);
 }
 
@@ -119,20 +119,20 @@ function withPackage(packages: readonly Package[], shipped: Shipped): readonly P
  * `number_taken` if another package has the new number. Repeats until no correction can be applied, since one
  * may enable another.
  */
-function withCorrections(
+function applyCorrections(
   packages: readonly Package[],
   notApplied: Map<PackageEvent, NotAppliedReason>,
 ): readonly Package[] {
   for (const [event, reason] of notApplied) {
     if (event.kind !== 'corrected' || reason === 'number_taken') continue;
-    const corrected = withCorrection(packages, event);
+    const corrected = applyCorrection(packages, event);
     if (corrected === 'unknown_package') continue;
     if (corrected === 'number_taken') {
       notApplied.set(event, corrected);
       continue;
     }
     notApplied.delete(event);
-    return withCorrections(corrected, notApplied);
+    return applyCorrections(corrected, notApplied);
   }
   return packages;
 }
@@ -141,7 +141,7 @@ function withCorrections(
  * Corrects the package with the number `replaces`, else the package with the new number. If the event names
  * no former number and no package has the new number, corrects the last package.
  */
-function withCorrection(
+function applyCorrection(
   packages: readonly Package[],
   event: Corrected,
 ): readonly Package[] | NotAppliedReason {
@@ -158,7 +158,7 @@ function withCorrection(
   // With `replaces`, the sender knew the package. So the correction is later than the shipment, whatever
   // their times are, since clocks of senders differ; only another correction may be later.
   const isAfterShipment = replaces !== null && isUncorrected;
-  const isStale = !isAfterShipment && time(occurred_at) < time(target.trackedAt);
+  const isStale = !isAfterShipment && toMs(occurred_at) < toMs(target.trackedAt);
   const corrected = isStale
     ? { ...target, numbers }
     : { ...target, numbers, tracking: { carrier, tracking_number, tracking_url }, trackedAt: occurred_at };
@@ -174,11 +174,11 @@ function isDeliveredBy(parcel: Package, delivery: Delivered, packages: readonly 
   const { tracking_number, delivered_at, occurred_at } = delivery;
   if (tracking_number !== null) return parcel.numbers.has(tracking_number);
   const first = Math.min(...packages.map(earliestHandoverTime));
-  return earliestHandoverTime(parcel) <= Math.max(time(delivered_at), time(occurred_at), first);
+  return earliestHandoverTime(parcel) <= Math.max(toMs(delivered_at), toMs(occurred_at), first);
 }
 
 function earliestHandoverTime({ shipped }: Package): number {
-  return Math.min(time(shipped.shipped_at), time(shipped.occurred_at));
+  return Math.min(toMs(shipped.shipped_at), toMs(shipped.occurred_at));
 }
 
 /**
@@ -197,21 +197,21 @@ const kindsInOrder = ['shipped', 'corrected', 'delivered'];
  */
 function compareEvents(a: PackageEvent, b: PackageEvent): number {
   return (
-    time(a.occurred_at) - time(b.occurred_at) ||
+    toMs(a.occurred_at) - toMs(b.occurred_at) ||
     kindsInOrder.indexOf(a.kind) - kindsInOrder.indexOf(b.kind) ||
-    compare(canonical(a), canonical(b))
+    compareTexts(toCanonicalJson(a), toCanonicalJson(b))
   );
 }
 
-function compare(a: string, b: string): number {
+function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
-function canonical(event: PackageEvent): string {
-  return JSON.stringify(Object.entries(event).sort(([a], [b]) => compare(a, b)));
+function toCanonicalJson(event: PackageEvent): string {
+  return JSON.stringify(Object.entries(event).sort(([a], [b]) => compareTexts(a, b)));
 }
 
-function time(timestamp: string): number {
+function toMs(timestamp: string): number {
   return Date.parse(timestamp);
 }

@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CancelLockedOrder } from '../orders/cancelling/cancel-locked-order.js';
 import {
   type ItemRow,
-  itemsOfOrders,
+  readItemsOfOrders,
   orderColumns,
   type OrderRow,
   orderSnapshot,
@@ -63,7 +63,7 @@ export class TransitionOrders {
   async lock(tx: Transaction, ids: readonly string[]): Promise<Map<string, LockedOrder>> {
     const [rows, items] = await pipelined([
       tx.rows<OrderRow & { package_history: readonly PackageEvent[] }>(lockOrders, [ids]),
-      itemsOfOrders(tx, ids),
+      readItemsOfOrders(tx, ids),
     ]);
     return new Map(
       rows.map(({ package_history: history, ...row }) => [
@@ -114,7 +114,7 @@ export class TransitionOrders {
       order.history = change.history;
       const { messageType } = change;
       if (messageType === undefined) return [];
-      return messageType.make({ order: orderSnapshot(row, order.items) }, this.effectOf(cause));
+      return messageType.make({ order: orderSnapshot(row, order.items) }, this.messageOptions(cause));
     });
   }
 
@@ -130,11 +130,11 @@ export class TransitionOrders {
       cancelled_by,
     });
     order.row = row;
-    return messages.orderCancelled.make(data, this.effectOf(cause));
+    return messages.orderCancelled.make(data, this.messageOptions(cause));
   }
 
   /** Returns the options of a message that `cause` leads to: it is part of the same trace. */
-  private effectOf({ id, traceparent }: Message) {
+  private messageOptions({ id, traceparent }: Message) {
     return { occurredAt: this.clock(), traceparent: traceparentOfEffect(traceparent, id) };
   }
 }

@@ -80,21 +80,24 @@ export const orderColumns =
 
 const itemColumns =
   'id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate';
-const readItemsOfOrders = statement(
+const selectItems = statement(
   'orders.items-of-orders',
   `SELECT order_id, ${itemColumns} FROM order_items WHERE order_id = ANY ($1::uuid[]) ORDER BY order_id, position`,
 );
 
 /** Reads the items of several orders, by the order's UUID. */
-export async function itemsOfOrders(sql: Sql, orderIds: readonly string[]): Promise<Map<string, ItemRow[]>> {
-  const rows = await sql.rows<ItemRow & { order_id: string }>(readItemsOfOrders, [orderIds]);
+export async function readItemsOfOrders(
+  sql: Sql,
+  orderIds: readonly string[],
+): Promise<Map<string, ItemRow[]>> {
+  const rows = await sql.rows<ItemRow & { order_id: string }>(selectItems, [orderIds]);
   const items = new Map<string, ItemRow[]>(orderIds.map((id) => [id, []]));
   for (const { order_id: orderId, ...item } of rows) items.get(orderId)?.push(item);
   return items;
 }
 
-export async function itemsOf(sql: Sql, orderId: string): Promise<ItemRow[]> {
-  return (await itemsOfOrders(sql, [orderId])).get(orderId) ?? [];
+export async function readItems(sql: Sql, orderId: string): Promise<ItemRow[]> {
+  return (await readItemsOfOrders(sql, [orderId])).get(orderId) ?? [];
 }
 
 /** Returns the order as messages contain it. */

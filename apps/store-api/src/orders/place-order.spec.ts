@@ -12,7 +12,7 @@ import {
   unitPrice,
 } from '../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers, placedOrdersWith } from './order-helpers.fixture.js';
-import { itemsOf, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
+import { readItems, orderColumns, type OrderRow, orderSnapshot } from './order-row.js';
 
 const readOrder = statement('test.order', `SELECT ${orderColumns} FROM orders WHERE id = $1`);
 const changeCreator = statement(
@@ -77,7 +77,7 @@ describe('POST /v1/orders', () => {
         ({ type, data }) => type === 'order.processing' && JSON.stringify(data).includes(id),
       ),
     );
-    expect(published.data).toEqual({ order: orderSnapshot(row, await itemsOf(store.database, id)) });
+    expect(published.data).toEqual({ order: orderSnapshot(row, await readItems(store.database, id)) });
     expect(published.data).toMatchObject({ order: { client_id: expect.any(String) } });
     expect(row.updated_at.getTime()).toBeGreaterThan(row.created_at.getTime());
   });

@@ -5,7 +5,7 @@ import type { OpenCharge } from './payment-gateway.js';
 export const timeoutMs = 60_000;
 
 /** Returns a charge that may have been sent before. */
-export const newCharge = (given: Partial<OpenCharge> = {}): OpenCharge => ({
+export const newCharge = (members: Partial<OpenCharge> = {}): OpenCharge => ({
   id: uuidv7(),
   orderId: uuidv7(),
   amount: { amount: 2999, currency: 'GBP' },
@@ -14,5 +14,5 @@ export const newCharge = (given: Partial<OpenCharge> = {}): OpenCharge => ({
   createdAt: new Date(),
   isFirstRequest: false,
   isTest: false,
-  ...given,
+  ...members,
 });

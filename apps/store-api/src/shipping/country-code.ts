@@ -31,14 +31,14 @@ export function TwoLetterField(): PropertyDecorator {
 function twoLetterField(name: string, accepts: (code: string) => boolean, reason: string): PropertyDecorator {
   // Other values stay as they are, so that they are rejected: the upper case of the letter ı, for example, is
   // an ASCII letter.
-  const inUpperCase = Transform(({ value }: { value: unknown }) =>
+  const convert = Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && twoLetters.test(value) ? value.toUpperCase() : value,
   );
-  const checked = Field({
+  const check = Field({
     name,
     schema: { type: 'string', pattern: twoLetters.source },
     holds: (value) => typeof value === 'string' && accepts(value),
     reason: () => reason,
   });
-  return applyDecorators(inUpperCase, checked);
+  return applyDecorators(convert, check);
 }

@@ -59,7 +59,7 @@ export class QuoteRates {
     items: readonly QuoteItemDto[],
     currency: Currency,
   ): Promise<number> {
-    const products = await this.products.bySku(creatorId, items, currency);
+    const products = await this.products.readBySku(creatorId, items, currency);
     const weightGrams = parcelWeightGrams(requireSellableLines(items, products, { checkStock: false }));
     if (weightGrams <= maxParcelGrams) return weightGrams;
     throw new Unprocessable('The parcel is too heavy for all shipping services.', [

@@ -35,7 +35,7 @@ export const bandsSql = (serviceId: string, countryCode: string, currency: strin
   JOIN rate_cards c ON c.zone = z.zone AND c.currency = ${currency} AND c.service_id = ${serviceId}
   WHERE z.country_code = ${countryCode})`;
 
-const servicesToCountry = statement(
+const readServicesToCountry = statement(
   'shipping.services-to-country',
   `SELECT s.id, s.name, s.description, s.carriers,
           CASE WHEN d.zone IS NOT NULL THEN json_build_object('min', d.min_days, 'max', d.max_days) END AS "deliveryDays",
@@ -60,7 +60,7 @@ export async function priceServices(
     readonly weightGrams: number | undefined;
   },
 ): Promise<PricedService[]> {
-  const rows = await sql.rows<ServiceRow>(servicesToCountry, [parcel.countryCode, parcel.currency]);
+  const rows = await sql.rows<ServiceRow>(readServicesToCountry, [parcel.countryCode, parcel.currency]);
   return rows
     .flatMap(({ bands, ...service }) => {
       const amount = bandPrice(bands, parcel.weightGrams);

@@ -1,9 +1,9 @@
 import { Operation } from '@fulfilment/api-reference';
 import { BodyLimit, type Caller, CurrentCaller, RateLimit, Scopes } from '@fulfilment/http-service';
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { CurrencyDto } from '../currency.dto.js';
 import { QuoteRates } from './quote-rates.js';
 import { ReadServices } from './read-services.js';
-import { CurrencyDto } from '../catalogue/releases.dto.js';
 import { QuoteRatesDto } from './shipping.dto.js';
 import * as reference from './shipping.reference.js';
 
@@ -27,7 +27,7 @@ export class ShippingController {
   @Get('shipping-services')
   @Scopes('shipping:read')
   @Operation(reference.listServices)
-  services() {
+  listServices() {
     return this.readServices.run();
   }
 }

@@ -54,7 +54,7 @@ describe('a recharge', () => {
       status: 'processing',
       billing: { payment_status: 'paid', charged_at: expect.any(String) },
     });
-    expect(await recharge.newestCharge(order)).toEqual({
+    expect(await recharge.readNewestCharge(order)).toEqual({
       status: 'processing',
       charge: 'succeeded',
       attempt: 2,
@@ -75,7 +75,7 @@ describe('a recharge', () => {
     await recharge.run(order);
     await helpers.runCompleter(creator);
     expect((await read()).status).toBe('payment_failed');
-    expect(await recharge.newestCharge(order)).toEqual({
+    expect(await recharge.readNewestCharge(order)).toEqual({
       status: 'payment_failed',
       charge: 'declined',
       attempt: 2,
@@ -106,7 +106,7 @@ describe('a recharge', () => {
     await setMethod('pm_timeout');
     await recharge.run(order);
     await helpers.runCompleter(creator);
-    expect((await recharge.newestCharge(order)).charge).toBe('pending');
+    expect((await recharge.readNewestCharge(order)).charge).toBe('pending');
     await expect(recharge.run(order)).rejects.toThrow('A charge of the order is in progress.');
     await helpers.runCompleter(creator);
     expect((await read()).status).toBe('processing');

@@ -80,13 +80,13 @@ export class RechargeOrder {
    * @throws NotFound, Conflict, Unprocessable when the order cannot be recharged; then nothing has changed
    */
   async run(order: string): Promise<void> {
-    await this.database.transaction((tx) => this.begin(tx, uuidOf(order)));
+    await this.database.transaction((tx) => this.begin(tx, toUuid(order)));
   }
 
   /** @param order the public id. @throws NotFound */
-  async newestCharge(order: string): Promise<NewestCharge> {
+  async readNewestCharge(order: string): Promise<NewestCharge> {
     return (
-      (await this.database.row<NewestCharge>(readNewestCharge, [uuidOf(order)])) ?? throwNotFound('order')
+      (await this.database.row<NewestCharge>(readNewestCharge, [toUuid(order)])) ?? throwNotFound('order')
     );
   }
 
@@ -125,7 +125,7 @@ export class RechargeOrder {
   }
 }
 
-function uuidOf(order: string): string {
+function toUuid(order: string): string {
   return parsePublicId('ord', order) ?? throwNotFound('order');
 }
 

@@ -71,12 +71,10 @@ export class ApproveRelease {
       jpy: prices?.JPY,
       occurred_at: occurredAt,
     });
-    const publishedAt = this.clock();
+    const options = { occurredAt: this.clock() };
     const outgoing = products
       .filter(({ status }) => status === 'available')
-      .map((row) =>
-        messages.productAvailable.make({ product: productSnapshot(row) }, { occurredAt: publishedAt }),
-      );
+      .map((row) => messages.productAvailable.make({ product: productSnapshot(row) }, options));
     await this.outbox.add(tx, ...outgoing);
   }
 

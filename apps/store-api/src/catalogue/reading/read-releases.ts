@@ -51,7 +51,7 @@ export class ReadReleases {
     // these filters existed stay valid.
     const boundTimes = times.some((time) => time !== undefined) ? times : [];
     const boundTo = ['releases', caller.creatorId, query.search, ...boundTimes];
-    const rows = await this.pageRows(caller.creatorId, query, boundTo);
+    const rows = await this.readPageRows(caller.creatorId, query, boundTo);
     const { page, pagination } = this.cursors.page(rows, limit, boundTo, (row) => ({
       micros: row.created_micros,
       id: row.id,
@@ -60,7 +60,7 @@ export class ReadReleases {
       data:
         format === 'summary'
           ? page.map((row) => releaseSummary(row, currency))
-          : await this.withDetails(page, currency),
+          : await this.addDetails(page, currency),
       pagination,
     };
   }
@@ -73,7 +73,7 @@ export class ReadReleases {
   }
 
   /** Reads one row more than the page has, which shows whether there is a next page. */
-  private async pageRows(
+  private async readPageRows(
     creatorId: string | undefined,
     { currency, limit, cursor, search, created_after, created_before }: ListReleasesDto,
     boundTo: readonly (string | undefined)[],
@@ -111,7 +111,7 @@ export class ReadReleases {
     return [...Map.groupBy(rows, ({ index }) => index)].map(([index, page]) => ({ index, row: page }));
   }
 
-  private async withDetails(
+  private async addDetails(
     page: readonly ReleaseSummaryRow[],
     currency: Currency,
   ): Promise<(ReleaseSummary & ReleaseDetails)[]> {

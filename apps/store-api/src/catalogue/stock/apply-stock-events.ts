@@ -121,8 +121,8 @@ export class ApplyStockEvents {
   async run(tx: Transaction, events: readonly StockEvent[]): Promise<void> {
     for (const group of groupDistinct(events, ({ sku }) => sku)) {
       const locked = await this.lock(tx, group);
-      const counts = ofKind(locked, 'count');
-      const adjustments = ofKind(locked, 'adjustment');
+      const counts = filterByKind(locked, 'count');
+      const adjustments = filterByKind(locked, 'adjustment');
       await this.recordUnlimitedSales(tx, counts, { isOnlyEvent: events.length === 1 });
       const changes = [
         ...(await this.applyCounts(tx, counts)),
@@ -229,13 +229,13 @@ export class ApplyStockEvents {
       changed.map(({ level }) => level.oversold),
     ]);
     const after = new Map(rows.map((row) => [row.id, row]));
-    const published = changed.map(({ event, product }) => {
+    const stockChanges = changed.map(({ event, product }) => {
       const row = after.get(product.id);
       if (row === undefined) throw new Error('A locked product no longer exists.');
       const traceparent = traceparentOfEffect(event.traceparent, event.messageId);
       return { product: productSnapshot(row), previous: product.quantity, traceparent };
     });
-    await this.stock.publishChanges(tx, published);
+    await this.stock.publishChanges(tx, stockChanges);
     this.logOversold(tx, changed);
   }
 
@@ -251,7 +251,10 @@ export class ApplyStockEvents {
   }
 }
 
-function ofKind(events: readonly StockEventOfProduct[], kind: StockEvent['kind']): StockEventOfProduct[] {
+function filterByKind(
+  events: readonly StockEventOfProduct[],
+  kind: StockEvent['kind'],
+): StockEventOfProduct[] {
   return events.filter(({ event }) => event.kind === kind);
 }
 

@@ -9,7 +9,7 @@ import { FaultPoints } from '../../fault-points.js';
 import type { CancelOrderDto } from './cancel-order.dto.js';
 import { CancelLockedOrder } from './cancel-locked-order.js';
 import { IdempotencyKeys } from '../idempotency-keys.js';
-import { itemsOf } from '../order-row.js';
+import { readItems } from '../order-row.js';
 import { canTransition } from '../order.rules.js';
 import type { OrderView } from '../order.shapes.js';
 import { ReadOrders } from '../reading/read-orders.js';
@@ -68,7 +68,7 @@ export class CancelOrder {
 
   private async cancel(tx: Transaction, orderId: string, status: OrderStatus, reason: string): Promise<void> {
     if (!canTransition(status, 'cancelled')) throw alreadyShipped();
-    const items = await itemsOf(tx, orderId);
+    const items = await readItems(tx, orderId);
     const cancellation = { reason, cancelled_by: 'merchant' } as const;
     const { row, data } = await this.cancelLocked.run(tx, orderId, items, cancellation);
     await this.outbox.add(tx, messages.orderCancelled.make(data, { occurredAt: this.clock() }));

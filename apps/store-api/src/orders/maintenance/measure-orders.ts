@@ -1,7 +1,10 @@
 import { type Database, statement } from '@fulfilment/database';
 import { Gauge } from '@fulfilment/runtime';
 
-/** Gauges by their column in the statement `measure`. */
+/**
+ * Gauges by their column in the statement `measure`. Two names keep older words: `refunds_owed` counts due
+ * refunds, and `deferred_reports` deferred events.
+ */
 const gauges = {
   pending_oldest: new Gauge({
     name: 'orders_pending_oldest_seconds',
@@ -25,18 +28,18 @@ const gauges = {
   }),
 };
 
-/** SQL of pending orders. @param condition the condition of a partial index `orders_to_resume_…` */
+/** SQL of pending orders. @param condition that of `orders_to_resume_first` or `orders_to_resume_again` */
 const pendingSql = (condition: string) =>
   `(SELECT created_at FROM orders WHERE resume_at IS NOT NULL AND ${condition} AND status = 'pending' LIMIT 10000)`;
-const ageSeconds = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
+const ageSecondsSql = (oldest: string) => `COALESCE(extract(epoch FROM now() - ${oldest}), 0)::float8`;
 // Each subquery reads at most 10000 entries of a partial index or a small table. With more entries, an age
 // is the age of the oldest entry that was read. A refund is due from the cancellation (`refunded_at`), or, if
 // the order was not paid then, from the settlement of its charge.
 export const measure = statement(
   'orders.measure',
-  `SELECT ${ageSeconds('pending.oldest')} AS pending_oldest,
-     refunds.count AS refunds, ${ageSeconds('refunds.oldest')} AS refunds_oldest,
-     deferred.count AS deferred, ${ageSeconds('deferred.oldest')} AS deferred_oldest
+  `SELECT ${ageSecondsSql('pending.oldest')} AS pending_oldest,
+     refunds.count AS refunds, ${ageSecondsSql('refunds.oldest')} AS refunds_oldest,
+     deferred.count AS deferred, ${ageSecondsSql('deferred.oldest')} AS deferred_oldest
    FROM (SELECT min(created_at) AS oldest FROM (
        ${pendingSql('resume_tries = 0')} UNION ALL ${pendingSql('resume_tries > 0')}) o) pending,
      (SELECT count(*), min(coalesce((SELECT refunded_at FROM orders WHERE id = c.order_id), settled_at)) AS oldest FROM (

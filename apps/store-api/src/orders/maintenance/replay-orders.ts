@@ -1,7 +1,7 @@
 import { type Message, messages, nilUuid } from '@fulfilment/contracts';
 import { type Database, keysetPages, statement } from '@fulfilment/database';
 import type { Clock } from '@fulfilment/runtime';
-import { itemsOfOrders, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
+import { readItemsOfOrders, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
 
 const readPage = statement(
   'orders.replay',
@@ -21,7 +21,7 @@ export async function* replayOrders(
     database.rows(readPage, [last?.id ?? nilUuid, pageSize]),
   );
   for await (const orders of pages) {
-    const items = await itemsOfOrders(
+    const items = await readItemsOfOrders(
       database,
       orders.map(({ id }) => id),
     );

@@ -20,8 +20,8 @@ const leaseMarginMs = 5_000;
 /**
  * Returns a statement that claims due orders. Its parameters: the lease in ms, the maximum number, and which
  * values of `test` the orders may have.
- * @param condition the condition of a partial index, with constants. With parameters, PostgreSQL could not
- *   use the index
+ * @param condition that of a partial index, with constants: with parameters, PostgreSQL could not use the
+ *   index
  */
 const claimStatement = (name: string, condition: string): Statement =>
   statement(

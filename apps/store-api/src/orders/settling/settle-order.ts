@@ -9,7 +9,7 @@ import type { ChargeOutcome, OpenCharge } from '../../payments/payment-gateway.j
 import { FaultPoints } from '../../fault-points.js';
 import type { NewOrder } from '../placing/new-order.js';
 import { statusesBefore } from '../order.rules.js';
-import { type ItemRow, itemsOf, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
+import { type ItemRow, readItems, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
 import { SettleUnchanged } from './settle-unchanged.js';
 
@@ -119,7 +119,7 @@ export class SettleOrder {
         reason: isPaid ? null : outcome.reason,
         statuses_before: statusesBefore(status),
       });
-      const [row, items] = await pipelined([settling, itemsOf(tx, orderId)]);
+      const [row, items] = await pipelined([settling, readItems(tx, orderId)]);
       if (row === undefined) {
         if (isPaid) await tx.run(markContradictedRefundDue, [chargeId, outcome.reference]);
         return readCurrentResponse(tx, orderId);
@@ -135,7 +135,7 @@ export class SettleOrder {
       if (!isPaid) await this.stock.returnStock(tx, orderId);
       const changed: StoredResponse = { id: publicId('ord', orderId), status: row.status };
       tx.awaitAtCommit(
-        this.outbox.add(tx, this.messageOf(row, items)),
+        this.outbox.add(tx, this.newMessage(row, items)),
         this.keys.saveResponse(tx, orderId, changed),
       );
       this.faultPoints.pass('order-settled-uncommitted');
@@ -146,7 +146,7 @@ export class SettleOrder {
   }
 
   /** Returns the message that reports the new status. */
-  private messageOf(row: OrderRow, items: readonly ItemRow[]): Message {
+  private newMessage(row: OrderRow, items: readonly ItemRow[]): Message {
     const order = orderSnapshot(row, items);
     const occurredAt = this.clock();
     if (row.status === 'processing') return messages.orderProcessing.make({ order }, { occurredAt });

@@ -5,7 +5,7 @@ import type { OpenCharge } from '../../payments/payment-gateway.js';
 import { type StoreApiUnderTest, startStoreApi } from '../../test/store-api.fixture.js';
 import { eventually } from '@fulfilment/testing';
 import { orderHelpers } from '../order-helpers.fixture.js';
-import { itemsOf, orderColumns, type OrderRow } from '../order-row.js';
+import { readItems, orderColumns, type OrderRow } from '../order-row.js';
 import type { NewOrder } from '../placing/new-order.js';
 import { SettleUnchanged } from './settle-unchanged.js';
 
@@ -45,7 +45,7 @@ describe('SettleUnchanged, for orders of concurrent requests,', () => {
     const row = await store.database.row<OrderRow>(readOrder, [id]);
     const charge = await store.database.row<OpenCharge>(readCharge, [id]);
     if (row === undefined || charge === undefined) throw new Error('The order was not placed.');
-    const items = await itemsOf(store.database, row.id);
+    const items = await readItems(store.database, row.id);
     return { row, items, charge, createdAtMonotonicMs: performance.now() };
   };
   const settle = (orders: readonly NewOrder[], references: readonly string[] = []) =>

@@ -57,10 +57,10 @@ export const settlePaidOrders = statement(
      UPDATE orders SET status = '${settledStatus}', payment_status = 'paid', resume_at = NULL, charged_at = unchanged.charged_at,
                        updated_at = unchanged.updated_at, version = version + 1
      FROM unchanged WHERE orders.id = unchanged.id
-   ), responded AS (
+   ), response AS (
      UPDATE idempotency_keys SET response = unchanged.response FROM unchanged
      WHERE order_id = unchanged.id AND (idempotency_keys.response IS NULL OR idempotency_keys.response->>'status' = 'pending')
-   ), published AS (
+   ), message AS (
      INSERT INTO outbox (message_id, type, body) SELECT message_id, routing_key, message_body::jsonb FROM unchanged
    )
    SELECT index, true AS row FROM unchanged`,

@@ -77,7 +77,7 @@ function isDecline(error: Stripe.errors.StripeError): boolean {
 }
 
 /** Maps an error of Stripe's library to an error of `PaymentGateway`. Returns other errors unchanged. */
-export function paymentError(error: unknown): unknown {
+export function toPaymentError(error: unknown): unknown {
   switch (classifyStripeError(error)) {
     case 'unavailable':
       return new PaymentProviderError('unavailable', codeOf(error), { cause: error });

@@ -86,7 +86,7 @@ export class StripeIdempotencyKeys {
     return (await this.database.run(useNext, [id, keyNumber])) === 1;
   }
 
-  async refundKeyNumber({ id }: Charge): Promise<number> {
+  async readRefundKeyNumber({ id }: Charge): Promise<number> {
     return (await this.database.row<{ number: number }>(readRefundKeyNumber, [id]))?.number ?? 1;
   }
 

@@ -16,7 +16,7 @@ import { StripeChargeLookup } from './stripe-charge-lookup.js';
 import {
   classifyStripeError,
   isMissing,
-  paymentError,
+  toPaymentError,
   unusablePaymentMethod,
 } from './stripe-errors.rules.js';
 import {
@@ -103,7 +103,7 @@ export class StripePaymentGateway extends PaymentGateway {
     try {
       await this.mode.check();
     } catch (error) {
-      throw paymentError(error);
+      throw toPaymentError(error);
     }
   }
 
@@ -113,7 +113,7 @@ export class StripePaymentGateway extends PaymentGateway {
         await this.mode.check();
         return await this.chargeOrLookUp(charge, signal);
       } catch (error) {
-        throw paymentError(error);
+        throw toPaymentError(error);
       }
     });
   }
@@ -121,7 +121,7 @@ export class StripePaymentGateway extends PaymentGateway {
   refund(request: RefundRequest, signal: AbortSignal): Promise<RefundOutcome | UnderWay> {
     return untilAborted(signal, async () => {
       await this.mode.check();
-      const keyNumber = await this.keys.refundKeyNumber(request);
+      const keyNumber = await this.keys.readRefundKeyNumber(request);
       const outcome = await this.refundUnderKey(request, keyNumber);
       // The next key may be used immediately: Stripe refunds no more than was charged.
       if (outcome.status === 'failed') await this.keys.useNextForRefund(request, keyNumber);
@@ -176,7 +176,7 @@ export class StripePaymentGateway extends PaymentGateway {
   }
 
   private async chargeUnderKey(charge: OpenCharge, keyNumber: number): Promise<ChargeOutcome | UnderWay> {
-    const customer = await this.customerOf(charge.paymentMethod);
+    const customer = await this.findCustomer(charge.paymentMethod);
     try {
       return outcomeOf(charge, await this.create(charge, keyNumber, customer));
     } catch (error) {
@@ -191,7 +191,7 @@ export class StripePaymentGateway extends PaymentGateway {
         const intent = await this.lookup.search(charge);
         if (intent !== undefined) return this.confirmIfUnsent(charge, intent);
       }
-      return this.declinedBy(error, { methodHasCustomer: customer !== undefined });
+      return this.declineOrThrow(error, { methodHasCustomer: customer !== undefined });
     }
   }
 
@@ -199,7 +199,7 @@ export class StripePaymentGateway extends PaymentGateway {
    * Turns an error of Stripe into a decline, if it is one.
    * @throws the error if it is not a decline; PaymentProviderError if a wrong API key may be the reason
    */
-  private declinedBy(error: unknown, payment?: { readonly methodHasCustomer: boolean }): ChargeOutcome {
+  private declineOrThrow(error: unknown, payment?: { readonly methodHasCustomer: boolean }): ChargeOutcome {
     const kind = classifyStripeError(error, payment);
     if (kind === 'declined') return declineOf(error);
     if (kind !== 'payment_method') throw error;
@@ -246,7 +246,7 @@ export class StripePaymentGateway extends PaymentGateway {
       const confirmation = { payment_method: charge.paymentMethod, off_session: true, expand };
       return outcomeOf(charge, await this.stripe.paymentIntents.confirm(intent.id, confirmation));
     } catch (error) {
-      return this.declinedBy(error);
+      return this.declineOrThrow(error);
     }
   }
 
@@ -254,7 +254,7 @@ export class StripePaymentGateway extends PaymentGateway {
    * Returns the customer of a payment method, which Stripe requires for a charge with a saved one. Returns
    * undefined for an unknown method: the charge itself then fails with the reason.
    */
-  private async customerOf(paymentMethod: string): Promise<string | undefined> {
+  private async findCustomer(paymentMethod: string): Promise<string | undefined> {
     try {
       const { customer } = await this.stripe.paymentMethods.retrieve(paymentMethod);
       this.hasFoundPaymentMethod = true;

@@ -22,7 +22,7 @@ export class StripePayments {
 
   async *list(range: TimeRange, signal: AbortSignal): AsyncGenerator<ProviderPayment[]> {
     const expand = ['data.latest_charge'];
-    const intents = pagesOf(range, signal, (page) => this.stripe.paymentIntents.list({ ...page, expand }));
+    const intents = listPages(range, signal, (page) => this.stripe.paymentIntents.list({ ...page, expand }));
     for await (const page of intents) yield page.flatMap((intent) => paymentOf(intent) ?? []);
   }
 
@@ -33,7 +33,7 @@ export class StripePayments {
   }
 
   async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<string[]> {
-    const refunds = pagesOf(range, signal, (page) => this.stripe.refunds.list(page));
+    const refunds = listPages(range, signal, (page) => this.stripe.refunds.list(page));
     for await (const page of refunds)
       yield page.filter(({ status }) => status === 'failed' || status === 'canceled').map(({ id }) => id);
   }
@@ -62,7 +62,7 @@ function paymentOf({
 }
 
 /** Yields pages of the objects that Stripe created in a time range. */
-async function* pagesOf<Item extends { readonly id: string }>(
+async function* listPages<Item extends { readonly id: string }>(
   { from, to }: TimeRange,
   signal: AbortSignal,
   list: (page: PageParameters) => Promise<{ readonly data: Item[]; readonly has_more: boolean }>,
