@@ -2,11 +2,11 @@ import {
   type DocumentedOperation,
   errorCodeOf,
   type Example,
-  headerOf,
+  resolveHeader,
   type OpenApiDocument,
   operationsOf,
   type OperationAtPath,
-  responseOf,
+  resolveResponse,
 } from '@fulfilment/api-reference';
 import { anchor, escapeMarkup, fence, heading, table } from './markdown.ts';
 import { fieldTable, notes, typeName } from './schema-table.ts';
@@ -96,7 +96,7 @@ function operationSection({ method, path, operation }: OperationAtPath, document
     ]),
     responseTable(operation, document),
     ...Object.entries(responses).flatMap(([status, response]) => {
-      const media = responseOf(document, response).content?.['application/json'];
+      const media = resolveResponse(document, response).content?.['application/json'];
       if (!status.startsWith('2') || media === undefined) return [];
       return [fieldTable(media.schema), ...examples(media.examples)];
     }),
@@ -151,11 +151,12 @@ function responseTable({ responses }: DocumentedOperation, document: OpenApiDocu
   return table(
     ['Response', 'Body', 'Meaning', 'Headers'],
     Object.entries(responses).map(([status, response]) => {
-      const { description, content = {}, headers = {} } = responseOf(document, response);
+      const { description, content = {}, headers = {} } = resolveResponse(document, response);
       const [schema] = Object.values(content).map((media) => media.schema);
       const code = schema && errorCodeOf(schema);
       const names = Object.entries(headers).map(
-        ([name, header]) => `\`${name}\`${headerOf(document, header).required === true ? '' : ' (optional)'}`,
+        ([name, header]) =>
+          `\`${name}\`${resolveHeader(document, header).required === true ? '' : ' (optional)'}`,
       );
       const type = schema === undefined ? '' : typeName(schema);
       return [status, code === undefined ? type : `\`${code}\``, description, names.join(', ')];

@@ -1,4 +1,4 @@
-import { apiDocument, type OpenApiDocument, type ServiceReference } from '@fulfilment/api-reference';
+import { createApiDocument, type OpenApiDocument, type ServiceReference } from '@fulfilment/api-reference';
 import { storeScopes } from '@fulfilment/contracts';
 import { serviceReference } from '@fulfilment/http-service/service-reference';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { storeDescription } from './store-description.ts';
 
 /** The OpenAPI document of the Store API, composed of the parts of the two services that serve it. */
 export async function storeReference(): Promise<OpenApiDocument> {
-  return apiDocument({
+  return createApiDocument({
     api: 'store',
     info: {
       title: 'Store API',
@@ -29,7 +29,7 @@ export async function storeReference(): Promise<OpenApiDocument> {
 
 /** The OpenAPI document of the Creator API, which creator-api alone serves. */
 export async function creatorReference(): Promise<OpenApiDocument> {
-  return apiDocument({
+  return createApiDocument({
     api: 'creator',
     info: {
       title: 'Creator API',

@@ -1,11 +1,11 @@
 import { NotFound } from '@fulfilment/error-envelope';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import { z } from 'zod';
-import { apiDocument } from './api-document.js';
+import { createApiDocument } from './api-document.js';
 import { Description } from './field.js';
 import type { OperationDoc } from './operation.js';
 import type { Route } from './route.js';
-import { responseOf } from './components.js';
+import { resolveResponse } from './components.js';
 
 const note = z
   .object({ text: z.string().describe('What it says') })
@@ -36,7 +36,7 @@ class TextDto {
   @Description('Words', 'hello') @IsOptional() @IsString() search?: string;
 }
 const documentOf = (...changed: Partial<Route>[]) =>
-  apiDocument({
+  createApiDocument({
     api: 'store',
     info: { title: 'Notes', version: '1', summary: 'Notes.', description: 'Notes.' },
     scopes: { 'notes:read': 'Read notes' },
@@ -96,7 +96,7 @@ describe('the document of an API', () => {
     const document = documentOf({}, { path: '/other/{id}', operation: { ...readNote, id: 'readOther' } });
     const given = document.paths['/other/{id}']?.get?.responses['429'] ?? { $ref: '' };
     expect(given).toEqual({ $ref: '#/components/responses/TooManyRequests' });
-    expect(responseOf(document, given).headers?.['Retry-After']).toEqual({
+    expect(resolveResponse(document, given).headers?.['Retry-After']).toEqual({
       $ref: '#/components/headers/Retry-After',
     });
   });

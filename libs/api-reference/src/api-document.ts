@@ -6,7 +6,7 @@ import { localAddresses } from './headers.js';
 import type { Api, ServiceReference } from './route.js';
 import type { Schema, Schemas } from './schema.js';
 import { shapeSchema } from './shape-schema.js';
-import { extractComponents, sorted } from './components.js';
+import { extractComponents, sortByName } from './components.js';
 
 export interface DocumentOptions {
   readonly api: Api;
@@ -16,11 +16,11 @@ export interface DocumentOptions {
 }
 
 /**
- * Makes the OpenAPI document of an API from the references of its services.
+ * Creates the OpenAPI document of an API from the references of its services.
  * @throws Error when documentation is missing, two operations have the same method and path, or two different
  *   schemas have the same name
  */
-export function apiDocument({ api, info, scopes, services }: DocumentOptions): OpenApiDocument {
+export function createApiDocument({ api, info, scopes, services }: DocumentOptions): OpenApiDocument {
   const paths: Record<string, PathItem> = {};
   const webhooks: Record<string, PathItem> = {};
   const schemas: Record<string, Schema> = {};
@@ -53,14 +53,14 @@ export function apiDocument({ api, info, scopes, services }: DocumentOptions): O
     paths,
     ...(Object.keys(webhooks).length > 0 && { webhooks }),
     components: {
-      schemas: sorted(schemas),
+      schemas: sortByName(schemas),
       ...components,
-      securitySchemes: { [accessTokenScheme]: accessTokens(scopes) },
+      securitySchemes: { [accessTokenScheme]: describeAccessTokens(scopes) },
     },
   };
 }
 
-function accessTokens(scopes: Readonly<Record<string, string>>) {
+function describeAccessTokens(scopes: Readonly<Record<string, string>>) {
   const endpoint = (name: string): string => `${issuer(localAddresses.authUrl)}/oauth2/${name}`;
   return {
     type: 'oauth2' as const,

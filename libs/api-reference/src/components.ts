@@ -16,9 +16,9 @@ export function extractComponents(paths: OpenApiDocument['paths']): Components {
   const occurrences = Object.values(paths)
     .flatMap((item) => Object.values(item))
     .flatMap(({ responses: byStatus }) =>
-      Object.entries(byStatus).flatMap(([status, given]) => {
-        if ('$ref' in given) return [];
-        const response = withSharedHeaders(given, headers);
+      Object.entries(byStatus).flatMap(([status, original]) => {
+        if ('$ref' in original) return [];
+        const response = shareHeaders(original, headers);
         byStatus[status] = response;
         return [{ byStatus, status, response }];
       }),
@@ -32,10 +32,10 @@ export function extractComponents(paths: OpenApiDocument['paths']): Components {
       if (isSame(responses[name], response)) byStatus[status] = { $ref: responsesPrefix + name };
     }
   }
-  return { headers: sorted(headers), responses: sorted(responses) };
+  return { headers: sortByName(headers), responses: sortByName(responses) };
 }
 
-function withSharedHeaders({ headers = {}, ...response }: Response, known: Record<string, Header>): Response {
+function shareHeaders({ headers = {}, ...response }: Response, known: Record<string, Header>): Response {
   const shared = Object.entries(headers).map(([name, header]) => {
     if ('$ref' in header) return [name, header] as const;
     known[name] ??= header;
@@ -49,18 +49,18 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** Returns a copy of a record, sorted by its names. */
-export function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
+export function sortByName<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Resolves a response that may be a reference. */
-export function responseOf({ components }: OpenApiDocument, given: Response | Reference): Response {
-  return '$ref' in given ? component(components.responses, given) : given;
+export function resolveResponse({ components }: OpenApiDocument, response: Response | Reference): Response {
+  return '$ref' in response ? component(components.responses, response) : response;
 }
 
 /** Resolves a header that may be a reference. */
-export function headerOf({ components }: OpenApiDocument, given: Header | Reference): Header {
-  return '$ref' in given ? component(components.headers, given) : given;
+export function resolveHeader({ components }: OpenApiDocument, header: Header | Reference): Header {
+  return '$ref' in header ? component(components.headers, header) : header;
 }
 
 function component<Component>(

@@ -56,14 +56,14 @@ function memberSchema(checks: readonly Check[], nestedDto: Class | undefined, me
   const nested = nestedDto === undefined ? undefined : schemaRef(dtoName(nestedDto));
   const checksOfItems = checks.filter(({ each }) => each);
   const checksOfField = checks.filter(({ each }) => !each);
-  const field = mergedSchema(checksOfField, member);
+  const field = mergeSchemas(checksOfField, member);
   if (field.type !== 'array') return nested ?? field;
-  return { ...field, items: nested ?? { ...field.items, ...mergedSchema(checksOfItems, member) } };
+  return { ...field, items: nested ?? { ...field.items, ...mergeSchemas(checksOfItems, member) } };
 }
 
-function mergedSchema(checks: readonly Check[], member: string): Schema {
+function mergeSchemas(checks: readonly Check[], member: string): Schema {
   const merged: Schema = {};
-  for (const check of checks) Object.assign(merged, checkSchema(check, member));
+  for (const check of checks) Object.assign(merged, schemaOfCheck(check, member));
   return merged;
 }
 
@@ -81,7 +81,7 @@ const schemasOfChecks: Readonly<Record<string, (constraint: unknown) => Schema>>
   matches: (pattern) => ({ type: 'string', pattern: pattern instanceof RegExp ? pattern.source : '' }),
 };
 
-function checkSchema(check: Check, member: string): Schema {
+function schemaOfCheck(check: Check, member: string): Schema {
   const name = isOptional(check) ? 'isOptional' : (check.name ?? check.type);
   const constraint: unknown = check.constraints?.[0];
   const schemaOf = schemasOfChecks[name];

@@ -14,7 +14,7 @@ import {
 import { z } from 'zod';
 import type { Example, Header, Response } from './document.js';
 import { dtoSchema } from './dto-schema.js';
-import { localAddresses, optional, standardHeaders } from './headers.js';
+import { localAddresses, makeOptional, standardHeaders } from './headers.js';
 import type { ErrorDoc } from './operation.js';
 import type { Api, Route } from './route.js';
 import { schemaRef, type Schema } from './schema.js';
@@ -192,9 +192,9 @@ function errorHeaders(
   return {
     'X-Request-Id': rest['X-Request-Id'],
     ...(status === 401 && { 'WWW-Authenticate': wwwAuthenticate }),
-    ...(status === 403 && { 'WWW-Authenticate': optional(wwwAuthenticate) }),
-    ...(isTransient && { 'Retry-After': retryOnlyWithKey ? optional(retryAfter) : retryAfter }),
-    ...(code === 'CONFLICT' && { 'Retry-After': optional(retryAfter) }),
+    ...(status === 403 && { 'WWW-Authenticate': makeOptional(wwwAuthenticate) }),
+    ...(isTransient && { 'Retry-After': retryOnlyWithKey ? makeOptional(retryAfter) : retryAfter }),
+    ...(code === 'CONFLICT' && { 'Retry-After': makeOptional(retryAfter) }),
     // A 401 is sent without them: it has no caller, and counts only for its network.
     ...(status !== 401 && { 'RateLimit-Policy': policy, RateLimit }),
   };

@@ -94,6 +94,6 @@ export const ifNoneMatch: Parameter = {
 };
 
 /** Returns the documentation of a header as one that is not always present. */
-export function optional({ required: _, ...header }: Header): Header {
+export function makeOptional({ required: _, ...header }: Header): Header {
   return header;
 }

@@ -1,4 +1,4 @@
-export { apiDocument } from './api-document.js';
+export { createApiDocument } from './api-document.js';
 export {
   documentShape,
   type DocumentedOperation,
@@ -18,5 +18,5 @@ export { type ErrorDoc, Operation, operationOf, type OperationDoc, textBody } fr
 export type { Api, Route, ServiceReference } from './route.js';
 export { referredName, type Schema, schemaShape, type Schemas } from './schema.js';
 export { errorCodeOf } from './errors.js';
-export { headerOf, responseOf } from './components.js';
+export { resolveHeader, resolveResponse } from './components.js';
 export { shapeSchema } from './shape-schema.js';

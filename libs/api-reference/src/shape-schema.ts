@@ -13,7 +13,7 @@ const notInJson = new Set([
   'custom',
   'function',
 ]);
-const withDefinitions = schemaShape.extend({
+const generatedShape = schemaShape.extend({
   $schema: z.string(),
   $defs: z.record(z.string(), schemaShape).default({}),
 });
@@ -34,6 +34,6 @@ export function shapeSchema(shape: z.ZodType): NamedSchemas {
     },
   });
   const text = JSON.stringify(generated).replaceAll('#/$defs/', schemasPrefix);
-  const { $schema: _, $defs, ...schema } = withDefinitions.parse(JSON.parse(text));
+  const { $schema: _, $defs, ...schema } = generatedShape.parse(JSON.parse(text));
   return { schema, schemas: $defs };
 }

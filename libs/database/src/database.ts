@@ -155,7 +155,7 @@ export class Database implements Sql {
   private async wasCommitted(id: string, probe: CommitProbe): Promise<boolean> {
     const endsAtMs = performance.now() + commitOutcomeTimeoutMs;
     while (performance.now() < endsAtMs) {
-      const status = await this.statusOf(id);
+      const status = await this.readStatus(id);
       if (status !== undefined && status !== 'in progress') {
         const found = await this.rows(probe.statement, probe.values).catch(() => undefined);
         if (found !== undefined) return found.length > 0;
@@ -166,7 +166,7 @@ export class Database implements Sql {
   }
 
   /** Returns undefined while PostgreSQL does not report a status, and null for an id it does not know. */
-  private async statusOf(id: string): Promise<string | null | undefined> {
+  private async readStatus(id: string): Promise<string | null | undefined> {
     try {
       return (await this.row<{ status: string | null }>(readTransactionStatus, [id]))?.status;
     } catch (error) {

@@ -1,6 +1,6 @@
 export {
   mayAssumeRoleSql,
-  ofTable,
+  qualifyColumns,
   statement,
   type Sql,
   type Statement,

@@ -54,7 +54,7 @@ function isList(values: Values): values is readonly unknown[] {
 }
 
 /** Returns SQL for columns of one table: `orders.id, orders.status`. @param columns `id, status` */
-export function ofTable(table: string, columns: string): string {
+export function qualifyColumns(table: string, columns: string): string {
   return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 }
 

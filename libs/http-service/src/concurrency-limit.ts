@@ -76,7 +76,7 @@ export class ConcurrencyInterceptor implements NestInterceptor {
   }
 
   /**
-   * Waits for a slot. Returns false if the client has disconnected or does so first: then its place is free.
+   * Waits for a slot. Returns false if the client disconnects before it gets one.
    * @throws ServiceUnavailable if too many requests wait
    */
   private async acquireSlot(response: Response): Promise<boolean> {

@@ -46,7 +46,7 @@ export class FailureThrottle {
   /** Waits until another attempt may run, and counts it as running. */
   private async admit(caller: string): Promise<Attempts> {
     for (;;) {
-      const attempts = this.find(caller);
+      const attempts = this.findOrCreate(caller);
       if (attempts.failures >= this.quota.requests)
         throw new RateLimited((attempts.windowEndsAtMs - this.nowMs()) / 1_000);
       if (attempts.failures + attempts.running < this.quota.requests) {
@@ -57,7 +57,7 @@ export class FailureThrottle {
     }
   }
 
-  private find(caller: string): Attempts {
+  private findOrCreate(caller: string): Attempts {
     const found = this.callers.get(caller);
     if (found === undefined) {
       const attempts = { failures: 0, windowEndsAtMs: 0, running: 0, waiting: [] };

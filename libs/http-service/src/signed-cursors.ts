@@ -32,7 +32,7 @@ export class SignedCursors {
    */
   seal(boundTo: readonly (string | undefined)[], key: CursorKey): string {
     const payload = Buffer.from(`${key.micros}:${key.id}`).toString('base64url');
-    return `${payload}.${signature(this.secrets[0] ?? '', boundTo, payload).toString('base64url')}`;
+    return `${payload}.${sign(this.secrets[0] ?? '', boundTo, payload).toString('base64url')}`;
   }
 
   /**
@@ -62,12 +62,10 @@ export class SignedCursors {
       const list = parameter === 'after' ? 'position of this feed' : 'cursor of this list';
       throw new ValidationFailed([{ field: parameter, reason: `is not a ${list}` }]);
     };
-    const [, payload, given] = signedCursor.exec(cursor) ?? [];
-    if (payload === undefined || given === undefined) return reject();
-    const actual = Buffer.from(given, 'base64url');
-    const isSigned = this.secrets.some((secret) =>
-      timingSafeEqual(actual, signature(secret, boundTo, payload)),
-    );
+    const [, payload, encodedSignature] = signedCursor.exec(cursor) ?? [];
+    if (payload === undefined || encodedSignature === undefined) return reject();
+    const received = Buffer.from(encodedSignature, 'base64url');
+    const isSigned = this.secrets.some((secret) => timingSafeEqual(received, sign(secret, boundTo, payload)));
     if (!isSigned) return reject();
     const [micros, id] = Buffer.from(payload, 'base64url').toString().split(':');
     if (micros === undefined || id === undefined) return reject();
@@ -75,7 +73,7 @@ export class SignedCursors {
   }
 }
 
-function signature(secret: string, boundTo: readonly (string | undefined)[], payload: string): Buffer {
+function sign(secret: string, boundTo: readonly (string | undefined)[], payload: string): Buffer {
   return createHmac('sha256', secret)
     .update(JSON.stringify(boundTo.map((part) => part ?? null)))
     .update('\n')

@@ -1,5 +1,5 @@
 import { maxAmount, type OrderSnapshot } from '@fulfilment/contracts';
-import { ofTable, pipelined, type Statement, statement, type Transaction } from '@fulfilment/database';
+import { qualifyColumns, pipelined, type Statement, statement, type Transaction } from '@fulfilment/database';
 import { RejectedMessage } from '@fulfilment/messaging';
 import { useIndexPlans } from '../read-models/use-index-plans.js';
 import { postOrders } from '../ledger/post-orders.js';
@@ -58,8 +58,8 @@ const update = statement(
 // For a replay, which overwrites every column of a stored order. Writes no row that is already correct.
 const overwriteOrders = statement(
   'orders.overwrite',
-  `UPDATE orders SET (${columns}) = ROW(${ofTable('o', columns)}) FROM ${snapshotRows}
-   WHERE orders.id = o.id AND (${ofTable('orders', columns)}) IS DISTINCT FROM (${ofTable('o', columns)})`,
+  `UPDATE orders SET (${columns}) = ROW(${qualifyColumns('o', columns)}) FROM ${snapshotRows}
+   WHERE orders.id = o.id AND (${qualifyColumns('orders', columns)}) IS DISTINCT FROM (${qualifyColumns('o', columns)})`,
 );
 const overwriteItems = statement(
   'orders.overwrite-items',

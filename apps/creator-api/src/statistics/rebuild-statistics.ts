@@ -1,4 +1,4 @@
-import { type Database, ofTable, statement } from '@fulfilment/database';
+import { type Database, qualifyColumns, statement } from '@fulfilment/database';
 import {
   appBreakdownKey,
   breakdownKey,
@@ -33,7 +33,7 @@ const correctSql = (table: string, key: string): string => `
 const deleteEmptySql = (table: string, key: string): string => `
    DELETE FROM ${table} m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
      AND NOT EXISTS (SELECT FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) line
-       WHERE (${ofTable('line', key)}) = (${ofTable('m', key)}))`;
+       WHERE (${qualifyColumns('line', key)}) = (${qualifyColumns('m', key)}))`;
 
 const rebuildPlan = (name: string, table: string, key: string): RebuildPlan => ({
   name: `${name}-rebuild`,

@@ -1,5 +1,5 @@
 import { messages, type Message } from '@fulfilment/contracts';
-import { pipelined, statement, type Transaction, ofTable } from '@fulfilment/database';
+import { pipelined, statement, type Transaction, qualifyColumns } from '@fulfilment/database';
 import { CLOCK, type Clock, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CancelLockedOrder } from '../orders/cancelling/cancel-locked-order.js';
@@ -30,7 +30,7 @@ const setPackages = statement(
                      version = version + 1, updated_at = ${nextUpdateTimeSql}
    FROM unnest($1::uuid[], $2::jsonb[], $3::jsonb[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::boolean[])
         AS new (order_id, packages, history, status, shipped_at, delivered_at, updates_tracking_time)
-   WHERE orders.id = new.order_id RETURNING ${ofTable('orders', orderColumns)}`,
+   WHERE orders.id = new.order_id RETURNING ${qualifyColumns('orders', orderColumns)}`,
 );
 const saveHistory = statement('orders.save-history', 'UPDATE orders SET package_history = $2 WHERE id = $1');
 

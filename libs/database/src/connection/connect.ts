@@ -43,10 +43,10 @@ export async function connectWhenUp(
 ): Promise<void> {
   await retryWhileDown(async () => {
     await initialize(dataSource, `Add it to ignore_startup_parameters. ${seeRunbook}`);
-    const differences = await differencesFrom(dataSource, options);
+    const differences = await readDifferences(dataSource, options);
     if (differences.length === 0) return;
     throw new UnsuitableConnection(
-      `${listOf(differences)}: a connection pooler, or "options" in the URL, dropped what the service sets at start-up. Run ${differences.map(({ change }) => change).join(' ')} Then reconnect the pooler. ${seeRunbook}`,
+      `${joinDifferences(differences)}: a connection pooler, or "options" in the URL, dropped what the service sets at start-up. Run ${differences.map(({ change }) => change).join(' ')} Then reconnect the pooler. ${seeRunbook}`,
     );
   }, onFailure);
 }
@@ -87,8 +87,8 @@ export async function connectReplicaWhenUp(
 ): Promise<void> {
   await connectWhenUp(replica, options, onFailure);
   await retryWhileDown(async () => {
-    const ofPrimary = await rowsAsText(primary, readIdentity);
-    if ((await rowsAsText(replica, readIdentity)) !== ofPrimary)
+    const primaryIdentity = await readAsText(primary, readIdentity);
+    if ((await readAsText(replica, readIdentity)) !== primaryIdentity)
       throw new UnsuitableConnection(
         'DATABASE_READ_URL does not lead to a replica of the database in DATABASE_URL.',
       );
@@ -103,8 +103,9 @@ export async function connectReplicaWhenUp(
 export async function connectProgram(dataSource: DataSource, options: SessionOptions): Promise<void> {
   await initialize(dataSource, useDirectUrl);
   try {
-    const differences = await differencesFrom(dataSource, options);
-    if (differences.length > 0) throw new UnsuitableConnection(`${listOf(differences)}. ${useDirectUrl}`);
+    const differences = await readDifferences(dataSource, options);
+    if (differences.length > 0)
+      throw new UnsuitableConnection(`${joinDifferences(differences)}. ${useDirectUrl}`);
   } catch (error) {
     await dataSource.destroy(); // its idle connections would keep the program running
     throw error;
@@ -121,8 +122,8 @@ export async function verifyOwnSession(dataSource: DataSource): Promise<void> {
   try {
     const sessionsSeen = [new Set<string>(), new Set<string>()] as const;
     for (let check = 0; check < checkCount; check += 1) {
-      sessionsSeen[0].add(await rowsAsText(runners[0], readBackendPid));
-      sessionsSeen[1].add(await rowsAsText(runners[1], readBackendPid));
+      sessionsSeen[0].add(await readAsText(runners[0], readBackendPid));
+      sessionsSeen[1].add(await readAsText(runners[1], readBackendPid));
     }
     const sessions = new Set([...sessionsSeen[0], ...sessionsSeen[1]]);
     if (sessions.size === 2 && sessionsSeen.every(({ size }) => size === 1)) return;
@@ -153,19 +154,19 @@ interface Difference {
   readonly change: string;
 }
 
-async function differencesFrom(
+async function readDifferences(
   dataSource: DataSource,
   options: SessionOptions,
 ): Promise<readonly Difference[]> {
   return dataSource.query<Difference[]>(findDifferences, [JSON.stringify(sessionSettings(options))]);
 }
 
-function listOf(differences: readonly Difference[]): string {
+function joinDifferences(differences: readonly Difference[]): string {
   return differences.map(({ difference }) => difference).join(', ');
 }
 
 /** Returns the rows as text, for comparisons. */
-async function rowsAsText(source: DataSource | QueryRunner, sql: string): Promise<string> {
+async function readAsText(source: DataSource | QueryRunner, sql: string): Promise<string> {
   return JSON.stringify(await source.query(sql));
 }
 

@@ -41,8 +41,8 @@ export class ReadDatabase {
   ) {
     if (replica === undefined) return;
     const positions = {
-      primary: sharedPosition(primary, readConfirmedPosition),
-      replayed: sharedPosition(replica.database, readReplayedPosition),
+      primary: createPositionReader(primary, readConfirmedPosition),
+      replayed: createPositionReader(replica.database, readReplayedPosition),
     };
     this.lag = new ReplicaLag(positions, replica.maxLagMs);
   }
@@ -67,7 +67,7 @@ export class ReadDatabase {
 }
 
 /** Returns a function that reads a position. Concurrent calls share a statement, which starts after them. */
-function sharedPosition(database: Database, position: Statement): () => Promise<number | undefined> {
+function createPositionReader(database: Database, position: Statement): () => Promise<number | undefined> {
   const loader = new BatchLoader<undefined, number>({
     run: async () => {
       const rows = await database.rows<{ position: number | null }>(position);

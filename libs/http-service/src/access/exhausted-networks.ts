@@ -22,7 +22,7 @@ export class ExhaustedNetworks {
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  /** @param decision the one that rejected a request of the address */
+  /** @param decision by which a request of the address was rejected */
   add(address: string | undefined, decision: RateLimitDecision): void {
     const { network } = clientNetwork(address);
     if (this.find(network) !== undefined) return;

@@ -88,7 +88,7 @@ export class QuotaShare {
 
   /** Exchanges the unused permits for new ones. Returns false when Redis did not respond. */
   private async takePermits(needed: number): Promise<boolean> {
-    const reserve = this.reserveFor(needed);
+    const reserve = this.computeReserve(needed);
     const { unused } = this;
     this.unused = 0;
     this.used = 0;
@@ -104,12 +104,12 @@ export class QuotaShare {
    * Returns how many permits to reserve: usually as many as were used of the last share; twice the used and
    * needed ones if the share was exhausted before the end of its lifetime; zero after a pause.
    */
-  private reserveFor(needed: number): number {
+  private computeReserve(needed: number): number {
     const ageMs = this.nowMs() - this.queriedAtMs;
     if (ageMs > 2 * shareLifetimeMs) return 0;
     const isExhaustedEarly = this.unused === 0 && ageMs < shareLifetimeMs;
-    const expected = isExhaustedEarly ? 2 * (this.used + needed) : this.used;
-    return Math.min(expected, Math.floor(this.quota.requests / reserveDivisor));
+    const wanted = isExhaustedEarly ? 2 * (this.used + needed) : this.used;
+    return Math.min(wanted, Math.floor(this.quota.requests / reserveDivisor));
   }
 
   /** Uses one permit if there is one, and returns the decision. */

@@ -32,17 +32,14 @@ export function BodyCheckedBy(check: Type<BodyCheck>): MethodDecorator {
 
     private async fail(error: unknown, body: unknown): Promise<never> {
       if (!(error instanceof ValidationFailed) || typeof body !== 'object' || body === null) throw error;
-      throw withFurtherDetails(error, await this.check.problemsOf(body));
+      throw addDetails(error, await this.check.problemsOf(body));
     }
   }
   return UseInterceptors(BodyCheckInterceptor);
 }
 
 /** Returns the error with further details, except those of a member that already has one. */
-export function withFurtherDetails(
-  error: ValidationFailed,
-  problems: readonly ErrorDetail[],
-): ValidationFailed {
+export function addDetails(error: ValidationFailed, problems: readonly ErrorDetail[]): ValidationFailed {
   const details = error.details ?? [];
   const rejected = new Set(details.map(({ field }) => memberOf(field)));
   const further = problems.filter(({ field }) => !rejected.has(memberOf(field)));

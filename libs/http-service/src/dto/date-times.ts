@@ -16,25 +16,25 @@ const lastMoment = '9999-12-31T23:59:59.999999Z';
  * UTC, at most nine fractional digits, years 1 to 9999 (another year becomes the first or last moment).
  */
 export function DateTimeField(): PropertyDecorator {
-  const inUtc = Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' ? (momentInUtc(value) ?? value) : value,
+  const convert = Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' ? (toUtc(value) ?? value) : value,
   );
-  const checked = Field({
+  const check = Field({
     name: 'dateTimeField',
     schema: { type: 'string', format: 'date-time' },
-    holds: (value) => typeof value === 'string' && momentInUtc(value) !== undefined,
+    holds: (value) => typeof value === 'string' && toUtc(value) !== undefined,
     reason: () => 'must be a date-time, like 2026-11-20T12:00:00Z',
   });
-  return applyDecorators(inUtc, checked);
+  return applyDecorators(convert, check);
 }
 
 /** Returns the time in UTC; undefined for text that is not an RFC 3339 time, such as 30 February. */
-export function momentInUtc(text: string): string | undefined {
+export function toUtc(text: string): string | undefined {
   const parts = dateTime.exec(text)?.groups;
   if (parts === undefined) return undefined;
   const { year, month, day, hours, minutes, seconds, fraction = '', sign } = parts;
   const { offsetHours = 0, offsetMinutes = 0 } = parts;
-  const atMidnight = utc(Number(year), Number(month), Number(day));
+  const atMidnight = midnightOf(Number(year), Number(month), Number(day));
   const isCalendarDay =
     atMidnight.getUTCMonth() + 1 === Number(month) && atMidnight.getUTCDate() === Number(day);
   if (!isCalendarDay) return undefined;
@@ -50,7 +50,7 @@ export function momentInUtc(text: string): string | undefined {
 }
 
 /** Returns midnight of a day. `Date.UTC` would map the years 0 to 99 to 1900 to 1999. */
-function utc(year: number, month: number, day: number): Date {
+function midnightOf(year: number, month: number, day: number): Date {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return date;

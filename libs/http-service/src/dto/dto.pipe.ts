@@ -27,11 +27,11 @@ export class DtoPipe implements PipeTransform {
       ]);
     }
     if (type !== 'query') return convertAndValidate(metatype, value);
-    return this.validatedQuery(metatype, knownParameters(metatype, value));
+    return this.validateQuery(metatype, pickKnownParameters(metatype, value));
   }
 
   /** Caches validated queries: clients repeat a few, and validating one costs as much as reading an order. */
-  private validatedQuery(metatype: ClassConstructor<object>, query: object): object {
+  private validateQuery(metatype: ClassConstructor<object>, query: object): object {
     const cache = this.queries.get(metatype) ?? new LRUCache<string, object>({ max: maxCachedQueries });
     this.queries.set(metatype, cache);
     const text = JSON.stringify(query);
@@ -59,7 +59,7 @@ function isDto(metatype: unknown): metatype is ClassConstructor<object> {
  * Returns the parameters that the DTO has; others are ignored.
  * @throws ValidationFailed for a repeated parameter, which is ambiguous
  */
-function knownParameters(metatype: ClassConstructor<object>, query: object): object {
+function pickKnownParameters(metatype: ClassConstructor<object>, query: object): object {
   const validations = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
   const names = new Set(validations.map(({ propertyName }) => propertyName));
   const known = Object.entries(query).filter(([name]) => names.has(name));
@@ -75,13 +75,13 @@ function detailsOf(errors: readonly ValidationError[], path = ''): ErrorDetail[]
     const field = `${path}${error.property}`;
     const ownDetails = Object.values(error.constraints ?? {}).map((reason) => ({
       field,
-      reason: withoutName(reason, error.property),
+      reason: removeName(reason, error.property),
     }));
     return [...ownDetails, ...detailsOf(error.children ?? [], `${field}.`)];
   });
 }
 
 /** class-validator puts the member's name before the reason; the detail has it in `field`. */
-function withoutName(reason: string, name: string): string {
+function removeName(reason: string, name: string): string {
   return reason.startsWith(`${name} `) ? reason.slice(name.length + 1) : reason;
 }

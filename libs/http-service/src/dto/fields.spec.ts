@@ -2,7 +2,7 @@ import { Description, dtoSchema } from '@fulfilment/api-reference';
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import { repeatableBlockMs } from '@fulfilment/testing';
 import fc from 'fast-check';
-import { DateTimeField, momentInUtc } from './date-times.js';
+import { DateTimeField, toUtc } from './date-times.js';
 import { DtoPipe } from './dto.pipe.js';
 import { IntegerField, IntegerParameter } from './integers.js';
 import { ObjectList } from './object-list.js';
@@ -271,7 +271,7 @@ describe('a date-time', () => {
       fc.property(
         fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
         (date) => {
-          expect(Date.parse(momentInUtc(date.toISOString()) ?? '')).toBe(date.getTime());
+          expect(Date.parse(toUtc(date.toISOString()) ?? '')).toBe(date.getTime());
         },
       ),
     );

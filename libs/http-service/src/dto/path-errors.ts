@@ -8,7 +8,7 @@ import {
 import type { ClassConstructor } from 'class-transformer';
 import type { Request } from 'express';
 import { catchError, type Observable } from 'rxjs';
-import { withFurtherDetails } from './body-check.js';
+import { addDetails } from './body-check.js';
 import { convertAndValidate } from './dto.pipe.js';
 
 /**
@@ -27,7 +27,7 @@ class PathErrorsInterceptor implements NestInterceptor {
     const { params } = context.switchToHttp().getRequest<Request>();
     return next.handle().pipe(
       catchError((error: unknown) => {
-        throw error instanceof ValidationFailed ? withFurtherDetails(error, this.errorsOf(params)) : error;
+        throw error instanceof ValidationFailed ? addDetails(error, this.errorsOf(params)) : error;
       }),
     );
   }

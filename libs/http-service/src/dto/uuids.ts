@@ -5,14 +5,14 @@ import { Transform } from 'class-transformer';
 
 /** A UUID with hyphens. Upper case is accepted (RFC 9562 §4) and converted to the stored lower case. */
 export function UuidField(): PropertyDecorator {
-  const lowerCase = Transform(({ value }: { value: unknown }) =>
+  const convert = Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' ? value.toLowerCase() : value,
   );
-  const checked = Field({
+  const check = Field({
     name: 'uuidField',
     schema: { type: 'string', format: 'uuid' },
     holds: (value) => typeof value === 'string' && isUuid(value),
     reason: () => 'must be a UUID',
   });
-  return applyDecorators(lowerCase, checked);
+  return applyDecorators(convert, check);
 }

@@ -4,7 +4,7 @@ const keyBytes = 32;
 
 /** SHA-256 of a validated body, independent of the order of its members. */
 export function fingerprint(body: unknown): Buffer {
-  return createHash('sha256').update(canonical(body)).digest();
+  return createHash('sha256').update(toCanonicalJson(body)).digest();
 }
 
 /**
@@ -14,15 +14,15 @@ export function fingerprint(body: unknown): Buffer {
  */
 export function keyedFingerprint(body: unknown, key: KeyObject): Buffer {
   const derived = hkdfSync('sha256', key, '', 'idempotency-key fingerprint', keyBytes);
-  return createHmac('sha256', Buffer.from(derived)).update(canonical(body)).digest();
+  return createHmac('sha256', Buffer.from(derived)).update(toCanonicalJson(body)).digest();
 }
 
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+function toCanonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+    .map(([name, member]) => `${JSON.stringify(name)}:${toCanonicalJson(member)}`);
   return `{${members.join(',')}}`;
 }

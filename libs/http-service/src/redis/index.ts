@@ -1,3 +1,3 @@
 export { RedisConnection } from './redis.js';
 export { reconnectDelayMs, redisOptions } from './redis-options.js';
-export { primariesBySentinel, type SentinelReply } from './sentinels.js';
+export { readPrimaries, type SentinelReply } from './sentinels.js';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { primariesBySentinel, RedisConnection, redisOptions } from './index.js';
+import { readPrimaries, RedisConnection, redisOptions } from './index.js';
 
 const logger = createLogger('test', 'silent');
 
@@ -122,9 +122,9 @@ describe('a connection to Redis with a replica', () => {
     await untilElectable('newer');
     const late = await connectWith('newer');
     const primary = `127.0.0.1:${ports.primary}`;
-    expect(await primariesBySentinel(settingsWith('newer'))).toMatchObject([{ primary }, { primary }]);
+    expect(await readPrimaries(settingsWith('newer'))).toMatchObject([{ primary }, { primary }]);
     const rejected = { error: expect.stringContaining('WRONGPASS') };
-    expect(await primariesBySentinel(settingsWith('older'))).toMatchObject([rejected, rejected]);
+    expect(await readPrimaries(settingsWith('older'))).toMatchObject([rejected, rejected]);
     await Promise.all([before, during, after, late].map((connection) => connection.stop()));
   });
 
@@ -138,7 +138,7 @@ describe('a connection to Redis with a replica', () => {
     const connection = new RedisConnection(settings, logger);
     const write = () => connection.tryCommand('test', (client) => client.set('test', '1'));
     await eventually(write);
-    expect(await primariesBySentinel(settings)).toEqual([
+    expect(await readPrimaries(settings)).toEqual([
       { sentinel: '127.0.0.1:1', error: expect.stringContaining('ECONNREFUSED') },
       { sentinel: `127.0.0.1:${ports.sentinel}`, primary: `127.0.0.1:${ports.primary}` },
     ]);

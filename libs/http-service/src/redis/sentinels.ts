@@ -14,7 +14,7 @@ export interface SentinelReply {
 }
 
 /** Requests the address of the primary from each Sentinel. Returns `[]` without `REDIS_SENTINELS`. */
-export async function primariesBySentinel(settings: RedisSettings): Promise<SentinelReply[]> {
+export async function readPrimaries(settings: RedisSettings): Promise<SentinelReply[]> {
   const options = sentinelOptions(settings);
   if (options === undefined) return [];
   const { sentinels, name, sentinelPassword, sentinelTLS } = options;

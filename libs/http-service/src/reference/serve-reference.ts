@@ -27,7 +27,7 @@ const cacheControl = 'public, max-age=300';
 export function referenceRoutes(api: string, title: string, addresses: Addresses): Router {
   const read = (extension: string): string => {
     const file = new URL(`../../../../docs/reference/${api}.${extension}`, import.meta.url);
-    return withAddresses(readFileSync(file, 'utf8'), addresses);
+    return replaceAddresses(readFileSync(file, 'utf8'), addresses);
   };
   const document = read('openapi.json');
   const markdown = read('md');
@@ -53,7 +53,7 @@ ${marked.parse(markdown, { async: false })}
 }
 
 /** Replaces the local addresses of a committed file by those of the suite that serves it. */
-function withAddresses(text: string, { baseUrl, authUrl }: Addresses): string {
+function replaceAddresses(text: string, { baseUrl, authUrl }: Addresses): string {
   return text
     .replaceAll(`${issuer(localAddresses.authUrl)}/`, `${issuer(authUrl)}/`)
     .replaceAll(localAddresses.baseUrl, baseUrl);

@@ -1,4 +1,4 @@
-import { primariesBySentinel, RedisConnection } from '@fulfilment/http-service/redis';
+import { readPrimaries, RedisConnection } from '@fulfilment/http-service/redis';
 import { examineBroker } from '@fulfilment/messaging';
 import { createLogger } from '@fulfilment/runtime';
 import { once } from 'node:events';
@@ -44,7 +44,7 @@ async function examineRedis({ settings }: Deployment): Promise<Finding[]> {
     const storeMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     return [
       ...redisFindings(await redis.client.info()),
-      ...sentinelFindings(await primariesBySentinel(settings)),
+      ...sentinelFindings(await readPrimaries(settings)),
       ...clockFindings('Redis', { storeMs, nowMs }),
     ];
   } finally {

@@ -1,10 +1,10 @@
 import {
   type DocumentedOperation,
   type Example,
-  headerOf,
+  resolveHeader,
   type OpenApiDocument,
   referredName,
-  responseOf,
+  resolveResponse,
   type Schema,
 } from '@fulfilment/api-reference';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -39,11 +39,11 @@ export function exampleFaults(document: OpenApiDocument): string[] {
     for (const { schema, examples } of Object.values(requestBody?.content ?? {}))
       check(`${operationId} body`, schema, exampleValues(examples));
     for (const [status, given] of Object.entries(responses)) {
-      const { headers = {}, content = {} } = responseOf(document, given);
+      const { headers = {}, content = {} } = resolveResponse(document, given);
       for (const { schema, examples } of Object.values(content))
         check(`${operationId} ${status}`, schema, exampleValues(examples));
       for (const [name, header] of Object.entries(headers)) {
-        const { schema, example } = headerOf(document, header);
+        const { schema, example } = resolveHeader(document, header);
         check(`${operationId} ${status} ${name}`, schema, example === undefined ? [] : [example]);
       }
     }

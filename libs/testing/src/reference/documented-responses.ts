@@ -1,10 +1,10 @@
 import {
   type DocumentedOperation,
-  headerOf,
+  resolveHeader,
   type OpenApiDocument,
   operationsOf,
   type Response,
-  responseOf,
+  resolveResponse,
 } from '@fulfilment/api-reference';
 import { z } from 'zod';
 import { SchemaValidator } from './schema-validator.js';
@@ -78,7 +78,7 @@ export class DocumentedResponses {
   private faultsOf(actual: ActualResponse, operation: DocumentedOperation): string[] {
     const documented = operation.responses[String(actual.status)];
     if (documented === undefined) return ['the status is not documented'];
-    const response = responseOf(this.document, documented);
+    const response = resolveResponse(this.document, documented);
     return [...this.headerFaults(actual, response), ...this.bodyFaults(actual, response)];
   }
 
@@ -94,7 +94,7 @@ export class DocumentedResponses {
   private headerFaults({ headers }: ActualResponse, response: Response): string[] {
     const documented = Object.entries(response.headers ?? {}).map(([name, header]) => ({
       name: name.toLowerCase(),
-      header: headerOf(this.document, header),
+      header: resolveHeader(this.document, header),
     }));
     const names = new Set(documented.map(({ name }) => name));
     const undocumented = Object.keys(this.document.components.headers)

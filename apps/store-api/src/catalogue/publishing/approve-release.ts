@@ -1,5 +1,5 @@
 import { isUuid, messages, parsePublicId } from '@fulfilment/contracts';
-import { statement, type Transaction, ofTable } from '@fulfilment/database';
+import { statement, type Transaction, qualifyColumns } from '@fulfilment/database';
 import { Outbox, RejectedMessage } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -30,7 +30,7 @@ const publishPending = statement(
    FROM product_types t
    WHERE p.release_id = :release_id AND t.product_type = coalesce(:product_type, p.product_type)
      AND (p.status = 'pending' OR (p.status = 'unavailable' AND p.price_gbp IS NULL))
-   RETURNING ${ofTable('p', productColumns)}`,
+   RETURNING ${qualifyColumns('p', productColumns)}`,
 );
 const readPendingReleases = statement(
   'release.read-pending-of-test-creator',

@@ -1,5 +1,5 @@
 import { parsePublicId } from '@fulfilment/contracts';
-import { pipelined, statement, type Transaction, ofTable } from '@fulfilment/database';
+import { pipelined, statement, type Transaction, qualifyColumns } from '@fulfilment/database';
 import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
 import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -9,7 +9,7 @@ import { type ProductRow, productColumns, productSnapshot } from '../product-row
 import { balanceAfterCount, maxStock, type StockLevel, stockLevelOf } from './stock-balance.rules.js';
 import { Stock } from './stock.js';
 
-const qualifiedColumns = ofTable('products', productColumns);
+const qualifiedColumns = qualifyColumns('products', productColumns);
 // The time of an event may be in the future, because of a wrong clock. It is then replaced by the current
 // time, so that the event does not override later ones; not by now(), which is the same for all events of a
 // transaction. An order locks its unlimited products before the limited ones, and so does this statement, to
