@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
-import { type PackageEvent, buildPackages, addEvent } from './package.rules.js';
+import { addEvent, buildPackages, isPartialShipment, type PackageEvent } from './package.rules.js';
 
 const timeAt = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 const tracking = (tracking_number: string) => ({
@@ -43,6 +43,7 @@ describe('the packages of an order', () => {
   it('are ordered by `shipped_at`', () => {
     expect(numbers(shipped('B', 2), shipped('A', 1))).toEqual(['A', 'B']);
     expect(numbers(shipped('A', 1), shipped('B', 2, 0))).toEqual(['B', 'A']);
+    expect(numbers(shipped('B', 3, 0), shipped('A', 2, 0))).toEqual(['A', 'B']); // for equal times, by event
   });
 
   it('do not include a further package after an event with a former tracking number', () => {
@@ -123,6 +124,38 @@ describe('the packages of an order', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('a shipment', () => {
+  const ordered = [
+    { sku: 'a', quantity: 2 },
+    { sku: 'b', quantity: 1 },
+  ];
+  const packagesWith = (...contents: ({ sku: string; quantity: number }[] | undefined)[]) =>
+    contents.map((items, index) => ({
+      ...tracking(String(index)),
+      shipped_at: timeAt(index),
+      delivered_at: null,
+      ...(items !== undefined && { items }),
+    }));
+
+  it.each([
+    ['one piece of a product is missing', [[{ sku: 'a', quantity: 1 }], [{ sku: 'b', quantity: 1 }]], true],
+    ['a product is missing', [[{ sku: 'a', quantity: 2 }]], true],
+    ['its packages contain all pieces', [[{ sku: 'a', quantity: 1 }], ordered], false],
+    ['the items of a package are not known', [[{ sku: 'a', quantity: 1 }], undefined], false],
+  ])('of which %s is partial: %p', (_, contents, expected) => {
+    expect(isPartialShipment(packagesWith(...contents), ordered)).toBe(expected);
+  });
+
+  it('keeps the items that the warehouse reported', () => {
+    const items = [{ sku: 'a', quantity: 1 }];
+    const { packages } = buildPackages([
+      { kind: 'shipped', ...tracking('A'), shipped_at: timeAt(1), occurred_at: timeAt(1), items },
+      shipped('B', 2),
+    ]);
+    expect(packages.map((parcel) => parcel.items)).toEqual([items, undefined]);
   });
 });
 

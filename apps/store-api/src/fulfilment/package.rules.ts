@@ -47,13 +47,13 @@ interface Package {
 }
 
 /**
- * Returns the events with a new one, ordered by time. Of repeated events about one number, the earliest is
- * kept; if that is not the new one, returns `events` itself.
+ * Returns the events with a new one. Of repeated events about one number, the earliest is kept; if that is
+ * not the new one, returns `events` itself.
  */
 export function addEvent(events: readonly PackageEvent[], event: PackageEvent): readonly PackageEvent[] {
   const duplicate = events.find((known) => isRepetition(known, event));
   if (duplicate !== undefined && compareEvents(duplicate, event) <= 0) return events;
-  return [...events.filter((known) => known !== duplicate), event].sort(compareEvents);
+  return [...events.filter((known) => known !== duplicate), event];
 }
 
 /**
@@ -66,13 +66,14 @@ export function buildPackages(events: readonly PackageEvent[]): {
 } {
   const notApplied = new Map<PackageEvent, NotAppliedReason>();
   let packages: readonly Package[] = [];
-  for (const event of [...events].sort(compareEvents)) {
+  const eventsByTime = events.toSorted(compareEvents);
+  for (const event of eventsByTime) {
     if (event.kind === 'shipped') packages = addPackage(packages, event);
     // A correction is pending until its package exists, which may be after a later event.
     if (event.kind === 'corrected') notApplied.set(event, 'unknown_package');
     packages = applyCorrections(packages, notApplied);
   }
-  const deliveries = events.filter((event) => event.kind === 'delivered').sort(compareEvents);
+  const deliveries = eventsByTime.filter((event) => event.kind === 'delivered');
   for (const delivery of deliveries)
     if (!packages.some((parcel) => isDeliveredBy(parcel, delivery, packages)))
       notApplied.set(delivery, 'unknown_package');
@@ -123,8 +124,8 @@ function applyCorrections(
   packages: readonly Package[],
   notApplied: Map<PackageEvent, NotAppliedReason>,
 ): readonly Package[] {
-  for (const [event, reason] of notApplied) {
-    if (event.kind !== 'corrected' || reason === 'number_taken') continue;
+  for (const event of notApplied.keys()) {
+    if (event.kind !== 'corrected') continue;
     const corrected = applyCorrection(packages, event);
     if (corrected === 'unknown_package') continue;
     if (corrected === 'number_taken') {
