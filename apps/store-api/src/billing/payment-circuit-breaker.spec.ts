@@ -38,6 +38,24 @@ describe('the circuit breaker of the payment provider', () => {
     expect(changes).toEqual([true]);
   });
 
+  it('opens once, although charges that were sent before fail later', () => {
+    const { circuit, changes, enter, fail } = circuitUnderTest();
+    const sent = [enter(), enter(), enter()];
+    fail('a', 'b', 'c');
+    for (const [index, permit] of sent.entries()) circuit.recordFailure(permit, `late ${index}`);
+    expect(changes).toEqual([true]);
+  });
+
+  it('allows one trial at a time, although a charge that was sent before ends', () => {
+    const { circuit, enter, fail, advanceClock } = circuitUnderTest();
+    const sent = enter();
+    fail('a', 'b', 'c');
+    advanceClock(1_000);
+    enter('completer');
+    circuit.release(sent);
+    expect(circuit.enter('completer')).toBeUndefined();
+  });
+
   it('stays closed while two sources fail often, so that a few creators cannot stop the others', () => {
     const { circuit, fail } = circuitUnderTest();
     fail('a', 'a', 'a', 'a', 'b', 'b');

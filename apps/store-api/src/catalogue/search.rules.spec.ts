@@ -8,6 +8,7 @@ describe('the search pattern', () => {
     ['a_b', '%a\\_b%'],
     ['back\\slash', '%back\\\\slash%'],
     ['ÅNGSTRÖM', '%ångström%'],
+    ['ΟΔΟΣ', '%οδοσ%'], // also part of a word, whose σ is not at its end
   ])('of %p matches the term in lower case and literally', (term, pattern) => {
     expect(searchPattern(term)).toBe(pattern);
   });
@@ -20,8 +21,17 @@ describe('the search text', () => {
     ['οδοσ', 'ΟΔΟΣ'],
     ['МОСТ', 'мост'],
     ['ﬁn', 'FIN'],
+    ['STRAẞE', 'straße'],
+    ['\u0390', '\u03aa\u0301'], // ΐ, whose upper case has three code points, or two
+    ['\u1fb4', '\u03b1\u0345\u0301'], // ᾴ with its accents in another order
   ])('is the same for %s and %s', (one, other) => {
     expect(searchText(one)).toBe(searchText(other));
+  });
+
+  it('contains the name and the artists, separated by a space', () => {
+    expect(searchText('Slow Signal', 'Harbour Lights', 'Aiko Mori')).toBe(
+      'slow signal harbour lights aiko mori',
+    );
   });
 
   it('is case-insensitive in every script', () => {

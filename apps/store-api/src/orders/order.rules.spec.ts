@@ -1,6 +1,13 @@
 import { maxAmount, type OrderStatus } from '@fulfilment/contracts';
 import fc from 'fast-check';
-import { countPieces, sumWithShipping, statusesByAction, transitions } from './order.rules.js';
+import {
+  canTransition,
+  countPieces,
+  currencyMismatchDetails,
+  sumWithShipping,
+  statusesByAction,
+  transitions,
+} from './order.rules.js';
 
 describe("an order's total", () => {
   it('is exact up to the largest amount, and undefined above it', () => {
@@ -32,7 +39,25 @@ describe("an order's number of pieces", () => {
   });
 });
 
+describe('the items of an order', () => {
+  it('must have the currency of the shipping rate, if they have a price', () => {
+    const items = [{ unit_price: { currency: 'GBP' } }, {}, { unit_price: { currency: 'USD' } }] as const;
+    expect(currencyMismatchDetails(items, 'GBP')).toEqual([
+      { field: 'items.2.unit_price.currency', reason: 'must be GBP, the currency of the shipping rate' },
+    ]);
+  });
+});
+
 describe('a fulfilment event', () => {
+  it.each([
+    ['ship', ['processing', 'shipped', 'delivered'], ['pending']],
+    ['correct_tracking', ['shipped', 'delivered'], ['pending', 'processing']],
+    ['deliver', ['shipped', 'delivered'], ['pending', 'processing']],
+    ['cancel', ['processing', 'payment_failed', 'cancelled'], ['pending']],
+  ] as const)('to %s is applied in the statuses %p, and deferred in %p', (action, applied, deferred) => {
+    expect(statusesByAction[action]).toEqual({ applied, deferred });
+  });
+
   it('is never both applied and deferred in a status', () => {
     for (const { applied, deferred } of Object.values(statusesByAction))
       expect(applied.filter((status) => deferred.includes(status))).toEqual([]);
@@ -40,6 +65,13 @@ describe('a fulfilment event', () => {
 });
 
 describe('the table of transitions', () => {
+  it('allows only the transitions that it contains', () => {
+    expect(canTransition('processing', 'shipped')).toBe(true);
+    expect(canTransition('processing', 'cancelled')).toBe(true);
+    expect(canTransition('processing', 'delivered')).toBe(false);
+    expect(canTransition('cancelled', 'processing')).toBe(false);
+  });
+
   /** Every path from a status to one without transitions. Does not end if a status could return. */
   const pathsFrom = (status: OrderStatus): OrderStatus[][] =>
     transitions[status].length === 0

@@ -24,6 +24,23 @@ describe('a sealed quote', () => {
     expect(quotes.open(creatorId, quotes.seal(creatorId, sealed))).toEqual(sealed);
   });
 
+  it('keeps its form, so that each version opens the quotes of others', () => {
+    const quotesOfKey = new SealedQuotes([Buffer.alloc(32, 1)]);
+    const fixed = { ...quote, serviceId: '01920000-0000-7000-8000-000000000001' };
+    expect(
+      quotesOfKey.seal('01920000-0000-7000-8000-000000000002', { ...fixed, weightGrams: undefined }),
+    ).toBe('rate_cs1uhAGSAAAAAHAAgAAAAAAAAAFKUEpQWQAf_____________2sE76CKTaDFKIkvlhes_PNx9DeW');
+  });
+
+  it('expires at a whole second', () => {
+    const sealed = quotes.seal(creatorId, { ...quote, expiresAt: new Date('2026-11-24T02:00:00.999Z') });
+    expect(quotes.open(creatorId, sealed)).toEqual(quote);
+  });
+
+  it('needs a key', () => {
+    expect(() => new SealedQuotes([])).toThrow('No key');
+  });
+
   it('does not open for another creator', () => {
     expect(quotes.open(uuidv7(), rateId)).toBeUndefined();
   });
@@ -41,6 +58,7 @@ describe('a sealed quote', () => {
     'rate_',
     'rate_00000000000000000000000000',
     `${rateId}A`,
+    `x${rateId}`,
     rateId.slice(0, -1),
     `rate_${'+'.repeat(76)}`,
   ])('does not open from "%s"', (text) => {

@@ -44,6 +44,16 @@ describe('trackListing', () => {
     ]);
   });
 
+  it('orders tracks that were registered at the same time by their ids', () => {
+    const [first, second] = [newTrack(0, { position: 1 }), newTrack(0, { position: 1 })];
+    const expected = [
+      [1, first.track_id],
+      [2, second.track_id],
+    ];
+    expect(positions([], [first, second])).toEqual(expected);
+    expect(positions([], [second, first])).toEqual(expected);
+  });
+
   it('keeps the positions of tracks that were loaded with the catalogue', () => {
     const track = newTrack(0, { position: 1 });
     expect(positions([1, 2], [track])).toEqual([[3, track.track_id]]);
