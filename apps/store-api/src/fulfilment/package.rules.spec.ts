@@ -72,6 +72,30 @@ describe('the packages of an order', () => {
     expect(numbers(shipped('A', 5), latest, earlier)).toEqual(['LATEST']);
   });
 
+  it('keep the number of the latest correction when an earlier one finds its package later', () => {
+    expect(numbers(shipped('A', 0), corrected('B', 1, 'X'), corrected('X', 2, 'A'))).toEqual(['X']);
+  });
+
+  it('are corrected by an event with exactly the time of the shipment', () => {
+    expect(numbers(shipped('A', 0), corrected('B2', 5), shipped('B', 5))).toEqual(['A', 'B2']);
+  });
+
+  it('have the number of the correction with the later content, of two with the same time', () => {
+    const [one, other] = [corrected('B', 1, 'A'), corrected('C', 1, 'A')];
+    expect(numbers(shipped('A', 0), one, other)).toEqual(['C']);
+    expect(numbers(shipped('A', 0), other, one)).toEqual(['C']);
+  });
+
+  it('keep the tracking of the shipment if an earlier event corrects it without naming the package', () => {
+    const correction = { ...corrected('A', 1), carrier: 'UPS' };
+    const { packages } = buildPackages([correction, shipped('A', 2)]);
+    expect(packages.map(({ carrier }) => carrier)).toEqual(['Royal Mail']);
+  });
+
+  it('have the number that a correction replaces, even if no package had it', () => {
+    expect(numbers(shipped('A', 0), corrected('A', 1, 'X'), shipped('X', 2))).toEqual(['A']);
+  });
+
   it('can return to a former tracking number', () => {
     expect(numbers(shipped('X', 0), corrected('Y', 1, 'X'), corrected('X', 2))).toEqual(['X']);
   });
@@ -94,12 +118,20 @@ describe('the packages of an order', () => {
     const two = [shipped('A', 0), shipped('B', 5)];
     expect(arrivals(...two, delivered(null, 3))).toEqual([timeAt(3), null]);
     expect(arrivals(...two, delivered(null, 3), delivered(null, 6))).toEqual([timeAt(3), timeAt(6)]);
+    expect(arrivals(shipped('A', 0), shipped('B', 1, 5), delivered(null, 3))).toEqual([timeAt(3), timeAt(3)]);
     expect(arrivals(shipped('A', 1), shipped('B', 5), delivered(null, 0))).toEqual([timeAt(0), null]);
   });
 
   it('stay the same after repeated events', () => {
     const known = knownAfter(shipped('A', 0), corrected('A2', 1, 'A'), delivered('A', 2), delivered(null, 3));
     for (const event of known) expect(addEvent(known, { ...event })).toBe(known);
+    const inOtherSequence = {
+      occurred_at: timeAt(1),
+      replaces: 'A',
+      ...tracking('A2'),
+      kind: 'corrected',
+    } as const;
+    expect(addEvent(known, inOtherSequence)).toBe(known);
     expect(addEvent(known, delivered('A', 9))).toBe(known);
     expect(addEvent(known, shipped('A', 9))).toBe(known);
   });
