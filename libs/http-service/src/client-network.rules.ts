@@ -11,15 +11,12 @@ export interface ClientNetwork {
 /** The limit of a wider network is the configured limit, multiplied by this. */
 export const widerNetworkFactor = 4;
 
-/** An IPv6 address has at most 45 characters; a zone id may follow. */
-const maxAddressLength = 64;
-
 /**
  * Maps the address of a client to the networks that limits count. An IPv4-mapped IPv6 address counts as the
  * IPv4 address. All texts that are not addresses share one network, so that none gets a quota of its own.
  */
 export function clientNetwork(address: string | undefined): ClientNetwork {
-  const [text = ''] = (address ?? '').slice(0, maxAddressLength).split('%');
+  const [text = ''] = (address ?? '').split('%'); // a zone id may follow
   if (isIPv4(text)) return { network: text, widerNetwork: undefined };
   if (!isIPv6(text)) return { network: 'unknown', widerNetwork: undefined };
   const groups = groupsOf(text);
