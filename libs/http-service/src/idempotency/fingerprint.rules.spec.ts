@@ -1,7 +1,15 @@
-import { createSecretKey } from 'node:crypto';
+import { createHash, createSecretKey } from 'node:crypto';
 import { fingerprint, keyedFingerprint } from './fingerprint.rules.js';
 
+const body = { b: [1, 2], a: 'x' };
+const canonicalBody = '{"a":"x","b":[1,2]}';
+
+// Stored fingerprints are compared with those of later versions.
 describe('fingerprint', () => {
+  it('is the SHA-256 of the canonical JSON', () => {
+    expect(fingerprint(body)).toEqual(createHash('sha256').update(canonicalBody).digest());
+  });
+
   it('does not depend on the order of members, and ignores undefined ones', () => {
     expect(fingerprint({ a: 1, b: { c: [1, 2], d: undefined } })).toEqual(
       fingerprint({ b: { c: [1, 2] }, a: 1 }),
@@ -22,6 +30,12 @@ describe('fingerprint', () => {
 
 describe('keyedFingerprint', () => {
   const [key, otherKey] = [createSecretKey(Buffer.alloc(32, 1)), createSecretKey(Buffer.alloc(32, 2))];
+
+  it('stays the same in later versions', () => {
+    expect(keyedFingerprint(body, key).toString('hex')).toBe(
+      '5f96fc733e8634bcde1433a7a4a8df289091627b2c2df7433006f9968c0f29fa',
+    );
+  });
 
   it('depends on the values of members and on the key, but not on the order of members', () => {
     const secret = keyedFingerprint({ secret: 's', url: 'u' }, key);
