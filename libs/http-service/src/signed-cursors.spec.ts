@@ -15,6 +15,30 @@ describe('signed cursors', () => {
     );
   });
 
+  it('lead to the next page if there is a row more than the page has', () => {
+    const rows = [3, 2, 1].map((micros) => ({ micros, id: `row-${micros}` }));
+    const pageOf = (limit: number) => cursors.page(rows, limit, ['list'], (row) => row);
+    expect(pageOf(3)).toEqual({ page: rows, pagination: { next_cursor: null, has_more: false } });
+    const { page, pagination } = pageOf(2);
+    expect([page, pagination.has_more]).toEqual([rows.slice(0, 2), true]);
+    expect(cursors.open(['list'], pagination.next_cursor ?? '')).toEqual(rows[1]);
+    expect(cursors.page([], 2, ['list'], () => ({ micros: 0, id: '' })).pagination).toEqual({
+      next_cursor: null,
+      has_more: false,
+    });
+  });
+
+  it.each([
+    ['cursor', 'is not a cursor of this list'],
+    ['after', 'is not a position of this feed'],
+  ] as const)('do not open with characters around them: the parameter %s %s', (parameter, reason) => {
+    const sealed = cursors.seal(['list'], { micros: 1, id: 'row' });
+    for (const text of [` ${sealed}`, `${sealed} `])
+      expect(() => cursors.open(['list'], text, parameter)).toThrow(
+        expect.objectContaining({ details: [{ field: parameter, reason }] }),
+      );
+  });
+
   it('do not open for another list, creator or filter', () => {
     fc.assert(
       fc.property(bindings, bindings, key, (boundTo, other, last) => {

@@ -25,8 +25,8 @@ class OrderUnderTest {
   constructor(private status: OrderStatus) {}
 
   /** Fills the history with copies of an event. */
-  fillHistory(event: PackageEvent): void {
-    this.history = Array.from({ length: maxPackageEvents }, () => event);
+  fillHistory(event: PackageEvent, length: number): void {
+    this.history = Array.from({ length }, () => event);
   }
 
   apply(message: Message): OrderChange {
@@ -93,14 +93,18 @@ describe('an event of the warehouse', () => {
   });
 
   it('is rejected if the order stores too many events', () => {
-    const order = newOrder();
-    order.fillHistory({
+    const time = '2026-01-01T00:00:00Z';
+    const stored = {
       kind: 'delivered',
       tracking_number: 'X',
-      delivered_at: '2026-01-01T00:00:00Z',
-      occurred_at: '2026-01-01T00:00:00Z',
-    });
+      delivered_at: time,
+      occurred_at: time,
+    } as const;
+    const order = newOrder();
+    order.fillHistory(stored, maxPackageEvents);
     expect(() => order.apply(shipped(orderId, 'A', atMinute(1)))).toThrow(TooManyPackageEvents);
+    order.fillHistory(stored, maxPackageEvents - 1);
+    expect(effectOf(order.apply(shipped(orderId, 'A', atMinute(1))))).toEqual(['shipped', 'order.shipped']);
   });
 });
 
