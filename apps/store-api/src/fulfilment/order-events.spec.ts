@@ -156,11 +156,12 @@ describe('the packages of an order', () => {
       shipped(orderId, 'B', atMinute(2)),
       delivered(orderId, atMinute(4), 'A'),
       delivered(orderId, atMinute(3), 'B'),
+      shipped(orderId, 'C', atMinute(5)),
     ].map((event) => {
       const change = order.apply(event);
       return change.kind === 'packages' ? change.lastArrived?.tracking_number : change.kind;
     });
-    expect(lastArrived).toEqual([undefined, undefined, undefined, 'A']);
+    expect(lastArrived).toEqual([undefined, undefined, undefined, 'A', 'A']);
   });
 
   it('have the times of their events, unless these state others', () => {
