@@ -149,9 +149,9 @@ describe('the packages of an order', () => {
     expect(updates).toEqual([true, false, true, false, true, true]);
   });
 
-  it('show the one that arrived last, once the order is delivered', () => {
+  it('have the time of the latest arrival, once the order is delivered', () => {
     const order = newOrder();
-    const lastArrived = [
+    const deliveredAt = [
       shipped(orderId, 'A', atMinute(1)),
       shipped(orderId, 'B', atMinute(2)),
       delivered(orderId, atMinute(4), 'A'),
@@ -159,9 +159,10 @@ describe('the packages of an order', () => {
       shipped(orderId, 'C', atMinute(5)),
     ].map((event) => {
       const change = order.apply(event);
-      return change.kind === 'packages' ? change.lastArrived?.tracking_number : change.kind;
+      return change.kind === 'packages' ? change.deliveredAt : change.kind;
     });
-    expect(lastArrived).toEqual([undefined, undefined, undefined, 'A', 'A']);
+    const latest = atMinute(4).occurredAt.toISOString();
+    expect(deliveredAt).toEqual([null, null, null, latest, latest]);
   });
 
   it('have the times of their events, unless these state others', () => {

@@ -60,8 +60,8 @@ export interface PackagesChange {
   readonly history: readonly PackageEvent[];
   readonly packages: readonly PackageRow[];
   readonly status: OrderStatus;
-  /** The package that arrived last; undefined unless the order is delivered. */
-  readonly lastArrived: PackageRow | undefined;
+  /** Time of the latest arrival if the order is delivered, else null. */
+  readonly deliveredAt: string | null;
   /** Whether `tracking.updated_at` changes. */
   readonly updatesTrackingTime: boolean;
   /** The type of the message that reports the change; undefined if none does. */
@@ -161,7 +161,7 @@ function planPackagesChange({ row, history: before, items }: OrderState, event: 
     history,
     packages,
     status,
-    lastArrived: status === 'delivered' ? findLastArrived(packages) : undefined,
+    deliveredAt: status === 'delivered' ? lastArrival(packages) : null,
     // Each `order.tracking_updated` has a newer `tracking.updated_at` than the one before.
     updatesTrackingTime: trackingChanged || messageType === messages.orderTrackingUpdated,
     messageType,
@@ -195,12 +195,10 @@ function requireOrdered(packed: readonly PackedItem[], ordered: readonly PackedI
   }
 }
 
-function findLastArrived(packages: readonly PackageRow[]): PackageRow | undefined {
-  const arrivalMs = ({ delivered_at }: PackageRow) => Date.parse(delivered_at ?? '');
-  return packages
-    .filter(({ delivered_at }) => delivered_at !== null)
-    .toSorted((one, other) => arrivalMs(one) - arrivalMs(other))
-    .at(-1);
+/** Returns the time of the latest arrival, or null before the first one. */
+function lastArrival(packages: readonly PackageRow[]): string | null {
+  const arrivals = packages.flatMap(({ delivered_at }) => delivered_at ?? []);
+  return arrivals.toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? null;
 }
 
 /**

@@ -18,18 +18,15 @@ const lockOrders = statement(
   'orders.lock',
   `SELECT ${orderColumns}, package_history FROM orders WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`,
 );
-// A time of arrival in the future, or before the shipment, counts as now, since the retention of the address
-// starts with it.
+// A time of arrival in the future counts as now, since the retention of the address starts with it.
 const setPackages = statement(
   'orders.set-packages',
   `UPDATE orders SET packages = new.packages, package_history = new.history, status = new.status,
-                     delivered_at = CASE WHEN new.delivered_at BETWEEN greatest(new.shipped_at, created_at) AND now() THEN new.delivered_at
-                                         WHEN new.delivered_at IS NOT NULL THEN now()
-                                         ELSE orders.delivered_at END,
+                     delivered_at = coalesce(CASE WHEN new.delivered_at > now() THEN now() ELSE new.delivered_at END, orders.delivered_at),
                      tracking_updated_at = CASE WHEN new.updates_tracking_time THEN ${nextUpdateTimeSql} ELSE tracking_updated_at END,
                      version = version + 1, updated_at = ${nextUpdateTimeSql}
-   FROM unnest($1::uuid[], $2::jsonb[], $3::jsonb[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::boolean[])
-        AS new (order_id, packages, history, status, shipped_at, delivered_at, updates_tracking_time)
+   FROM unnest($1::uuid[], $2::jsonb[], $3::jsonb[], $4::text[], $5::timestamptz[], $6::boolean[])
+        AS new (order_id, packages, history, status, delivered_at, updates_tracking_time)
    WHERE orders.id = new.order_id RETURNING ${qualifyColumns('orders', orderColumns)}`,
 );
 const saveHistory = statement('orders.save-history', 'UPDATE orders SET package_history = $2 WHERE id = $1');
@@ -102,8 +99,7 @@ export class TransitionOrders {
       changes.map(({ packages }) => JSON.stringify(packages)),
       changes.map(({ history }) => JSON.stringify(history)),
       changes.map(({ status }) => status),
-      changes.map(({ lastArrived }) => lastArrived?.shipped_at ?? null),
-      changes.map(({ lastArrived }) => lastArrived?.delivered_at ?? null),
+      changes.map(({ deliveredAt }) => deliveredAt),
       changes.map(({ updatesTrackingTime }) => updatesTrackingTime),
     ]);
     const after = new Map(rows.map((row) => [row.id, row]));

@@ -15,9 +15,13 @@ import { redactOldAddresses, redactOrder } from './redact-orders.js';
 
 const setAgeDays = statement(
   'test.set-age',
-  `UPDATE orders SET updated_at = now() - $2::int * interval '1 day',
+  `UPDATE orders SET created_at = now() - $2::int * interval '1 day', updated_at = now() - $2::int * interval '1 day',
                      delivered_at = CASE WHEN status = 'delivered' THEN now() - $2::int * interval '1 day' END
    WHERE creator_id = $1`,
+);
+const setDeliveredDaysAgo = statement(
+  'test.set-delivered',
+  `UPDATE orders SET status = 'delivered', delivered_at = now() - $2::int * interval '1 day' WHERE creator_id = $1`,
 );
 const stored = statement(
   'test.stored-address',
@@ -124,5 +128,12 @@ describe('redacting orders', () => {
     });
     expect(await store.database.row(stored, [young.creator.id])).toMatchObject({ redacted: false });
     expect(await store.database.row(stored, [inProgress.creator.id])).toMatchObject({ redacted: false });
+  });
+
+  it('leaves out a new order whose delivery was reported with a time long ago', async () => {
+    const { creator } = await place('pm_ok');
+    await store.database.run(setDeliveredDaysAgo, [creator.id, 31]);
+    expect(await redactOldAddresses(store.database, 30)).toBe(0);
+    expect(await store.database.row(stored, [creator.id])).toMatchObject({ redacted: false });
   });
 });

@@ -23,14 +23,15 @@ const readState = statement(
   'orders.redaction-state',
   'SELECT status, redacted_at AS "redactedAt" FROM orders WHERE id = $1',
 );
-// The retention of an order that was not delivered starts with its last change. A locked order is left to the
-// next round.
+// The retention of an order that was not delivered starts with its last change. The warehouse may report any
+// time of delivery, so the order must also be that old. A locked order is left to the next round.
 const redactOld = statement(
   'orders.redact-old',
   `${redactSql}
    FROM (SELECT id FROM orders
          WHERE redacted_at IS NULL AND ${needsNoAddressSql}
            AND coalesce(delivered_at, updated_at) < now() - $1::int * interval '1 day'
+           AND created_at < now() - $1::int * interval '1 day'
          ORDER BY coalesce(delivered_at, updated_at) LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS old
    WHERE o.id = old.id`,
 );
