@@ -6,6 +6,7 @@ import { CompleteAccountSignIn } from './complete-account-sign-in.js';
 import { ChangeName } from './change-name.js';
 import { ChangePassword } from './change-password.js';
 import { ChangeSecondFactor } from './change-second-factor.js';
+import { ConfirmCode } from './confirm-code.js';
 import { ConfirmPassword } from './confirm-password.js';
 import { ManageBrowsers } from './manage-browsers.js';
 import { ManageConnectedApps } from './manage-connected-apps.js';
@@ -21,6 +22,7 @@ import { ShowSecurity } from './show-security.js';
     ChangeName,
     ChangePassword,
     ChangeSecondFactor,
+    ConfirmCode,
     ConfirmPassword,
     ManageBrowsers,
     ManageConnectedApps,

@@ -1,12 +1,11 @@
 import { Database } from '@fulfilment/database';
 import { Injectable } from '@nestjs/common';
-import { AuditLog, insertAudit } from '../audit/audit-log.js';
+import { insertAudit } from '../audit/audit-log.js';
 import { type FormProblem, lockedProblem } from '../pages/form-problem.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { recoveryCodesPage } from '../pages/account/second-factor-setup.page.js';
 import { deleteSecondFactor, SecondFactors } from '../second-factor/second-factors.js';
-import { confirmationCodeGuessTarget } from '../sign-in/throttling/guess-target.rules.js';
-import { SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
+import { ConfirmCode } from './confirm-code.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
 import { ShowSecurity } from './show-security.js';
@@ -17,8 +16,7 @@ export class ChangeSecondFactor {
   constructor(
     private readonly factors: SecondFactors,
     private readonly confirmPassword: ConfirmPassword,
-    private readonly throttle: SignInThrottle,
-    private readonly audit: AuditLog,
+    private readonly confirmCode: ConfirmCode,
     private readonly showSecurity: ShowSecurity,
     private readonly database: Database,
   ) {}
@@ -60,25 +58,16 @@ export class ChangeSecondFactor {
     signedIn: SignedInRequest,
     intended: 'second_factor_removed' | 'recovery_codes_made',
   ): Promise<FormProblem | undefined> {
-    const { origin, field } = signedIn;
-    const { id: userId } = signedIn.person;
-    const { rejection } = await this.confirmPassword.verify(signedIn, intended);
+    const { person, origin, field } = signedIn;
+    const { rejection } = await this.confirmPassword.verifyBefore(intended, signedIn);
     if (rejection !== undefined) return rejection;
-    const auditIfLocked = {
-      event: 'second_factor_failed',
-      userId,
-      details: { intended, locked: true },
-    } as const;
-    const target = confirmationCodeGuessTarget(signedIn.sessionUid);
-    const guess = await this.throttle.guess(target, { origin, auditIfLocked }, () =>
-      this.factors.verifyCode(userId, field('code'), origin),
+    const guess = await this.confirmCode.verifyBefore(intended, signedIn, () =>
+      this.factors.verifyCode(person.id, field('code'), origin),
     );
     if (guess.kind === 'correct') return undefined;
     if (guess.kind === 'locked') return lockedProblem('incorrect codes', guess.waitSeconds);
-    // Another tab may have removed the factor: then the code is not wrong.
-    if (!(await this.factors.stateOf(userId)).confirmed)
-      return { status: 409, text: 'The second factor is already off.' };
-    await this.audit.write({ event: 'second_factor_failed', userId, details: { intended } }, origin);
-    return { status: 401, text: await this.factors.wrongCodeText(userId) };
+    return guess.kind === 'wrong'
+      ? { status: 401, text: await this.factors.wrongCodeText(person.id) }
+      : { status: 409, text: 'The second factor is already off.' }; // another tab removed it
   }
 }

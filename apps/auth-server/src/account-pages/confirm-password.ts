@@ -32,9 +32,9 @@ export class ConfirmPassword {
   ) {}
 
   /** Verifies the field `current_password`. */
-  async verify(
-    { person: { id: userId }, sessionUid, origin, field }: SignedInRequest,
+  async verifyBefore(
     intended: ConfirmedAction,
+    { person: { id: userId }, sessionUid, origin, field }: SignedInRequest,
   ): Promise<Confirmation> {
     const event = intended === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';
     const auditIfLocked = { event, userId, details: { intended, locked: true } } as const;
@@ -47,10 +47,9 @@ export class ConfirmPassword {
       },
     );
     if (guess.kind === 'correct') return { passwordHash: guess.result };
-    if (guess.kind === 'wrong') {
-      await this.audit.write({ event, userId, details: { intended, locked: false } }, origin);
-      return { rejection: { status: 401, text: 'Incorrect password.' } };
-    }
-    return { rejection: lockedProblem('incorrect passwords', guess.waitSeconds) };
+    if (guess.kind === 'locked')
+      return { rejection: lockedProblem('incorrect passwords', guess.waitSeconds) };
+    await this.audit.write({ event, userId, details: { intended, locked: false } }, origin);
+    return { rejection: { status: 401, text: 'Incorrect password.' } };
   }
 }

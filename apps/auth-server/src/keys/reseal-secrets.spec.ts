@@ -55,7 +55,7 @@ async function createUserWithSecondFactor(
   const secret = (await factors.beginSetup(userId)) ?? Buffer.alloc(0);
   const code = new TOTP({ secret: Secret.fromHex(secret.toString('hex')) }).generate();
   const codes = await scratch.database.transaction((tx) => factors.confirmSetup(tx, userId, code));
-  return { userId, codes: codes ?? [] };
+  return { userId, codes: Array.isArray(codes) ? codes : [] };
 }
 
 describe('resealing the secrets of the authorization server', () => {

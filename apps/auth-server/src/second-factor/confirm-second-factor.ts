@@ -2,6 +2,7 @@ import { type AuditEntry, insertAudit, type Origin } from '../audit/audit-log.js
 import { endSessionsOfUser } from '../sessions/end-sessions.js';
 import { endOfflineFirstPartyFamilies } from '../tokens/families.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
+import { type CheckResult, nothingToVerify } from './check-result.js';
 import type { SecondFactors } from './second-factors.js';
 
 export interface SecondFactorConfirmation {
@@ -16,18 +17,18 @@ export interface SecondFactorConfirmation {
 /**
  * Confirms a second factor, and in the same commit signs out all other browsers and ends the token families
  * with `offline_access` of first-party apps, since these families began without the factor. Returns the
- * recovery codes; undefined when the code is wrong or no set-up is open.
+ * recovery codes; undefined for a wrong code.
  */
 export async function confirmSecondFactor(
   unitOfWork: UnitOfWork,
   factors: SecondFactors,
   { userId, code, sessionUid, clientId, origin }: SecondFactorConfirmation,
-): Promise<string[] | undefined> {
-  let codes: string[] | undefined;
+): Promise<CheckResult<string[]>> {
+  let codes: CheckResult<string[]>;
   const entry: AuditEntry = { event: 'second_factor_added', userId, clientId };
   await unitOfWork.runRevocation(async (tx) => {
     codes = await factors.confirmSetup(tx, userId, code);
-    if (codes === undefined) return [];
+    if (codes === undefined || codes === nothingToVerify) return [];
     await insertAudit(tx, entry, origin);
     return [
       ...(await endSessionsOfUser(tx, userId, sessionUid)),

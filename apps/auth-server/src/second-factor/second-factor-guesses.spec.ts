@@ -2,10 +2,16 @@ import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { auditRecords } from '../test/audit-records.js';
 import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.js';
 import { server, startServer } from '../test/server.js';
-import { newUser } from '../test/users.js';
-import { beginSetup, submitPassword, nextCode, newProtectedUser } from '../test/second-factors.js';
+import { newUser, password } from '../test/users.js';
+import {
+  authenticatorOf,
+  beginSetup,
+  submitPassword,
+  nextCode,
+  newProtectedUser,
+} from '../test/second-factors.js';
 
-startServer({ SIGN_IN_FAILURES: '5/900' }); // 5 failures in 900 s
+startServer({ SIGN_IN_FAILURES: '5/900', SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' }); // 5 failures in 900 s
 beforeEach(() => deleteNetworkFailures(server));
 
 describe('a wrong password when a second factor is set up or changed', () => {
@@ -68,6 +74,51 @@ describe('a wrong first code of a set-up', () => {
       ...Array.from({ length: 5 }, () => ({ intended: 'second_factor_added' })),
       expect.objectContaining({ intended: 'second_factor_added', locked: true, count: 1 }),
     ]);
+  });
+});
+
+describe('a code that is sent too late to be verified', () => {
+  /** More than the failures that the limit allows. */
+  const repetitions = 6;
+  const statusesOf = async (send: () => Promise<{ readonly status: number }>) => {
+    const statuses = new Set<number>();
+    for (let count = 0; count < repetitions; count += 1) statuses.add((await send()).status);
+    return [...statuses];
+  };
+
+  it('does not count as a wrong guess when its set-up is already confirmed', async () => {
+    const { browser, totp, setup } = await newProtectedUser(server);
+    const repeat = () => browser.submit(formOf(setup, '/second-factor'), { code: totp.generate() });
+    expect(await statusesOf(repeat)).toEqual([409]);
+    const security = await browser.get(`${server.url}/account/security`);
+    const fields = { current_password: password, code: nextCode(totp) };
+    expect((await browser.submit(formOf(security, '/second-factor/remove'), fields)).status).toBe(200);
+  });
+
+  it('does not count as a wrong guess when the second factor was removed in another tab', async () => {
+    const { browser, totp } = await newProtectedUser(server);
+    const security = await browser.get(`${server.url}/account/security`);
+    const fields = { current_password: password, code: nextCode(totp) };
+    await browser.submit(formOf(security, '/second-factor/remove'), fields);
+    const repeat = () => browser.submit(formOf(security, '/recovery-codes'), fields);
+    expect(await statusesOf(repeat)).toEqual([409]);
+    const setup = await beginSetup(server, browser);
+    const code = authenticatorOf(setup).generate();
+    expect((await browser.submit(formOf(setup, '/second-factor'), { code })).status).toBe(200);
+  });
+
+  it('does not count as a wrong guess when the set-up at a sign-in is already confirmed', async () => {
+    const { email } = await newUser(server, { role: 'global_admin' });
+    const browser = new FormBrowser(server);
+    const setup = await submitPassword(server, email, browser);
+    const form = formOf(setup, '/second-factor/setup');
+    const code = authenticatorOf(setup).generate();
+    await browser.submit(form, { code });
+    expect(await statusesOf(() => browser.submit(form, { code }))).toEqual([409]);
+    const other = new FormBrowser(server);
+    const page = await submitPassword(server, email, other);
+    const fields = { code: nextCode(authenticatorOf(setup)) };
+    expect((await other.submit(formOf(page, '/second-factor'), fields)).status).toBe(200);
   });
 });
 

@@ -10,6 +10,7 @@ import {
   recoveryCodeHash,
   normalizeRecoveryCode,
 } from './recovery-codes.rules.js';
+import { type CheckResult, nothingToVerify } from './check-result.js';
 import { findTimeStep, totpSecretBytes } from './totp.rules.js';
 
 /** State of an account's second factor. */
@@ -32,16 +33,17 @@ export const setupExpiredText =
 
 export type SecondFactorMethod = 'code' | 'recovery_code';
 
-interface StoredFactor {
-  secret_encrypted: Buffer;
-  confirmed_at: Date | null;
+interface StoredFactor extends Pick<SecondFactorState, 'confirmed' | 'setupOpen'> {
+  readonly secret: Buffer;
 }
 
 const isSetupOpenSql = `confirmed_at IS NULL AND created_at > now() - interval '15 minutes'`;
 
+const factorStateSql = `confirmed_at IS NOT NULL AS confirmed, ${isSetupOpenSql} AS "setupOpen"`;
+
 const findState = statement(
   'second-factors.state',
-  `SELECT confirmed_at IS NOT NULL AS confirmed, ${isSetupOpenSql} AS "setupOpen", wrong_codes >= ${maxWrongCodes} AS "totpLocked",
+  `SELECT ${factorStateSql}, wrong_codes >= ${maxWrongCodes} AS "totpLocked",
      (SELECT count(*)::int FROM recovery_codes AS code WHERE code.user_id = $1 AND used_at IS NULL) AS "recoveryCodesLeft"
    FROM second_factors WHERE user_id = $1`,
 );
@@ -65,7 +67,7 @@ const storeUnconfirmed = statement(
 );
 const find = statement(
   'second-factors.find',
-  'SELECT secret_encrypted, confirmed_at FROM second_factors WHERE user_id = $1',
+  `SELECT secret_encrypted, ${factorStateSql} FROM second_factors WHERE user_id = $1`,
 );
 // The lock keeps another page from replacing the secret before this transaction ends.
 const findAndLock = statement('second-factors.find-and-lock', `${find.text} FOR UPDATE`);
@@ -88,8 +90,7 @@ const resetWrongCodes = statement(
 );
 const confirmFactor = statement(
   'second-factors.confirm',
-  `UPDATE second_factors SET confirmed_at = now(), last_step = $2
-   WHERE user_id = $1 AND ${isSetupOpenSql}`,
+  'UPDATE second_factors SET confirmed_at = now(), last_step = $2 WHERE user_id = $1',
 );
 const useRecoveryCode = statement(
   'second-factors.use-recovery-code',
@@ -140,9 +141,7 @@ export class SecondFactors {
 
   /** Returns the text for a person whose code was not accepted. */
   async wrongCodeText(userId: string): Promise<string> {
-    const { confirmed, setupOpen, totpLocked } = await this.stateOf(userId);
-    if (!confirmed && !setupOpen) return setupExpiredText;
-    return totpLocked
+    return (await this.stateOf(userId)).totpLocked
       ? totpLockedText
       : 'The code is incorrect or was already used. Wait for the next code and try again.';
   }
@@ -164,15 +163,16 @@ export class SecondFactors {
   }
 
   /**
-   * Confirms the second factor with a correct code of the app. Returns the recovery codes; undefined when the
-   * code is wrong or no set-up is open.
+   * Confirms the second factor with a correct code of the app. Returns the recovery codes; undefined for a
+   * wrong code.
    * @param tx transaction in which the caller signs out the other browsers
    */
-  async confirmSetup(tx: Transaction, userId: string, code: string): Promise<string[] | undefined> {
+  async confirmSetup(tx: Transaction, userId: string, code: string): Promise<CheckResult<string[]>> {
     const stored = await this.readStored(tx, userId, findAndLock);
-    if (stored === undefined || stored.confirmed) return undefined;
+    if (stored?.setupOpen !== true) return nothingToVerify;
     const step = findTimeStep(stored.secret, code, this.clock().getTime());
-    if (step === undefined || (await tx.run(confirmFactor, [userId, step])) === 0) return undefined;
+    if (step === undefined) return undefined;
+    await tx.run(confirmFactor, [userId, step]);
     return this.replaceRecoveryCodes(tx, userId, stored.secret);
   }
 
@@ -180,9 +180,9 @@ export class SecondFactors {
    * Verifies a code of the app, or a recovery code, and counts a wrong one. Each code is accepted once.
    * Returns the method; undefined for a wrong code.
    */
-  async verifyCode(userId: string, typed: string, origin: Origin): Promise<SecondFactorMethod | undefined> {
+  async verifyCode(userId: string, typed: string, origin: Origin): Promise<CheckResult<SecondFactorMethod>> {
     const stored = await this.readStored(this.database, userId);
-    if (stored?.confirmed !== true) return undefined;
+    if (stored?.confirmed !== true) return nothingToVerify;
     const method = await this.useCode(userId, stored.secret, typed);
     if (method === undefined) await this.countWrongCode(userId, origin);
     return method;
@@ -227,15 +227,11 @@ export class SecondFactors {
     return codes;
   }
 
-  private async readStored(
-    sql: Sql,
-    userId: string,
-    lookup = find,
-  ): Promise<{ secret: Buffer; confirmed: boolean } | undefined> {
-    const row = await sql.row<StoredFactor>(lookup, [userId]);
+  private async readStored(sql: Sql, userId: string, lookup = find): Promise<StoredFactor | undefined> {
+    const row = await sql.row<StoredFactor & { secret_encrypted: Buffer }>(lookup, [userId]);
     if (row === undefined) return undefined;
     const secret = this.secrets.open(row.secret_encrypted, secondFactorOwner(userId)).toString();
-    return { secret: Buffer.from(secret, 'base64'), confirmed: row.confirmed_at !== null };
+    return { ...row, secret: Buffer.from(secret, 'base64') };
   }
 }
 

@@ -53,7 +53,7 @@ export class SignIn {
     );
     if (guess.kind === 'locked')
       return signInPage({ ...context, email, problem: lockedProblem('failed sign-ins', guess.waitSeconds) });
-    if (guess.kind === 'wrong') {
+    if (guess.kind !== 'correct') {
       await this.audit.write({ event: 'sign_in_failed', clientId, userId: user?.id }, origin);
       const text = 'Incorrect e-mail address or password. Check both and try again.';
       return signInPage({ ...context, email, problem: { status: 401, text } });

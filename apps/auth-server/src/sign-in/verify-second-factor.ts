@@ -4,8 +4,9 @@ import { AuditLog } from '../audit/audit-log.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { setupRecoveryCodesPage } from '../pages/sign-in/second-factor.page.js';
+import type { CheckResult } from '../second-factor/check-result.js';
 import { bothFactors } from '../second-factor/authentication-methods.js';
-import { type SecondFactorMethod, SecondFactors } from '../second-factor/second-factors.js';
+import { type SecondFactorMethod, SecondFactors, setupExpiredText } from '../second-factor/second-factors.js';
 import { confirmSecondFactor } from '../second-factor/confirm-second-factor.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { SecondFactorPrompt } from './second-factor-prompt.js';
@@ -13,7 +14,7 @@ import { DeviceCookies } from './device-cookies.js';
 import { FinishSignIn } from './finish-sign-in.js';
 import { codeGuessTarget } from './throttling/guess-target.rules.js';
 import type { OpenInteraction } from './interaction.pipe.js';
-import { type Guess, type RejectedGuess, SignInThrottle } from './throttling/sign-in-throttle.js';
+import { type Guess, SignInThrottle } from './throttling/sign-in-throttle.js';
 
 /** The form was sent twice, and the browser may not have shown the recovery codes of the first response. */
 const alreadyConfirmedText =
@@ -57,8 +58,6 @@ export class VerifySecondFactor {
         origin: interaction.origin,
       }),
     );
-    if (guess.kind === 'wrong' && (await this.factors.stateOf(user.id)).confirmed)
-      return this.prompt.show(interaction, user.id, { status: 409, text: alreadyConfirmedText });
     if (guess.kind !== 'correct') return this.auditAndShowRejection(interaction, user.id, guess);
     await interaction.replaceProgress({
       passwordVerifiedFor: user.id,
@@ -92,7 +91,7 @@ export class VerifySecondFactor {
   private guess<Result>(
     { client: { clientId }, origin, cookies }: OpenInteraction,
     user: Credentials,
-    check: () => Promise<Result | undefined>,
+    check: () => Promise<CheckResult<Result>>,
   ): Promise<Guess<Result>> {
     const device = this.devices.find(cookies, user);
     const target = codeGuessTarget({ userId: user.id, address: origin.ip, device });
@@ -103,10 +102,15 @@ export class VerifySecondFactor {
   private async auditAndShowRejection(
     interaction: OpenInteraction,
     userId: string,
-    guess: RejectedGuess,
+    guess: Exclude<Guess<unknown>, { kind: 'correct' }>,
   ): Promise<PageResult> {
     if (guess.kind === 'locked')
       return this.prompt.show(interaction, userId, lockedProblem('incorrect codes', guess.waitSeconds));
+    if (guess.kind === 'nothing to verify') {
+      const { confirmed } = await this.factors.stateOf(userId);
+      const text = confirmed ? alreadyConfirmedText : setupExpiredText;
+      return this.prompt.show(interaction, userId, { status: confirmed ? 409 : 401, text });
+    }
     const { clientId } = interaction.client;
     await this.audit.write({ event: 'second_factor_failed', userId, clientId }, interaction.origin);
     const text = await this.factors.wrongCodeText(userId);

@@ -6,6 +6,7 @@ import { Counter } from '@fulfilment/runtime';
 import { Database, type Transaction } from '@fulfilment/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry, Origin } from '../../audit/audit-log.js';
+import { type CheckResult, nothingToVerify } from '../../second-factor/check-result.js';
 import { countRecord } from '../../audit/counted-records.js';
 import { type GuessOutcome, GuessCounts } from './guess-counts.js';
 import {
@@ -31,10 +32,10 @@ const lockedAttempts = new Counter({
 });
 
 /** `locked`: too many earlier guesses failed, so this one was not verified. */
-export type RejectedGuess =
-  { readonly kind: 'wrong' } | { readonly kind: 'locked'; readonly waitSeconds: number };
-
-export type Guess<Result> = RejectedGuess | { readonly kind: 'correct'; readonly result: Result };
+export type Guess<Result> =
+  | { readonly kind: 'wrong' | 'nothing to verify' }
+  | { readonly kind: 'locked'; readonly waitSeconds: number }
+  | { readonly kind: 'correct'; readonly result: Result };
 
 type FinalDecision = Exclude<GuessDecision, { kind: 'wait' }>;
 
@@ -60,20 +61,20 @@ export class SignInThrottle {
 
   /**
    * Verifies a guess unless too many have failed. If concurrent guesses could exhaust the limit, it waits for
-   * their results. A guess whose `check` throws does not count.
-   * @param check returns the result of a correct guess, undefined for a wrong one
+   * their results. A guess does not count if `check` throws or finds nothing to verify.
    * @throws ServiceUnavailable when too many guesses are waiting
    */
   async guess<Result>(
     target: GuessTarget,
     context: GuessContext,
-    check: () => Promise<Result | undefined>,
+    check: () => Promise<CheckResult<Result>>,
   ): Promise<Guess<Result>> {
     const decision = await this.beginOrWait(target, context);
     if (decision.kind === 'locked') return decision;
     let outcome: GuessOutcome = 'unknown';
     try {
       const result = await check();
+      if (result === nothingToVerify) return { kind: 'nothing to verify' };
       outcome = result === undefined ? 'wrong' : 'correct';
       return result === undefined ? { kind: 'wrong' } : { kind: 'correct', result };
     } finally {

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../audit/audit-log.js';
+import type { CheckResult } from '../second-factor/check-result.js';
+import { confirmationCodeGuessTarget } from '../sign-in/throttling/guess-target.rules.js';
+import { type Guess, SignInThrottle } from '../sign-in/throttling/sign-in-throttle.js';
+import type { ConfirmedAction } from './confirm-password.js';
+import type { SignedInRequest } from './signed-in.pipe.js';
+
+/**
+ * Verifies a code of the second factor before a change to that factor. Guesses are limited per session, apart
+ * from those at the password. Wrong and locked guesses are audited.
+ */
+@Injectable()
+export class ConfirmCode {
+  constructor(
+    private readonly throttle: SignInThrottle,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async verifyBefore<Result>(
+    intended: Exclude<ConfirmedAction, 'password_changed'>,
+    { person: { id: userId }, sessionUid, origin }: SignedInRequest,
+    check: () => Promise<CheckResult<Result>>,
+  ): Promise<Guess<Result>> {
+    const entry = { event: 'second_factor_failed', userId, details: { intended } } as const;
+    const auditIfLocked = { ...entry, details: { intended, locked: true } };
+    const target = confirmationCodeGuessTarget(sessionUid);
+    const guess = await this.throttle.guess(target, { origin, auditIfLocked }, check);
+    if (guess.kind === 'wrong') await this.audit.write(entry, origin);
+    return guess;
+  }
+}
