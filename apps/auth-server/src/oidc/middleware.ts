@@ -32,7 +32,9 @@ export function addMiddleware(provider: Provider, dependencies: ProviderDependen
   provider.use(onlyAt(clientEndpoints, recordClientAuthentication(rejectionAudit)));
   provider.use(onlyAt(/^\/oauth2\/(introspect|revoke)$/, respondToMissingClient));
   provider.use(auditProviderEvents(provider, unitOfWork));
-  provider.use(onlyAt(/^\/oauth2\/(token|revoke)$/, inUnitOfWork(unitOfWork, responseTimestamps)));
+  provider.use(
+    onlyAt(/^\/oauth2\/(token$|revoke$|register\/)/, inUnitOfWork(unitOfWork, responseTimestamps)),
+  );
   provider.use(onlyAt(/^\/oauth2\/authorize/, recordSignIns(browsers)));
   provider.use(onlyAt(/^\/oauth2\/(authorize\/|end-session)/, replaceScriptPages));
 }

@@ -1,5 +1,6 @@
 import { App, manageClient, parseRegistration, registerClient } from '../test/app.js';
 import { json } from '../test/json.js';
+import { rejectRows } from '../test/reject-rows.js';
 import { server, startServer } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
 
@@ -37,6 +38,17 @@ describe('client management (RFC 7592)', () => {
     expect(next.registration_access_token).not.toBe(newClient.registration_access_token);
     expect((await manageClient(server, 'GET', newClient)).status).toBe(401);
     expect((await manageClient(server, 'GET', next)).status).toBe(200);
+  });
+
+  it('changes nothing when the new registration token cannot be stored, and the previous one stays valid', async () => {
+    const newClient = await registerClient(server);
+    const newTokens = { table: 'oidc_model', condition: `NEW.model = 'RegistrationAccessToken'` };
+    await rejectRows(server.database, newTokens, async () => {
+      const change = await manageClient(server, 'PUT', newClient, { client_name: 'Another name' });
+      expect(change.status).toBe(500);
+    });
+    const own = await manageClient(server, 'GET', newClient);
+    expect(await json(own)).toMatchObject({ client_name: 'A third-party app' });
   });
 
   it('deletes the secret of a client that becomes public, and creates one for a client that becomes confidential', async () => {
