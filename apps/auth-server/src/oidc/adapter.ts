@@ -7,7 +7,7 @@ import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
 import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
 import { sessionNotEnded } from '../tokens/stored-rows.js';
-import { ConsumedConcurrently, familyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
+import { ConsumedConcurrently, FamilyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { NewRow } from '../tokens/unit-of-work/token-writes.js';
 import type { ProviderDependencies } from './provider-dependencies.js';
 
@@ -88,8 +88,7 @@ class ModelAdapter implements Adapter {
   private async addMember(row: NewRow): Promise<void> {
     const { deferredTokens } = this.dependencies.unitOfWork;
     if (deferredTokens !== undefined) deferredTokens.add(row, Provider.ctx?.oidc.entities.Grant?.roleVersion);
-    else if ((await this.run(insertMember, valuesOf(row))) === 0)
-      throw new errors.InvalidGrant({ detail: familyEnded });
+    else if ((await this.run(insertMember, valuesOf(row))) === 0) throw new FamilyEnded();
   }
 
   private async addDpopProof(row: NewRow): Promise<void> {

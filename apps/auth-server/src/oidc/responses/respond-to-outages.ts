@@ -1,4 +1,4 @@
-import { DependencyUnavailable } from '@fulfilment/error-envelope';
+import { DependencyUnavailable, ServiceUnavailable } from '@fulfilment/error-envelope';
 import type { Logger } from '@fulfilment/runtime';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
@@ -11,8 +11,8 @@ const unavailable = {
 };
 
 /**
- * Logs the cause of every server error of oidc-provider. Responds to an unavailable dependency with 503 and
- * `Retry-After`, in place of oidc-provider's 500.
+ * Logs the cause of every server error of oidc-provider. Responds to an unavailable dependency, and to a
+ * conflict that a retry resolves, with 503 and `Retry-After`, in place of oidc-provider's 500.
  */
 export function respondToOutages(provider: Provider, logger: Logger) {
   /** The causes of `server_error` responses, by request. */
@@ -32,8 +32,9 @@ export function respondToOutages(provider: Provider, logger: Logger) {
       ctx.body = { error: 'server_error', error_description: 'An unexpected error occurred on the server.' };
     }
     if (failure === undefined) return;
-    logger.error({ error: failure }, 'A request to the authorization server failed.');
-    if (!(failure instanceof DependencyUnavailable)) return;
+    const isConflict = failure instanceof ServiceUnavailable;
+    if (!isConflict) logger.error({ error: failure }, 'A request to the authorization server failed.');
+    if (!isConflict && !(failure instanceof DependencyUnavailable)) return;
     ctx.remove('Location');
     if (isBrowserRoute(`${mountPath}${ctx.path}`)) return sendPage(ctx, unavailablePage());
     ctx.status = 503;

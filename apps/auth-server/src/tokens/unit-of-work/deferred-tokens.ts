@@ -1,5 +1,5 @@
 import type { CommitProbe } from '@fulfilment/database';
-import { DependencyUnavailable } from '@fulfilment/error-envelope';
+import { ServiceUnavailable } from '@fulfilment/error-envelope';
 import { errors } from 'oidc-provider';
 import { commitProbeOf, type NewRow, type TokenWrite, type TokenWriteResult } from './token-writes.js';
 
@@ -10,8 +10,15 @@ export class ConsumedConcurrently extends errors.InvalidGrant {
   }
 }
 
-/** `error_detail` of a request whose token family has ended. */
-export const familyEnded = 'the grant was revoked';
+/** The family of the new tokens does not exist any more. */
+export class FamilyEnded extends errors.InvalidGrant {
+  constructor() {
+    super({ detail: 'the token family has ended' });
+  }
+}
+
+/** The role of the person changed during the request. A retry gets tokens with the new role. */
+export class RoleChangedConcurrently extends ServiceUnavailable {}
 
 /**
  * The token writes of one request, collected while oidc-provider handles it: at most one code or refresh
@@ -19,11 +26,11 @@ export const familyEnded = 'the grant was revoked';
  */
 export class DeferredTokens {
   private consumption: { readonly model: string; readonly id: string } | undefined;
-  private readonly members: NewRow[] = [];
-  private roleVersion: string | undefined;
+  private family: { readonly id: string; readonly roleVersion: string | undefined } | undefined;
+  private readonly newTokens: NewRow[] = [];
 
   get commitProbe(): CommitProbe | undefined {
-    return commitProbeOf(this.members);
+    return commitProbeOf(this.newTokens);
   }
 
   /** @throws Error for a second token: a request exchanges one code or refreshes one token */
@@ -33,37 +40,34 @@ export class DeferredTokens {
   }
 
   /**
-   * @param roleVersion the version of the Grant when the role in the new token was read; it changes when the
-   *   person's role changes. Undefined if the Grant had none.
-   * @throws Error for a member of no family or of another one
+   * @param roleVersion `roleVersion` of the request's Grant when it was read; undefined if it had none. It
+   *   changes when the person's role changes.
+   * @throws Error for a token without a family, or of a second family
    */
-  add(member: NewRow, roleVersion: string | undefined): void {
-    const familyId = (this.members[0] ?? member).grant_id;
-    if (member.grant_id === null || member.grant_id !== familyId)
-      throw new Error('A token request must add to exactly one token family.');
-    this.members.push(member);
-    this.roleVersion = roleVersion;
+  add(token: NewRow, roleVersion: string | undefined): void {
+    const { grant_id: id } = token;
+    if (id !== null) this.family ??= { id, roleVersion };
+    if (id !== this.family?.id) throw new Error('A token request must add to exactly one token family.');
+    this.newTokens.push(token);
   }
 
   /**
    * Stores the writes, if there are any.
    * @param write runs the statement
-   * @throws InvalidGrant when another request was first or the family has ended; then nothing is stored
-   * @throws DependencyUnavailable when the role of the person has changed; then nothing is stored, and a
-   * retry gets tokens with the new role
+   * @throws ConsumedConcurrently | FamilyEnded | RoleChangedConcurrently then nothing is stored
    */
   async store(write: (tokens: TokenWrite) => Promise<TokenWriteResult | undefined>): Promise<void> {
-    const { consumption, members } = this;
-    if (consumption === undefined && members.length === 0) return;
+    const { consumption, family, newTokens } = this;
+    if (consumption === undefined && family === undefined) return;
     const written = await write({
-      grant_id: members[0]?.grant_id ?? null,
+      grant_id: family?.id ?? null,
       model: consumption?.model ?? null,
       id: consumption?.id ?? null,
-      members,
-      role_version: this.roleVersion ?? null,
+      members: newTokens,
+      role_version: family?.roleVersion ?? null,
     });
-    if (written?.family_exists !== true) throw new errors.InvalidGrant({ detail: familyEnded });
-    if (!written.role_current) throw new DependencyUnavailable('The role changed during the request.');
+    if (written?.family_exists !== true) throw new FamilyEnded();
+    if (!written.role_current) throw new RoleChangedConcurrently();
     if (consumption !== undefined && !written.consumed) throw new ConsumedConcurrently();
   }
 }
