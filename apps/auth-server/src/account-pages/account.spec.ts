@@ -48,10 +48,14 @@ describe('the account pages', () => {
     expect(cancelled.url.pathname).toBe('/account/signed-out');
   });
 
-  it('redirect to /account after the sign-in when the state is a URL of another site', async () => {
+  it.each([
+    ['/account/security/second-factor', '/account/security'],
+    ['/account/securityX', '/account'],
+    ['https://evil.example', '/account'],
+  ])('redirect after the sign-in from the state %s to %s', async (state, path) => {
     const { browser } = await openAccountPage(await newUserEmail(), '/account');
-    const overview = await browser.get(`${server.url}/account/signed-in?state=https://evil.example&code=x`);
-    expect(overview.url.href).toBe(`${server.url}/account`);
+    const shown = await browser.get(`${server.url}/account/signed-in?state=${state}&code=x`);
+    expect(shown.url.href).toBe(`${server.url}${path}`);
   });
 
   it('reject an authorization code with NUL', async () => {

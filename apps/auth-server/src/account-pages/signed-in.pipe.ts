@@ -35,11 +35,12 @@ export interface SignedInRequest extends BrowserRequest {
   rotateSession(verified?: VerifiedFactor): Promise<void>;
 }
 
-const pagesBelowOverview = ['/account/apps', '/account/browsers', '/account/security'];
+const pageBelowOverview = /^\/account\/(apps|browsers|security)(?=\/|$)/;
 
 /** Returns the account page that a path belongs to; the overview for any other path. */
 export function accountPageOf(path: unknown): string {
-  return pagesBelowOverview.find((page) => typeof path === 'string' && path.startsWith(page)) ?? '/account';
+  const page = typeof path === 'string' ? pageBelowOverview.exec(path)?.[0] : undefined;
+  return page ?? '/account';
 }
 
 /** Finds the signed-in person by the browser's oidc-provider session. */

@@ -1,4 +1,44 @@
-import { routeOf } from './route-kind.rules.js';
+import { belowMount, isBrowserRoute, isPublicDocument, routeOf } from './route-kind.rules.js';
+
+describe('the part of a URL below the mount path', () => {
+  it.each([
+    ['/api/auth/oauth2/token', '/oauth2/token'],
+    ['/api/auth', '/'],
+    ['/api/auth?x=/y', '/?x=/y'],
+    ['/api/authors', undefined],
+    ['/store/api/auth/jwks', undefined],
+  ])('of %s is %s', (url, expected) => {
+    expect(belowMount(url)).toBe(expected);
+  });
+});
+
+describe('a browser route', () => {
+  it.each([
+    ['/account', true],
+    ['/account/apps', true],
+    ['/accounts', false],
+    ['/interaction/8hHc3', true],
+    ['/api/auth/oauth2/authorize', true],
+    ['/api/auth/oauth2/authorize/8hHc3', true],
+    ['/api/auth/oauth2/end-session', true],
+    ['/api/auth/oauth2/token', false],
+    ['/store/account', false],
+  ])('includes %s: %s', (path, expected) => {
+    expect(isBrowserRoute(path)).toBe(expected);
+  });
+});
+
+describe('a public document', () => {
+  it.each([
+    ['/jwks', true],
+    ['/.well-known/openid-configuration', true],
+    ['/jwks/1', false],
+    ['/oauth2/jwks', false],
+    ['/.well-known/a/b', false],
+  ])('includes %s: %s', (path, expected) => {
+    expect(isPublicDocument(path)).toBe(expected);
+  });
+});
 
 describe('the metrics route of a path', () => {
   it.each([

@@ -8,6 +8,14 @@ const knownRoute =
 
 export const mountPath = '/api/auth';
 
+/** Returns the part of a URL below the mount path, with its query; undefined for another URL. */
+export function belowMount(url: string): string | undefined {
+  if (!url.startsWith(mountPath)) return undefined;
+  const rest = url.slice(mountPath.length);
+  if (rest.startsWith('/')) return rest;
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : undefined;
+}
+
 /** Whether people open a path in a browser. @param path full path of the request */
 export function isBrowserRoute(path: string): boolean {
   return browserRoute.test(path);

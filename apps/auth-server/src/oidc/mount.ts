@@ -2,7 +2,7 @@ import { ValidationFailed } from '@fulfilment/error-envelope';
 import { type RawHandler, type RateLimiter, sendRendered } from '@fulfilment/http-service';
 import type { IncomingMessage } from 'node:http';
 import type { AuthServerSettings } from '../config.js';
-import { mountPath } from '../http/route-kind.rules.js';
+import { belowMount, mountPath } from '../http/route-kind.rules.js';
 import type { AuthQuota } from '../http/quotas.js';
 import { decodesToStorableText } from '../http/storable-text.js';
 import { recordArrival } from '../tokens/reuse/request-arrivals.js';
@@ -77,14 +77,6 @@ function originForm(url: string): string {
 function rewriteWellKnown(url: string): string | undefined {
   const document = url.startsWith('/.well-known/') ? wellKnown[pathOf(url)] : undefined;
   return document === undefined ? undefined : `${mountPath}/.well-known/${document}`;
-}
-
-/** Returns the part of a URL below the mount path, with its query; undefined for another URL. */
-function belowMount(url: string): string | undefined {
-  if (!url.startsWith(mountPath)) return undefined;
-  const rest = url.slice(mountPath.length);
-  if (rest.startsWith('/')) return rest;
-  return rest === '' || rest.startsWith('?') ? `/${rest}` : undefined;
 }
 
 function pathOf(url: string): string {

@@ -8,7 +8,7 @@ import {
 } from '@fulfilment/error-envelope';
 import { jsonResponse, type RenderedResponse } from '@fulfilment/http-service';
 import { messagePage, tooManyRequestsPage, unavailablePage } from '../../pages/message.page.js';
-import { isBrowserRoute, mountPath } from '../../http/route-kind.rules.js';
+import { belowMount, isBrowserRoute } from '../../http/route-kind.rules.js';
 
 /** OAuth errors by the code of the error envelope; any other code is `invalid_request`. */
 const oauthErrors: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ export const noSuchPath = new NotFound('path or method');
  */
 export function errorResponseAt(path: string, error: unknown): RenderedResponse {
   if (!isBrowserRoute(path))
-    return path.startsWith(mountPath) ? oauthErrorResponse(error) : envelopeResponse(error);
+    return belowMount(path) === undefined ? envelopeResponse(error) : oauthErrorResponse(error);
   if (error instanceof RateLimited) return tooManyRequestsPage(error);
   if (error instanceof PayloadTooLarge) {
     const text = 'The form contains too much data. Go back to the app and start again.';
