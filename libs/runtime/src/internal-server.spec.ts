@@ -1,10 +1,15 @@
 import { freePort } from '@fulfilment/testing';
 import { startInternalServer } from './internal-server.js';
+import { createLogger } from './logger.js';
 import { Counter, TraceHistogram } from './metrics.js';
 import { recordSpans } from './testing/record-spans.js';
 
 /** Linux routes every address of 127.0.0.0/8 to this machine. */
 const otherLocalAddress = '127.0.0.2';
+
+/** What the server logged, as JSON lines. */
+const logged: string[] = [];
+const logger = createLogger('test', 'info', { write: (line) => logged.push(line) });
 
 const statusAt = async (host: string, port: number): Promise<number | undefined> =>
   fetch(`http://${host}:${port}/metrics`).then(
@@ -15,7 +20,7 @@ const statusAt = async (host: string, port: number): Promise<number | undefined>
 describe('the internal server', () => {
   it('listens only on the given address', async () => {
     const port = await freePort();
-    const server = await startInternalServer({ host: '127.0.0.1', port });
+    const server = await startInternalServer({ host: '127.0.0.1', port, logger });
     try {
       expect(await statusAt('127.0.0.1', port)).toBe(200);
       expect(await statusAt(otherLocalAddress, port)).toBeUndefined();
@@ -33,7 +38,7 @@ describe('the internal server', () => {
     histogram.observeIn(undefined, {}, 0.5);
     const recorded = recordSpans();
     const port = await freePort();
-    const server = await startInternalServer({ host: '127.0.0.1', port });
+    const server = await startInternalServer({ host: '127.0.0.1', port, logger });
     try {
       const metrics = async (accept: string): Promise<string> =>
         (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { accept } })).text();
@@ -53,12 +58,25 @@ describe('the internal server', () => {
     }
   });
 
-  it('responds with 503 when the body of a route has no JSON form, and serves the next request', async () => {
+  it('ignores the query of a path', async () => {
+    const port = await freePort();
+    const routes = [(path: string) => Promise.resolve(path === '/messages/1' ? { id: 1 } : undefined)];
+    const server = await startInternalServer({ host: '127.0.0.1', port, logger, routes });
+    try {
+      for (const path of ['/metrics?name[]=up', '/messages/1?x=1'])
+        expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('logs the cause and responds with 503 when the body of a route has no JSON form, and serves the next request', async () => {
     const port = await freePort();
     const routes = [(path: string) => Promise.resolve(path === '/big' ? { id: 1n } : undefined)];
-    const server = await startInternalServer({ host: '127.0.0.1', port, routes });
+    const server = await startInternalServer({ host: '127.0.0.1', port, logger, routes });
     try {
       expect((await fetch(`http://127.0.0.1:${port}/big`)).status).toBe(503);
+      expect(logged.join()).toContain('Do not know how to serialize a BigInt');
       expect(await statusAt('127.0.0.1', port)).toBe(200);
     } finally {
       await server.close();
@@ -67,7 +85,7 @@ describe('the internal server', () => {
 
   it('listens on every IPv4 address when the host is 0.0.0.0', async () => {
     const port = await freePort();
-    const server = await startInternalServer({ host: '0.0.0.0', port });
+    const server = await startInternalServer({ host: '0.0.0.0', port, logger });
     try {
       expect(await statusAt(otherLocalAddress, port)).toBe(200);
     } finally {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Logger } from './logger.js';
 import { metrics, openMetrics, openMetricsType } from './metrics.js';
 import { isTracing } from './tracing/tracer.js';
 
@@ -13,10 +14,12 @@ export interface InternalServer {
 export function startInternalServer(options: {
   host: string;
   port: number;
+  logger: Logger;
   routes?: readonly InternalRoute[];
 }): Promise<InternalServer> {
   const server = createServer((request, response) => {
-    serve(request, options.routes ?? [], response).catch(() => {
+    serve(request, options.routes ?? [], response).catch((error: unknown) => {
+      options.logger.error({ error }, 'A request to the internal port failed.');
       response.writeHead(503).end();
     });
   });
@@ -35,10 +38,11 @@ export function startInternalServer(options: {
 }
 
 async function serve(
-  { url: path = '/', headers }: IncomingMessage,
+  { url = '/', headers }: IncomingMessage,
   routes: readonly InternalRoute[],
   response: ServerResponse,
 ): Promise<void> {
+  const [path = ''] = url.split('?', 1);
   if (path === '/metrics') {
     // OpenMetrics is needed only for exemplars, which exist only with tracing.
     const isOpenMetrics = isTracing() && headers.accept?.includes('application/openmetrics-text') === true;

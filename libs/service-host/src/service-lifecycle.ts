@@ -42,7 +42,7 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
   async start(): Promise<void> {
     const { INTERNAL_HOST: host, INTERNAL_PORT: port } = this.config;
     const routes = [messageOutcomes(this.background)];
-    this.internalServer = await startInternalServer({ host, port, routes });
+    this.internalServer = await startInternalServer({ host, port, routes, logger: this.logger });
     await this.pools.connect();
     await this.startTasks();
     this.startMessaging();
