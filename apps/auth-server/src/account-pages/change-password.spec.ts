@@ -1,4 +1,4 @@
-import { untilLockWaits } from '@fulfilment/database/testing';
+import { startWhileLocked } from '@fulfilment/database/testing';
 import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
@@ -113,17 +113,13 @@ describe('a password change', () => {
   it('does not overwrite a password that the operator sets concurrently', async () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
-    const { operatorSets, changed } = await server.database.transaction(async (tx) => {
-      await tx.run(lockUser, [email]);
-      const operatorSets = runCommand('user password', { USER: email, password: 'known to the owner only' });
-      await untilLockWaits(server.database);
-      const changed = submitChange(browser, shown);
-      // The command and the form wait for the user's row. The form's current password is already verified.
-      await untilLockWaits(server.database, { count: 2 });
-      return { operatorSets, changed };
-    });
-    await operatorSets;
-    expect((await changed).text).toContain(signInPageField);
+    const [, changed] = await startWhileLocked(
+      server.database,
+      (tx) => tx.run(lockUser, [email]),
+      () => runCommand('user password', { USER: email, password: 'known to the owner only' }),
+      () => submitChange(browser, shown), // waits after it has verified the current password
+    );
+    expect(changed.text).toContain(signInPageField);
     expect((await openAccountPage(email, '/account', 'known to the owner only')).shown.url.pathname).toBe(
       '/account',
     );

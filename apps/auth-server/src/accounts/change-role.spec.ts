@@ -1,4 +1,4 @@
-import { untilLockWaits } from '@fulfilment/database/testing';
+import { startWhileLocked } from '@fulfilment/database/testing';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { App } from '../test/app.js';
@@ -24,15 +24,12 @@ describe('a new role', () => {
       app.post('token', { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' });
     const logError = jest.spyOn(server.oidc.logger, 'error');
     const role = { USER: email, role: 'admin', organisation: 'org_harbour' };
-    const pending = await server.database.transaction(async (tx) => {
-      await tx.run(lockTokens, [app.clientId]);
-      const change = runCommand('user role', role);
-      await untilLockWaits(server.database);
-      const refreshed = refresh(); // has read the old role, and waits for the Grant
-      await untilLockWaits(server.database, { count: 2 });
-      return [change, refreshed] as const;
-    });
-    const [, response] = await Promise.all(pending);
+    const [, response] = await startWhileLocked(
+      server.database,
+      (tx) => tx.run(lockTokens, [app.clientId]),
+      () => runCommand('user role', role),
+      refresh, // reads the old role, and waits for the Grant
+    );
     expect(response.status).toBe(503);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(logError).not.toHaveBeenCalled();

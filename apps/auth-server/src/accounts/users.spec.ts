@@ -1,4 +1,4 @@
-import { untilLockWaits } from '@fulfilment/database/testing';
+import { startWhileLocked } from '@fulfilment/database/testing';
 import { formOf } from '@fulfilment/testing/form-browser';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
@@ -151,15 +151,12 @@ describe('user redact', () => {
   it('is not undone by a change of the name or by a sign-in that is in progress', async () => {
     const { email, user_id: userId } = await newUser(server);
     const { browser, shown } = await openAccountPage(email, '/account');
-    const concurrent: Promise<unknown>[] = [];
-    await server.database.transaction(async (tx) => {
-      await tx.run(testStatement('SELECT FROM users WHERE id = $1 FOR UPDATE'), [userId]);
-      concurrent.push(runCommand('user redact', { USER: userId }));
-      await untilLockWaits(server.database);
-      concurrent.push(browser.submit(formOf(shown, '/account/name'), { name: 'Grace Example' }));
-      await untilLockWaits(server.database, { count: 2 });
-    });
-    await Promise.all(concurrent);
+    await startWhileLocked(
+      server.database,
+      (tx) => tx.run(testStatement('SELECT FROM users WHERE id = $1 FOR UPDATE'), [userId]),
+      () => runCommand('user redact', { USER: userId }),
+      () => browser.submit(formOf(shown, '/account/name'), { name: 'Grace Example' }),
+    );
     const readSessions = testStatement('SELECT uid, ip, user_agent FROM browser_sessions WHERE user_id = $1');
     const sessions = await server.database.rows<{ uid: string }>(readSessions, [userId]);
     const origin = { ip: '127.0.0.1', userAgent: 'A browser' };

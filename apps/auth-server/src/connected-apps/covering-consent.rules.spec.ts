@@ -9,7 +9,7 @@ describe('a remembered consent', () => {
     expect(coveringConsent([narrow], ['orders:read', 'orders:create'])).toBeUndefined();
   });
 
-  it('is used if it is the only one that covers the request, but not if those of two creators do', () => {
+  it('is used only if exactly one consent covers the request', () => {
     expect(coveringConsent([narrow, wide], ['orders:read'])).toBeUndefined();
     expect(coveringConsent([narrow, wide], ['orders:create'])).toBe(wide);
   });

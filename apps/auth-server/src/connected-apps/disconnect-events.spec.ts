@@ -1,4 +1,4 @@
-import { untilLockWaits } from '@fulfilment/database/testing';
+import { startWhileLocked, untilLockWaits } from '@fulfilment/database/testing';
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { parseMessage } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
@@ -18,18 +18,17 @@ const readOutbox = testStatement(
   `SELECT body::text FROM outbox WHERE body -> 'data' ->> 'client_id' = $1 ORDER BY position`,
 );
 /** Returns the messages about a client that are in the outbox. */
-async function publishedMessages(clientId: string) {
+async function outboxMessages(clientId: string) {
   const rows = await server.database.rows<{ body: string }>(readOutbox, [clientId]);
   return rows.map(({ body }) => parseMessage(body));
 }
-const publishedTypes = async (clientId: string) =>
-  (await publishedMessages(clientId)).map(({ type }) => type);
+const outboxTypes = async (clientId: string) => (await outboxMessages(clientId)).map(({ type }) => type);
 
 const newMemberEmail = async (organisation = 'org_harbour') =>
   (await newUser(server, { organisation, role: 'member' })).email;
 
 /** Registers a third-party app, and connects it to the account of each person. */
-async function connectedApp(emails: readonly string[], creator?: string): Promise<App> {
+async function connectApp(emails: readonly string[], creator?: string): Promise<App> {
   const app = await App.register(server);
   const selection = creator === undefined ? {} : { creator };
   for (const email of emails) await app.signIn('orders:read offline_access', { email, ...selection });
@@ -69,12 +68,12 @@ const endings = [
 describe('client.disconnected', () => {
   it.each(endings)('is published once when the last person ends the connection by %s', async (_, end) => {
     const [one, other] = [await newMemberEmail(), await newMemberEmail()];
-    const app = await connectedApp([one, other]);
+    const app = await connectApp([one, other]);
     await end(app, one);
-    expect(await publishedTypes(app.clientId)).toEqual([]);
+    expect(await outboxTypes(app.clientId)).toEqual([]);
     const before = Date.now();
     await end(app, other);
-    const messages = await publishedMessages(app.clientId);
+    const messages = await outboxMessages(app.clientId);
     expect(messages).toMatchObject([
       {
         type: 'client.disconnected',
@@ -85,79 +84,73 @@ describe('client.disconnected', () => {
   });
 
   it.each(endings)(
-    'is published when the last person ends the connection by %s, although two who lost access have consents',
+    'is published when the last person ends the connection by %s, although the consents of two people without access remain',
     async (_, end) => {
       const [gone, disabled, last] = [await newMemberEmail(), await newMemberEmail(), await newMemberEmail()];
-      const app = await connectedApp([gone, disabled, last]);
+      const app = await connectApp([gone, disabled, last]);
       await leave(gone);
       await disable(disabled);
-      expect(await publishedTypes(app.clientId)).toEqual([]);
+      expect(await outboxTypes(app.clientId)).toEqual([]);
       await end(app, last);
-      expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
+      expect(await outboxTypes(app.clientId)).toEqual(['client.disconnected']);
     },
   );
 
-  it('is published once per creator, and not for creators to which another person still connects the app', async () => {
+  it('is published once per creator, but not for a creator to which another person connects the app', async () => {
     const { meridianFirst: first, meridianSecond: second } = server.creators;
     const [one, other] = [await newMemberEmail('org_meridian'), await newMemberEmail('org_meridian')];
-    const app = await connectedApp([one], first.uuid);
+    const app = await connectApp([one], first.uuid);
     // The consent to orders:read is remembered. A further scope needs a new consent, in which the person
     // chooses another creator.
     await app.signIn('orders:read shipping:read offline_access', { email: one, creator: second.uuid });
     await app.signIn('orders:read', { email: other, creator: first.uuid });
     await disconnect(app, one);
-    expect(await publishedMessages(app.clientId)).toMatchObject([
+    expect(await outboxMessages(app.clientId)).toMatchObject([
       { type: 'client.disconnected', data: { client_id: app.clientId, creator_id: second.uuid } },
     ]);
   });
 
   it('is published once when the last two people are disabled concurrently', async () => {
     const emails = [await newMemberEmail(), await newMemberEmail()];
-    const app = await connectedApp(emails);
-    const lock = testStatement(`SELECT 1 FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`);
-    const disconnections: Promise<unknown>[] = [];
-    await server.database.transaction(async (tx) => {
-      await tx.run(lock, [app.clientId]);
-      disconnections.push(...emails.map(disable));
-      await untilLockWaits(server.database, { count: 2 });
-    });
-    await Promise.all(disconnections);
-    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
+    const app = await connectApp(emails);
+    await startWhileLocked(
+      server.database,
+      (tx) => tx.run(lockClient, [app.clientId]),
+      ...emails.map((email) => () => disable(email)),
+    );
+    expect(await outboxTypes(app.clientId)).toEqual(['client.disconnected']);
   });
 
-  it('is published once more when an app that was authorized during its disconnection is disconnected', async () => {
+  it('is published twice when an app is authorized during its disconnection and disconnected afterwards', async () => {
     const email = await newMemberEmail();
-    const app = await connectedApp([email]);
-    const concurrent: Promise<unknown>[] = [];
-    await server.database.transaction(async (tx) => {
-      await tx.run(lockTokens, [app.clientId]); // blocks the disconnection after it has deleted the consent
-      concurrent.push(disconnect(app, email));
-      await untilLockWaits(server.database);
-      concurrent.push(app.signIn('orders:read offline_access', { email }));
-      await untilLockWaits(server.database, { count: 2 });
-    });
-    await Promise.all(concurrent);
+    const app = await connectApp([email]);
+    await startWhileLocked(
+      server.database,
+      (tx) => tx.run(lockTokens, [app.clientId]), // blocks the disconnection after it has deleted the consent
+      () => disconnect(app, email),
+      () => app.signIn('orders:read offline_access', { email }),
+    );
     await disconnect(app, email);
-    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
+    expect(await outboxTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
   });
 
   it('is published for a consent that was given while the person was being disabled', async () => {
     const { meridianFirst: first, meridianSecond: second } = server.creators;
     const email = await newMemberEmail('org_meridian');
-    const app = await connectedApp([email], first.uuid);
+    const app = await connectApp([email], first.uuid);
     const browser = new FormBrowser(server);
     const { url } = await app.request('orders:read shipping:read offline_access');
     const consentPage = await browser.submit(formOf(await browser.get(url), '/login'), { email, password });
     const consents: Promise<unknown>[] = [];
     await server.database.transaction(async (tx) => {
-      await tx.run(lockUser, [email]); // like `user disable`: first the user, then the client
+      await tx.run(lockUser, [email]); // first the user, then the client, as `user disable` locks them
       consents.push(browser.submit(formOf(consentPage, '/consent'), { creator: second.uuid }));
       await untilLockWaits(server.database);
       await tx.run(lockClient, [app.clientId]);
     });
     await Promise.all(consents);
     await disable(email);
-    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
+    expect(await outboxTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
   });
 
   it('is published for a consent that was given while the person disconnected all apps', async () => {
@@ -180,25 +173,25 @@ describe('client.disconnected', () => {
       await untilLockWaits(server.database);
       const consent = browser.submit(formOf(consentPage, '/consent'));
       concurrent.push(consent);
-      // The consent waits. If it did not, it would be stored now, and have no message below.
+      // If the consent did not wait, it would be stored now, and `disable` would publish no message about it.
       await Promise.race([consent, untilLockWaits(server.database, { count: 2 })]);
     });
     await Promise.all(concurrent);
     await disable(email);
-    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
+    expect(await outboxTypes(app.clientId)).toEqual(['client.disconnected']);
   });
 
   it('is published a second time only if the app was reconnected before', async () => {
     const email = await newMemberEmail();
-    const app = await connectedApp([email]);
+    const app = await connectApp([email]);
     await disable(email);
     await disable(email);
     await leave(email);
-    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected']);
+    expect(await outboxTypes(app.clientId)).toEqual(['client.disconnected']);
     await enable(email);
     await runCommand('user role', { USER: email, role: 'member', organisation: 'org_harbour' });
     await disconnect(app, email);
-    expect(await publishedTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
+    expect(await outboxTypes(app.clientId)).toEqual(['client.disconnected', 'client.disconnected']);
   });
 
   it('is not published while the consent exists: after a new password, a new role or the end of tokens', async () => {
@@ -208,7 +201,7 @@ describe('client.disconnected', () => {
     await app.post('revoke', { token: tokens.refresh_token ?? '' });
     await runCommand('user role', { USER: email, role: 'admin', organisation: 'org_harbour' });
     await runCommand('user password', { USER: email, password: 'quite another horse' });
-    expect(await publishedTypes(app.clientId)).toEqual([]);
+    expect(await outboxTypes(app.clientId)).toEqual([]);
   });
 
   it('is not published for a first-party app, which needs no consent', async () => {
@@ -219,24 +212,24 @@ describe('client.disconnected', () => {
     // With prompt=consent, a consent is stored nevertheless.
     await dashboard.signIn('orders:read offline_access', { email, parameters: { prompt: 'consent' } });
     await disable(email);
-    expect(await publishedTypes(client_id)).toEqual([]);
+    expect(await outboxTypes(client_id)).toEqual([]);
   });
 
   it('is not published for a connection without a creator', async () => {
     const email = await newMemberEmail();
     await leave(email); // so that the person has no creator to choose
-    const app = await connectedApp([email]);
+    const app = await connectApp([email]);
     await disconnect(app, email);
-    expect(await publishedTypes(app.clientId)).toEqual([]);
+    expect(await outboxTypes(app.clientId)).toEqual([]);
   });
 });
 
 describe('client.deleted', () => {
   it('is published once when the operator deletes a client with connections', async () => {
-    const app = await connectedApp([await newMemberEmail(), await newMemberEmail()]);
+    const app = await connectApp([await newMemberEmail(), await newMemberEmail()]);
     await runCommand('client delete', { CLIENT: app.clientId });
     await expect(runCommand('client delete', { CLIENT: app.clientId })).rejects.toThrow(/does not exist/);
-    expect(await publishedMessages(app.clientId)).toMatchObject([
+    expect(await outboxMessages(app.clientId)).toMatchObject([
       { type: 'client.deleted', data: { client_id: app.clientId } },
     ]);
   });
@@ -248,7 +241,7 @@ describe('client.deleted', () => {
       'first-party': true,
     });
     await runCommand('client delete', { CLIENT: client_id });
-    expect(await publishedTypes(client_id)).toEqual(['client.deleted']);
+    expect(await outboxTypes(client_id)).toEqual(['client.deleted']);
   });
 
   it('is published once when a client sends three deletions of itself concurrently (RFC 7592 §2.3)', async () => {
@@ -262,24 +255,24 @@ describe('client.deleted', () => {
       ({ status }) => status,
     );
     expect(statuses).toContain(204);
-    expect(await publishedTypes(newClient.client_id)).toEqual(['client.deleted']);
+    expect(await outboxTypes(newClient.client_id)).toEqual(['client.deleted']);
   });
 
   it('is not published for the expiry of a client that was never authorized', async () => {
     const unused = await App.register(server);
-    const used = await connectedApp([await newMemberEmail()]);
-    const age = testStatement(
+    const used = await connectApp([await newMemberEmail()]);
+    const expire = testStatement(
       `UPDATE oidc_model SET expires_at = expires_at - interval '31 days' WHERE model = 'Client' AND id = ANY ($1)`,
     );
-    await server.database.run(age, [[unused.clientId, used.clientId]]);
-    const left = await eventually(async () => {
+    await server.database.run(expire, [[unused.clientId, used.clientId]]);
+    const remaining = await eventually(async () => {
       await deleteExpiredRecords(server.database); // deletes nothing while the server's own cleanup runs
       const { clients } = await runCommand('client list', { limit: '1000' });
       const ids: string[] = clients.map(({ client_id }: { client_id: string }) => client_id);
       return ids.includes(unused.clientId) ? undefined : ids;
     });
-    expect(left).toContain(used.clientId);
-    expect(await publishedTypes(unused.clientId)).toEqual([]);
+    expect(remaining).toContain(used.clientId);
+    expect(await outboxTypes(unused.clientId)).toEqual([]);
   });
 });
 
@@ -288,16 +281,13 @@ describe('leaving an organisation', () => {
     const email = await newMemberEmail();
     const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access', { email });
-    const concurrent: Promise<unknown>[] = [];
-    await server.database.transaction(async (tx) => {
-      await tx.run(lockTokens, [app.clientId]);
-      concurrent.push(leave(email));
-      await untilLockWaits(server.database);
-      const expectedError = { error: 'invalid_grant' };
-      concurrent.push(expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject(expectedError));
-      await untilLockWaits(server.database, { count: 2 });
-    });
-    await Promise.all(concurrent);
+    const expectedError = { error: 'invalid_grant' };
+    await startWhileLocked(
+      server.database,
+      (tx) => tx.run(lockTokens, [app.clientId]),
+      () => leave(email),
+      () => expect(app.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject(expectedError),
+    );
   });
 });
 
@@ -314,7 +304,7 @@ describe('the end of access and its message', () => {
       await expect(leave(email)).rejects.toThrow('rejected');
       await expect(runCommand('client delete', { CLIENT: app.clientId })).rejects.toThrow('rejected');
     });
-    expect(await publishedTypes(app.clientId)).toEqual([]);
+    expect(await outboxTypes(app.clientId)).toEqual([]);
     await app.refresh(tokens.refresh_token ?? '');
   });
 });

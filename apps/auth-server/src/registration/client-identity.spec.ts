@@ -1,4 +1,4 @@
-import { untilLockWaits } from '@fulfilment/database/testing';
+import { startWhileLocked } from '@fulfilment/database/testing';
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
 import {
@@ -118,15 +118,12 @@ describe('a client that changes itself (RFC 7592)', () => {
 
   it('gets 401 and stays deleted when the operator deletes it concurrently (§2)', async () => {
     const newClient = await registerTourStats();
-    const pending = await server.database.transaction(async (tx) => {
-      await tx.row(lockClient, [newClient.client_id]);
-      const deletion = runCommand('client delete', { CLIENT: newClient.client_id });
-      await untilLockWaits(server.database);
-      const change = changeClient(newClient); // has read the client, and waits for the deletion
-      await untilLockWaits(server.database, { count: 2 });
-      return [deletion, change] as const;
-    });
-    const [deletion, change] = await Promise.all(pending);
+    const [deletion, change] = await startWhileLocked(
+      server.database,
+      (tx) => tx.row(lockClient, [newClient.client_id]),
+      () => runCommand('client delete', { CLIENT: newClient.client_id }),
+      () => changeClient(newClient), // reads the client, and waits for the deletion
+    );
     expect(deletion).toMatchObject({ client_id: newClient.client_id, deleted: true });
     expect(change.status).toBe(401);
     expect(await json(change)).toMatchObject({ error: 'invalid_token' });
@@ -136,16 +133,13 @@ describe('a client that changes itself (RFC 7592)', () => {
   it('gets 409 and changes nothing when the operator replaces its secret concurrently', async () => {
     const confidential = { token_endpoint_auth_method: 'client_secret_basic' };
     const newClient = await registerClient(server, { client_name: 'Tour Stats', ...confidential });
-    const pending = await server.database.transaction(async (tx) => {
-      await tx.row(lockClient, [newClient.client_id]);
-      const replacement = runCommand('client secret', { CLIENT: newClient.client_id });
-      await untilLockWaits(server.database);
-      // The change reads the old secret, and waits for the replacement.
-      const change = changeClient(newClient, { client_name: 'Label Backup', ...confidential });
-      await untilLockWaits(server.database, { count: 2 });
-      return [replacement, change] as const;
-    });
-    const [replacement, change] = await Promise.all(pending);
+    const [replacement, change] = await startWhileLocked(
+      server.database,
+      (tx) => tx.row(lockClient, [newClient.client_id]),
+      () => runCommand('client secret', { CLIENT: newClient.client_id }),
+      // Reads the old secret, and waits for the replacement.
+      () => changeClient(newClient, { client_name: 'Label Backup', ...confidential }),
+    );
     expect(change.status).toBe(409);
     expect(await json(change)).toMatchObject({ error: 'invalid_request' });
     expect(await json(await manageClient(server, 'GET', newClient))).toMatchObject({

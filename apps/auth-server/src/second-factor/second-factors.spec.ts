@@ -1,4 +1,4 @@
-import { scratchDatabase, type ScratchDatabase, untilLockWaits } from '@fulfilment/database/testing';
+import { scratchDatabase, type ScratchDatabase, startWhileLocked } from '@fulfilment/database/testing';
 import { SecretBox, systemClock } from '@fulfilment/runtime';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
@@ -29,17 +29,14 @@ describe('confirmSetup', () => {
     );
     const shown = (await factors.beginSetup(userId)) ?? Buffer.alloc(0);
     const code = new TOTP({ secret: Secret.fromHex(shown.toString('hex')) }).generate();
-    const confirmation = await database.transaction(async (replacing) => {
-      const replacement = secrets.seal(randomBytes(20).toString('base64'), secondFactorOwner(userId));
-      await replacing.run(
-        testStatement('UPDATE second_factors SET secret_encrypted = $2 WHERE user_id = $1'),
-        [userId, replacement],
-      );
-      const confirming = database.transaction((tx) => factors.confirmSetup(tx, userId, code));
-      await untilLockWaits(database);
-      return { confirming };
-    });
-    expect(await confirmation.confirming).toBeUndefined();
+    const replacement = secrets.seal(randomBytes(20).toString('base64'), secondFactorOwner(userId));
+    const replace = testStatement('UPDATE second_factors SET secret_encrypted = $2 WHERE user_id = $1');
+    const [codes] = await startWhileLocked(
+      database,
+      (replacing) => replacing.run(replace, [userId, replacement]),
+      () => database.transaction((tx) => factors.confirmSetup(tx, userId, code)),
+    );
+    expect(codes).toBeUndefined();
     expect(await factors.stateOf(userId)).toMatchObject({ confirmed: false, setupOpen: true });
   });
 });

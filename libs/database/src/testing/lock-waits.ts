@@ -1,5 +1,5 @@
 import { eventually } from '@fulfilment/testing';
-import { type Database, statement } from '../index.js';
+import { type Database, statement, type Transaction } from '../index.js';
 
 const readLockWaits = statement(
   'test.lock-waits',
@@ -12,4 +12,29 @@ const readLockWaits = statement(
  */
 export async function untilLockWaits(database: Database, { count = 1, query = '%' } = {}): Promise<void> {
   await eventually(async () => (await database.rows(readLockWaits, [query])).length >= count);
+}
+
+/**
+ * Holds a lock while it starts actions one after another, each when all earlier ones wait for a lock. Then
+ * releases the lock, and returns the results of the actions.
+ */
+export function startWhileLocked<Results extends unknown[]>(
+  database: Database,
+  lock: (tx: Transaction) => Promise<unknown>,
+  ...actions: { [Index in keyof Results]: () => Promise<Results[Index]> }
+): Promise<Results>;
+export async function startWhileLocked(
+  database: Database,
+  lock: (tx: Transaction) => Promise<unknown>,
+  ...actions: (() => Promise<unknown>)[]
+): Promise<unknown[]> {
+  const started: Promise<unknown>[] = [];
+  await database.transaction(async (tx) => {
+    await lock(tx);
+    for (const start of actions) {
+      started.push(start());
+      await untilLockWaits(database, { count: started.length });
+    }
+  });
+  return Promise.all(started);
 }

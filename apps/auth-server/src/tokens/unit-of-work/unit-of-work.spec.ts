@@ -1,4 +1,4 @@
-import { untilLockWaits } from '@fulfilment/database/testing';
+import { startWhileLocked } from '@fulfilment/database/testing';
 import { metrics } from '@fulfilment/runtime';
 import { App, register } from '../../test/app.js';
 import { auditEventsOf, auditRecords } from '../../test/audit-records.js';
@@ -35,17 +35,13 @@ describe('audit records', () => {
     const app = await App.register(server);
     const { tokens } = await app.signIn('orders:read offline_access');
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
-    const sent: Promise<Response>[] = [];
-    await server.database.transaction(async (tx) => {
-      await tx.run(lockRefreshToken, [app.clientId]);
-      // All arrive before the first response, one after another: two at the same time would share a statement
-      // and wait as one.
-      for (const count of [1, 2, 3]) {
-        sent.push(app.post('token', form));
-        await untilLockWaits(server.database, { count });
-      }
-    });
-    const responses = await Promise.all(sent);
+    const refresh = () => app.post('token', form);
+    // All arrive before the first response.
+    const responses = await startWhileLocked(
+      server.database,
+      (tx) => tx.run(lockRefreshToken, [app.clientId]),
+      ...[refresh, refresh, refresh],
+    );
     expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
     const records = await auditRecords(server, { clientId: app.clientId });
     const family = records.find(({ event }) => event === 'token_issued')?.details['grant_id'];
