@@ -1,5 +1,5 @@
 import { html } from '@fulfilment/http-service';
-import { formTarget } from './page.js';
+import { formActionSource } from './page.js';
 
 it('escapes what is inserted, in content and in attributes', () => {
   const bad = `"><script>'&`;
@@ -15,5 +15,5 @@ it.each([
   ['http://[::1]:8976/callback', 'http:'],
   ['com.example.app:/callback', 'com.example.app:'],
 ])('lets forms redirect to %s by the source %s of form-action', (uri, source) => {
-  expect(formTarget(uri)).toBe(source);
+  expect(formActionSource(uri)).toBe(source);
 });

@@ -16,8 +16,8 @@ export interface PageParts {
   readonly content: Html;
   /** Default: 200. */
   readonly status?: number;
-  /** Other origins that a form may redirect to: browsers also apply `form-action` to redirects. */
-  readonly formTargets?: readonly string[];
+  /** Where else a form may redirect to: browsers apply `form-action` (CSP) to redirects too. */
+  readonly formActionSources?: readonly string[];
   /** Sets the status and Retry-After, and marks the title. The content shows the text. */
   readonly problem?: FormProblem | undefined;
   readonly headers?: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export function page(parts: PageParts): Page {
   return {
     status: problem?.status ?? parts.status ?? 200,
     headers: {
-      ...securityHeaders(parts.formTargets ?? []),
+      ...securityHeaders(parts.formActionSources ?? []),
       ...(problem?.retryAfterSeconds !== undefined && { 'Retry-After': String(problem.retryAfterSeconds) }),
       ...parts.headers,
     },
@@ -61,14 +61,14 @@ export function page(parts: PageParts): Page {
   };
 }
 
-function securityHeaders(formTargets: readonly string[]): Record<string, string> {
+function securityHeaders(formActionSources: readonly string[]): Record<string, string> {
   return {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
     'Content-Security-Policy': [
       "default-src 'none'",
       `style-src ${styleHash}`,
-      ["form-action 'self'", ...formTargets].join(' '),
+      ["form-action 'self'", ...formActionSources].join(' '),
       "frame-ancestors 'none'",
       "base-uri 'none'",
     ].join('; '),
@@ -83,7 +83,7 @@ function securityHeaders(formTargets: readonly string[]): Record<string, string>
  * Returns a redirect URI as a source of `form-action`; undefined for a host that is not safe in a policy.
  * Host sources cannot be IPv6 addresses, so those become their scheme.
  */
-export function formTarget(redirectUri: string): string | undefined {
+export function formActionSource(redirectUri: string): string | undefined {
   const uri = new URL(redirectUri);
   if (!isPlainHost(uri)) return undefined;
   const { protocol, host, hostname } = uri;

@@ -1,7 +1,7 @@
 import { Html, html } from '@fulfilment/http-service';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { messagePage } from './message.page.js';
-import { formTarget, type Page } from './page.js';
+import { formActionSource, type Page } from './page.js';
 
 /** oidc-provider's names of the routes that people open in a browser; clients call all others. */
 const browserRoutes = new Set([
@@ -56,14 +56,14 @@ function problemText(route: string, error: string): { readonly title: string; re
  */
 export function sendLogoutPage(ctx: KoaContextWithOIDC, form: string): void {
   const next = ctx.oidc.session?.state?.postLogoutRedirectUri;
-  const target = typeof next === 'string' ? formTarget(next) : undefined;
+  const target = typeof next === 'string' ? formActionSource(next) : undefined;
   sendPage(
     ctx,
     messagePage({
       title: 'Sign out?',
       text: 'Apps that have access while you are away stay connected.',
       status: 200,
-      formTargets: target === undefined ? [] : [target],
+      formActionSources: target === undefined ? [] : [target],
       more: html`${new Html(form)}
         <div class="actions">
           <button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>
@@ -86,14 +86,14 @@ export function sendAccountSwitchPage(
   ctx: KoaContextWithOIDC,
   { action, formToken, redirectUri }: AccountSwitch,
 ): void {
-  const target = formTarget(redirectUri);
+  const target = formActionSource(redirectUri);
   sendPage(
     ctx,
     messagePage({
       title: 'Sign out of the other account?',
       text: 'Another account is signed in to this browser. Continue to sign it out, and to use the account that you have just signed in with.',
       status: 200,
-      formTargets: target === undefined ? [] : [target],
+      formActionSources: target === undefined ? [] : [target],
       more: html`<form method="post" action="${action}">
         <input type="hidden" name="xsrf" value="${formToken}" />
         <input type="hidden" name="logout" value="yes" />

@@ -8,7 +8,7 @@ import { FormTokens } from '../pages/form-tokens.js';
 import { InteractionExpired } from '../pages/page-errors.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { identityDigest, identityOf } from '../registration/client-identity.rules.js';
-import { formTarget } from '../pages/page.js';
+import { formActionSource } from '../pages/page.js';
 import type { InteractionContext } from '../pages/sign-in/interaction-context.js';
 
 /** Matches like the routes of Express: in upper or lower case, with or without a slash at the end. */
@@ -70,7 +70,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
     if (interaction.uid !== request.params['uid'] || client === undefined) throw new InteractionExpired();
     const { uid } = interaction;
     const redirectUri = text(interaction.params.redirect_uri);
-    const target = formTarget(redirectUri);
+    const target = formActionSource(redirectUri);
     const appIdentity = identityDigest(identityOf(client.metadata()));
     const browser = browserRequest(request);
     // The consent form is valid only while the client's identity is the one that its page showed.
@@ -87,7 +87,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
         csrf: this.forms.issue(uid),
         consentCsrf: this.forms.issue(consentOwner),
         appName: client.clientName ?? (new URL(redirectUri).host || 'an unnamed app'),
-        formTargets: target === undefined ? [] : [target],
+        formActionSources: target === undefined ? [] : [target],
       },
       appIdentity,
       accountId: interaction.session?.accountId,

@@ -12,7 +12,7 @@ it('the drop-down list of creators shows the organisation of each, since creator
     csrf: '',
     consentCsrf: '',
     appName: 'Tour Stats',
-    formTargets: [],
+    formActionSources: [],
     verified: true,
     destination: 'app.example',
     email: 'owner@harbour.example',

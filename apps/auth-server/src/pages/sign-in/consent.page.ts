@@ -32,7 +32,7 @@ const maxRadioButtons = 8;
 export function consentPage(view: ConsentView): Page {
   return page({
     title: `Allow ${view.appName}?`,
-    formTargets: view.formTargets,
+    formActionSources: view.formActionSources,
     content: html`<h1>Allow <strong>${view.appName}</strong> (${view.destination})?</h1>
       ${view.verified ? undefined : html`<p class="notice">Unverified app: ${suiteName} has not checked who runs it.</p>`}
       <p class="soft">Signed in as ${view.email}</p>

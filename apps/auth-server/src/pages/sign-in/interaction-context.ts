@@ -5,6 +5,6 @@ export interface InteractionContext {
   readonly csrf: string;
   readonly consentCsrf: string;
   readonly appName: string;
-  /** Other origins that a form may redirect to. */
-  readonly formTargets: readonly string[];
+  /** Where else the form of the page may redirect to (page.ts). */
+  readonly formActionSources: readonly string[];
 }

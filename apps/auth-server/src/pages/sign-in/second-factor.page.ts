@@ -56,13 +56,13 @@ export function setupRecoveryCodesPage(view: SecondFactorView, codes: readonly s
 }
 
 function stepPage(
-  { formTargets, problem }: SecondFactorView,
+  { formActionSources, problem }: SecondFactorView,
   { title, content }: { readonly title: string; readonly content: Html },
 ): Page {
   return page({
     title,
     problem,
-    formTargets,
+    formActionSources,
     content: html`<h1>${title}</h1>
       ${content}`,
   });

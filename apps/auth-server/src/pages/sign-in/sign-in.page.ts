@@ -9,12 +9,12 @@ export interface SignInView extends InteractionContext {
   readonly problem?: FormProblem;
 }
 
-export function signInPage({ uid, csrf, appName, email, formTargets, problem }: SignInView): Page {
+export function signInPage({ uid, csrf, appName, email, formActionSources, problem }: SignInView): Page {
   const invalid = problem === undefined ? 'false' : 'true';
   return page({
     title: 'Sign in',
     problem,
-    formTargets,
+    formActionSources,
     content: html`<h1>Sign in</h1>
       <p class="soft">to continue to <strong>${appName}</strong></p>
       ${problemNotice(problem)}
