@@ -24,16 +24,16 @@ describe('passwords', () => {
   it('are rejected by their length before they are normalised', async () => {
     const stored = await hashPassword('secret');
     const marks = '\u0301'.repeat(65_000) + '\u0316'.repeat(65_000);
-    const maxMs = 50; // of this thread, which normalises: argon2 runs in another one
-    let minMs = Infinity; // other programs can make a single run slower
-    for (let round = 0; round < 10 && minMs >= maxMs; round += 1) {
+    const limitMs = 50; // processor time of this thread, which would normalise; argon2 runs in another one
+    let fastestMs = Infinity; // of several rounds, since other programs can slow down a single one
+    for (let round = 0; round < 10 && fastestMs >= limitMs; round += 1) {
       const started = process.threadCpuUsage();
       expect(await verifyPassword(marks, stored)).toBe(false);
       await expect(hashPassword(marks)).rejects.toThrow(RangeError);
       const { user, system } = process.threadCpuUsage(started);
-      minMs = Math.min(minMs, (user + system) / 1_000);
+      fastestMs = Math.min(fastestMs, (user + system) / 1_000);
     }
-    expect(minMs).toBeLessThan(maxMs);
+    expect(fastestMs).toBeLessThan(limitMs);
   });
 
   it.each(['x', '🎸'])(
@@ -43,7 +43,7 @@ describe('passwords', () => {
       const stored = await hashPassword(longest);
       expect(await verifyPassword(longest, stored)).toBe(true);
       expect(await verifyPassword(`${longest}${sign}`, stored)).toBe(false);
-      // A longer one takes the time of an empty password, which is hashed in its place, but never matches.
+      // For the same duration, an empty password is hashed in place of a longer one, but it never matches.
       expect(await verifyPassword(`${longest}${sign}`, await hashPassword(''))).toBe(false);
     },
   );

@@ -7,11 +7,12 @@ import { type SmallApi, smallApi } from '../small-api.fixture.js';
 
 describe('the shutdown of an API', () => {
   let api: SmallApi;
-  const [checkStarted, checkEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const checkStarted = Promise.withResolvers<void>();
+  const checkReleased = Promise.withResolvers<void>();
   beforeAll(async () => {
     const postgres = () => {
       checkStarted.resolve();
-      return checkEnd.promise;
+      return checkReleased.promise;
     };
     api = await smallApi({ readiness: { postgres } });
   });
@@ -29,15 +30,15 @@ describe('the shutdown of an API', () => {
     });
     await checkStarted.promise;
     const ended = api.stop();
-    const rejected = () =>
+    const isUnreachable = () =>
       request(api.url)
         .get('/health/live')
         .then(
-          () => undefined,
+          () => false,
           () => true,
         );
-    await eventually(rejected);
-    checkEnd.resolve();
+    await eventually(isUnreachable);
+    checkReleased.resolve();
     const { statusCode } = (await running).resume();
     expect([200, 503]).toContain(statusCode); // 503 if the check took longer than its limit
     await ended;

@@ -3,7 +3,7 @@ import { makeKey } from '../../keys/make-key.js';
 import { LocalSigningKey } from './signing-key.js';
 
 describe('an ES256 signature', () => {
-  it('consists of two numbers of 32 bytes, even when one is shorter or has its highest bit set (RFC 7518 §3.4)', async () => {
+  it('has exactly 32 bytes for each of its two numbers, whether it needs 31 or has its highest bit set (RFC 7518 §3.4)', async () => {
     const jwk = await makeKey('ES256');
     const key = new LocalSigningKey(jwk);
     const publicKey = createPublicKey({ key: jwk, format: 'jwk' });

@@ -15,15 +15,16 @@ beforeAll(async () => {
   app = await App.register(server);
 });
 
-const confidential = async () => registerClient(server, { token_endpoint_auth_method: 'client_secret_post' });
+const registerConfidential = () =>
+  registerClient(server, { token_endpoint_auth_method: 'client_secret_post' });
 const send = (endpoint: string, form: Readonly<Record<string, string>>) =>
   server.fetch(`${server.url}/api/auth/oauth2/${endpoint}`, {
     method: 'POST',
     body: new URLSearchParams(form),
   });
 const expectAuthenticationFailure = async (endpoint: string, client_id: string, client_secret: string) => {
-  const grant = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' };
-  const response = await send(endpoint, { client_id, client_secret, ...grant });
+  const fields = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }; // for any endpoint
+  const response = await send(endpoint, { client_id, client_secret, ...fields });
   expect([response.status, await response.json()]).toEqual([
     401,
     expect.objectContaining({ error: 'invalid_client' }),
@@ -36,7 +37,7 @@ const recordsWritten = async () => {
 
 describe('failed client authentication', () => {
   it('is one audit record for each client and window, with a count over all endpoints', async () => {
-    const [one, other] = [await confidential(), await confidential()];
+    const [one, other] = [await registerConfidential(), await registerConfidential()];
     for (const endpoint of endpoints)
       for (const secret of ['wrong', 'also wrong'])
         await expectAuthenticationFailure(endpoint, one.client_id, secret);
@@ -44,7 +45,7 @@ describe('failed client authentication', () => {
     expect(await auditRecords(server, { event })).toEqual([]); // the window has not ended
     const writtenBefore = await recordsWritten();
     await endGuessWindows(server);
-    await endGuessWindows(server); // has nothing more to write
+    await endGuessWindows(server); // writes nothing: a record is written once
     for (const [{ client_id: clientId }, count] of [
       [one, 8], // four endpoints, two secrets
       [other, 1],
@@ -69,7 +70,7 @@ describe('failed client authentication', () => {
   });
 
   it('is not audited for a client that authenticates, even if its request is otherwise invalid', async () => {
-    const { client_id, client_secret = '' } = await confidential();
+    const { client_id, client_secret = '' } = await registerConfidential();
     expect(
       (await send('token', { client_id, client_secret, grant_type: 'refresh_token', refresh_token: 'x' }))
         .status,
@@ -83,7 +84,7 @@ describe('failed client authentication', () => {
 describe('a rejected introspection of a valid token', () => {
   it('is one audit record for all repetitions in a window, so that a loop cannot fill the log', async () => {
     const { tokens } = await app.signIn('openid offline_access');
-    const { client_id, client_secret = '' } = await confidential();
+    const { client_id, client_secret = '' } = await registerConfidential();
     const introspect = async (token: string) =>
       (await send('introspect', { client_id, client_secret, token })).json();
     for (let round = 0; round < 3; round += 1)

@@ -41,6 +41,15 @@ describe('delayDecision', () => {
     expect(seconds).toEqual([1, 2, 4, 8, 64, 90, 90, 90]);
   });
 
+  it('is free while failures and guesses in progress are below the allowed failures', () => {
+    expect(delayDecision(count({ failed: 8, trying: 1 }), quota)).toEqual({ kind: 'free' });
+  });
+
+  it('counts the delay from the last failure', () => {
+    const decision = delayDecision(count({ failed: 13, secondsSinceFailure: 5 }), quota);
+    expect(decision).toEqual({ kind: 'locked', waitSeconds: 3 }); // of eight seconds
+  });
+
   it('lets one guess at a time through once the delay is over', () => {
     const delayed = { failed: 12, secondsSinceFailure: 4 }; // after the delay of four seconds
     expect(delayDecision(count(delayed), quota)).toEqual({ kind: 'free' });
@@ -55,7 +64,7 @@ describe('delayDecision', () => {
 
 it('isStricter compares locks by their length, above a wait, above free', () => {
   const locked = (waitSeconds: number) => ({ kind: 'locked', waitSeconds }) as const;
-  const ascending = [{ kind: 'free' }, { kind: 'wait' }, locked(2), locked(7)] as const;
+  const ascending = [{ kind: 'free' }, { kind: 'wait' }, locked(1), locked(7)] as const;
   for (const [index, decision] of ascending.entries())
     for (const [otherIndex, other] of ascending.entries())
       expect(isStricter(decision, other)).toBe(index > otherIndex);
