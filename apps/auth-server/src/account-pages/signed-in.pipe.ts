@@ -43,7 +43,7 @@ export function accountPageOf(path: unknown): string {
   return page ?? '/account';
 }
 
-/** Finds the signed-in person by the browser's oidc-provider session. */
+/** Finds the person who is signed in, by the oidc-provider session of the browser. */
 @Injectable()
 export class SignedInPipe implements PipeTransform<ExecutionContext, Promise<SignedInRequest>> {
   constructor(

@@ -23,13 +23,13 @@ export async function setPassword(
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) throw new Error('This account was redacted and cannot be used again.');
     await tx.run(updatePassword, [id, hash]);
-    const ended = await endAccessOfUser(tx, id);
+    const revoked = await endAccessOfUser(tx, id);
     await auditOperator(tx, {
       event: 'password_changed',
       userId: id,
-      details: { tokens_ended: ended.length },
+      details: { tokens_ended: revoked.length },
     });
-    return { userId: id, revoked: ended };
+    return { userId: id, revoked };
   });
   await publishRevoked(revoked);
   return { user_id: userId, tokens_ended: revoked.length };

@@ -18,7 +18,7 @@ const accounts = `
     password_changed_at timestamptz NOT NULL DEFAULT now(),
     global_admin boolean NOT NULL DEFAULT false,
     disabled_at timestamptz,
-    -- When the personal data was erased (ops user redact).
+    -- When the personal data was redacted (ops user redact).
     redacted_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now()
   );
@@ -50,6 +50,7 @@ const signIn = `
   CREATE TABLE second_factors (
     user_id uuid PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
     secret_encrypted bytea NOT NULL,
+    -- Time step of the last accepted code: each code is accepted once (RFC 6238 §5.2).
     last_step bigint NOT NULL DEFAULT 0,
     wrong_codes integer NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -75,8 +76,9 @@ const signIn = `
   CREATE INDEX browser_sessions_user ON browser_sessions (user_id, signed_in_at);
   CREATE INDEX browser_sessions_expires ON browser_sessions (expires_at);
 
-  -- Guesses at passwords and codes (docs/adr/0029). UNLOGGED: a count matters for minutes, and a commit that
-  -- does not wait for the disk keeps a sign-in fast.
+  -- Guesses at passwords and codes (docs/adr/0029), and the counts of audit records that are not yet written
+  -- (locked_*). UNLOGGED: a count matters for minutes, and a commit that does not wait for the disk keeps a
+  -- sign-in fast.
   CREATE UNLOGGED TABLE guess_counts (
     subject text PRIMARY KEY,
     failed integer NOT NULL DEFAULT 0,
@@ -122,7 +124,7 @@ const tokens = `
   CREATE INDEX oidc_model_client ON oidc_model (client_id) WHERE model IN ('Grant', 'RegistrationAccessToken');
   CREATE INDEX oidc_model_account ON oidc_model (account_id) WHERE model IN ('Grant', 'Session');
   CREATE INDEX oidc_model_expires ON oidc_model (expires_at) WHERE expires_at IS NOT NULL;
-  -- The names of first-party clients are reserved.
+  -- Finds the first-party clients: no other client may register one of their names.
   CREATE INDEX oidc_model_first_party ON oidc_model (id)
     WHERE model = 'Client' AND payload ->> 'first_party' = 'true';
 
@@ -181,17 +183,18 @@ const auditLog = `
   CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
-  -- The first partition ends with this month (UTC), but not within a day. audit/audit-partitions.ts creates
-  -- the following months.
+  -- The first partition ends with the month (UTC) that tomorrow belongs to. audit/audit-partitions.ts creates
+  -- those of the following months.
   DO $$ BEGIN
     EXECUTE format('CREATE TABLE audit_log_earlier PARTITION OF audit_log FOR VALUES FROM (MINVALUE) TO (%L)',
       (date_trunc('month', now() AT TIME ZONE 'UTC' + interval '1 day') + interval '1 month') AT TIME ZONE 'UTC');
   END $$;
+  -- A statement that names the partition does not fire the statement trigger of audit_log.
   CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log_earlier
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 `;
 
-/** The schema before the first release (docs/adr/0037). */
+/** The schema of version 1.0.0, in one migration (docs/adr/0037). */
 export class Baseline implements MigrationInterface {
   readonly name = 'Baseline1795392000000';
 

@@ -23,9 +23,9 @@ const wellKnown: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the handler that receives every request before Express. It passes requests below the mount path and
- * requests for metadata to oidc-provider's endpoints, and all others to Express, with the issuer's host in
- * their headers. It rejects a URL with text that cannot be stored with 400.
+ * Returns the handler that receives every request before Express. Requests below the mount path and requests
+ * for metadata go to oidc-provider's endpoints, all others to Express. The issuer's host replaces the host in
+ * their headers. A URL with text that PostgreSQL cannot store gets 400.
  */
 export function oidcRawHandler(
   config: Pick<AuthServerSettings, 'AUTH_URL'>,

@@ -17,13 +17,13 @@ export async function deleteClient(
   const revoked = await database.transaction(async (tx) => {
     if ((await tx.row(lockClient, [clientId])) === undefined)
       throw new Error(`The client ${clientId} does not exist.`);
-    const ended = await deleteClientWithFamilies(tx, outbox, clientId);
+    const tokens = await deleteClientWithFamilies(tx, outbox, clientId);
     await auditOperator(tx, {
       event: 'client_deleted',
       clientId,
-      details: { tokens_ended: ended.length },
+      details: { tokens_ended: tokens.length },
     });
-    return ended;
+    return tokens;
   });
   await publishRevoked(revoked);
   return { client_id: clientId, deleted: true, tokens_ended: revoked.length };

@@ -3,14 +3,13 @@ import { setClientAuthentication } from '../../http/client-quotas.js';
 import type { RejectionAudit } from './rejection-audit.js';
 
 /**
- * Records whether a confidential client has authenticated, and audits failed authentication. Public clients
- * have no secret, so their id does not identify the sender.
+ * Records which confidential client has authenticated itself, for the quotas, and audits failed
+ * authentication. A public client has no secret, so anyone can send its id.
  */
 export function recordClientAuthentication(audit: RejectionAudit) {
   return async (ctx: KoaContextWithOIDC, next: () => Promise<unknown>): Promise<void> => {
     await next();
-    // The endpoints with client authentication (middleware.ts) accept only POST; oidc-provider responds to
-    // other methods with 404.
+    // oidc-provider authenticates clients only in a POST: other methods get 404.
     if (ctx.method !== 'POST') return;
     const client = ctx.oidc.entities.Client;
     if (isInvalidClient(ctx.body)) {

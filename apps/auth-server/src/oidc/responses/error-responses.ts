@@ -21,8 +21,9 @@ const oauthErrors: Readonly<Record<string, string>> = {
 export const noSuchPath = new NotFound('path or method');
 
 /**
- * Returns the response to an error before oidc-provider handles the request. On browser routes a malformed
- * URL, 413, 429 and 503 are pages; all else is RFC 6749 JSON, and the error envelope outside the mount path.
+ * Returns the response to an error that occurred before oidc-provider handled the request. A malformed URL,
+ * 413, 429 and 503 are pages on browser routes. Other errors there, and all errors below the mount path, are
+ * JSON of RFC 6749; errors at other paths have the error envelope.
  * @param path full path
  */
 export function errorResponseAt(path: string, error: unknown): RenderedResponse {
@@ -51,7 +52,7 @@ const headersForAnyOrigin = {
   'Access-Control-Expose-Headers': 'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id',
 };
 
-/** Returns one body with the members of RFC 6749 §5.2 and of the error envelope, for both kinds of client. */
+/** Returns a body with the members of RFC 6749 §5.2, for OAuth libraries, and those of the error envelope. */
 function oauthErrorResponse(error: unknown): RenderedResponse {
   const { status, headers, body } = toErrorResponse(error);
   return jsonResponse(
