@@ -3,12 +3,12 @@ import { relaxedAuthServerSettings, authServerSettings } from './config.js';
 const { SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting } = authServerSettings.shape;
 
 it('SECOND_FACTOR_FOR_GLOBAL_ADMINS is true by default, and false is reported as a relaxed setting', () => {
-  const relaxed = (value: string | undefined) =>
+  const findRelaxed = (value: string | undefined) =>
     relaxedAuthServerSettings({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: setting.parse(value) }).map(
       ({ setting: name }) => name,
     );
   expect(setting.parse(undefined)).toBe(true);
-  expect(relaxed(undefined)).toEqual([]);
-  expect(relaxed('true')).toEqual([]);
-  expect(relaxed('false')).toEqual(['SECOND_FACTOR_FOR_GLOBAL_ADMINS']);
+  expect(findRelaxed(undefined)).toEqual([]);
+  expect(findRelaxed('true')).toEqual([]);
+  expect(findRelaxed('false')).toEqual(['SECOND_FACTOR_FOR_GLOBAL_ADMINS']);
 });

@@ -10,7 +10,7 @@ describe('Cleanup', () => {
     const { promise: allDeleted, resolve } = Promise.withResolvers<void>();
     const batches = [1000, 1000, 3, 0];
     const sizes: number[] = [];
-    const failing = () => Promise.reject(new Error('down'));
+    const fail = () => Promise.reject(new Error('down'));
     const deleteBatch = (): Promise<number> => {
       const size = batches.shift() ?? 0;
       sizes.push(size);
@@ -19,7 +19,7 @@ describe('Cleanup', () => {
     };
     const cleanup = new Cleanup(
       [
-        { name: 'failing rows', intervalMs, deleteBatch: failing },
+        { name: 'failing rows', intervalMs, deleteBatch: fail },
         { name: 'old rows', intervalMs, deleteBatch },
       ],
       logger,

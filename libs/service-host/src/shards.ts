@@ -68,7 +68,7 @@ export class Shards extends BackgroundLoop {
     private readonly settings: ShardSettings = {},
   ) {
     const { first = Math.floor(Math.random() * shardCount) } = settings;
-    // Replicas prefer different shards, so that they rarely try to take the same one.
+    // Replicas prefer different shards, so that two rarely try to take the same shard.
     const preferred = [...allShards.slice(first), ...allShards.slice(0, first)];
     super({ name: 'shards', intervalMs, logger, round: () => this.renew(preferred) });
   }

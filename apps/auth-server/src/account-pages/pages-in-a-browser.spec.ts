@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => chromium.close());
 
-/** Types one value into each input, from the one that the page has focused, and presses Enter. */
+/** Types one value into each input, starting with the input that has the focus, and presses Enter. */
 async function fillByKeyboard(page: Page, values: readonly string[]): Promise<void> {
   await page.locator('input:focus').waitFor();
   for (const [index, value] of values.entries()) {

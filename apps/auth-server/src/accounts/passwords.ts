@@ -27,7 +27,7 @@ export async function hashPassword(password: string): Promise<string> {
   if (isTooLong(password)) throw new RangeError(`A password has at most ${maxPasswordLength} code points.`);
   const salt = randomBytes(saltBytes);
   const hash = await limitConcurrency(() => argon2id(password, salt, cost));
-  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
+  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${encodeWithoutPadding(salt)}$${encodeWithoutPadding(hash)}`;
 }
 
 /**
@@ -86,6 +86,6 @@ async function limitConcurrency<Result>(work: () => Promise<Result>): Promise<Re
   }
 }
 
-function unpadded(bytes: Buffer): string {
+function encodeWithoutPadding(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }

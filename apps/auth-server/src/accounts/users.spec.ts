@@ -52,7 +52,7 @@ describe('user create for an existing user', () => {
     organisation: 'org_harbour',
     role: 'member',
   } as const;
-  const stored = async () =>
+  const readStored = async () =>
     server.database.row<{ password_hash: string; changed: string; global_admin: boolean }>(
       testStatement(
         'SELECT password_hash, password_changed_at::text AS changed, global_admin FROM users WHERE email = $1',
@@ -73,11 +73,11 @@ describe('user create for an existing user', () => {
 
   it('keeps the stored hash of an equal password, and otherwise accepts only the new password', async () => {
     const created = await makeUser(server.database, existing);
-    const before = await stored();
+    const before = await readStored();
     expect(await makeUser(server.database, existing)).toEqual(created);
-    expect(await stored()).toEqual(before);
+    expect(await readStored()).toEqual(before);
     await makeUser(server.database, { ...existing, password: 'another good password' });
-    expect((await stored())?.changed).not.toBe(before?.changed);
+    expect((await readStored())?.changed).not.toBe(before?.changed);
     const app = await App.register(server);
     expect((await app.authorize('orders:read', { email: existing.email })).shown.status).toBe(401);
     await makeUser(server.database, existing);
@@ -100,11 +100,11 @@ describe('user create for an existing user', () => {
     ['another name', { name: 'Somebody Else' }],
   ] as const)('is rejected when its options have %s, and changes nothing', async (_, change) => {
     await makeUser(server.database, existing);
-    const before = await stored();
+    const before = await readStored();
     await expect(
       makeUser(server.database, { ...existing, password: 'another good password', ...change }),
     ).rejects.toThrow('A user with this e-mail address already exists.');
-    expect(await stored()).toEqual(before);
+    expect(await readStored()).toEqual(before);
   });
 
   it('is rejected for a global admin, unless its options have this role', async () => {

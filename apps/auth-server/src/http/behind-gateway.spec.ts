@@ -125,7 +125,7 @@ describe('redirects and URLs in responses', () => {
 });
 
 describe('the client address for quotas', () => {
-  it('is the one that the gateway saw, not one that the client sends', async () => {
+  it('is what the gateway saw, not what the client sends in X-Forwarded-For', async () => {
     await server.fetch(`${server.url}/api/auth/oauth2/token`, {
       method: 'POST',
       headers: { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' },

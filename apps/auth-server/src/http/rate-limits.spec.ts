@@ -91,11 +91,11 @@ describe('a burst (RFC 6585 §4)', () => {
 });
 
 describe('a confidential client', () => {
-  const confidential = async (method: string) => {
+  const registerConfidential = async (method: string) => {
     const newClient = await registerClient(server, { token_endpoint_auth_method: method });
     return { id: newClient.client_id, secret: String(newClient.client_secret) };
   };
-  type Confidential = Awaited<ReturnType<typeof confidential>>;
+  type Confidential = Awaited<ReturnType<typeof registerConfidential>>;
   const basic = ({ id, secret }: Confidential): RequestInit => ({
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${id}:${secret}`)}` },
@@ -123,8 +123,8 @@ describe('a confidential client', () => {
     'that has authenticated at %s by %s has its own quota, independent of its network',
     async (endpoint, method, init, accepted) => {
       await resetQuotas();
-      const one = await confidential(method);
-      const other = await confidential(method);
+      const one = await registerConfidential(method);
+      const other = await registerConfidential(method);
       expect([await send(endpoint, init(one)), await send(endpoint, init(other))]).toEqual([
         accepted,
         accepted,
@@ -141,17 +141,17 @@ describe('a confidential client', () => {
 
   it('counts for its network with a wrong secret, and before its secret was accepted for the first time', async () => {
     await resetQuotas();
-    const known = await confidential('client_secret_basic');
+    const known = await registerConfidential('client_secret_basic');
     expect(await send('token', basic(known))).toBe(400);
     await burst('/api/auth/oauth2/token', () => basic({ ...known, secret: 'wrong' }));
     expect(await send('token', basic({ ...known, secret: 'guess' }))).toBe(429);
-    expect(await send('token', basic(await confidential('client_secret_basic')))).toBe(429);
+    expect(await send('token', basic(await registerConfidential('client_secret_basic')))).toBe(429);
     expect(await send('token', basic(known))).toBe(400);
   });
 
   it('keeps its quota while others name it in a client attestation without its secret', async () => {
     await resetQuotas();
-    const victim = await confidential('client_secret_post');
+    const victim = await registerConfidential('client_secret_post');
     const attestation = `e30.${Buffer.from(JSON.stringify({ sub: victim.id })).toString('base64url')}.e30`;
     const attack = () => ({
       ...inForm({ ...victim, secret: '' }),

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 /** Percent-encoded: U+0000, invalid UTF-8, a lone surrogate. */
 const unstorable = ['%00', '%ff', '%ed%a0%80'];
-const oauth = (path: string, init?: RequestInit) =>
+const fetchOauth = (path: string, init?: RequestInit) =>
   server.fetch(`${server.url}/api/auth/oauth2/${path}`, init);
 
 const forms: readonly (readonly [string, readonly string[]])[] = [
@@ -31,7 +31,7 @@ describe('text that cannot be stored', () => {
     async (endpoint, name) => {
       for (const value of unstorable) {
         const others = name === 'client_id' ? '' : `client_id=${app.clientId}&`;
-        const response = await oauth(endpoint, {
+        const response = await fetchOauth(endpoint, {
           method: 'POST',
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
           body: `${others}${name}=a${value}b`,
@@ -46,7 +46,7 @@ describe('text that cannot be stored', () => {
     ['par', 'application/x-www-form-urlencoded; profile=json', 'state=%00'],
     ['register', 'Application/JSON', '{"client_name":"a\\u0000b"}'],
   ])('is rejected by POST %s with the content type %s', async (endpoint, type, body) => {
-    const response = await oauth(endpoint, { method: 'POST', headers: { 'content-type': type }, body });
+    const response = await fetchOauth(endpoint, { method: 'POST', headers: { 'content-type': type }, body });
     expect(response.status).toBe(400);
     expect(await json(response)).toMatchObject({
       error: 'invalid_request',
@@ -58,7 +58,7 @@ describe('text that cannot be stored', () => {
     for (const path of ['authorize', 'end-session']) {
       for (const value of unstorable) {
         const others = name === 'client_id' ? '' : `client_id=${app.clientId}&`;
-        const response = await oauth(`${path}?${others}${name}=${value}`, { redirect: 'manual' });
+        const response = await fetchOauth(`${path}?${others}${name}=${value}`, { redirect: 'manual' });
         expect([value, response.status]).toEqual([value, 400]);
         expect(response.headers.get('content-type')).toContain('text/html');
       }
@@ -84,13 +84,13 @@ describe('text that cannot be stored', () => {
     for (const credentials of ['a\0:b', 'a%00:b', `${app.clientId}:%00`, 'a%ff:b']) {
       const headers = { authorization: `Basic ${btoa(credentials)}` };
       for (const endpoint of ['token', 'introspect', 'revoke']) {
-        const response = await oauth(endpoint, { method: 'POST', headers, body });
+        const response = await fetchOauth(endpoint, { method: 'POST', headers, body });
         expect(response.status).toBe(400);
         expect((await json(response)).error).toBe('invalid_request');
       }
     }
     const assertion = `e30.${Buffer.from('{"sub":"a\\u0000"}').toString('base64url')}.x`;
-    const response = await oauth('token', {
+    const response = await fetchOauth('token', {
       method: 'POST',
       body: new URLSearchParams({
         grant_type: 'refresh_token',
@@ -105,7 +105,7 @@ describe('text that cannot be stored', () => {
   });
 
   // Without the gateway, which rejects some of these URLs itself.
-  const direct = (path: string, method = 'GET') => fetch(`${server.direct}${path}`, { method });
+  const fetchDirectly = (path: string, method = 'GET') => fetch(`${server.direct}${path}`, { method });
 
   it.each<[path: string, type: string]>([
     ['/interaction/%00', 'text/html'],
@@ -117,7 +117,7 @@ describe('text that cannot be stored', () => {
     ...unstorable.map((value): [string, string] => [`/account?done=${value}`, 'text/html']),
   ])('is rejected in the URL %s, in the error format of its path: %s', async (path, type) => {
     for (const method of ['GET', 'POST']) {
-      const response = await direct(path, method);
+      const response = await fetchDirectly(path, method);
       expect(response.status).toBe(400);
       expect(response.headers.get('content-type')).toContain(type);
       if (type === 'application/json') expect(await json(response)).toHaveProperty('error');
@@ -132,8 +132,8 @@ describe('text that cannot be stored', () => {
     ['/.well-known/openid-configuration/%ff', 404],
     ['/%ff', 404],
   ])('is an unknown id in the path %s if it is only invalid UTF-8: status %i', async (path, status) => {
-    expect((await direct(path)).status).toBe(status);
-    expect((await direct(path.replace('%ff', '%ed%a0%80'))).status).toBe(status);
+    expect((await fetchDirectly(path)).status).toBe(status);
+    expect((await fetchDirectly(path.replace('%ff', '%ed%a0%80'))).status).toBe(status);
   });
 
   it('is reported with the part of the URL that contains it', async () => {
@@ -142,7 +142,7 @@ describe('text that cannot be stored', () => {
       ['/none?a=%ff', 'query'],
       ['/api/auth/oauth2/register?a=%00', 'query'],
     ] as const)
-      expect(await json(await direct(path))).toMatchObject({
+      expect(await json(await fetchDirectly(path))).toMatchObject({
         details: [{ field, reason: 'malformed_encoding' }],
       });
   });

@@ -12,7 +12,7 @@ import { server } from '../test/server.js';
 startServerWithOperator();
 
 /** Reads the active private key, which an attacker has in this test. */
-async function leakedKey() {
+async function readActiveKey() {
   const { keys } = await new SigningKeys(server.database, server.secrets).load();
   const leaked = keys.find(({ jwk, state }) => jwk.alg === 'ES256' && state === 'active')?.jwk;
   if (leaked === undefined) throw new Error('There is no active key.');
@@ -30,7 +30,7 @@ it('the runbook’s steps after a leaked signing key end forged tokens, even cac
   const api = new TokenVerifier(settings, () => nowMs);
   const app = await App.register(server);
   const { tokens } = await app.signIn('openid offline_access');
-  const leaked = await leakedKey();
+  const leaked = await readActiveKey();
   const forged = await new SignJWT({ client_id: 'thief', scope: 'orders:create' })
     .setProtectedHeader({ alg: 'ES256', kid: leaked.kid, typ: 'at+jwt' })
     .setIssuer(issuer(server.config.AUTH_URL))

@@ -203,7 +203,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
       headers,
       body: new URLSearchParams(form),
     });
-  async function confidential(token_endpoint_auth_method: string) {
+  async function registerConfidential(token_endpoint_auth_method: string) {
     const registered = await registerClient(server, { token_endpoint_auth_method });
     const { client_id, client_secret: secret = '' } = registered;
     return {
@@ -221,7 +221,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
   it.each(['client_secret_basic', 'client_secret_post'])(
     'by %s needs the secret, which the header or the form may contain',
     async (method) => {
-      const { form, basic, secret } = await confidential(method);
+      const { form, basic, secret } = await registerConfidential(method);
       const byPost = (client_secret: string) => request({ ...form, client_secret });
       const byBasic = (client_secret: string) => request(form, basic(client_secret));
       for (const attempt of [request(form), byPost('wrong'), byPost('')]) {
@@ -238,7 +238,7 @@ describe('client authentication (RFC 6749 §2.3, §5.2)', () => {
   );
 
   it('is rejected when a request has two methods', async () => {
-    const { form, basic, secret } = await confidential('client_secret_basic');
+    const { form, basic, secret } = await registerConfidential('client_secret_basic');
     const response = await request({ ...form, client_secret: secret }, basic(secret));
     expect(response.status).toBe(400);
     expect((await json(response)).error).toBe('invalid_request');

@@ -13,8 +13,8 @@ describe('--password of an operator command', () => {
 
   it('is taken from the command line only with a loopback AUTH_URL, and is not in the error', async () => {
     expect(await readPassword(context(true), 'typed password')).toBe('typed password');
-    const rejected = async () => readPassword(context(false), 'typed password');
-    await expect(rejected()).rejects.toThrow('--password must be "-"');
-    await expect(rejected()).rejects.not.toThrow('typed password');
+    const read = async () => readPassword(context(false), 'typed password');
+    await expect(read()).rejects.toThrow('--password must be "-"');
+    await expect(read()).rejects.not.toThrow('typed password');
   });
 });

@@ -9,7 +9,7 @@ import { isActive, isDenied } from '../test/token-states.js';
 
 startServer();
 
-const signedIn = async (metadata: Readonly<Record<string, unknown>> = {}) => {
+const signIn = async (metadata: Readonly<Record<string, unknown>> = {}) => {
   const app = await App.register(server, metadata);
   const { tokens } = await app.signIn('openid offline_access orders:read');
   return { app, tokens, refreshToken: tokens.refresh_token ?? '' };
@@ -17,7 +17,7 @@ const signedIn = async (metadata: Readonly<Record<string, unknown>> = {}) => {
 
 describe('revocation (RFC 7009)', () => {
   it('ends only the revoked access token, at introspection, at UserInfo and on the deny list (§2.1)', async () => {
-    const { app, tokens, refreshToken } = await signedIn();
+    const { app, tokens, refreshToken } = await signIn();
     await client.tokenRevocation(app.configuration, tokens.access_token);
     expect(await isActive(app, tokens.access_token)).toBe(false);
     expect(await isDenied(tokens.access_token)).toBe(true);
@@ -46,7 +46,7 @@ describe('revocation (RFC 7009)', () => {
   });
 
   it('is published again within 25 s after Redis lost its data', async () => {
-    const { app, tokens } = await signedIn();
+    const { app, tokens } = await signIn();
     await client.tokenRevocation(app.configuration, tokens.access_token);
     const { client: redis } = server.redis;
     // The key is set at the end of each round that publishes all tokens, so no round is in progress then.
@@ -59,7 +59,7 @@ describe('revocation (RFC 7009)', () => {
   });
 
   it('ends the family of a revoked refresh token: every access token and the refresh token (§2.1)', async () => {
-    const { app, tokens, refreshToken } = await signedIn();
+    const { app, tokens, refreshToken } = await signIn();
     const next = await app.refresh(refreshToken);
     await client.tokenRevocation(app.configuration, next.refresh_token ?? '');
     for (const { access_token } of [tokens, next]) {
@@ -72,7 +72,7 @@ describe('revocation (RFC 7009)', () => {
   it.each(['access_token', 'refresh_token', 'nonsense'])(
     'finds both kinds of token with the hint %s (§2.1)',
     async (token_type_hint) => {
-      const { app, tokens, refreshToken } = await signedIn();
+      const { app, tokens, refreshToken } = await signIn();
       await client.tokenRevocation(app.configuration, tokens.access_token, { token_type_hint });
       expect(await isActive(app, tokens.access_token)).toBe(false);
       await client.tokenRevocation(app.configuration, refreshToken, { token_type_hint });
@@ -81,7 +81,7 @@ describe('revocation (RFC 7009)', () => {
   );
 
   it('responds with 200 to an unknown or already revoked token (§2.2)', async () => {
-    const { app, tokens } = await signedIn();
+    const { app, tokens } = await signIn();
     for (const token of [
       'garbage',
       'eyAiYWxnIjoiRVMyNTYifQ.e30.x', // a JWT whose header contains a space
@@ -95,7 +95,7 @@ describe('revocation (RFC 7009)', () => {
   });
 
   it('does nothing to the tokens of another client (§2.1)', async () => {
-    const { app, tokens, refreshToken } = await signedIn();
+    const { app, tokens, refreshToken } = await signIn();
     const otherClient = await App.register(server);
     for (const token of [tokens.access_token, refreshToken]) await otherClient.post('revoke', { token });
     expect(await isActive(app, tokens.access_token)).toBe(true);
@@ -103,7 +103,7 @@ describe('revocation (RFC 7009)', () => {
   });
 
   it('requires the secret of a confidential client', async () => {
-    const { app, tokens } = await signedIn({ token_endpoint_auth_method: 'client_secret_basic' });
+    const { app, tokens } = await signIn({ token_endpoint_auth_method: 'client_secret_basic' });
     expect((await app.post('revoke', { token: tokens.access_token })).status).toBe(401);
     expect(await isActive(app, tokens.access_token)).toBe(true);
     await client.tokenRevocation(app.configuration, tokens.access_token);
@@ -111,14 +111,14 @@ describe('revocation (RFC 7009)', () => {
   });
 
   it('responds with invalid_request without a token', async () => {
-    const { app } = await signedIn();
+    const { app } = await signIn();
     const response = await app.post('revoke', {});
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: 'invalid_request' });
   });
 
   it('is audited with the user, for a token and for a family', async () => {
-    const { app, tokens, refreshToken } = await signedIn();
+    const { app, tokens, refreshToken } = await signIn();
     await client.tokenRevocation(app.configuration, tokens.access_token);
     await client.tokenRevocation(app.configuration, refreshToken);
     const records = await auditRecords(server, { clientId: app.clientId });
@@ -131,7 +131,7 @@ describe('revocation (RFC 7009)', () => {
   });
 
   it('stays in effect when Redis loses it, and is published to Redis once more after a reconnection', async () => {
-    const { app, tokens } = await signedIn();
+    const { app, tokens } = await signIn();
     await client.tokenRevocation(app.configuration, tokens.access_token);
     await server.redis.client.del(`deny:${decodeJwt(tokens.access_token).jti}`);
     expect(await isActive(app, tokens.access_token)).toBe(false);

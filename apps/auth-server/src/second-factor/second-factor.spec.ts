@@ -113,17 +113,17 @@ describe('a second factor (RFC 6238)', () => {
     const browser = new FormBrowser(server);
     await submitPassword(server, email, browser);
     const dashboard = await App.dashboard(server);
-    const silentResponse = async () => {
+    const authorizeSilently = async () => {
       const { url } = await dashboard.request('openid', { prompt: 'none' });
       return (await browser.get(url)).url.searchParams;
     };
-    expect((await silentResponse()).get('code')).toEqual(expect.any(String));
+    expect((await authorizeSilently()).get('code')).toEqual(expect.any(String));
     await server.database.run(
       testStatement(`INSERT INTO second_factors (user_id, secret_encrypted, confirmed_at)
         SELECT id, '\\x00', now() FROM users WHERE email = $1`),
       [email],
     );
-    expect((await silentResponse()).get('error')).toBe('login_required');
+    expect((await authorizeSilently()).get('error')).toBe('login_required');
   });
 
   it('has a new secret each time its set-up is opened, and the earlier one is no longer accepted', async () => {

@@ -80,7 +80,7 @@ describe('prompt (OpenID Connect Core §3.1.2.1)', () => {
     expect(Date.now() / 1000 - Number(repeated.tokens.claims()?.auth_time)).toBeLessThan(60);
   });
 
-  it('login signs the first person out before another one gets a code', async () => {
+  it('login signs the first person out before another person gets a code', async () => {
     const { browser, shown, exchangeForm } = await app.authorize('openid');
     expect(shown.url.searchParams.has('code')).toBe(true);
     const { url } = await app.request('openid', { prompt: 'login' });

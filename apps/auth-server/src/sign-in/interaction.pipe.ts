@@ -73,7 +73,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
     const target = formActionSource(redirectUri);
     const appIdentity = identityDigest(identityOf(client.metadata()));
     const browser = browserRequest(request);
-    // The consent form is valid only while the client's identity is the one that its page showed.
+    // The consent form is valid only while the client has the identity that the page showed.
     const consentOwner = `${uid}:${appIdentity}`;
     if (request.method === 'POST')
       this.forms.verify(consentPath.test(request.path) ? consentOwner : uid, browser);

@@ -6,7 +6,7 @@ import { server, startServer } from '../test/server.js';
 const daySeconds = 24 * 3600;
 startServer();
 
-const signedIn = async (scope: string) => {
+const signIn = async (scope: string) => {
   const app = await App.register(server);
   const { tokens } = await app.signIn(scope);
   return { app, refreshToken: tokens.refresh_token ?? '', tokens };
@@ -14,7 +14,7 @@ const signedIn = async (scope: string) => {
 
 describe('a refresh (RFC 6749 §6)', () => {
   it('returns new tokens for the same person and client, with a new refresh token (RFC 9700 §4.14.2)', async () => {
-    const { app, tokens, refreshToken } = await signedIn('openid offline_access orders:read');
+    const { app, tokens, refreshToken } = await signIn('openid offline_access orders:read');
     const next = await app.refresh(refreshToken);
     expect(next.refresh_token).toEqual(expect.any(String));
     expect(next.refresh_token).not.toBe(refreshToken);
@@ -28,7 +28,7 @@ describe('a refresh (RFC 6749 §6)', () => {
   });
 
   it('can narrow the scope of one access token, and the next has the whole scope', async () => {
-    const { app, refreshToken } = await signedIn('offline_access orders:read webhooks:read');
+    const { app, refreshToken } = await signIn('offline_access orders:read webhooks:read');
     const narrow = await app.refresh(refreshToken, { scope: 'orders:read' });
     expect(narrow.scope).toBe('orders:read');
     expect(decodeJwt(narrow.access_token).scope).toBe('orders:read');
@@ -41,7 +41,7 @@ describe('a refresh (RFC 6749 §6)', () => {
   });
 
   it('never widens the scope, and the refresh token stays valid', async () => {
-    const { app, refreshToken } = await signedIn('offline_access orders:read');
+    const { app, refreshToken } = await signIn('offline_access orders:read');
     await expect(app.refresh(refreshToken, { scope: 'orders:read orders:create' })).rejects.toMatchObject({
       error: 'invalid_scope',
     });
@@ -49,14 +49,14 @@ describe('a refresh (RFC 6749 §6)', () => {
   });
 
   it('is rejected when another client requests it, and ends nothing (RFC 6749 §10.4)', async () => {
-    const { app, refreshToken } = await signedIn('offline_access orders:read');
+    const { app, refreshToken } = await signIn('offline_access orders:read');
     const thief = await App.register(server);
     await expect(thief.refresh(refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
     await expect(app.refresh(refreshToken)).resolves.toHaveProperty('access_token');
   });
 
   it('is rejected for an access token, a code, an ID token or nothing', async () => {
-    const { app, tokens } = await signedIn('openid offline_access orders:read');
+    const { app, tokens } = await signIn('openid offline_access orders:read');
     const { shown } = await app.authorize('openid offline_access');
     for (const other of [
       tokens.access_token,
@@ -72,7 +72,7 @@ describe('a refresh (RFC 6749 §6)', () => {
 
 describe('the lifetime of a refresh token (RFC 9700 §4.14.2)', () => {
   it('is 30 days, and restarts with each refresh', async () => {
-    const { app, refreshToken } = await signedIn('offline_access orders:read');
+    const { app, refreshToken } = await signIn('offline_access orders:read');
     const first = await refreshTokenSecondsLeft(server, app.clientId);
     expect(Math.abs(first - 30 * daySeconds)).toBeLessThan(60);
     await ageFamilies(server, app.clientId, 25 * daySeconds);
@@ -83,14 +83,14 @@ describe('the lifetime of a refresh token (RFC 9700 §4.14.2)', () => {
   });
 
   it('ends at the latest 90 days after the start of its family', async () => {
-    const { app, refreshToken } = await signedIn('offline_access orders:read');
+    const { app, refreshToken } = await signIn('offline_access orders:read');
     await ageFamilies(server, app.clientId, 85 * daySeconds);
     await app.refresh(refreshToken);
     expect(Math.abs((await refreshTokenSecondsLeft(server, app.clientId)) - 5 * daySeconds)).toBeLessThan(60);
   });
 
   it('makes a refresh fail with invalid_grant when it is over', async () => {
-    const { app, refreshToken } = await signedIn('offline_access orders:read');
+    const { app, refreshToken } = await signIn('offline_access orders:read');
     await expire(server, 'RefreshToken', app.clientId);
     await expect(app.refresh(refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
@@ -98,8 +98,8 @@ describe('the lifetime of a refresh token (RFC 9700 §4.14.2)', () => {
 
 describe('offline_access (OpenID Connect Core §11)', () => {
   it('is required and sufficient for a refresh token', async () => {
-    expect((await signedIn('offline_access orders:read')).refreshToken).not.toBe('');
-    expect((await signedIn('openid orders:read')).refreshToken).toBe('');
+    expect((await signIn('offline_access orders:read')).refreshToken).not.toBe('');
+    expect((await signIn('openid orders:read')).refreshToken).toBe('');
   });
 
   it('gives no refresh token to a client that did not register refresh_token', async () => {

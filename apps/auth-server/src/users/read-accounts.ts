@@ -42,7 +42,7 @@ export interface VisibleCreator {
 
 /**
  * SQL that selects a Person.
- * @param userId, creatorId SQL of the two UUIDs; without a creator the latter is NULL
+ * @param userId, creatorId SQL of the two UUIDs; `creatorId` is NULL without a creator
  */
 export const selectPersonSql = (userId: string, creatorId: string): string =>
   `SELECT users.id, users.email, users.email_verified, users.name, users.global_admin,

@@ -37,7 +37,7 @@ const work = () =>
     }),
     () => Promise.resolve('done'),
   );
-const dropped = async (reason: string): Promise<number> => {
+const countDropped = async (reason: string): Promise<number> => {
   const metric = await metrics.getSingleMetric('trace_spans_dropped_total')?.get();
   return metric?.values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
 };
@@ -92,25 +92,25 @@ describe('tracing', () => {
 
   it('drops and counts spans while the collector does not respond, and stops without it', async () => {
     const collector = await otlpCollector({ respond: () => undefined });
-    const [before, failed] = [await dropped('queue_full'), await dropped('export_failed')];
+    const [before, failed] = [await countDropped('queue_full'), await countDropped('export_failed')];
     const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, withoutResponse);
     for (let count = 0; count < spanCount; count += 1) expect(await work()).toBe('done');
     // One batch of 512 spans was sent, and 512 spans wait in the queue.
-    expect((await dropped('queue_full')) - before).toBe(spanCount - 2 * queueSize);
+    expect((await countDropped('queue_full')) - before).toBe(spanCount - 2 * queueSize);
     await tracing.stop();
     await collector.stop();
-    await eventually(async () => (await dropped('export_failed')) > failed);
+    await eventually(async () => (await countDropped('export_failed')) > failed);
   });
 
   it('drops and counts spans that the collector rejects, and logs that once', async () => {
     const lines: string[] = [];
     const logger = createLogger('test', 'warn', { write: (line) => lines.push(line) });
     const collector = await otlpCollector({ respond: (response) => response.writeHead(400).end() });
-    const before = await dropped('export_failed');
+    const before = await countDropped('export_failed');
     const tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, { logger });
     for (const count of [1, 2]) {
       await work();
-      await eventually(async () => (await dropped('export_failed')) >= before + count);
+      await eventually(async () => (await countDropped('export_failed')) >= before + count);
     }
     expect(lines).toHaveLength(1);
     await tracing.stop();

@@ -113,7 +113,7 @@ export function clusterFindings(unusableNodes: readonly string[], clusters: read
     ...findingAbout(
       clusters.length > 1 ? clusters : [],
       (list) => `RABBITMQ_URL names nodes of different clusters: ${list}.`,
-      'Name only nodes of one cluster: queues of another one are different queues.',
+      'Name only nodes of one cluster: queues of another cluster are different queues.',
     ),
   ];
 }

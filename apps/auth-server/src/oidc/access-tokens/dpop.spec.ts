@@ -39,7 +39,7 @@ async function proof(
 const tokenProofClaims = (changes: object = {}) => ({ htm: 'POST', htu: endpointUrl('token'), ...changes });
 const athOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 
-async function boundTokens(scope = 'openid offline_access') {
+async function requestBoundTokens(scope = 'openid offline_access') {
   const { exchangeForm } = await app.authorize(scope);
   const response = await app.post('token', exchangeForm, { dpop: await proof(tokenProofClaims()) });
   expect(response.status).toBe(200);
@@ -55,7 +55,7 @@ const userInfo = (token: string, dpop: string, scheme = 'DPoP') =>
 
 describe('a key-bound access token (RFC 9449)', () => {
   it('names the thumbprint of its key, and is of type DPoP (§5, §6.1)', async () => {
-    const tokens = await boundTokens();
+    const tokens = await requestBoundTokens();
     expect(tokens.token_type).toBe('DPoP');
     expect(decodeJwt(tokens.access_token).cnf).toEqual({
       jkt: await calculateJwkThumbprint(await exportJWK(keys.publicKey)),
@@ -83,7 +83,7 @@ describe('a key-bound access token (RFC 9449)', () => {
   });
 
   it('is not accepted as a bearer token (§7.2)', async () => {
-    const { access_token } = await boundTokens();
+    const { access_token } = await requestBoundTokens();
     const ath = athOf(access_token);
     const response = await userInfo(
       access_token,
@@ -94,7 +94,7 @@ describe('a key-bound access token (RFC 9449)', () => {
   });
 
   it('is shown as key-bound by introspection (§6.2)', async () => {
-    const { access_token } = await boundTokens();
+    const { access_token } = await requestBoundTokens();
     expect(await client.tokenIntrospection(app.configuration, access_token)).toMatchObject({
       active: true,
       token_type: 'DPoP',
@@ -106,7 +106,7 @@ describe('a key-bound access token (RFC 9449)', () => {
 describe('a proof at UserInfo (RFC 9449 §4.3, §7.1)', () => {
   let token = '';
   beforeAll(async () => {
-    token = (await boundTokens()).access_token;
+    token = (await requestBoundTokens()).access_token;
   });
   const userInfoProofClaims = (changes: object = {}) => ({
     htm: 'GET',
@@ -192,7 +192,7 @@ describe('a proof at the token endpoint (RFC 9449 §5)', () => {
   });
 
   it('is required, by the same key, at a refresh of a public client', async () => {
-    const { refresh_token } = await boundTokens();
+    const { refresh_token } = await requestBoundTokens();
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
     const foreign = await refresh(refresh_token, await proof(tokenProofClaims(), { by: otherKeys }));
     expect([foreign.status, foreign.body.error]).toEqual([400, 'invalid_grant']);

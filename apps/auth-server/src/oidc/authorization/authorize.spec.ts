@@ -114,7 +114,7 @@ describe('an invalid authorization request', () => {
     if (name === 'redirect_uri' || name === 'client_id') expect(shown.url.origin).toBe(server.url);
   });
 
-  const deletedClient = async () => {
+  const registerAndDeleteClient = async () => {
     const newClient = await registerClient(server);
     await manageClient(server, 'DELETE', newClient);
     return newClient.client_id;
@@ -122,7 +122,7 @@ describe('an invalid authorization request', () => {
   it.each([
     ['unknown', () => 'nobody'],
     ['missing', () => undefined],
-    ['deleted', deletedClient],
+    ['deleted', registerAndDeleteClient],
   ])('of a client that is %s gets an error page, not a redirect', async (_, clientId) => {
     const shown = await authorize({ client_id: await clientId() });
     expect(shown.url.origin).toBe(server.url);

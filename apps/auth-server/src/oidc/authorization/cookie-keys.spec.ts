@@ -13,7 +13,7 @@ const steps = [
   { before: [older, newer], after: [newer, older] },
   { before: [newer, older], after: [newer] },
 ];
-/** The replica that issues a value, and the one that reads it. */
+/** COOKIE_KEYS of the replica that issues a value, and of the replica that reads it. */
 const replicas = steps.flatMap(({ before, after }) => [
   { issuer: before, reader: after },
   { issuer: after, reader: before },

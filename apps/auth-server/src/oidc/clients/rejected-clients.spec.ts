@@ -90,11 +90,11 @@ describe('a rejected introspection of a valid token', () => {
     for (let round = 0; round < 3; round += 1)
       for (const token of [tokens.access_token, tokens.refresh_token ?? ''])
         expect(await introspect(token)).toEqual({ active: false });
-    const recorded = () => auditRecords(server, { event: 'introspection_rejected', clientId: client_id });
-    expect(await recorded()).toEqual([]);
+    const readRecords = () => auditRecords(server, { event: 'introspection_rejected', clientId: client_id });
+    expect(await readRecords()).toEqual([]);
     await endGuessWindows(server);
     // Three rounds with two tokens. The details are those of the last request.
-    expect(await recorded()).toEqual([
+    expect(await readRecords()).toEqual([
       {
         event: 'introspection_rejected',
         email: null,

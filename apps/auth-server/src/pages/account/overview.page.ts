@@ -31,9 +31,9 @@ export function overviewPage(account: AccountContext, view: OverviewView, notice
                 <dd>${view.creators.join(', ')}</dd>`
         }
         <dt>Connected apps</dt>
-        <dd><a href="/account/apps">${counted(view.appCount, 'app', 'apps')}</a></dd>
+        <dd><a href="/account/apps">${formatCount(view.appCount, 'app', 'apps')}</a></dd>
         <dt>Signed in</dt>
-        <dd><a href="/account/browsers">in ${counted(view.browserCount, 'browser', 'browsers')}</a></dd>
+        <dd><a href="/account/browsers">in ${formatCount(view.browserCount, 'browser', 'browsers')}</a></dd>
         <dt>Second factor</dt>
         <dd><a href="/account/security">${view.hasSecondFactor ? 'on' : 'off'}</a></dd>
       </dl>
@@ -57,6 +57,6 @@ export function overviewPage(account: AccountContext, view: OverviewView, notice
   });
 }
 
-function counted(count: number, one: string, many: string): string {
+function formatCount(count: number, one: string, many: string): string {
   return `${count === 0 ? 'no' : String(count)} ${count === 1 ? one : many}`;
 }

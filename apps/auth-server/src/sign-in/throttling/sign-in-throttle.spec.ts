@@ -78,9 +78,9 @@ describe('an account that is attacked from one network', () => {
 
   it('counts nothing for a guess that could not be checked', async () => {
     const target = signInGuess(randomUUID(), randomAddress());
-    const failing = () => Promise.reject(new Error('PostgreSQL is unavailable.'));
+    const fail = () => Promise.reject(new Error('PostgreSQL is unavailable.'));
     for (let count = 0; count <= maxFailures; count += 1)
-      await expect(guess(target, failing)).rejects.toThrow('unavailable');
+      await expect(guess(target, fail)).rejects.toThrow('unavailable');
     expect((await guess(target, correct)).kind).toBe('correct');
   });
 
