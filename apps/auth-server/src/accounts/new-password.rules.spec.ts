@@ -11,6 +11,8 @@ describe('a new password (NIST SP 800-63B-4 §3.1.1.2)', () => {
     ['12 characters, one of them not in ASCII', 'zwölfZeichen'],
     ['words, one of them the beginning of the e-mail address', 'olivia met three foxes'],
     ['12 characters of two code units each', '𝒑𝒂𝒔𝒔𝒘𝒐𝒓𝒕𝒔𝒂𝒕𝒛'],
+    ['1024 characters of two code units each', `${'𝒑𝒂𝒔𝒔𝒘𝒐𝒓'.repeat(146)}𝒕𝒛`],
+    ['a common password with a sign in it', 'Admin-istrator'],
   ])('may be %s: %j', async (_, chosen) => {
     expect(newPasswordProblem(chosen, email, await commonPasswords())).toBeUndefined();
   });
@@ -33,10 +35,17 @@ describe('a new password (NIST SP 800-63B-4 §3.1.1.2)', () => {
     ['the e-mail address', email, 'e-mail'],
     ['the local part of the e-mail address with capital letters', 'Oliviana.Willemsen', 'e-mail'],
     ['the domain of the e-mail address', 'indie-music.example', 'e-mail'],
+    ['a label of the domain with digits after it', 'indie-music2026', 'e-mail'],
     ['a name in the e-mail address with digits and a sign after it', 'Willemsen2026!', 'e-mail'],
     ['a repeated name in the e-mail address', 'olivianaoliviana', 'e-mail'],
   ])('must not be %s', async (_, chosen, problem) => {
     expect(newPasswordProblem(chosen, email, await commonPasswords())).toContain(problem);
+  });
+
+  it('must not be the e-mail address in other case, or its repeated local part of the maximum length', () => {
+    const local = 'Oliviana'.padEnd(64, 'xyz');
+    expect(newPasswordProblem(local.toLowerCase(), `${local}@a.example`, new Set())).toContain('e-mail');
+    expect(newPasswordProblem(local.repeat(2), `${local}@a.example`, new Set())).toContain('e-mail');
   });
 
   it('is validated in linear time, if only the last character of the maximum length differs from a repetition', async () => {

@@ -6,6 +6,7 @@ describe('the part of a URL below the mount path', () => {
     ['/api/auth', '/'],
     ['/api/auth?x=/y', '/?x=/y'],
     ['/api/authors', undefined],
+    ['/store/v1/orders', undefined],
     ['/store/api/auth/jwks', undefined],
   ])('of %s is %s', (url, expected) => {
     expect(belowMount(url)).toBe(expected);
@@ -48,6 +49,7 @@ describe('the metrics route of a path', () => {
     ['/.well-known/openid-configuration', '/api/auth/.well-known/openid-configuration'],
     ['/jwks', '/api/auth/jwks'],
     ['/oauth2/tokens', 'none'],
+    ['/other/oauth2/token', 'none'],
     ['/.well-known/what-somebody-made-up', 'none'],
   ])('of %s is %s', (path, route) => {
     expect(routeOf(path)).toBe(route);

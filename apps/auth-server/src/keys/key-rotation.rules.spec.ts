@@ -21,6 +21,12 @@ describe('the scheduled rotation of signing keys', () => {
   it('is not due while an API may not have read the next key', () => {
     expect(isRotationDue(keys({ nextForMs: minPublishedMs - 1 }), 90, now)).toBe(false);
     expect(isRotationDue(keys({ nextForMs: minPublishedMs }), 90, now)).toBe(true);
+    const newKey: KeyTimes = { state: 'next', created_at: now, activated_at: null };
+    expect(isRotationDue([...keys({ nextForMs: dayMs }), newKey], 90, now)).toBe(false);
+  });
+
+  it('may be due every day', () => {
+    expect(isRotationDue(keys({ activeForMs: dayMs, nextForMs: dayMs }), 1, now)).toBe(true);
   });
 
   it('is not due without a next key', () => {
@@ -39,4 +45,5 @@ it('a manual rotation waits until the next key is a second old, and never longer
   expect(propagationWaitMs(keys({ nextForMs: 400 }), now)).toBe(600);
   expect(propagationWaitMs(keys({ nextForMs: -60_000 }), now)).toBe(1000); // this clock is a minute slow
   expect(propagationWaitMs([], now)).toBe(0);
+  expect(propagationWaitMs([{ state: 'active', created_at: now, activated_at: now }], now)).toBe(0);
 });

@@ -3,7 +3,10 @@ import {
   displayableName,
   redirectUriProblem,
   registrationProblem,
+  sizeProblem,
 } from './client-registration.rules.js';
+
+const uriOfLength = (length: number) => 'https://app.example/'.padEnd(length, 'x');
 
 describe('a redirect URI', () => {
   it.each([
@@ -14,6 +17,7 @@ describe('a redirect URI', () => {
     'http://[::1]:8080/callback',
     'http://localhost:3000/',
     'com.example.app:/callback',
+    uriOfLength(2048),
   ])('may be %s', (uri) => {
     expect(redirectUriProblem(uri)).toBeUndefined();
   });
@@ -32,7 +36,7 @@ describe('a redirect URI', () => {
     'https://app.example/#x',
     'https://app.example/#',
     'https://app.example/a b',
-    `https://app.example/${'x'.repeat(2048)}`,
+    uriOfLength(2049),
     'https://app.example\\@evil.example/',
     'javascript:alert(1)',
     'data:text/html,x',
@@ -45,11 +49,79 @@ describe('a redirect URI', () => {
     '//app.example/',
     'https:/app.example/',
     'https:app.example/',
+    'http:/127.0.0.1/callback',
     'HTTPS://app.example/',
     'Com.Example.App:/callback',
     '',
   ])('may not be %s', (uri) => {
     expect(redirectUriProblem(uri)).toEqual(expect.any(String));
+  });
+});
+
+describe('a client that registers itself (RFC 7591)', () => {
+  const redirect_uris = ['https://app.example/'];
+  const problemOf = (metadata: Readonly<Record<string, unknown>>) => {
+    const { member, reason } = registrationProblem({ redirect_uris, ...metadata }) ?? {};
+    return member && `${member} ${reason}`;
+  };
+
+  it.each([
+    ['no name', {}],
+    ['both grant types', { grant_types: ['authorization_code', 'refresh_token'] }],
+    ['ten redirect URIs', { redirect_uris: Array(10).fill('https://app.example/') }],
+  ])('may have %s', (_, metadata) => {
+    expect(problemOf(metadata)).toBeUndefined();
+  });
+
+  it.each(['first_party', 'resource_server', 'verified', 'jwks', 'jwks_uri', 'sector_identifier_uri'])(
+    'may not have %s',
+    (member) => {
+      expect(problemOf({ [member]: 'x' })).toBe(`${member} cannot be registered`);
+    },
+  );
+
+  it.each([
+    [{ client_name: 7 }, 'client_name must be a string'],
+    [{ grant_types: ['implicit'] }, 'grant_types can only contain authorization_code and refresh_token'],
+    [
+      { grant_types: ['refresh_token', 7] },
+      'grant_types can only contain authorization_code and refresh_token',
+    ],
+    [{ redirect_uris: undefined }, 'redirect_uris must contain at least one URI'],
+    [{ redirect_uris: [] }, 'redirect_uris must contain at least one URI'],
+    [{ redirect_uris: 'https://app.example/' }, 'redirect_uris must be an array'],
+    [
+      { redirect_uris: Array(11).fill('https://app.example/') },
+      'redirect_uris must have at most 10 elements',
+    ],
+    [{ redirect_uris: [7] }, 'redirect_uris must only contain strings'],
+    [{ redirect_uris: [uriOfLength(2049)] }, 'redirect_uris must be at most 2048 characters each'],
+    [{ redirect_uris: ['a b'] }, 'redirect_uris must not contain spaces, backslashes or wildcards'],
+    [{ redirect_uris: ['/callback'] }, 'redirect_uris must only contain valid URIs'],
+    [
+      { redirect_uris: ['https://a,b/'] },
+      'redirect_uris must have a host of letters, digits, dots and hyphens',
+    ],
+    [{ redirect_uris: ['https://app.example/#x'] }, 'redirect_uris must not contain fragments'],
+    [{ redirect_uris: ['https://a@app.example/'] }, 'redirect_uris must not contain user information'],
+    [
+      { redirect_uris: ['app:/callback'] },
+      'redirect_uris must use https, a loopback address or a reverse-domain scheme',
+    ],
+    [
+      { post_logout_redirect_uris: ['http://app.example/'] },
+      'post_logout_redirect_uris must use https, except on loopback addresses',
+    ],
+  ])('may not have the metadata %j', (metadata, problem) => {
+    expect(problemOf(metadata)).toBe(problem);
+  });
+
+  it('may send 24576 characters with 100 members and elements at all levels, and no more', () => {
+    const withoutText = JSON.stringify({ text: '' }).length;
+    expect(sizeProblem({ text: 'x'.repeat(24_576 - withoutText) })).toBeUndefined();
+    expect(sizeProblem({ text: 'x'.repeat(24_577 - withoutText) })?.reason).toContain('24576 characters');
+    expect(sizeProblem({ list: Array(99).fill(null) })).toBeUndefined();
+    expect(sizeProblem({ list: Array(100).fill('x') })?.reason).toContain('100 members');
   });
 });
 
@@ -78,6 +150,7 @@ it('classifies a client as native when a redirect URI is not https', () => {
   expect(applicationType(['https://app.example/', 'http://127.0.0.1/'])).toBe('native');
 });
 
-it('removes invisible and bidirectional marks from a client name', () => {
+it('normalises a client name, and removes invisible and bidirectional marks from it', () => {
+  expect(displayableName('cafe\u0301')).toBe('caf\u00e9');
   expect(displayableName('\u200bBank\u202eknaB\u3164\u2028 ')).toBe('BankknaB');
 });

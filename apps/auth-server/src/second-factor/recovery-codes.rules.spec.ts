@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { formatRecoveryCode, normalizeRecoveryCode, recoveryCodeHash } from './recovery-codes.rules.js';
 
 it('accepts a recovery code in lower case, with or without its hyphen, and with O, I and L for digits', () => {
-  const code = formatRecoveryCode(randomBytes(16));
+  const code = formatRecoveryCode(randomBytes(10));
   expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/);
   for (const typed of [code, code.toLowerCase(), code.replace('-', ''), ` ${code.replace('-', ' ')} `])
     expect(normalizeRecoveryCode(typed)).toBe(code);

@@ -11,7 +11,8 @@ describe('a time-based code (RFC 6238)', () => {
     [20000000000, '353130', 666666666],
   ])('at second %i is %s, of step %i', (second, code, step) => {
     expect(findTimeStep(secret, code, second * 1000)).toBe(step);
-    expect(findTimeStep(secret, `${code.slice(0, 3)} ${code.slice(3)}`, second * 1000)).toBe(step);
+    const spaced = code.replaceAll(/(..)/g, '$1 ');
+    expect(findTimeStep(secret, spaced, second * 1000)).toBe(step);
   });
 
   it('is valid one step early or late, and no further', () => {

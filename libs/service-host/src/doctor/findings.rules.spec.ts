@@ -14,6 +14,7 @@ describe('the doctor', () => {
     ['3.9.13', [3, 10], 1],
     ['4.1.2', [3, 10], 0],
     ['2.12', [3, 10], 1],
+    ['3', [3, 1], 1],
   ])('compares the version %s with the minimum %j, and has %i findings', (version, min, count) => {
     expect(versionFindings('The store', version, min)).toHaveLength(count);
   });
@@ -55,6 +56,7 @@ describe('the doctor', () => {
       sentinelFindings(replies).map(({ problem }) => problem);
     expect(problems()).toEqual([]);
     expect(problems(one, two, three)).toEqual([]);
+    expect(problems(one)).toEqual([expect.stringContaining('too few Sentinels: 1')]);
     expect(problems(one, two)).toEqual([expect.stringContaining('too few Sentinels: 2')]);
     expect(problems(one, two, reply('c:1', 'q:1'))).toEqual([expect.stringContaining('p:1, q:1')]);
     expect(problems(one, two, reply('c:1'))).toEqual([

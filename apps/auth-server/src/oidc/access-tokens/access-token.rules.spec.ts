@@ -18,7 +18,7 @@ describe('the claims of an access token', () => {
   });
 
   it('name no organisation for a global admin', () => {
-    expect(organisationClaims({ ...member, global_admin: true }, undefined)).toEqual({
+    expect(organisationClaims({ ...member, global_admin: true }, undefined)).toStrictEqual({
       org_role: 'global_admin',
     });
   });

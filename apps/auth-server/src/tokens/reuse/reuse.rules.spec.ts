@@ -10,7 +10,10 @@ describe('computeArrival: the sender decided on a request', () => {
     ['when it arrived, if the connection is younger than the resolution of the clocks', '0.001', 1_000],
     ['when it arrived, if the connection was open for more than a second', '1.001', 1_000],
     ['when it arrived, if the connection served an earlier request', undefined, 1_000],
-    ['when it arrived, if the connection age is malformed', '1e1', 1_000],
+    ['when its connection was opened, if that was a second ago', '1.000', 2],
+    ['when it arrived, if the connection age has an exponent', '1e-1', 1_000],
+    ['when it arrived, if the connection age begins with a space', ' 0.032', 1_000],
+    ['when it arrived, if the connection age has more than three decimals', '0.0321', 1_000],
     ['when it arrived, if the connection age is negative', '-1', 1_000],
   ])('%s', (_, age, decidedAtMs) => {
     expect(computeArrival(1_000, age)).toEqual({ arrivedAtMs: 1_000, decidedAtMs });
