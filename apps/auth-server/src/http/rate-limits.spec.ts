@@ -195,6 +195,7 @@ describe('a client within its limits', () => {
 it.each(['/oauth2/Token', '/oauth2/token/', '/OAUTH2/token', '/oauth2/REGISTER', '/oauth2/%74oken'])(
   'only one spelling of a path exists, so %s cannot bypass a quota',
   async (path) => {
+    await resetQuotas();
     const response = await server.fetch(`${server.url}/api/auth${path}`, { method: 'POST' });
     expect(response.status).toBe(404);
   },

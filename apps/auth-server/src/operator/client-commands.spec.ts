@@ -1,4 +1,5 @@
 import { FormBrowser } from '@fulfilment/testing/form-browser';
+import { randomUUID } from 'node:crypto';
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
@@ -66,21 +67,21 @@ describe('client commands', () => {
 });
 
 describe('client create', () => {
-  const warehouse = {
+  const newWarehouse = () => ({
     name: 'Warehouse',
-    id: 'warehouse',
+    id: randomUUID(),
     'redirect-uri': [thirdPartyRedirect],
     confidential: true,
-  };
-  const countRegistrations = async () =>
-    (await auditRecordsOf({ client: warehouse.id })).filter(({ event }) => event === 'client_registered')
-      .length;
+  });
+  const countRegistrations = async (client: string) =>
+    (await auditRecordsOf({ client })).filter(({ event }) => event === 'client_registered').length;
 
   it('changes nothing when it is repeated with the same options, and prints no secret', async () => {
+    const warehouse = newWarehouse();
     const first = await runCommand('client create', warehouse);
     expect(first).toEqual({ client_id: warehouse.id, client_secret: expect.any(String) });
     expect(await runCommand('client create', warehouse)).toEqual({ client_id: warehouse.id });
-    expect(await countRegistrations()).toBe(1);
+    expect(await countRegistrations(warehouse.id)).toBe(1);
     const app = await App.ofClient(server, first);
     await expect(app.signIn('openid')).resolves.toHaveProperty('tokens');
   });
@@ -93,12 +94,13 @@ describe('client create', () => {
     ['--resource-server', { 'resource-server': true }],
     ['no --confidential', { confidential: false }],
   ])('is rejected with an existing id and %s, and the client stays unchanged', async (_, other) => {
+    const warehouse = newWarehouse();
     await runCommand('client create', warehouse);
     await expect(runCommand('client create', { ...warehouse, ...other })).rejects.toThrow(
-      'The client warehouse already exists with different values.',
+      `The client ${warehouse.id} already exists with different values.`,
     );
     expect(await runCommand('client create', warehouse)).toEqual({ client_id: warehouse.id });
-    expect(await countRegistrations()).toBe(1);
+    expect(await countRegistrations(warehouse.id)).toBe(1);
   });
 
   it('accepts a private-use scheme without a slash (RFC 8252 §7.1)', async () => {
