@@ -12,10 +12,10 @@ import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.j
 import { numericDate } from '../oidc/lifetimes.rules.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
-import { endSessionsOfUser } from '../sessions/end-sessions.js';
+import { endOtherFirstPartyAccess } from '../sessions/end-sessions.js';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import { DeviceCookies } from '../sign-in/device-cookies.js';
-import { endOfflineFirstPartyFamilies, endThirdPartyFamilies } from '../tokens/families.js';
+import { endThirdPartyFamilies } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
@@ -54,9 +54,11 @@ export class ChangePassword {
       await tx.run(deleteUnconfirmedSecondFactor, [person.id]);
       const details = { apps_disconnected: disconnectApps };
       await insertAudit(tx, { event: 'password_changed', userId: person.id, details }, signedIn.origin);
-      if (!disconnectApps) return endOtherAccess(tx, signedIn);
+      const endOtherAccess = () => endOtherFirstPartyAccess(tx, person.id, signedIn.sessionUid);
+      if (!disconnectApps) return endOtherAccess();
+      // Everything ends in the callback, since the clients must be locked before any token family.
       return disconnectAndPublish(tx, this.outbox, { userId: person.id }, async () => [
-        ...(await endOtherAccess(tx, signedIn)),
+        ...(await endOtherAccess()),
         ...(await endThirdPartyAccess(tx, person.id)),
       ]);
     });
@@ -80,17 +82,6 @@ async function newPasswordProblemText({ person, field }: SignedInRequest): Promi
   return chosen === field('current_password')
     ? 'The new password is the same as your current password.'
     : undefined;
-}
-
-/** Ends the other sessions of the person, and the first-party families that outlive sessions. */
-async function endOtherAccess(
-  tx: Transaction,
-  { person, sessionUid }: SignedInRequest,
-): Promise<RevokedToken[]> {
-  return [
-    ...(await endSessionsOfUser(tx, person.id, sessionUid)),
-    ...(await endOfflineFirstPartyFamilies(tx, person.id)),
-  ];
 }
 
 async function endThirdPartyAccess(tx: Transaction, userId: string): Promise<RevokedToken[]> {

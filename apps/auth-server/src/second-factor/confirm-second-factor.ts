@@ -1,6 +1,5 @@
 import { type AuditEntry, insertAudit, type Origin } from '../audit/audit-log.js';
-import { endSessionsOfUser } from '../sessions/end-sessions.js';
-import { endOfflineFirstPartyFamilies } from '../tokens/families.js';
+import { endOtherFirstPartyAccess } from '../sessions/end-sessions.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { type CheckResult, nothingToVerify } from './check-result.js';
 import type { SecondFactors } from './second-factors.js';
@@ -30,10 +29,7 @@ export async function confirmSecondFactor(
     codes = await factors.confirmSetup(tx, userId, code);
     if (codes === undefined || codes === nothingToVerify) return [];
     await insertAudit(tx, entry, origin);
-    return [
-      ...(await endSessionsOfUser(tx, userId, sessionUid)),
-      ...(await endOfflineFirstPartyFamilies(tx, userId)),
-    ];
+    return endOtherFirstPartyAccess(tx, userId, sessionUid);
   });
   return codes;
 }

@@ -1,6 +1,10 @@
 import { statement, type Transaction } from '@fulfilment/database';
 import type { RevokedToken } from '../revocation/deny-list.js';
-import { endFamiliesOfSessions, endFamiliesOfUser } from '../tokens/families.js';
+import {
+  endFamiliesOfSessions,
+  endFamiliesOfSessionsAndOffline,
+  endFamiliesOfUser,
+} from '../tokens/families.js';
 
 const listSessionUids = statement(
   'sessions.of-user',
@@ -44,24 +48,42 @@ export async function endSessionsOfUser(
   return endSessions(tx, userId, await uidsOfUser(tx, userId, exceptUid));
 }
 
+/**
+ * Signs out all other browsers of the user, and ends the first-party families with `offline_access`.
+ * @param sessionUid session that stays
+ */
+export async function endOtherFirstPartyAccess(
+  tx: Transaction,
+  userId: string,
+  sessionUid: string | undefined,
+): Promise<RevokedToken[]> {
+  const uids = await uidsOfUser(tx, userId, sessionUid);
+  return endSessionsAnd(tx, userId, uids, () => endFamiliesOfSessionsAndOffline(tx, userId, uids));
+}
+
 /** Ends all access of a person: browser sessions and token families, `offline_access` included. */
 export async function endAccessOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  const uids = await uidsOfUser(tx, userId);
-  await tx.run(markEnded, [uids, userId]);
-  // Includes the families of the sessions, so that all families are locked in one order.
-  const revoked = await endFamiliesOfUser(tx, userId);
-  await tx.run(deleteSessions, [uids]);
-  return revoked;
+  return endSessionsAnd(tx, userId, await uidsOfUser(tx, userId), () => endFamiliesOfUser(tx, userId));
 }
 
 /** Ends sessions with the token families that depend on them; families with `offline_access` stay. */
-export async function endSessions(
+export function endSessions(
   tx: Transaction,
   userId: string,
   uids: readonly string[],
 ): Promise<RevokedToken[]> {
+  return endSessionsAnd(tx, userId, uids, () => endFamiliesOfSessions(tx, uids));
+}
+
+/** @param endFamilies ends all families in one statement, since their Grants are locked in one order */
+async function endSessionsAnd(
+  tx: Transaction,
+  userId: string,
+  uids: readonly string[],
+  endFamilies: () => Promise<RevokedToken[]>,
+): Promise<RevokedToken[]> {
   await tx.run(markEnded, [uids, userId]);
-  const revoked = await endFamiliesOfSessions(tx, uids);
+  const revoked = await endFamilies();
   await tx.run(deleteSessions, [uids]);
   return revoked;
 }

@@ -24,18 +24,16 @@ const lockGrantsOfUserAndOrganisation = lockGrantsWhere(
 const ofFirstPartySql = `client_id IN (
   SELECT id FROM oidc_model WHERE model = 'Client' AND payload ->> 'first_party' = 'true')`;
 const offlineAccessSql = `'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' '))`;
-const lockOfflineGrantsOfFirstParty = lockGrantsWhere(
-  'families.offline-first-party',
-  `account_id = $1 AND ${ofFirstPartySql} AND ${offlineAccessSql}`,
-);
 const lockGrantsOfThirdParties = lockGrantsWhere(
   'families.third-parties',
   `account_id = $1 AND NOT ${ofFirstPartySql}`,
 );
-const lockGrantsOfSessions = lockGrantsWhere(
-  'families.of-sessions',
-  `id IN (SELECT grant_id FROM oidc_model WHERE session_uid = ANY ($1))
-   AND NOT ${offlineAccessSql}`,
+const dependsOnSessionSql = `id IN (SELECT grant_id FROM oidc_model WHERE session_uid = ANY ($1))
+   AND NOT ${offlineAccessSql}`;
+const lockGrantsOfSessions = lockGrantsWhere('families.of-sessions', dependsOnSessionSql);
+const lockGrantsOfSessionsAndOffline = lockGrantsWhere(
+  'families.of-sessions-and-offline',
+  `account_id = $2 AND (${dependsOnSessionSql} OR ${ofFirstPartySql} AND ${offlineAccessSql})`,
 );
 /** SQL that records the unexpired access tokens among the rows `deleted`, and returns them. */
 const recordRevokedSql = `INSERT INTO revoked_tokens (jti, expires_at)
@@ -63,10 +61,13 @@ const changeRoleVersion = statement(
   `UPDATE oidc_model SET payload = payload || jsonb_build_object('roleVersion', gen_random_uuid())
    WHERE model = 'Grant' AND id = ANY ($1)`,
 );
-const deleteClientRows = statement(
+const deleteClientRow = statement(
   'families.client',
-  `DELETE FROM oidc_model WHERE (model = 'Client' AND id = $1) OR (model = 'RegistrationAccessToken' AND client_id = $1)
-   RETURNING model`,
+  `DELETE FROM oidc_model WHERE model = 'Client' AND id = $1`,
+);
+const deleteRegistrationTokens = statement(
+  'families.registration-tokens',
+  `DELETE FROM oidc_model WHERE model = 'RegistrationAccessToken' AND client_id = $1`,
 );
 const deleteConsentsOfClient = statement(
   'families.consents',
@@ -113,9 +114,11 @@ export async function deleteClientWithFamilies(
   outbox: Outbox,
   clientId: string,
 ): Promise<RevokedToken[]> {
-  const deleted = await tx.rows<{ model: string }>(deleteClientRows, [clientId]);
+  // The client first: a change of the client (RFC 7592) locks its rows in the same order.
+  const isDeleted = (await tx.run(deleteClientRow, [clientId])) > 0;
+  await tx.run(deleteRegistrationTokens, [clientId]);
   const { creatorIds, revoked } = await endAccessOfClient(tx, clientId);
-  if (deleted.some(({ model }) => model === 'Client')) {
+  if (isDeleted) {
     // The families are locked, so all tokens were issued before this time.
     await outbox.add(tx, messages.clientDeleted.make({ client_id: clientId }, { occurredAt: new Date() }));
     await publishCreators(tx, outbox, creatorIds);
@@ -144,17 +147,21 @@ export function endFamiliesOfSessions(
   return endFamilies(tx, lockGrantsOfSessions, sessionUids);
 }
 
+/**
+ * Ends the families that depend on the browser sessions, and the first-party families of the person with
+ * `offline_access`, which outlive sessions. After the next sign-in, the apps get new ones without consent.
+ */
+export function endFamiliesOfSessionsAndOffline(
+  tx: Transaction,
+  userId: string,
+  sessionUids: readonly string[],
+): Promise<RevokedToken[]> {
+  return endFamilies(tx, lockGrantsOfSessionsAndOffline, sessionUids, userId);
+}
+
 /** Ends all families of a person, `offline_access` included. */
 export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   return endFamilies(tx, lockGrantsOfUser, userId);
-}
-
-/**
- * Ends the first-party families of a person with `offline_access`, which outlive the session. After the next
- * sign-in, the apps get new ones without consent.
- */
-export function endOfflineFirstPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endFamilies(tx, lockOfflineGrantsOfFirstParty, userId);
 }
 
 /** Ends all third-party families of a person. */
