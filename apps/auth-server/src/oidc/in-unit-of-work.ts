@@ -8,7 +8,7 @@ import { ConsumedConcurrently } from '../tokens/unit-of-work/deferred-tokens.js'
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 
 /**
- * Middleware: a request to the token or revocation endpoint, or to change a client (RFC 7592), stores
+ * Middleware: a request to the token or revocation endpoint, or to manage a client (RFC 7592), stores
  * everything in one commit, or nothing when its response is a server error. Another error response still
  * commits the end of a token family, but no tokens.
  * A request that lost a race finds that out at the commit, and its response is replaced by `invalid_grant`.

@@ -1,3 +1,4 @@
+import { startWhileLocked } from '@fulfilment/database/testing';
 import { App, manageClient, parseRegistration, registerClient } from '../test/app.js';
 import { json } from '../test/json.js';
 import { rejectRows } from '../test/reject-rows.js';
@@ -5,6 +6,10 @@ import { server, startServer } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
 
 startServer();
+const clearExpiry = testStatement(
+  `UPDATE oidc_model SET expires_at = NULL WHERE model = 'Client' AND id = $1`,
+);
+const lockClient = testStatement(`SELECT FROM oidc_model WHERE model = 'Client' AND id = $1 FOR UPDATE`);
 
 describe('client management (RFC 7592)', () => {
   it('reads, changes and deletes a client, whose tokens end with it (§2.1, §2.2, §2.3)', async () => {
@@ -49,6 +54,19 @@ describe('client management (RFC 7592)', () => {
     });
     const own = await manageClient(server, 'GET', newClient);
     expect(await json(own)).toMatchObject({ client_name: 'A third-party app' });
+  });
+
+  it('changes a client, and then deletes it, when both are requested concurrently', async () => {
+    const newClient = await registerClient(server);
+    // As the first authorization does. It moves the row behind that of the registration token.
+    await server.database.run(clearExpiry, [newClient.client_id]);
+    const responses = await startWhileLocked(
+      server.database,
+      (tx) => tx.run(lockClient, [newClient.client_id]),
+      () => manageClient(server, 'PUT', newClient, { client_name: 'Another name' }),
+      () => manageClient(server, 'DELETE', newClient),
+    );
+    expect(responses.map(({ status }) => status)).toEqual([200, 204]);
   });
 
   it('deletes the secret of a client that becomes public, and creates one for a client that becomes confidential', async () => {

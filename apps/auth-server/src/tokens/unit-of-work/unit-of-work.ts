@@ -66,7 +66,8 @@ export class UnitOfWork {
   /**
    * Runs an action as one unit.
    * @param action returns what happens to its writes; `commit without tokens` discards the deferred tokens
-   * @throws InvalidGrant when nothing was stored because another request was first or the family has ended
+   * @throws InvalidGrant when nothing was stored because another request was first or the family has ended;
+   *   RoleChangedConcurrently when the person got another role during the request
    */
   async run(action: () => Promise<'commit' | 'commit without tokens' | 'roll back'>): Promise<void> {
     const unit: Unit = {
