@@ -30,7 +30,6 @@ const removeType = statement(
   'test.remove-type',
   `UPDATE deferred_events SET retry_at = now(), body = body - 'type' WHERE message_id = $1`,
 );
-const deleteEvent = statement('test.delete-event', 'DELETE FROM deferred_events WHERE message_id = $1');
 const countDeferred = statement('test.count-deferred', 'SELECT count(*) AS deferred FROM deferred_events');
 const setStatus = statement('test.set-status', 'UPDATE orders SET status = $2 WHERE id = $1');
 const insertRejectedEvents = statement(
@@ -171,7 +170,7 @@ describe('fulfilment events of an order', () => {
     expect(await deferredCount()).toBe(0);
   });
 
-  it('do not delay others when their envelope is invalid', async () => {
+  it('are dead-lettered, without delaying others, when their envelope is invalid', async () => {
     const [id, other] = [await placeOrder(), await placeOrder()];
     const [invalid, cancellation] = [delivered(id, atMinute(4)), cancelled(other)];
     await setup.store.database.run(setStatus, [uuidOf(other), 'pending']);
@@ -182,8 +181,14 @@ describe('fulfilment events of an order', () => {
     await setup.store.database.run(makeDue, [cancellation.id]);
     await round();
     await untilOutcome(cancellation, 'applied');
-    expect(await deferredCount()).toBe(1);
-    await setup.store.database.run(deleteEvent, [invalid.id]);
+    const reason = 'message: type: Invalid input: expected string, received undefined';
+    expect(await setup.store.outcomeOf(invalid)).toMatchObject({ outcome: 'refused', reason });
+    const deadLetters = await eventually(async () => {
+      const taken = await takeDeadLetters();
+      return taken.length > 0 ? taken : undefined;
+    });
+    expect(deadLetters).toEqual([reason]);
+    expect(await deferredCount()).toBe(0);
   });
 
   it('are rejected at once when no later event could make them valid', async () => {

@@ -64,6 +64,13 @@ const claimDue = statement(
    FROM (SELECT message_id FROM deferred_events WHERE retry_at <= now() ORDER BY retry_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED) AS due
    WHERE d.message_id = due.message_id RETURNING d.message_id, d.body::text AS body`,
 );
+// Publishes an event with an invalid envelope for the consumer, which dead-letters it. Also deletes it here,
+// since the consumer cannot read its id to record the rejection.
+const publishInvalid = statement(
+  'deferred.publish-invalid',
+  `WITH deferred AS (DELETE FROM deferred_events WHERE message_id = $1 RETURNING message_id, body)
+   INSERT INTO outbox (message_id, type, body) SELECT message_id, 'fulfilment.invalid_event', body FROM deferred`,
+);
 // A rejection rolls back the transaction of the event, so the row of the event remains. Locked rows are
 // skipped: another transaction is handling their events.
 const deleteRejected = statement(
@@ -98,7 +105,7 @@ export class DeferredEvents extends BackgroundLoop {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly outbox: Outbox,
     @Inject(CONFIG) private readonly config: Pick<StoreApiSettings, 'REPORT_HELD_MS'>,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOGGER) logger: Logger,
   ) {
     super({ name: 'deferred-events', intervalMs: pollIntervalMs, logger, round: () => this.round() });
   }
@@ -174,22 +181,25 @@ export class DeferredEvents extends BackgroundLoop {
     if ((await this.database.run(deleteRejected, [queue])) === batchSize) return true;
     const published = await this.database.transaction(async (tx) => {
       const due = await tx.rows<DeferredRow>(claimDue, [maxWaitMs]);
-      await this.outbox.add(tx, ...due.flatMap((row) => this.parseOrReport(row)));
+      await this.publish(tx, due);
       return due.length;
     });
     const deleted = await this.database.run(deleteExpired, [maxWaitMs]);
     return published === batchSize || deleted === deletionBatchSize;
   }
 
-  /** Returns no message if the envelope is invalid, so that the others are published. */
-  private parseOrReport({ message_id: id, body }: DeferredRow): Message[] {
-    try {
-      return [parseEnvelope(body)];
-    } catch (error) {
-      if (!(error instanceof InvalidMessage)) throw error;
-      this.logger.error({ error, message_id: id }, 'A deferred fulfilment event has an invalid envelope.');
-      return [];
+  private async publish(tx: Transaction, due: readonly DeferredRow[]): Promise<void> {
+    const outgoing: Message[] = [];
+    for (const { message_id: id, body } of due) {
+      try {
+        outgoing.push(parseEnvelope(body));
+      } catch (error) {
+        if (!(error instanceof InvalidMessage)) throw error;
+        await tx.run(publishInvalid, [id]);
+        await recordOutcome(tx, queue, id, 'refused', error.message);
+      }
     }
+    await this.outbox.add(tx, ...outgoing);
   }
 }
 
