@@ -28,7 +28,8 @@ const storeAccess: Readonly<Record<ServiceName, StoreAccess>> = {
   'creator-api': {
     publishes: ['edition', 'track'],
     consumes: ['creator', 'order'],
-    keys: ['rate:*', 'dpop-proof:*'],
+    // `creator:*` is for replicas of version 1.0.0, which run during an upgrade (ADR 75).
+    keys: ['rate:*', 'dpop-proof:*', 'creator:*'],
     readOnlyKeys: ['deny:*'],
   },
   'auth-server': {
