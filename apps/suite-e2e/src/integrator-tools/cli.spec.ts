@@ -121,6 +121,7 @@ describe('the CLI', () => {
   });
 
   it('signs what it forwards with the secret that it printed', () => {
+    expect(localReceiver.deliveries.length).toBeGreaterThan(0);
     for (const { headers, rawBody } of localReceiver.deliveries)
       expect(isKnownEvent(verifyWebhook({ headers, body: rawBody }, { secrets: [signedWith] }))).toBe(true);
   });

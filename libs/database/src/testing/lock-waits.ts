@@ -29,12 +29,16 @@ export async function startWhileLocked(
   ...actions: (() => Promise<unknown>)[]
 ): Promise<unknown[]> {
   const started: Promise<unknown>[] = [];
-  await database.transaction(async (tx) => {
-    await lock(tx);
-    for (const start of actions) {
-      started.push(start());
-      await untilLockWaits(database, { count: started.length });
-    }
-  });
+  try {
+    await database.transaction(async (tx) => {
+      await lock(tx);
+      for (const start of actions) {
+        started.push(start());
+        await untilLockWaits(database, { count: started.length });
+      }
+    });
+  } finally {
+    await Promise.allSettled(started);
+  }
   return Promise.all(started);
 }

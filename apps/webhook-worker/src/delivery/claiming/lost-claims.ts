@@ -11,8 +11,8 @@ interface LostClaim {
   readonly leaseEndsAtMs: number;
 }
 
-// Restores the attempt count and the status, which is also `pending` after a manual retry or recovery was
-// requested: no process got the deliveries, so none has made the attempt. Searches the index of deliveries in
+// Restores the attempt count, since no process got the deliveries. The status is again `pending` before a
+// first attempt and after the request of a manual retry or recovery. Searches the index of deliveries in
 // flight, which are few.
 const revertClaims = statement(
   'deliveries.revert-lost-claims',
