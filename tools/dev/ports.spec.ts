@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { portsFrom, withFreeDependencyPorts } from './ports.ts';
 
-describe('ports of a suite', () => {
+describe('the ports of a suite', () => {
   it('follow its base port and are distinct', () => {
     const { services, internal, ...others } = portsFrom(8443);
     const all = [...Object.values(services), ...Object.values(internal), ...Object.values(others)];
@@ -12,7 +12,7 @@ describe('ports of a suite', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it('of dependencies are replaced only where another program is listening', async () => {
+  it('are replaced for those dependencies whose port another program uses', async () => {
     const plan = portsFrom(28943);
     const other = createServer();
     await new Promise<void>((listening) => other.listen(plan.postgres, '127.0.0.1', listening));

@@ -3,7 +3,7 @@ import { routesOf } from '@fulfilment/http-service';
 import { eventReference } from './fan-out/events.reference.js';
 import { features } from './features.js';
 
-/** The part of the Store API that this service owns: `/v1/webhooks`, `/v1/events` and the events. */
+/** The part of the Store API that this service owns: webhook subscriptions, deliveries and the event feed. */
 export const reference: ServiceReference = {
   routes: routesOf(features),
   tags: [

@@ -69,10 +69,10 @@ function traceparentOf(trace: Trace, { id, traceparent }: Message): string {
 }
 
 /**
- * Records that a message was written to the outbox.
- * @returns the traceparent of what the message causes; undefined if it is not recorded
+ * Records that a message was written to the outbox. Returns the traceparent of the span; undefined if the
+ * trace is not sampled.
  */
-export function recordCreation({ id, type, traceparent }: Message): string | undefined {
+export function recordCreateSpan({ id, type, traceparent }: Message): string | undefined {
   const start = {
     name: `create ${type}`,
     kind: 'producer',

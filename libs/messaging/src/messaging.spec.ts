@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { forEachMessage, messageOutcomes, Messaging, RejectedMessage } from './index.js';
 import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { createLogger, currentContext, metrics } from '@fulfilment/runtime';
-import { EffectsTables1700000000000, insertEffect } from './testing/effects-replica.js';
+import { MessagingTestTables1700000000000, insertEffect } from './testing/effects-replica.js';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
@@ -58,7 +58,7 @@ describe('messaging', () => {
     );
 
   beforeAll(async () => {
-    scratch = await scratchDatabase([EffectsTables1700000000000]);
+    scratch = await scratchDatabase([MessagingTestTables1700000000000]);
   });
   afterAll(() => scratch.drop());
   beforeEach(async () => {

@@ -7,7 +7,7 @@ import { eventually } from '@fulfilment/testing';
 import { randomUUID } from 'node:crypto';
 import { forEachMessage, Messaging } from './index.js';
 import type { MessageConsumer } from './consuming/message-consumer.js';
-import { EffectsTables1700000000000 } from './testing/effects-replica.js';
+import { MessagingTestTables1700000000000 } from './testing/effects-replica.js';
 import { type ScratchBroker, scratchBroker } from './testing/scratch-broker.js';
 
 const doNothing = statement('test.nothing', 'SELECT');
@@ -31,7 +31,7 @@ describe('the trace of a message', () => {
   let traceIds: string[];
 
   beforeAll(async () => {
-    scratch = await scratchDatabase([EffectsTables1700000000000]);
+    scratch = await scratchDatabase([MessagingTestTables1700000000000]);
     broker = await scratchBroker(['store-api.fulfilment']);
     messaging = new Messaging(
       { url: broker.url, service: 'test', namespace: broker.namespace },
@@ -107,7 +107,7 @@ describe('the trace of a message', () => {
     expect(new Set(handled)).toEqual(new Set(spans.map((span) => `00-${span.traceId}-${span.spanId}-01`)));
   });
 
-  it('continues in the messages that a handler writes', async () => {
+  it('continues in the messages of a handler of batches, which states their traceparent', async () => {
     const cause = stockSet(traceparentWith());
     handle = async (tx, batch) => {
       for (const { id, traceparent } of batch.filter((message) => message.id === cause.id))
@@ -119,7 +119,7 @@ describe('the trace of a message', () => {
     expect(create?.parentSpanContext?.spanId).toBe(processSpan?.spanContext().spanId);
   });
 
-  it('continues in the messages that a handler of single messages writes', async () => {
+  it('continues in the messages of a `forEachMessage` handler, which states no traceparent', async () => {
     const cause = stockSet(traceparentWith());
     handle = forEachMessage(async (tx, { id }) => {
       if (id === cause.id) await messaging.outbox.add(tx, stockSet());
@@ -144,7 +144,7 @@ describe('the trace of a message', () => {
     ]);
   });
 
-  it('stays unrecorded if it began unrecorded', async () => {
+  it('is not sampled if the received traceparent is not sampled', async () => {
     const { promise: handled, resolve } = Promise.withResolvers<string | undefined>();
     handle = (_tx, batch) => {
       for (const { traceparent } of batch.filter(isOfThisTest)) resolve(traceparent);
@@ -152,6 +152,7 @@ describe('the trace of a message', () => {
     };
     await broker.publish(stockSet(traceparentWith('00')));
     expect(await handled).toMatch(new RegExp(`^00-${traceIds[0]}-[0-9a-f]{16}-00$`));
+    // The span of a later, sampled message shows that none was recorded for the first one.
     await broker.publish(stockSet(traceparentWith('01', traceIds[1])));
     const spans = await untilProcessed(1);
     expect(spans.map((span) => span.spanContext().traceId)).toEqual([traceIds[1]]);

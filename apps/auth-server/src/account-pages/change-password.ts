@@ -41,7 +41,7 @@ export class ChangePassword {
     const { person, cookies, field } = signedIn;
     const text = await newPasswordProblemText(signedIn);
     if (text !== undefined) return this.showSecurity.run(signedIn, { status: 400, text });
-    const confirmation = await this.confirmPassword.verifyBefore('password_changed', signedIn);
+    const confirmation = await this.confirmPassword.verify(signedIn, { intended: 'password_changed' });
     if (confirmation.rejection !== undefined) return this.showSecurity.run(signedIn, confirmation.rejection);
     const currentHash = confirmation.passwordHash;
     const newHash = await hashPassword(field('new_password'));

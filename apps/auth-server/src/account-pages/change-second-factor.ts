@@ -59,9 +59,9 @@ export class ChangeSecondFactor {
     intended: 'second_factor_removed' | 'recovery_codes_made',
   ): Promise<FormProblem | undefined> {
     const { person, origin, field } = signedIn;
-    const { rejection } = await this.confirmPassword.verifyBefore(intended, signedIn);
+    const { rejection } = await this.confirmPassword.verify(signedIn, { intended });
     if (rejection !== undefined) return rejection;
-    const guess = await this.confirmCode.verifyBefore(intended, signedIn, () =>
+    const guess = await this.confirmCode.verify(signedIn, { intended }, () =>
       this.factors.verifyCode(person.id, field('code'), origin),
     );
     if (guess.kind === 'correct') return undefined;

@@ -17,9 +17,9 @@ export class ConfirmCode {
     private readonly audit: AuditLog,
   ) {}
 
-  async verifyBefore<Result>(
-    intended: Exclude<ConfirmedAction, 'password_changed'>,
+  async verify<Result>(
     { person: { id: userId }, sessionUid, origin }: SignedInRequest,
+    { intended }: { readonly intended: Exclude<ConfirmedAction, 'password_changed'> },
     check: () => Promise<CheckResult<Result>>,
   ): Promise<Guess<Result>> {
     const entry = { event: 'second_factor_failed', userId, details: { intended } } as const;

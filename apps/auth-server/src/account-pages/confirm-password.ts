@@ -32,9 +32,9 @@ export class ConfirmPassword {
   ) {}
 
   /** Verifies the field `current_password`. */
-  async verifyBefore(
-    intended: ConfirmedAction,
+  async verify(
     { person: { id: userId }, sessionUid, origin, field }: SignedInRequest,
+    { intended }: { readonly intended: ConfirmedAction },
   ): Promise<Confirmation> {
     const event = intended === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';
     const auditIfLocked = { event, userId, details: { intended, locked: true } } as const;

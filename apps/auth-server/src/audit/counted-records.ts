@@ -15,7 +15,8 @@ const upsertCount = statement(
      locked_from = CASE WHEN counted.locked_attempts = 0 THEN excluded.locked_from ELSE counted.locked_from END,
      locked_until = CASE WHEN counted.locked_attempts = 0 THEN excluded.locked_until ELSE counted.locked_until END`,
 );
-// One statement, so that an event is either still counted or in the audit log.
+// One statement, so that an event is either still counted or in the audit log. A crash of PostgreSQL
+// loses the counts, because their table is UNLOGGED (ADR 29).
 const moveEndedToAuditLog = statement(
   'counted-records.write',
   `WITH ended AS (

@@ -125,16 +125,19 @@ describe('text that cannot be stored', () => {
   });
 
   it.each([
-    ['/interaction/%ff', 400],
+    ['/interaction/%ff', 400], // as for an unknown sign-in
     ['/api/auth/oauth2/authorize/%ff', 400],
     ['/api/auth/oauth2/register/%ff', 401],
     ['/api/auth/%ff', 404],
     ['/.well-known/openid-configuration/%ff', 404],
     ['/%ff', 404],
-  ])('is an unknown id in the path %s if it is only invalid UTF-8: status %i', async (path, status) => {
-    expect((await fetchDirectly(path)).status).toBe(status);
-    expect((await fetchDirectly(path.replace('%ff', '%ed%a0%80'))).status).toBe(status);
-  });
+  ])(
+    'is handled as an unknown id in the path %s, with status %i, if it is invalid UTF-8 without U+0000',
+    async (path, status) => {
+      expect((await fetchDirectly(path)).status).toBe(status);
+      expect((await fetchDirectly(path.replace('%ff', '%ed%a0%80'))).status).toBe(status);
+    },
+  );
 
   it('is reported with the part of the URL that contains it', async () => {
     for (const [path, field] of [

@@ -150,7 +150,7 @@ describe('a client that changes itself (RFC 7592)', () => {
     expect(await json(retried)).toMatchObject({ client_secret: replacement.client_secret });
   });
 
-  it('repeatedly during consents never keeps a consent for an identity that was not shown', async () => {
+  it('never keeps a consent for a name that the consent page did not show, if its name changes during consents', async () => {
     const newClient = await registerTourStats();
     const app = await App.ofClient(server, newClient);
     let current = newClient;

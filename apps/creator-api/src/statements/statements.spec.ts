@@ -177,6 +177,7 @@ describe('the statements of a creator', () => {
     await close('2026-02');
     await issueAll();
     for (const creator of creators) expect((await list(creator)).data).toMatchObject([{ number: 1 }]);
+    // All statements of the months before March have been issued.
     expect(await api.database.row(readStatementsBefore)).toEqual({ statements_before: '2026-03' });
   });
 

@@ -16,18 +16,19 @@ import {
 // A delta is the sum of the ledger minus the stored sum.
 const correctSql = (table: string, key: string): string => `
    WITH compared AS MATERIALIZED (
-     SELECT ${key}, l.units AS ledger_units, (l.units, l.revenue, l.royalties) IS DISTINCT FROM (m.units, m.revenue, m.royalties) AS differs,
-       COALESCE(l.units, 0) - COALESCE(m.units, 0) AS units_delta, COALESCE(l.revenue, 0) - COALESCE(m.revenue, 0) AS revenue_delta,
-       COALESCE(l.royalties, 0) - COALESCE(m.royalties, 0) AS royalties_delta
-     FROM (SELECT ${sumsBy(key)} FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) line GROUP BY ${key}) l
-     FULL JOIN (SELECT * FROM ${table} WHERE creator_id = ANY($1::uuid[])) m USING (${key})
+     SELECT ${key}, summed.units AS summed_units,
+       (summed.units, summed.revenue, summed.royalties) IS DISTINCT FROM (stored.units, stored.revenue, stored.royalties) AS differs,
+       COALESCE(summed.units, 0) - COALESCE(stored.units, 0) AS units_delta, COALESCE(summed.revenue, 0) - COALESCE(stored.revenue, 0) AS revenue_delta,
+       COALESCE(summed.royalties, 0) - COALESCE(stored.royalties, 0) AS royalties_delta
+     FROM (SELECT ${sumsBy(key)} FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) posting GROUP BY ${key}) summed
+     FULL JOIN (SELECT * FROM ${table} WHERE creator_id = ANY($1::uuid[])) stored USING (${key})
    ), corrected AS (
      INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
      SELECT ${key}, units_delta, revenue_delta, royalties_delta FROM compared WHERE differs ORDER BY ${key}
      ON CONFLICT (${key}) DO UPDATE SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
        royalties = m.royalties + excluded.royalties
    )
-   SELECT count(ledger_units) AS rows, count(*) FILTER (WHERE differs) AS differed FROM compared`;
+   SELECT count(summed_units) AS rows, count(*) FILTER (WHERE differs) AS differed FROM compared`;
 
 // A row of zeros stays if the ledger has postings for it: a sale that was refunded in its month.
 const deleteEmptySql = (table: string, key: string): string => `

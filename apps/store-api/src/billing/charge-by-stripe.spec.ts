@@ -187,7 +187,7 @@ describe('orders that are charged by Stripe', () => {
     });
     const paid = { status: 'succeeded', chargedAt: new Date(), reference } as const;
     expect(await settle.run(store.database, charge, paid)).toMatchObject({ status: 'payment_failed' });
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
     expect((await store.readOrder(creator, order.id)).status).toBe('payment_failed');
     expect(stripe.refunds.filter((refund) => refund.payment_intent === reference)).toHaveLength(1);
   });

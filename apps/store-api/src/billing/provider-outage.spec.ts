@@ -105,7 +105,7 @@ describe('with a circuit that opens after three failures of the payment provider
   it('a due test order is charged while the circuit is open, since the sandbox has no outage', async () => {
     await openCircuit();
     const readTestOrderStatus = await placeDueTestOrder();
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     expect(await readTestOrderStatus()).toBe('processing');
   });
 

@@ -43,7 +43,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   /** Makes refunds due and runs a round. */
   const retryRefunds = async () => {
     await store.database.run(refundsDueNow);
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
   };
   /** Starts a refund. The provider returns its outcome when the test calls `finish`. */
   const startRefund = async () => {
@@ -65,7 +65,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   it('are refunded once, even when the response is lost', async () => {
     const { creator, refunds } = await placeAndCancel();
     stripe.fail('/v1/refunds', 'lost-response', 'lost-response');
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
     expect(await status(creator)).toBe('refund_due');
     await retryRefunds();
     expect(await status(creator)).toBe('refunded');
@@ -75,7 +75,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   it('have their refund due until Stripe reports its success', async () => {
     const { creator, order, refunds } = await placeAndCancel();
     stripe.refundWith('pending');
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
     await retryRefunds();
     expect([await status(creator), await paymentStatus(creator, order)]).toEqual(['refund_due', 'refunded']);
     for (const refund of refunds()) refund.status = 'succeeded';
@@ -87,7 +87,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   it('get another refund when the first one fails, immediately or later', async () => {
     const { creator, refunds } = await placeAndCancel();
     stripe.refundWith('failed', 'pending');
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
     await retryRefunds();
     for (const refund of refunds()) refund.status = 'failed';
     await retryRefunds();
@@ -109,7 +109,7 @@ describe('cancelled orders that were charged by Stripe', () => {
   it('keep the time of their charge, however often their refund is retried', async () => {
     const { creator, settledAt } = await placeAndCancel();
     stripe.refundWith('failed');
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
     await retryRefunds();
     expect(await status(creator)).toBe('refunded');
     expect(await charge(creator)).toMatchObject({ settledAt });
@@ -119,8 +119,8 @@ describe('cancelled orders that were charged by Stripe', () => {
     const { creator } = await placeAndCancel();
     await store.database.run(countThreeAttempts);
     stripe.fail('/v1/refunds', { status: 503, error: { type: 'api_error', message: 'x' } });
-    await store.resumeOrders();
-    await store.resumeOrders(); // during the pause
+    await store.resumeOrdersAndRefunds();
+    await store.resumeOrdersAndRefunds(); // during the pause
     expect(await status(creator)).toBe('refund_due');
     await retryRefunds();
     expect(await status(creator)).toBe('refunded');

@@ -94,7 +94,7 @@ describe('a fulfilment event', () => {
     await store.publishAndWait(cancelled(id), cancelled(id));
     expect(await read(id)).toMatchObject({ status: 'cancelled', billing: { payment_status: 'refunded' } });
     expect(await helpers.stock(creator)).toEqual([10]);
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
     expect(await helpers.providerCharges(creator)).toMatchObject([{ refunded: true }]);
   });
 

@@ -135,13 +135,13 @@ export function orderHelpers(store: StoreApiUnderTest) {
      */
     completeAll: (creator: Creator) =>
       eventually(async () => {
-        await store.resumeOrders();
+        await store.resumeOrdersAndRefunds();
         return (await openChargeCount(creator)) === 0;
       }),
     /** Makes the creator's orders that wait for the completer due, and runs one round of it. */
     runCompleter: async (creator: Creator) => {
       await store.database.run(dueNow, [creator.id]);
-      await store.resumeOrders();
+      await store.resumeOrdersAndRefunds();
     },
   };
 }

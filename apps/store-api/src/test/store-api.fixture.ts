@@ -232,7 +232,7 @@ export async function startStoreApi(
       return (await post(path, token, { country_code: country })).body.data[0].id;
     },
     /** Processes all due orders and refunds. */
-    resumeOrders: async () => {
+    resumeOrdersAndRefunds: async () => {
       await Promise.all([app.get(OrderCompleter).round(), app.get(RefundCharges).processDue()]);
     },
     outcomeOf,

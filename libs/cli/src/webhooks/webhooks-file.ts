@@ -50,6 +50,7 @@ function parseYaml(text: string): unknown {
 export type Change =
   | { readonly action: 'create'; readonly wanted: WantedWebhook }
   | {
+      /** `keep` if no member differs. The update is sent anyway, because the secret may differ. */
       readonly action: 'update' | 'keep';
       readonly id: string;
       readonly wanted: WantedWebhook;
@@ -62,9 +63,9 @@ export type Change =
 const maxSubscriptions = 50;
 
 /**
- * Matches subscriptions by URL. Those without an entry in the file, and further ones of a URL, are deleted if
- * `deletes`, otherwise ignored. Deletions are last, so that no event is missed; only as many are first as new
- * subscriptions require (`maxSubscriptions`).
+ * Matches subscriptions by URL. Subscriptions that the file does not list, and all but one of the same URL,
+ * are deleted with `deletes`, otherwise ignored. Deletions come last, so that no event is missed. Only if new
+ * subscriptions would exceed `maxSubscriptions`, as many deletions as needed come first.
  */
 export function planChanges(
   wanted: readonly WantedWebhook[],

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from '@fulfilment/testing';
 import { scratchBroker } from '../testing/scratch-broker.js';
 import { scratchDatabase } from '@fulfilment/database/testing';
-import { appliedIds, EffectsTables1700000000000, stockSet } from '../testing/effects-replica.js';
+import { appliedIds, MessagingTestTables1700000000000, stockSet } from '../testing/effects-replica.js';
 
 /** Long enough for many restarts of two processes, on a busy machine. */
 const outcomeTimeoutMs = 600_000;
@@ -24,7 +24,7 @@ describe('a message that kills its process each time', () => {
     'is dead-lettered from %s, and the other messages are applied',
     async (_, queue, make, expected) => {
       if (!existsSync(program)) throw new Error(`Build first: there is no ${program}.`);
-      const scratch = await scratchDatabase([EffectsTables1700000000000]);
+      const scratch = await scratchDatabase([MessagingTestTables1700000000000]);
       const broker = await scratchBroker(['store-api.fulfilment', 'webhook-worker.clients']);
       const letters = await DeadLetterQueues.open(broker);
       const killer = make(20);

@@ -13,7 +13,7 @@ import {
 import { firstIdOf } from './inbox-partitions.js';
 import {
   appliedIds,
-  EffectsTables1700000000000,
+  MessagingTestTables1700000000000,
   type Replica,
   startReplica,
 } from '../testing/effects-replica.js';
@@ -38,7 +38,7 @@ let scratch: ScratchDatabase;
 let partitions: InboxPartitions;
 
 beforeEach(async () => {
-  scratch = await scratchDatabase([EffectsTables1700000000000]);
+  scratch = await scratchDatabase([MessagingTestTables1700000000000]);
   partitions = new InboxPartitions(scratch.database, logger);
 });
 afterEach(() => scratch.drop());

@@ -9,7 +9,7 @@ import {
 } from '@fulfilment/database';
 import { Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
-import { EffectsTables1700000000000, stockCounts, stockSet } from '../testing/effects-replica.js';
+import { MessagingTestTables1700000000000, stockCounts, stockSet } from '../testing/effects-replica.js';
 import { eventually } from '@fulfilment/testing';
 import { type ScratchBroker, scratchBroker } from '../testing/scratch-broker.js';
 import {
@@ -70,7 +70,7 @@ describe('the outbox relay', () => {
     });
 
   beforeEach(async () => {
-    scratch = await scratchDatabase([EffectsTables1700000000000]);
+    scratch = await scratchDatabase([MessagingTestTables1700000000000]);
     broker = await scratchBroker([]);
     database = new ObservedDatabase(scratch.dataSource);
   });

@@ -1,7 +1,7 @@
 import { type Message, routingKeyOf } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { currentContext, isTracing } from '@fulfilment/runtime';
-import { recordCreation } from '../message-spans.js';
+import { recordCreateSpan } from '../message-spans.js';
 
 // The column `type` holds the routing key, which differs from the message's type for test orders (ADR 66).
 const insertMessages = statement(
@@ -39,8 +39,8 @@ export class Outbox {
 
 /** The row of a message, for a statement that inserts it together with other rows. */
 export function outboxRow(message: Message) {
-  const created = isTracing() ? recordCreation(message) : undefined;
-  const traceparent = created ?? message.traceparent ?? currentContext()?.traceparent;
+  const ofCreateSpan = isTracing() ? recordCreateSpan(message) : undefined;
+  const traceparent = ofCreateSpan ?? message.traceparent ?? currentContext()?.traceparent;
   const body = traceparent === undefined ? message : { ...message, traceparent };
   return { message_id: message.id, routing_key: routingKeyOf(message), message_body: JSON.stringify(body) };
 }

@@ -7,8 +7,8 @@ import { createLogger } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The tables of a test service. TypeORM reads the time of a migration from its name. */
-export class EffectsTables1700000000000 implements MigrationInterface {
-  name = 'EffectsTables1700000000000';
+export class MessagingTestTables1700000000000 implements MigrationInterface {
+  name = 'MessagingTestTables1700000000000';
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(
       `${createMessagingTables} CREATE TABLE effects (position bigint GENERATED ALWAYS AS IDENTITY, message_id uuid)`,

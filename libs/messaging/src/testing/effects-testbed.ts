@@ -3,7 +3,7 @@ import { scratchDatabase } from '@fulfilment/database/testing';
 import { eventually } from '@fulfilment/testing';
 import {
   appliedIds,
-  EffectsTables1700000000000,
+  MessagingTestTables1700000000000,
   type Replica,
   type ReplicaSettings,
   startReplica,
@@ -17,7 +17,7 @@ export type EffectsTestbed = Awaited<ReturnType<typeof effectsTestbed>>;
 
 /** Creates a database and a queue that only one test uses, for replicas that record what they apply. */
 export async function effectsTestbed(queue: MessageQueue) {
-  const scratch = await scratchDatabase([EffectsTables1700000000000]);
+  const scratch = await scratchDatabase([MessagingTestTables1700000000000]);
   const broker = await scratchBroker([queue]);
   const replicas: Replica[] = [];
   return {

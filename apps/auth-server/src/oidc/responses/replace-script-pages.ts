@@ -28,7 +28,7 @@ function completeSignOut(ctx: KoaContextWithOIDC): void {
   ctx.redirect(uri);
 }
 
-/** oidc-provider has checked that the client registered the URI, and has removed one without a client. */
+/** oidc-provider has checked that the client registered the URI, and removes it if no client is named. */
 function postLogoutRedirect(params: Readonly<Record<string, unknown>>): string | undefined {
   const { post_logout_redirect_uri: uri, state } = params;
   if (typeof uri !== 'string') return undefined;

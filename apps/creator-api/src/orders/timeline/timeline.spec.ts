@@ -44,6 +44,7 @@ describe('the timeline of an order', () => {
     const sentMessages = [placed, declined, charged, shipped].map(orderMessage);
     return { id: placed.id, sentMessages: [...sentMessages, correction, orderMessage(delivered)] };
   }
+  /** The reason and the tracking are those of `transitioned`. */
   const expected = [
     { at: '2026-03-10T12:00:00.000Z', event: 'placed', reason: null, tracking: null },
     { at: at(1), event: 'charge_failed', reason: 'declined', tracking: null },

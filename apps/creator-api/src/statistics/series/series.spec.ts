@@ -44,7 +44,7 @@ describe('the series of statistics', () => {
     return api.record({ orders: [paid(order, at)] });
   };
 
-  it('adds up to the statistics of each month, over groups and over filters, for any orders and refunds', async () => {
+  it('has the monthly statistics, to which its groups add up, and filters by the key of a group, for any orders and refunds', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(orderHistory, { minLength: 1, maxLength: 6 }),
@@ -128,7 +128,7 @@ describe('the series of statistics', () => {
     expect(totals).toMatchObject({ units: 103, revenue: 10_003 });
   });
 
-  it('adds payments that the breakdown lacks to `other`, except by release, until it is rebuilt', async () => {
+  it('shows payments that are missing in the breakdown as `other`, until the breakdown is rebuilt', async () => {
     const creator = await api.newCreator();
     await sell(creator, { quantity: 2, unit_amount: 500 });
     const deleteBreakdown = statement(
@@ -138,6 +138,7 @@ describe('the series of statistics', () => {
     await api.database.run(deleteBreakdown, [creator.id]);
     const before = await series(creator, 'from=2026-01&group_by=country');
     expect(before).toMatchObject({ groups: [], other: { totals: { units: 2 } }, totals: { units: 2 } });
+    // Groups by release are read from `monthly_statistics`.
     const byRelease = await series(creator, 'from=2026-01&group_by=release');
     expect(byRelease).toMatchObject({ groups: [{ totals: { units: 2 } }], other: { totals: { units: 0 } } });
     expect(await rebuildBreakdown(api.database)).toMatchObject({ differed: 1 });

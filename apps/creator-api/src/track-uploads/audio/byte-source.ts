@@ -1,14 +1,5 @@
 import { readSync } from 'node:fs';
 
-/** The result of measuring a file. */
-export interface Measurement {
-  /** Number of audible samples of each channel. */
-  readonly samples: number;
-  /** Codec and channels are undefined if music-metadata reports them correctly. */
-  readonly codec?: string;
-  readonly channels?: number | undefined;
-}
-
 const windowBytes = 1024 * 1024;
 
 /** Reads an open file in windows of at least 1 MiB. Reads synchronously, so use it in a worker thread. */

@@ -1,5 +1,6 @@
 import { throwBroken } from './invalid-audio.js';
-import type { ByteSource, Measurement } from './byte-source.js';
+import type { ByteSource } from './byte-source.js';
+import type { Measurement } from './measurement.js';
 
 /** Longer than any frame: 65535 samples of 32 bits in 8 channels are 2.1 MB. */
 const tailBytes = 4 * 1024 * 1024;

@@ -1,5 +1,6 @@
 import { InvalidAudio, throwBroken } from './invalid-audio.js';
-import type { ByteSource, Measurement } from './byte-source.js';
+import type { ByteSource } from './byte-source.js';
+import type { Measurement } from './measurement.js';
 import { isTrailer } from './detect-audio-format.js';
 
 const headerBytes = 4;

@@ -1,5 +1,6 @@
 import { InvalidAudio, throwBroken } from './invalid-audio.js';
-import type { ByteSource, Measurement } from './byte-source.js';
+import type { ByteSource } from './byte-source.js';
+import type { Measurement } from './measurement.js';
 
 const maxMovieBytes = 32 * 1024 * 1024;
 /** ISO/IEC 14496-1 table 5: MPEG-4 audio and the profiles of MPEG-2 AAC. A file may also contain MP3. */

@@ -1,5 +1,6 @@
 import { InvalidAudio, throwBroken } from './invalid-audio.js';
-import type { ByteSource, Measurement } from './byte-source.js';
+import type { ByteSource } from './byte-source.js';
+import type { Measurement } from './measurement.js';
 
 /** Limits the time for a file of many empty chunks. Usual files have fewer than 20. */
 const maxChunks = 10_000;

@@ -146,9 +146,10 @@ describe('a recharge', () => {
     await helpers.runCompleter(creator); // charged, but the response was lost
     await cancel();
     expect(await helpers.stock(creator)).toEqual([10]);
-    // The first round settles the charge, after which its refund is due. The second one refunds it.
+    // The completer settles the charge, after which its refund is due. `payment_status` stays that of the
+    // declined charge, since the order is cancelled.
     await helpers.runCompleter(creator);
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
     expect(await read()).toMatchObject({ status: 'cancelled', billing: { payment_status: 'failed' } });
     expect(await helpers.providerCharges(creator)).toMatchObject([{ refunded: false }, { refunded: true }]);
     expect(await helpers.stock(creator)).toEqual([10]);

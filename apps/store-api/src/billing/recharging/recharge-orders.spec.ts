@@ -80,7 +80,7 @@ describe('recharging the orders of a time range', () => {
     await store.database.run(setAllPaymentMethods, ['pm_ok']);
     expect(await run()).toEqual({ ...range, begun: 2, skipped: {} });
     expect(await run()).toEqual({ ...range, begun: 0, skipped: {} });
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
     expect(await run()).toEqual({ ...range, begun: 0, skipped: {} });
     expect(await Promise.all(within.map(({ status }) => status()))).toEqual(['processing', 'processing']);
     expect(await Promise.all(outside.map(({ status }) => status()))).toEqual([
@@ -105,7 +105,7 @@ describe('recharging the orders of a time range', () => {
       begun: 1,
       skipped: { address_redacted: 1, not_sold_or_sold_out: 1, payment_method_missing: 1 },
     });
-    await store.resumeOrders();
+    await store.resumeOrdersAndRefunds();
     expect([await unsold.status(), await sold.status(), await unpaid.status()]).toEqual([
       'payment_failed',
       'processing',

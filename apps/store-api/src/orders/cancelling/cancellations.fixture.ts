@@ -49,7 +49,7 @@ export function setUpCancellations() {
     events = ['order.created', 'order.processing'],
   ) => {
     await helpers.completeAll(order.creator);
-    await store.resumeOrders(); // a further round must change nothing
+    await store.resumeOrdersAndRefunds(); // a further round must change nothing
     expect(await read(order)).toMatchObject({ id: order.id, status: 'cancelled', tracking: null });
     expect(await helpers.providerCharges(order.creator)).toMatchObject([
       { outcome: 'succeeded', refunded: true },

@@ -73,7 +73,7 @@ describe('the completer', () => {
       await store.database.run(becomeOverdue, [creator.id, paymentMethod]);
       const transactions = await useAllConnections();
       try {
-        await store.resumeOrders();
+        await store.resumeOrdersAndRefunds();
         expect(await store.database.row(statusOf, [creator.id])).toEqual({ status });
       } finally {
         for (const transaction of transactions) await transaction.rollback();

@@ -119,7 +119,7 @@ describe('the completer while the provider does not respond', () => {
     // One when the order was placed, and one per attempt. Stripe may receive one after its timeout.
     await eventually(() => requestCount(unansweredRequest) === 1 + 5);
     const before = stripe.requests.length;
-    await store.resumeOrders(); // not due
+    await store.resumeOrdersAndRefunds(); // not due
     expect(stripe.requests).toHaveLength(before);
   });
 

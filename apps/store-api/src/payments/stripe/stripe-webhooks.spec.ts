@@ -58,7 +58,7 @@ describe("Stripe's webhooks", () => {
     const placed = await orders.place('pm_card_visa');
     await orders.cancel(placed.order);
     orders.stripe.refundWith(refundStatus);
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     return placed;
   };
   /** The object of an event that reports a status of the first refund. */
@@ -77,17 +77,17 @@ describe("Stripe's webhooks", () => {
     const { id } = await charge(placed);
     const succeeded = { object: 'payment_intent', status: 'succeeded', metadata: { charge_id: id } };
     await sendSigned(succeeded);
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     expect(await status(placed)).toBe('pending');
     for (const intent of placed.intents()) intent.status = 'succeeded';
     await orders.store.database.run(postpone, [placed.creator.id]);
-    await orders.store.resumeOrders(); // the charge is not due
+    await orders.store.resumeOrdersAndRefunds(); // the charge is not due
     expect(await status(placed)).toBe('pending');
     await sendSigned(succeeded);
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     expect(await status(placed)).toBe('succeeded');
     await sendSigned(succeeded);
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     expect(placed.intents()).toHaveLength(1);
   });
 
@@ -95,10 +95,10 @@ describe("Stripe's webhooks", () => {
     const placed = await placeRefunded('pending');
     setRefundStatus(placed, 'succeeded');
     await orders.store.database.run(postpone, [placed.creator.id]);
-    await orders.store.resumeOrders(); // the refund is not due
+    await orders.store.resumeOrdersAndRefunds(); // the refund is not due
     expect(await status(placed)).toBe('refund_due');
     await sendSigned(refundWithStatus(placed, 'succeeded'));
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     expect(await status(placed)).toBe('refunded');
   });
 
@@ -108,12 +108,12 @@ describe("Stripe's webhooks", () => {
     setRefundStatus(placed, 'failed');
     const failed = refundWithStatus(placed, 'failed');
     await sendSigned(failed);
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     expect(await status(placed)).toBe('refund_due');
     await orders.store.database.run(makeRefundsDue);
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     await sendSigned(failed); // Stripe may send an event more than once
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     expect(await status(placed)).toBe('refunded');
     expect(refundsOf(placed).map((refund) => refund.status)).toEqual(['failed', 'succeeded']);
   });
@@ -121,7 +121,7 @@ describe("Stripe's webhooks", () => {
   it('never cause a second refund when Stripe shows the first one as succeeded', async () => {
     const placed = await placeRefunded('succeeded');
     await sendSigned(refundWithStatus(placed, 'failed'));
-    await orders.store.resumeOrders();
+    await orders.store.resumeOrdersAndRefunds();
     expect(await status(placed)).toBe('refunded');
     expect(refundsOf(placed)).toHaveLength(1);
   });

@@ -56,7 +56,7 @@ describe('a scheduled attempt', () => {
     expect(nextState(delivery, gone, deleted)).toMatchObject(failed);
   });
 
-  it('that fails is held for a disabled subscription, unless it was the last', () => {
+  it('that fails leaves the delivery of a disabled subscription held, unless it was the last attempt', () => {
     const disabled = { ...context, subscription: 'disabled' } as const;
     expect(nextState(delivery, rejected, disabled)).toEqual({
       status: 'held',
@@ -135,7 +135,7 @@ describe('a manual retry', () => {
     },
   );
 
-  it('that fails changes a delivery that had ended neither by 410 nor by the deletion of the subscription', () => {
+  it('that fails leaves an ended delivery as it was, even with the response 410 or for a deleted subscription', () => {
     for (const priorStatus of ['succeeded', 'failed'] as const)
       expect(
         nextState({ ...manual, priorStatus }, gone, { ...context, subscription: 'deleted' }),
@@ -154,13 +154,13 @@ describe('a manual retry', () => {
   });
 });
 
-describe('a local failure of an attempt', () => {
+describe('an attempt that fails on our side', () => {
   it.each([
     [1, 0, 1_000],
     [2, 0, 60_000],
     [5, 2, 60_000],
   ])(
-    'as attempt number %i of the schedule spends no step of it, and is retried with growing delays',
+    'leaves the delivery at its step of the schedule, and is retried with growing delays, as attempt %i of at most 6',
     (attemptsInSchedule, scheduleStep, delayMs) => {
       expect(nextState({ ...delivery, attemptsInSchedule, scheduleStep }, unresolved, context)).toMatchObject(
         { status: 'retrying', scheduleStep, delayMs },
@@ -168,7 +168,7 @@ describe('a local failure of an attempt', () => {
     },
   );
 
-  it('spends a step after twice as many attempts as the schedule has steps', () => {
+  it('moves the delivery to its next step after twice as many attempts as the schedule has steps', () => {
     expect(
       nextState({ ...delivery, attemptsInSchedule: 6, scheduleStep: 1 }, unresolved, context),
     ).toMatchObject({

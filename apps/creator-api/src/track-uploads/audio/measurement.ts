@@ -1,0 +1,8 @@
+/** The result of measuring a file. */
+export interface Measurement {
+  /** Number of audible samples of each channel. */
+  readonly samples: number;
+  /** Codec and channels are undefined if music-metadata reports them correctly. */
+  readonly codec?: string;
+  readonly channels?: number | undefined;
+}
