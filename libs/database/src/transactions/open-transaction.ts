@@ -52,10 +52,12 @@ export class OpenTransaction {
   async commit(probe?: CommitProbe): Promise<void> {
     if (probe !== undefined && this.options.returnId !== true)
       throw new Error('A commit probe requires a transaction with `returnId`.');
+    const began = this.began.catch(translateAndThrow);
     let id: string | undefined;
     try {
-      id = await this.began.catch(translateAndThrow);
-      await this.sendCommit();
+      // Without an id, COMMIT does not wait for BEGIN.
+      if (this.options.returnId === true) id = await began;
+      await pipelined([began, this.sendCommit()]);
       this.release();
     } catch (error) {
       await this.rollbackAndRelease(); // sends nothing if the connection was lost

@@ -69,6 +69,15 @@ describe('a transaction', () => {
     });
   });
 
+  it('is sent as one packet if it awaits all its statements at COMMIT', async () => {
+    await behindProxy({ poolSize: 1 }, async (database, proxy) => {
+      await database.rows(readNumbers); // connects, so that only later packets count
+      proxy.severAfter(2); // one packet of this transaction, and one of the next statement
+      await database.transaction(async (tx) => tx.awaitAtCommit(tx.run(insertNumber, [85])));
+      await expect(database.rows(readNumbers)).rejects.toThrow();
+    });
+  });
+
   it('is rolled back when its work throws, and runs afterCommit callbacks only after a commit', async () => {
     const called: string[] = [];
     await expect(
