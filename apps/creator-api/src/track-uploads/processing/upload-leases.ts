@@ -27,9 +27,11 @@ const serialiseClaims = statement(
 const selectNextCreator = (after: string): string =>
   `SELECT creator_id FROM track_uploads WHERE due_at IS NOT NULL AND creator_id > ${after}
    ORDER BY creator_id LIMIT 1`;
-// A creator that is not registered here yet counts as an organisation. Uses statement_timestamp(), since
-// now() is the start of the transaction, before it waited for the lock. The last condition is for replicas
-// of the earlier version, which claim without this lock.
+// Organisations with fewer running uploads come first, and among equals a random one. A creator that is not
+// registered here yet counts as an organisation. Uses statement_timestamp(), since now() is the start of the
+// transaction, before it waited for the lock. Skips rows that another transaction is changing, so that a
+// stalled replica does not block all claims. The condition on the time is repeated for the locked row, which
+// may have changed since it was ranked.
 export const claimUploads = statement(
   'track-uploads.claim',
   `WITH RECURSIVE waiting AS (
@@ -55,10 +57,11 @@ export const claimUploads = statement(
    )
    UPDATE track_uploads SET status = 'processing', runs = runs + 1, due_at = NULL, lease_token = gen_random_uuid(),
      lease_until = statement_timestamp() + :lease_ms * interval '1 millisecond', updated_at = statement_timestamp()
-   WHERE id = ANY (ARRAY(
-       SELECT id FROM ranked WHERE NOT is_running AND running + rank <= :max_per_organisation
-       ORDER BY rank, running, due_at LIMIT :max
-     )) AND coalesce(due_at, lease_until) <= statement_timestamp()
+   WHERE id IN (
+     SELECT id FROM track_uploads WHERE id = ANY (ARRAY(
+         SELECT id FROM ranked WHERE NOT is_running AND running + rank <= :max_per_organisation
+         ORDER BY running + rank, random() LIMIT :max
+       )) AND coalesce(due_at, lease_until) <= statement_timestamp() FOR UPDATE SKIP LOCKED)
    RETURNING id, upload_url AS url, failed_runs AS "failedRuns", runs - 1 - failed_runs AS "lostRuns", lease_token AS token`,
 );
 const renew = statement(
@@ -94,19 +97,15 @@ export class UploadLeases {
     this.maxPerOrganisation = Math.min(half, config.TRACK_UPLOAD_ORGANISATION_CONCURRENCY);
   }
 
-  /**
-   * Claims at most `max` due uploads for which their organisations have free slots: the first of each
-   * organisation before the second of any.
-   */
+  /** Claims at most `max` due uploads for which their organisations have free slots. */
   async claim(max: number): Promise<LeasedUpload[]> {
     const values = { max, max_per_organisation: this.maxPerOrganisation, lease_ms: this.leaseMs };
     let claiming: Promise<LeasedUpload[]> = Promise.resolve([]);
-    await this.database.transaction((tx) => {
+    await this.database.transaction(async (tx) => {
       const locking = tx.run(serialiseClaims);
       claiming = tx.rows<LeasedUpload>(claimUploads, values);
       // COMMIT is sent with them, so a replica that stalls does not keep the lock.
       tx.awaitAtCommit(locking, claiming);
-      return Promise.resolve();
     });
     return claiming;
   }
