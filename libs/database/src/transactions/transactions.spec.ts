@@ -73,7 +73,7 @@ describe('a transaction', () => {
     await behindProxy({ poolSize: 1 }, async (database, proxy) => {
       await database.rows(readNumbers); // connects, so that only later packets count
       proxy.severAfter(2); // one packet of this transaction, and one of the next statement
-      await database.transaction(async (tx) => tx.awaitAtCommit(tx.run(insertNumber, [85])));
+      await database.transaction((tx) => Promise.resolve(tx.awaitAtCommit(tx.run(insertNumber, [85]))));
       await expect(database.rows(readNumbers)).rejects.toThrow();
     });
   });

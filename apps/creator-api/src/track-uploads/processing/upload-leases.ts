@@ -101,11 +101,12 @@ export class UploadLeases {
   async claim(max: number): Promise<LeasedUpload[]> {
     const values = { max, max_per_organisation: this.maxPerOrganisation, lease_ms: this.leaseMs };
     let claiming: Promise<LeasedUpload[]> = Promise.resolve([]);
-    await this.database.transaction(async (tx) => {
+    await this.database.transaction((tx) => {
       const locking = tx.run(serialiseClaims);
       claiming = tx.rows<LeasedUpload>(claimUploads, values);
       // COMMIT is sent with them, so a replica that stalls does not keep the lock.
       tx.awaitAtCommit(locking, claiming);
+      return Promise.resolve();
     });
     return claiming;
   }
