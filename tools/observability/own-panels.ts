@@ -94,7 +94,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       unit: 'short',
       queries: {
         '{{event}}': increase(
-          'audit_events_total{event=~"client_authentication_failed|introspection_rejected|token_family_ended"}',
+          'audit_events_total{event=~"client_authentication_failed|introspection_rejected|token_reused"}',
           'event',
           '15m',
         ),

@@ -40,15 +40,13 @@ export const messagesHandled = (matchers = ''): Panel => ({
   alerts: ['MessagesRefused', 'QueueNotConsumed'],
 });
 
-export const deadLetters = (matchers = ''): Panel =>
-  withAlert(
-    {
-      title: 'Dead letters',
-      unit: 'short',
-      queries: { '{{queue}}': `max by (queue) (messaging_dead_letters${matchers})` },
-    },
-    'DeadLettersWaiting',
-  );
+export const deadLetters = (matchers = ''): Panel => ({
+  title: 'Dead letters',
+  unit: 'short',
+  queries: { '{{queue}}': `max by (queue) (messaging_dead_letters${matchers})` },
+  alerts: ['DeadLettersWaiting', 'DeadLettersForgotten'],
+  threshold: 'DeadLettersWaiting',
+});
 
 export const charges: Panel = {
   title: 'Charges',

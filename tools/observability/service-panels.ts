@@ -107,14 +107,6 @@ function saturation(service: ServiceName): readonly Panel[] {
     messagesHandled(matchers),
     age('Age of the oldest message in the outbox', `max(outbox_oldest_seconds${matchers})`, 'OutboxStuck'),
     deadLetters(matchers),
-    withAlert(
-      {
-        title: 'Time since the dead-letter queue was last empty',
-        unit: 's',
-        queries: { '{{queue}}': `min by (queue) (messaging_dead_letters_waiting_seconds${matchers})` },
-      },
-      'DeadLettersForgotten',
-    ),
   ];
 }
 

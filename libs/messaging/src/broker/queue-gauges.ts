@@ -15,20 +15,11 @@ const deadLetters = new Gauge({
   help: 'Messages in the dead-letter queue of a queue, moved there by a service or by RabbitMQ.',
   labelNames: ['queue'],
 });
-const nonEmptySeconds = new Gauge({
-  name: 'messaging_dead_letters_waiting_seconds',
-  help: 'Time for which this replica has continuously seen dead letters of a queue; 0 if there are none.',
-  labelNames: ['queue'],
-});
-
 /**
  * Reports how many messages and dead letters wait in each queue that a service consumes. A sharded queue is
  * reported as one: the sum of its intakes and shards.
  */
 export class QueueGauges extends BackgroundLoop {
-  /** When this replica first saw the current dead letters of a queue (`performance.now()`). */
-  private readonly nonEmptySinceMs = new Map<MessageQueue, number>();
-
   constructor(
     private readonly broker: Broker,
     private readonly queues: readonly MessageQueue[],
@@ -45,7 +36,7 @@ export class QueueGauges extends BackgroundLoop {
       const waiting = await this.countAll(rabbitmqQueuesOf(topology, queue));
       const dead = await this.broker.inspect(topology.deadLetterQueue(queue));
       if (waiting !== undefined) depth.set({ queue }, waiting);
-      if (dead !== undefined) this.setDeadLetters(queue, dead.messageCount);
+      if (dead !== undefined) deadLetters.set({ queue }, dead.messageCount);
     }
   }
 
@@ -58,14 +49,5 @@ export class QueueGauges extends BackgroundLoop {
       sum += queue.messageCount;
     }
     return sum;
-  }
-
-  private setDeadLetters(queue: MessageQueue, count: number): void {
-    const nowMs = performance.now();
-    const sinceMs = count === 0 ? undefined : (this.nonEmptySinceMs.get(queue) ?? nowMs);
-    if (sinceMs === undefined) this.nonEmptySinceMs.delete(queue);
-    else this.nonEmptySinceMs.set(queue, sinceMs);
-    deadLetters.set({ queue }, count);
-    nonEmptySeconds.set({ queue }, sinceMs === undefined ? 0 : (nowMs - sinceMs) / 1000);
   }
 }
