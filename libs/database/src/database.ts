@@ -113,7 +113,7 @@ export class Database implements Sql {
 
   /**
    * Runs `work` in a transaction (READ COMMITTED, unless it is a snapshot). Rolls back and rethrows when
-   * `work` throws. Deadlocks and serialisation failures are not retried: all code locks rows in one order.
+   * `work` throws. Deadlocks and serialisation failures are not retried here, so lock rows in one order.
    */
   async transaction<Result>(
     work: (tx: Transaction) => Promise<Result>,

@@ -1,5 +1,5 @@
 import { parsePublicId } from '@fulfilment/contracts';
-import { pipelined, statement, type Transaction, qualifyColumns } from '@fulfilment/database';
+import { pipelined, type Statement, statement, type Transaction, qualifyColumns } from '@fulfilment/database';
 import { NeedsOwnTransaction, RejectedMessage } from '@fulfilment/messaging';
 import { LOGGER, type Logger, traceparentOfEffect } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -12,16 +12,15 @@ import { Stock } from './stock.js';
 const qualifiedColumns = qualifyColumns('products', productColumns);
 // The time of an event may be in the future, because of a wrong clock. It is then replaced by the current
 // time, so that the event does not override later ones; not by now(), which is the same for all events of a
-// transaction. An order locks its unlimited products before the limited ones, and so does this statement, to
-// avoid deadlocks.
-const lockProducts = statement(
-  'stock.lock-products',
-  `SELECT ${qualifiedColumns}, oversold, event.at::text AS "effectiveAt",
+// transaction. In the order of the ids, as orders lock limited products.
+const lockProductsSql = `SELECT ${qualifiedColumns}, oversold, event.at::text AS "effectiveAt",
           coalesce(stock_set_at > event.at, false) AS "countedLater", coalesce(stock_set_at = event.at, false) AS "countedAtSameTime"
    FROM (SELECT product_id, least(at, clock_timestamp()) AS at FROM unnest($1::uuid[], $2::timestamptz[]) AS sent (product_id, at)) AS event
    JOIN products ON products.id = event.product_id
-   ORDER BY products.limited_edition, products.id FOR UPDATE OF products`,
-);
+   ORDER BY products.id`;
+const lockProducts = statement('stock.lock-products', `${lockProductsSql} FOR NO KEY UPDATE OF products`);
+// The first count of a product excludes orders of the unlimited product, which take FOR KEY SHARE.
+const lockOneProduct = statement('stock.lock-one-product', `${lockProductsSql} FOR UPDATE OF products`);
 // Finds the orders that were placed after the count, in any status. FOR SHARE waits for transactions that
 // settle, cancel or recharge them.
 const lockUnlimitedSales = statement(
@@ -120,7 +119,7 @@ export class ApplyStockEvents {
    */
   async run(tx: Transaction, events: readonly StockEvent[]): Promise<void> {
     for (const group of groupDistinct(events, ({ sku }) => sku)) {
-      const locked = await this.lock(tx, group);
+      const locked = await this.lock(tx, events.length === 1 ? lockOneProduct : lockProducts, group);
       const counts = filterByKind(locked, 'count');
       const adjustments = filterByKind(locked, 'adjustment');
       await this.recordUnlimitedSales(tx, counts, { isOnlyEvent: events.length === 1 });
@@ -133,12 +132,13 @@ export class ApplyStockEvents {
   }
 
   /** Locks the products of events about different products. @throws RejectedMessage */
-  private async lock(tx: Transaction, events: readonly StockEvent[]): Promise<StockEventOfProduct[]> {
+  private async lock(
+    tx: Transaction,
+    lock: Statement,
+    events: readonly StockEvent[],
+  ): Promise<StockEventOfProduct[]> {
     const ids = events.map(({ sku }) => parsePublicId('prod', sku));
-    const rows = await tx.rows<LockedProduct>(lockProducts, [
-      ids,
-      events.map(({ occurredAt }) => occurredAt),
-    ]);
+    const rows = await tx.rows<LockedProduct>(lock, [ids, events.map(({ occurredAt }) => occurredAt)]);
     const products = new Map(rows.map((row) => [row.id, row]));
     return events.map((event, index) => {
       const product = products.get(ids[index] ?? '');
