@@ -40,7 +40,8 @@ const rebuildPlan = (counts: Counts): RebuildPlan => ({
   correct: statement(`${counts.name}.correct`, correctSql(counts)),
   deleteEmpty: statement(
     `${counts.name}.delete-empty`,
-    `DELETE FROM ${counts.table} WHERE creator_id = ANY($1::uuid[]) AND orders = 0`,
+    `DELETE FROM ${counts.table} WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM ${counts.table} WHERE creator_id = ANY($1::uuid[]) AND orders = 0 FOR UPDATE SKIP LOCKED))`,
   ),
 });
 const countsPlan = rebuildPlan({

@@ -32,9 +32,11 @@ const correctSql = (table: string, key: string): string => `
 
 // A row of zeros stays if the ledger has postings for it: a sale that was refunded in its month.
 const deleteEmptySql = (table: string, key: string): string => `
-   DELETE FROM ${table} m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
-     AND NOT EXISTS (SELECT FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) line
-       WHERE (${qualifyColumns('line', key)}) = (${qualifyColumns('m', key)}))`;
+   DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM ${table} m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
+       AND NOT EXISTS (SELECT FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) line
+         WHERE (${qualifyColumns('line', key)}) = (${qualifyColumns('m', key)}))
+     FOR UPDATE OF m SKIP LOCKED))`;
 
 const rebuildPlan = (name: string, table: string, key: string): RebuildPlan => ({
   name: `${name}-rebuild`,
