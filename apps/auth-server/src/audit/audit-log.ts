@@ -33,6 +33,7 @@ export const auditEvents = [
   'introspection_rejected',
   'token_revoked',
   'token_race_lost',
+  'token_reused',
   'token_family_ended',
   'organisation_created',
   'user_created',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { arrivalOf } from '../tokens/reuse/request-arrivals.js';
 import type { ResponseTimestampStore } from '../tokens/reuse/response-timestamps.js';
-import { auditLostRace } from '../tokens/reuse/reuse.js';
+import { auditReuse } from '../tokens/reuse/reuse.js';
 import { minResponseMs } from '../tokens/reuse/reuse.rules.js';
 import { ConsumedConcurrently } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
@@ -27,7 +27,7 @@ export function inUnitOfWork(unitOfWork: UnitOfWork, timestamps: ResponseTimesta
       if (!(error instanceof errors.InvalidGrant)) throw error;
       ctx.status = error.statusCode;
       ctx.body = { error: error.error, error_description: error.error_description };
-      if (error instanceof ConsumedConcurrently) await auditLostRace(ctx, unitOfWork);
+      if (error instanceof ConsumedConcurrently) await auditReuse(ctx, unitOfWork, 'token_race_lost');
     }
   };
 }

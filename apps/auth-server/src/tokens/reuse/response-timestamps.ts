@@ -25,7 +25,9 @@ export class ResponseTimestampStore {
   /** Records when the response to the request that consumed the token is sent. Call before it is written. */
   recordWhenSent(response: ServerResponse, model: string, token: string): void {
     const startedAtMs = Date.now();
-    response.once('close', () => setImmediate(() => this.add(keyOf(model, token), startedAtMs)));
+    // The event loop reads the sockets between the first callback and the second.
+    const add = () => this.add(keyOf(model, token), startedAtMs);
+    response.once('close', () => setImmediate(() => setImmediate(add)));
   }
 
   /**
@@ -49,9 +51,9 @@ export class ResponseTimestampStore {
   }
 
   /**
-   * Called one turn of the event loop after the response was sent. All requests that were in the server's
-   * sockets when it was sent have now been read, and no client can have reacted to it yet. The times of
-   * several responses are written in one command, after a delay that is shorter than the wait of `find`.
+   * Called one turn of the event loop after the response was sent. All requests that were in the sockets of
+   * this process when it was sent have now been read. The times of several responses are written in one
+   * command, after a delay that is shorter than the wait of `find`.
    */
   private add(key: string, startedAtMs: number): void {
     this.pending.set(key, `${startedAtMs} ${Date.now()}`);

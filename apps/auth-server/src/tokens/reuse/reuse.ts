@@ -18,19 +18,23 @@ export function shouldRevokeFamily(timestamps: ResponseTimestampStore, unitOfWor
     const { route, entities } = ctx.oidc;
     if (route === 'revocation') return entities.AccessToken === undefined;
     if (route !== 'token') return true; // a sign-out
-    if (!(await hasLostRace(ctx, timestamps))) return true;
-    await auditLostRace(ctx, unitOfWork);
-    return false;
+    const isRace = await hasLostRace(ctx, timestamps);
+    await auditReuse(ctx, unitOfWork, isRace ? 'token_race_lost' : 'token_reused');
+    return !isRace;
   };
 }
 
-/** Audits a request that lost a race for its code or refresh token. */
-export async function auditLostRace(ctx: KoaContextWithOIDC, unitOfWork: UnitOfWork): Promise<void> {
+/** Audits a request that lost a race for its code or refresh token, or replayed it. */
+export async function auditReuse(
+  ctx: KoaContextWithOIDC,
+  unitOfWork: UnitOfWork,
+  event: 'token_race_lost' | 'token_reused',
+): Promise<void> {
   const { client, entities } = ctx.oidc;
   const token = entities.RefreshToken ?? entities.AuthorizationCode;
   await unitOfWork.writeAudit(
     {
-      event: 'token_race_lost',
+      event,
       clientId: client?.clientId,
       userId: token?.accountId,
       details: { grant_id: token?.grantId },
