@@ -1,4 +1,3 @@
-import type { Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
@@ -12,10 +11,8 @@ import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.j
 import { numericDate } from '../oidc/lifetimes.rules.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
-import { endOtherFirstPartyAccess } from '../sessions/end-sessions.js';
-import type { RevokedToken } from '../revocation/deny-list.js';
+import { endOtherAccess } from '../sessions/end-sessions.js';
 import { DeviceCookies } from '../sign-in/device-cookies.js';
-import { endThirdPartyFamilies } from '../tokens/families.js';
 import { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { ConfirmPassword } from './confirm-password.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
@@ -54,13 +51,13 @@ export class ChangePassword {
       await tx.run(deleteUnconfirmedSecondFactor, [person.id]);
       const details = { apps_disconnected: disconnectApps };
       await insertAudit(tx, { event: 'password_changed', userId: person.id, details }, signedIn.origin);
-      const endOtherAccess = () => endOtherFirstPartyAccess(tx, person.id, signedIn.sessionUid);
-      if (!disconnectApps) return endOtherAccess();
-      // Everything ends in the callback, since the clients must be locked before any token family.
-      return disconnectAndPublish(tx, this.outbox, { userId: person.id }, async () => [
-        ...(await endOtherAccess()),
-        ...(await endThirdPartyAccess(tx, person.id)),
-      ]);
+      const { sessionUid } = signedIn;
+      if (!disconnectApps) return endOtherAccess(tx, person.id, { sessionUid });
+      // All access ends in the callback, since the clients must be locked before any token family.
+      return disconnectAndPublish(tx, this.outbox, { userId: person.id }, async () => {
+        await tx.run(deleteConsentsOfUser, [person.id]);
+        return endOtherAccess(tx, person.id, { sessionUid, thirdParties: true });
+      });
     });
     // Another change was first, or the account was disabled. If the session has ended, the redirect leads to
     // the sign-in.
@@ -82,9 +79,4 @@ async function newPasswordProblemText({ person, field }: SignedInRequest): Promi
   return chosen === field('current_password')
     ? 'The new password is the same as your current password.'
     : undefined;
-}
-
-async function endThirdPartyAccess(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  await tx.run(deleteConsentsOfUser, [userId]);
-  return endThirdPartyFamilies(tx, userId);
 }

@@ -38,13 +38,13 @@ export async function redactUser(
   const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) return { userId: id, revoked: [] };
+    await tx.run(deleteSecondFactor, [id]); // before the sessions, as a confirmation of the factor does
     // `disconnectAndPublish` must lock and read the connections before these writes end them.
     const revoked = await disconnectAndPublish(tx, outbox, { userId: id }, async () => {
       await tx.run(redact, [id]);
       await tx.run(deleteConsentsOfUser, [id]);
       return endAccessOfUser(tx, id);
     });
-    await tx.run(deleteSecondFactor, [id]);
     await tx.run(redactBrowsers, [id]);
     await tx.run(deleteSignInNetworks, [id]);
     await auditOperator(tx, {

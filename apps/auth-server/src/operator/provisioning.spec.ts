@@ -1,8 +1,11 @@
+import { startWhileLocked } from '@fulfilment/database/testing';
+import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { App } from '../test/app.js';
 import { messagesInOutbox } from '../test/messages-in-outbox.js';
 import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/operator.js';
+import { authenticatorOf, beginSetup, submitPassword } from '../test/second-factors.js';
 import { server } from '../test/server.js';
 import { isDenied } from '../test/token-states.js';
 import { password } from '../test/users.js';
@@ -273,8 +276,27 @@ describe('user reset-second-factor', () => {
     expect((await auditRecordsOf({ user: email })).map(({ event }) => event)).toContain(
       'second_factor_removed',
     );
+    const insertUnconfirmed = testStatement(`INSERT INTO second_factors (user_id, secret_encrypted)
+      SELECT id, '\\x00' FROM users WHERE email = $1`);
+    await server.database.run(insertUnconfirmed, [email]);
     expect(await runCommand('user reset-second-factor', { USER: email })).toMatchObject({
       had_second_factor: false,
     });
+  });
+
+  it('cannot deadlock with a person who confirms a second factor', async () => {
+    const email = 'two-browsers@harbour.example';
+    await createMember(email);
+    const [browser, other] = [new FormBrowser(server), new FormBrowser(server)];
+    for (const each of [browser, other]) await submitPassword(server, email, each);
+    const setup = await beginSetup(server, browser);
+    const [reset, confirmed] = await startWhileLocked(
+      server.database,
+      (tx) => tx.run(testStatement('SELECT FROM users WHERE email = $1 FOR UPDATE'), [email]),
+      () => runCommand('user reset-second-factor', { USER: email }),
+      () => browser.submit(formOf(setup, '/second-factor'), { code: authenticatorOf(setup).generate() }),
+    );
+    expect(reset).toMatchObject({ had_second_factor: false });
+    expect(confirmed.status).toBe(409);
   });
 });

@@ -1,8 +1,11 @@
+import { statement } from '@fulfilment/database';
 import { type AuditEntry, insertAudit, type Origin } from '../audit/audit-log.js';
-import { endOtherFirstPartyAccess } from '../sessions/end-sessions.js';
+import { endOtherAccess } from '../sessions/end-sessions.js';
 import type { UnitOfWork } from '../tokens/unit-of-work/unit-of-work.js';
 import { type CheckResult, nothingToVerify } from './check-result.js';
 import type { SecondFactors } from './second-factors.js';
+
+const lockUser = statement('second-factors.lock-user', 'SELECT FROM users WHERE id = $1 FOR KEY SHARE');
 
 export interface SecondFactorConfirmation {
   readonly userId: string;
@@ -26,10 +29,11 @@ export async function confirmSecondFactor(
   let codes: CheckResult<string[]>;
   const entry: AuditEntry = { event: 'second_factor_added', userId, clientId };
   await unitOfWork.runRevocation(async (tx) => {
+    await tx.run(lockUser, [userId]); // before the second factor, as operator commands do
     codes = await factors.confirmSetup(tx, userId, code);
     if (codes === undefined || codes === nothingToVerify) return [];
     await insertAudit(tx, entry, origin);
-    return endOtherFirstPartyAccess(tx, userId, sessionUid);
+    return endOtherAccess(tx, userId, { sessionUid });
   });
   return codes;
 }

@@ -17,10 +17,12 @@ export async function resetSecondFactor(
 ): Promise<{ user_id: string; had_second_factor: boolean }> {
   const { userId, hadSecondFactor, revoked } = await database.transaction(async (tx) => {
     const { id } = await lockUser(tx, user);
-    const isRemoved = (await tx.run(deleteSecondFactor, [id])) > 0;
+    // A set-up that was begun, but not confirmed, is deleted too.
+    const deleted = await tx.row<{ wasConfirmed: boolean }>(deleteSecondFactor, [id]);
+    const hadSecondFactor = deleted?.wasConfirmed === true;
     const revoked = await endSessionsOfUser(tx, id);
-    if (isRemoved) await auditOperator(tx, { event: 'second_factor_removed', userId: id });
-    return { userId: id, hadSecondFactor: isRemoved, revoked };
+    if (hadSecondFactor) await auditOperator(tx, { event: 'second_factor_removed', userId: id });
+    return { userId: id, hadSecondFactor, revoked };
   });
   await publishRevoked(revoked);
   return { user_id: userId, had_second_factor: hadSecondFactor };

@@ -112,7 +112,7 @@ export const deleteUnconfirmedSecondFactor = statement(
 /** Deletes the second factor of a person and, by the foreign key (ON DELETE CASCADE), the recovery codes. */
 export const deleteSecondFactor = statement(
   'second-factors.remove',
-  'DELETE FROM second_factors WHERE user_id = $1',
+  'DELETE FROM second_factors WHERE user_id = $1 RETURNING confirmed_at IS NOT NULL AS "wasConfirmed"',
 );
 
 /** Time-based one-time codes (RFC 6238) of an authenticator app, and ten recovery codes for its loss. */
@@ -164,7 +164,7 @@ export class SecondFactors {
 
   /**
    * Confirms the second factor with a correct code of the app. Returns the recovery codes; undefined for a
-   * wrong code.
+   * wrong code; `nothingToVerify` if no set-up is open.
    * @param tx transaction in which the caller signs out the other browsers
    */
   async confirmSetup(tx: Transaction, userId: string, code: string): Promise<CheckResult<string[]>> {

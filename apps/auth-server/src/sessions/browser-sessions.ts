@@ -15,10 +15,12 @@ export interface BrowserSession {
 const maxListed = 100;
 const batchSize = 1000;
 
-// An ended session is not updated, so that no address is stored again for a redacted person.
+// An ended session is not updated, so that no address is stored again for a redacted person. The user is
+// locked first, as by all that ends sessions.
 const upsert = statement(
   'browser-sessions.upsert',
-  `INSERT INTO browser_sessions (uid, user_id, ip, user_agent, expires_at) VALUES ($1, $2, $3, $4, $5)
+  `WITH person AS MATERIALIZED (SELECT id FROM users WHERE id = $2 FOR KEY SHARE)
+   INSERT INTO browser_sessions (uid, user_id, ip, user_agent, expires_at) SELECT $1, id, $3, $4, $5 FROM person
    ON CONFLICT (uid) DO UPDATE SET ip = EXCLUDED.ip, user_agent = EXCLUDED.user_agent,
      signed_in_at = now(), expires_at = EXCLUDED.expires_at
    WHERE browser_sessions.user_id = EXCLUDED.user_id AND browser_sessions.ended_at IS NULL`,

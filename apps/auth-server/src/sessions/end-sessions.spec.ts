@@ -3,7 +3,7 @@ import { endAccessOfClient } from '../tokens/families.js';
 import { server, startServer } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
 import { newUser } from '../test/users.js';
-import { endOtherFirstPartyAccess } from './end-sessions.js';
+import { endOtherAccess } from './end-sessions.js';
 
 startServer();
 
@@ -29,7 +29,7 @@ describe('the end of all other first-party access of a person', () => {
       server.database,
       (tx) => tx.run(lockGrant, [offlineGrant]),
       () => server.database.transaction((tx) => endAccessOfClient(tx, clientId)),
-      () => server.database.transaction((tx) => endOtherFirstPartyAccess(tx, id, undefined)),
+      () => server.database.transaction((tx) => endOtherAccess(tx, id, { sessionUid: undefined })),
     );
     expect(await server.database.rows(readGrants, [id])).toEqual([]);
   });

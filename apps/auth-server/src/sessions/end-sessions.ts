@@ -19,8 +19,9 @@ const findSession = statement(
 // again, and the mark hides it (tokens/stored-rows.ts).
 const markEnded = statement(
   'sessions.mark-ended',
-  `INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)
-   SELECT uid, $2, '', now(), now() + interval '15 days' FROM unnest($1::text[]) AS uid ORDER BY uid
+  `WITH person AS MATERIALIZED (SELECT id FROM users WHERE id = $2 FOR KEY SHARE)
+   INSERT INTO browser_sessions (uid, user_id, ip, ended_at, expires_at)
+   SELECT uid, person.id, '', now(), now() + interval '15 days' FROM person, unnest($1::text[]) AS uid ORDER BY uid
    ON CONFLICT (uid) DO UPDATE SET ended_at = now(), expires_at = EXCLUDED.expires_at`,
 );
 const deleteSessions = statement(
@@ -50,15 +51,20 @@ export async function endSessionsOfUser(
 
 /**
  * Signs out all other browsers of the user, and ends the first-party families with `offline_access`.
- * @param sessionUid session that stays
+ * @param options `sessionUid`: session that stays; `thirdParties`: whether all third-party families end, too
  */
-export async function endOtherFirstPartyAccess(
+export async function endOtherAccess(
   tx: Transaction,
   userId: string,
-  sessionUid: string | undefined,
+  {
+    sessionUid,
+    thirdParties = false,
+  }: { readonly sessionUid: string | undefined; readonly thirdParties?: boolean },
 ): Promise<RevokedToken[]> {
-  const uids = await uidsOfUser(tx, userId, sessionUid);
-  return endSessionsAnd(tx, userId, uids, () => endFamiliesOfSessionsAndOffline(tx, userId, uids));
+  const sessionUids = await uidsOfUser(tx, userId, sessionUid);
+  return endSessionsAnd(tx, userId, sessionUids, () =>
+    endFamiliesOfSessionsAndOffline(tx, userId, { sessionUids, thirdParties }),
+  );
 }
 
 /** Ends all access of a person: browser sessions and token families, `offline_access` included. */

@@ -24,16 +24,12 @@ const lockGrantsOfUserAndOrganisation = lockGrantsWhere(
 const ofFirstPartySql = `client_id IN (
   SELECT id FROM oidc_model WHERE model = 'Client' AND payload ->> 'first_party' = 'true')`;
 const offlineAccessSql = `'offline_access' = ANY (string_to_array(payload #>> '{openid,scope}', ' '))`;
-const lockGrantsOfThirdParties = lockGrantsWhere(
-  'families.third-parties',
-  `account_id = $1 AND NOT ${ofFirstPartySql}`,
-);
 const dependsOnSessionSql = `id IN (SELECT grant_id FROM oidc_model WHERE session_uid = ANY ($1))
    AND NOT ${offlineAccessSql}`;
 const lockGrantsOfSessions = lockGrantsWhere('families.of-sessions', dependsOnSessionSql);
 const lockGrantsOfSessionsAndOffline = lockGrantsWhere(
   'families.of-sessions-and-offline',
-  `account_id = $2 AND (${dependsOnSessionSql} OR ${ofFirstPartySql} AND ${offlineAccessSql})`,
+  `account_id = $2 AND (${dependsOnSessionSql} OR ${ofFirstPartySql} AND ${offlineAccessSql} OR $3 AND NOT ${ofFirstPartySql})`,
 );
 /** SQL that records the unexpired access tokens among the rows `deleted`, and returns them. */
 const recordRevokedSql = `INSERT INTO revoked_tokens (jti, expires_at)
@@ -150,23 +146,19 @@ export function endFamiliesOfSessions(
 /**
  * Ends the families that depend on the browser sessions, and the first-party families of the person with
  * `offline_access`, which outlive sessions. After the next sign-in, the apps get new ones without consent.
+ * @param thirdParties whether all third-party families of the person end, too
  */
 export function endFamiliesOfSessionsAndOffline(
   tx: Transaction,
   userId: string,
-  sessionUids: readonly string[],
+  { sessionUids, thirdParties }: { readonly sessionUids: readonly string[]; readonly thirdParties: boolean },
 ): Promise<RevokedToken[]> {
-  return endFamilies(tx, lockGrantsOfSessionsAndOffline, sessionUids, userId);
+  return endFamilies(tx, lockGrantsOfSessionsAndOffline, sessionUids, userId, thirdParties);
 }
 
 /** Ends all families of a person, `offline_access` included. */
 export function endFamiliesOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
   return endFamilies(tx, lockGrantsOfUser, userId);
-}
-
-/** Ends all third-party families of a person. */
-export function endThirdPartyFamilies(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endFamilies(tx, lockGrantsOfThirdParties, userId);
 }
 
 /** Ends the families of a person for one client. */
