@@ -11,6 +11,8 @@ import { randomUUID } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { scratchDatabase, type ScratchDatabase, untilLockWaits } from '../testing/index.js';
 
+const lockFirstDay = statement('test.lock-first-day', 'LOCK TABLE days_1 IN ROW EXCLUSIVE MODE');
+const dropSecondDay = statement('test.drop-second-day', 'DROP TABLE days_2');
 const insertNumber = statement('test.insert-number', 'INSERT INTO numbers (id) VALUES ($1)');
 
 class Numbers1700000000000 implements MigrationInterface {
@@ -123,5 +125,27 @@ describe('online schema changes', () => {
     await expect(
       runner.query("SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'days_note'::regclass"),
     ).resolves.toEqual([{ valid: true }]);
+  });
+
+  it('build an index on the other partitions when one is dropped during the build', async () => {
+    await runner.query('CREATE TABLE days (day int) PARTITION BY RANGE (day)');
+    for (const day of [1, 2, 3])
+      await runner.query(
+        `CREATE TABLE days_${day} PARTITION OF days FOR VALUES FROM (${day}) TO (${day + 1})`,
+      );
+    const { built } = await scratch.database.transaction(async (tx) => {
+      await tx.run(lockFirstDay); // the build waits for the end of this transaction
+      const started = buildOnPartitionsConcurrently(runner, 'days_day', 'days', '(day)');
+      started.catch(() => undefined);
+      await untilLockWaits(scratch.database);
+      await scratch.database.run(dropSecondDay);
+      return { built: started };
+    });
+    await built;
+    await expect(
+      runner.query(
+        "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'days_day'::regclass ORDER BY 1",
+      ),
+    ).resolves.toEqual([{ name: 'days_1_days_day' }, { name: 'days_3_days_day' }]);
   });
 });

@@ -55,9 +55,19 @@ export async function buildOnPartitionsConcurrently(
   );
   for (const partition of valuesOf('name', partitions)) {
     const partitionIndex = `${partition}_${name}`;
-    await buildConcurrently(runner, partitionIndex, 'INDEX', `${partition} ${columns}`);
-    await changeWithLockTimeout(runner, `ALTER INDEX ${name} ATTACH PARTITION ${partitionIndex}`);
+    try {
+      await buildConcurrently(runner, partitionIndex, 'INDEX', `${partition} ${columns}`);
+      await changeWithLockTimeout(runner, `ALTER INDEX ${name} ATTACH PARTITION ${partitionIndex}`);
+    } catch (error) {
+      // A service may drop an old partition at any time.
+      if (await exists(runner, partition)) throw error;
+    }
   }
+}
+
+async function exists(runner: QueryRunner, table: string): Promise<boolean> {
+  const rows: unknown = await runner.query('SELECT to_regclass($1) IS NOT NULL AS exists', [table]);
+  return valuesOf('exists', rows).includes('true');
 }
 
 function valuesOf(column: string, rows: unknown): string[] {
