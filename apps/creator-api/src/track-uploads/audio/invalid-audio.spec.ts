@@ -87,6 +87,12 @@ describe('describeAudio with an invalid file', () => {
     await expect(describeFile(withoutRate)).rejects.toThrow('The file does not state its sample rate.');
   });
 
+  it.each([1, 2, 3])('reports MP3 with %i bytes of a last frame header as truncated', async (length) => {
+    const mp3 = sample('tone-plain.mp3');
+    const truncated = Buffer.concat([mp3, mp3.subarray(0, length)]);
+    await expect(describeFile(truncated)).rejects.toThrow('The file is truncated: it ends within a header.');
+  });
+
   const withStatedLength = [
     'tone.flac',
     'tone-cbr.mp3',

@@ -46,7 +46,7 @@ interface Frame {
 
 /**
  * Measures an MP3 file by walking its frames to the end, without trusting its header or bit rate.
- * @throws InvalidAudio
+ * @throws InvalidAudio; RangeError when a frame header is truncated
  */
 export function measureMp3(file: ByteSource, start: number): Measurement {
   const first = readFrame(file, start);
@@ -76,10 +76,9 @@ export function measureMp3(file: ByteSource, start: number): Measurement {
   return { samples };
 }
 
-/** Parses a frame header. Returns undefined if there is none. */
+/** Parses a frame header. Returns undefined if there is none. @throws RangeError when it is truncated */
 function readFrame(file: ByteSource, offset: number): Frame | undefined {
   const head = file.bytes(offset, headerBytes);
-  if (head.length < headerBytes) return undefined;
   // 11 bits of sync, then version (2), layer (2), checksum (1), bit rate (4), sample rate (2), padding (1),
   // private (1) and channel mode (2).
   const word = head.readUInt32BE();
