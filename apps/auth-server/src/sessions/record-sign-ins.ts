@@ -2,7 +2,10 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { originOf } from '../audit/audit-log.js';
 import type { BrowserSessions } from './browser-sessions.js';
 
-/** Middleware that stores the origin of each sign-in before the browser continues. */
+/**
+ * Middleware that stores the origin of a sign-in after oidc-provider has resumed the authorization with it
+ * (route `resume`). Koa sends the response only then.
+ */
 export function recordSignIns(sessions: BrowserSessions) {
   return async (
     ctx: Partial<Pick<KoaContextWithOIDC, 'oidc'>> & Pick<KoaContextWithOIDC, 'ip' | 'headers'>,

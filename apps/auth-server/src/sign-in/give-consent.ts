@@ -19,21 +19,21 @@ export class GiveConsent {
   ) {}
 
   async run(interaction: OpenInteraction): Promise<PageResult> {
-    const { accountId, scopes, client, appIdentity, redirectToStep } = interaction;
-    if (interaction.prompt !== 'consent') return redirectToStep;
+    const { accountId, scopes, client, appIdentity, currentStepRedirect } = interaction;
+    if (interaction.prompt !== 'consent') return currentStepRedirect;
     if (accountId === undefined) throw new InteractionExpired();
     const { clientId } = client;
 
     const creators = await this.accounts.creators(accountId);
     const creatorId = creators.find(({ id }) => id === interaction.field('creator'))?.id;
     // A person with creators must select one. The form of the page always contains one.
-    if (creatorId === undefined && creators.length > 0) return redirectToStep;
+    if (creatorId === undefined && creators.length > 0) return currentStepRedirect;
 
     await this.consents.save({ userId: accountId, clientId, appIdentity, creatorId, scopes });
     const authorization = { accountId, clientId, creatorId, scopes };
     const grant = await startConsentedGrant(this.oidc.provider, this.consents, authorization);
     // The app was disconnected, or its identity changed, during the request.
-    if (grant === undefined) return redirectToStep;
+    if (grant === undefined) return currentStepRedirect;
     await this.audit.write(
       {
         event: 'consent_given',

@@ -40,7 +40,7 @@ export interface OpenInteraction extends BrowserRequest, SignInProgress {
   readonly scopes: readonly string[];
   readonly redirectUri: string;
   /** Redirect to the page of the current step. */
-  readonly redirectToStep: PageResult;
+  readonly currentStepRedirect: PageResult;
   /** Replaces the progress of this browser; omitted members are cleared. The person is not signed in yet. */
   replaceProgress(progress: Partial<SignInProgress>): Promise<void>;
   /** Completes the interaction. Returns the URL that the browser goes to next. */
@@ -95,7 +95,7 @@ export class InteractionPipe implements PipeTransform<ExecutionContext, Promise<
       loginHint: text(interaction.params.login_hint).slice(0, 254),
       scopes: splitScope(interaction.params.scope),
       redirectUri,
-      redirectToStep: { redirect: `/interaction/${uid}` },
+      currentStepRedirect: { redirect: `/interaction/${uid}` },
       ...progressOf(interaction),
       replaceProgress: (progress) => storeProgress(interaction, progress),
       finish: (result) =>

@@ -32,12 +32,13 @@ export class SignIn {
   ) {}
 
   async run(interaction: OpenInteraction): Promise<PageResult> {
-    const { context, origin, cookies, field, redirectToStep } = interaction;
-    if (interaction.prompt !== 'login') return redirectToStep;
+    const { context, origin, cookies, field, currentStepRedirect } = interaction;
+    if (interaction.prompt !== 'login') return currentStepRedirect;
     const email = field('email').trim();
     const { clientId } = interaction.client;
 
-    // Before the lookup, so that a concurrent change of the password counts as later.
+    // Before the lookup, so that a concurrent change of the password counts as later (from the next second
+    // on).
     const passwordVerifiedAt = numericDate(this.clock());
     const lookup = await this.accounts.findByEmail(email);
     const { user } = lookup;
@@ -60,7 +61,7 @@ export class SignIn {
     }
     if (await this.factors.isNeeded(guess.result.id)) {
       await interaction.replaceProgress({ passwordVerifiedFor: guess.result.id, passwordVerifiedAt });
-      return redirectToStep;
+      return currentStepRedirect;
     }
     return this.finish.run(interaction, guess.result, { passwordVerifiedAt, amr: passwordOnly });
   }

@@ -37,7 +37,7 @@ export class VerifySecondFactor {
   /** Verifies a code of the app or a recovery code. */
   async run(interaction: OpenInteraction): Promise<PageResult> {
     const user = await this.userOf(interaction);
-    if (user === undefined) return interaction.redirectToStep;
+    if (user === undefined) return interaction.currentStepRedirect;
     const guess = await this.guess(interaction, user, () =>
       this.factors.verifyCode(user.id, interaction.field('code'), interaction.origin),
     );
@@ -48,7 +48,7 @@ export class VerifySecondFactor {
   /** Verifies the first code of an app that was just set up, and shows the recovery codes. */
   async setUp(interaction: OpenInteraction): Promise<PageResult> {
     const user = await this.userOf(interaction);
-    if (user === undefined) return interaction.redirectToStep;
+    if (user === undefined) return interaction.currentStepRedirect;
     const guess = await this.guess(interaction, user, () =>
       confirmSecondFactor(this.unitOfWork, this.factors, {
         userId: user.id,
@@ -70,14 +70,14 @@ export class VerifySecondFactor {
   /** Signs in after the recovery codes were shown. */
   async finishSetUp(interaction: OpenInteraction): Promise<PageResult> {
     const user = await this.userOf(interaction);
-    if (user === undefined || !interaction.secondFactorVerified) return interaction.redirectToStep;
+    if (user === undefined || !interaction.secondFactorVerified) return interaction.currentStepRedirect;
     return this.completeSignIn(interaction, user, 'code');
   }
 
   /** Discards the verified password, so that the sign-in starts again. */
   async startOver(interaction: OpenInteraction): Promise<PageResult> {
     if (interaction.prompt === 'login') await interaction.replaceProgress({});
-    return interaction.redirectToStep;
+    return interaction.currentStepRedirect;
   }
 
   /**
