@@ -13,7 +13,7 @@ describe('the part of a URL below the mount path', () => {
   });
 });
 
-describe('a browser route', () => {
+describe('isBrowserRoute', () => {
   it.each([
     ['/account', true],
     ['/account/apps', true],
@@ -24,19 +24,19 @@ describe('a browser route', () => {
     ['/api/auth/oauth2/end-session', true],
     ['/api/auth/oauth2/token', false],
     ['/store/account', false],
-  ])('includes %s: %s', (path, expected) => {
+  ])('for the full path %s returns %s', (path, expected) => {
     expect(isBrowserRoute(path)).toBe(expected);
   });
 });
 
-describe('a public document', () => {
+describe('isPublicDocument', () => {
   it.each([
     ['/jwks', true],
     ['/.well-known/openid-configuration', true],
     ['/jwks/1', false],
     ['/oauth2/jwks', false],
     ['/.well-known/a/b', false],
-  ])('includes %s: %s', (path, expected) => {
+  ])('for the path %s below the mount path returns %s', (path, expected) => {
     expect(isPublicDocument(path)).toBe(expected);
   });
 });

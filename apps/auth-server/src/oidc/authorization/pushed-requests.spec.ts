@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 const verifier = client.randomPKCECodeVerifier();
-/** Pushes a request with other parameters; undefined omits one. */
+/** Pushes a valid request. `parameters` override its own; undefined omits one. */
 const push = async (parameters: Readonly<Record<string, string | undefined>> = {}, by = app) => {
   const form: Record<string, string | undefined> = {
     response_type: 'code',
@@ -108,7 +108,7 @@ describe('pushed authorization requests (RFC 9126)', () => {
 
   it('are rejected with invalid_client without client authentication (§2)', async () => {
     const confidential = await App.register(server, { token_endpoint_auth_method: 'client_secret_basic' });
-    const { status, body } = await push({}, confidential);
+    const { status, body } = await push({}, confidential); // `push` sends no client secret
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
