@@ -128,7 +128,7 @@ describe('closed months of statistics', () => {
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       first_open_month: await openMonth(),
-      message: 'Closed all months before this month.',
+      message: 'Closed the months before first_open_month.',
     });
   });
 

@@ -74,7 +74,7 @@ export class LedgerPosting extends BackgroundTask {
     const closeDay = this.config.STATISTICS_CLOSE_DAY;
     const firstOpenMonth = await closeMonths(this.database, { closeDay });
     if (firstOpenMonth !== undefined)
-      this.logger.info({ first_open_month: firstOpenMonth }, 'Closed all months before this month.');
+      this.logger.info({ first_open_month: firstOpenMonth }, 'Closed the months before first_open_month.');
   }
 
   private async round(): Promise<boolean> {
