@@ -82,6 +82,7 @@ export class ReadStatements {
     const found = Promise.withResolvers<StatementRow>();
     const content = await textStream(
       (write) =>
+        // Not `replicaSnapshot`, which may run the work twice: a part of the file may have been sent.
         this.visibility.snapshot(caller, async (tx) => {
           const row = await findStatement(tx, path);
           found.resolve(row);

@@ -36,7 +36,10 @@ export class Visibility {
     return run(this.database, caller, work, { snapshot: true });
   }
 
-  /** Like `snapshot`, on the read replica if there is one, for lists and statistics (ADR 42). */
+  /**
+   * Like `snapshot`, on the read replica if there is one, for lists and statistics (ADR 42). Not for streams:
+   * if the replica cancels a long read, `work` runs a second time, on the primary.
+   */
   replicaSnapshot<Result>(caller: Caller, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     return this.reads.read((database) => run(database, caller, work, { snapshot: true }));
   }
