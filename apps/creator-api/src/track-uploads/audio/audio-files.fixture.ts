@@ -42,7 +42,10 @@ export function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
 /** AAC LC, 16 kHz, mono. */
 const toneConfiguration = '140856e500';
 
-/** tone.m4a without its edit list, with a decoder configuration. The movie lasts 12.064 s, with padding. */
+/**
+ * Returns tone.m4a, with another decoder configuration if one is given. Its edit list is hidden (boxes
+ * renamed to `free`), so the duration is that of the movie, 12.064 s including padding.
+ */
 export function m4aWith({ configuration = toneConfiguration }): Buffer {
   return changed(sample('tone.m4a'), (copy) => {
     copy.write(configuration, copy.indexOf(toneConfiguration, 0, 'hex'), 'hex');

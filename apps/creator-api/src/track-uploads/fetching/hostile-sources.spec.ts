@@ -136,7 +136,8 @@ describe('the download of audio from a hostile server', () => {
     expect(tookMs).toBeLessThan(defaultLimits.TRACK_UPLOAD_SLOW_FOR_MS);
   });
 
-  // Bytes of a write, of which there are 50 a second. The limit is 1000 bytes per second.
+  // The second value is the number of bytes per write. The server writes 50 times a second, so 1 byte is
+  // slower than the limit of 1000 bytes per second, and 100 bytes are faster.
   it.each([
     ['a body that drips', 1],
     ['a body that comes fast enough and takes too long', 100],
@@ -183,7 +184,7 @@ describe('the download of audio from a hostile server', () => {
     expect(visited).toBe(0);
   });
 
-  it('connects to no private address, whether the URL contains it or the host name resolves to it after the check', async () => {
+  it('connects to no private address, whether the URL contains it or its host name resolves to it', async () => {
     const before = server.requests();
     const rebinding = new GuardedClient({
       allowLoopback: false,
