@@ -33,8 +33,8 @@ const lockUnlimitedSales = statement(
 // Records the pieces of orders that were placed while the product was not limited. An order with a failed
 // payment takes pieces only while it is being recharged. Not part of `lockUnlimitedSales`: after waiting for
 // a lock, that statement would see the newest version of an order, but not of its charges.
-const recordUnlimitedSales = statement(
-  'stock.record-unlimited-sales',
+const insertUnlimitedSales = statement(
+  'stock.insert-unlimited-sales',
   `INSERT INTO stock_movements (order_id, attempt, product_id, kind, quantity, moved_at)
    SELECT o.id, (SELECT max(attempt) FROM charges WHERE order_id = o.id), $1, 'taken',
           (SELECT sum(quantity) FROM order_items WHERE order_id = o.id AND product_id = $1), o.created_at
@@ -150,7 +150,8 @@ export class ApplyStockEvents {
   /**
    * Records the sales of products that are counted for the first time. This locks orders after a product. So
    * the transaction must not lock other products: a cancellation may hold one of the orders and wait for
-   * them.
+   * them. `isOnlyEvent` considers only stock events, since events of orders are in another lane (ADR 44), and
+   * so in other transactions.
    * @throws NeedsOwnTransaction
    */
   private async recordUnlimitedSales(
@@ -163,7 +164,7 @@ export class ApplyStockEvents {
       if (!isOnlyEvent) throw new NeedsOwnTransaction();
       const { id, creator_id: creatorId, effectiveAt } = product;
       const sold = await tx.rows<{ id: string }>(lockUnlimitedSales, [id, effectiveAt, creatorId]);
-      await tx.run(recordUnlimitedSales, [id, sold.map((order) => order.id)]);
+      await tx.run(insertUnlimitedSales, [id, sold.map((order) => order.id)]);
     }
   }
 
