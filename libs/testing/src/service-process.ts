@@ -52,8 +52,8 @@ export async function serviceProcess(
     url,
     ended,
     untilReady: () => eventually(isReady),
-    /** Resolves when the API no longer responds. */
-    untilClosed: () => eventually(async () => !(await isReady())),
+    /** Resolves when the API is not ready or no longer responds. */
+    untilNotReady: () => eventually(async () => !(await isReady())),
     signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM') => child.kill(signal),
     /** Ends the process with SIGKILL, so it runs no further code. */
     kill: async () => {

@@ -1,5 +1,6 @@
 import { createLogger } from '@fulfilment/runtime';
-import { LaneQueue } from '../dispatch-queue/lane-queue.js';
+import { type DueSubscription, LaneQueue } from '../dispatch-queue/lane-queue.js';
+import type { Lane } from '../dispatch-queue/lanes.rules.js';
 import { singleDay } from '../dispatch-queue/day-span.rules.js';
 import { anAttempt } from './attempt.fixture.js';
 import { DeliveryWindows } from './concurrency/delivery-windows.js';
@@ -18,32 +19,36 @@ function aDispatcher() {
   const claims: { readonly request: ClaimRequest; readonly end: (deliveries: LeasedDelivery[]) => void }[] =
     [];
   const attempts: (() => void)[] = [];
+  const queue = {
+    start: () => undefined,
+    stop: () => {
+      for (const lane of Object.values(lanes)) lane.stop();
+      return Promise.resolve();
+    },
+    next: (lane: Lane) => lanes[lane].take(),
+    requeue: (subscriptions: readonly DueSubscription[]) => {
+      for (const one of subscriptions) void lanes[one.lane].add(one, 'continued');
+    },
+  };
+  const hostSlots = {
+    take: (_due: DueSubscription, count: number) => Promise.resolve({ count, free: () => undefined }),
+    rememberHost: () => undefined,
+  };
+  const claimDeliveries = {
+    run: (request: ClaimRequest) =>
+      new Promise<Claim>((resolve) => {
+        const end = (deliveries: LeasedDelivery[]): void =>
+          resolve({ deliveries, moreDue: false, lane: undefined, days: undefined });
+        claims.push({ request, end });
+      }),
+  };
+  const makeAttempt = { run: () => new Promise<void>((resolve) => attempts.push(resolve)) };
   const dispatcher = new Dispatcher(
-    {
-      start: () => undefined,
-      stop: () => {
-        for (const lane of Object.values(lanes)) lane.stop();
-        return Promise.resolve();
-      },
-      next: (lane) => lanes[lane].take(),
-      requeue: (subscriptions) => {
-        for (const one of subscriptions) void lanes[one.lane].add(one, 'continued');
-      },
-    },
-    {
-      take: (_due, count) => Promise.resolve({ count, free: () => undefined }),
-      rememberHost: () => undefined,
-    },
+    queue,
+    hostSlots,
     new DeliveryWindows(),
-    {
-      run: (request) =>
-        new Promise<Claim>((resolve) => {
-          const end = (deliveries: LeasedDelivery[]): void =>
-            resolve({ deliveries, moreDue: false, lane: undefined, days: undefined });
-          claims.push({ request, end });
-        }),
-    },
-    { run: () => new Promise((resolve) => attempts.push(resolve)) },
+    claimDeliveries,
+    makeAttempt,
     createLogger('test', 'silent'),
   );
   dispatcher.start();

@@ -6,7 +6,7 @@ const parentsOf = statement(
    WHERE i.inhrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS name) ORDER BY 1`,
 );
 
-/** Returns the indexes of partitioned tables that these indexes of partitions belong to. */
+/** Returns the indexes of partitioned tables to which the named indexes of partitions are attached. */
 export async function parentIndexes(database: Database, names: readonly string[]): Promise<string[]> {
   const rows = await database.rows<{ name: string }>(parentsOf, [names]);
   return rows.map(({ name }) => name);

@@ -12,6 +12,7 @@ const analyse = statement('test.analyse', 'ANALYZE orders');
 const maxBlocksPerRow = 10;
 const leaseMs = 15_000;
 const limit = 20;
+const testAndLive = [true, false]; // values of orders.test
 
 describe('the statements that claim pending orders, with 20,000 orders that wait for a retry,', () => {
   let store: StoreApiUnderTest;
@@ -26,7 +27,7 @@ describe('the statements that claim pending orders, with 20,000 orders that wait
   afterAll(() => store.stop());
 
   const indexScanOf = async (claim: Statement) => {
-    const nodes = await executedPlan(store.database, claim, [leaseMs, limit, [true, false]]);
+    const nodes = await executedPlan(store.database, claim, [leaseMs, limit, testAndLive]);
     const scan = nodes.find((node) => node['Index Name']?.startsWith('orders_to_resume'));
     return {
       index: scan?.['Index Name'],

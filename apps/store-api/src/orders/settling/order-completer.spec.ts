@@ -191,7 +191,7 @@ describe('the completer while the provider does not respond', () => {
       const placing = running.place(creator, body, uuidv7()).then(({ body: order }) => order.status);
       await eventually(() => started() >= 1);
       running.terminate();
-      await running.untilClosed();
+      await running.untilNotReady();
       await store.database.run(dieBeforeCharge, [due.id]);
       expect([await placing, await running.ended, await chargeStatus(due)]).toEqual([
         'pending',

@@ -38,7 +38,10 @@ type Target = readonly [name: string, outcome: string, url: string];
 
 const urlOf = (scheme: string, port: number): string => `${scheme}://127.0.0.1:${port}/`;
 
-/** Registers hooks for a worker process with this timeout of an attempt, and for hostile servers. */
+/**
+ * Registers Jest hooks that start a worker process, whose attempts time out after `attemptTimeoutMs`, and
+ * hostile servers.
+ */
 function setUpHostileServers(attemptTimeoutMs: number) {
   let stores: WebhookStores;
   let worker: WorkerProcess;
