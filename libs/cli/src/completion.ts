@@ -4,19 +4,19 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 
 /**
  * Returns a script that completes commands and their options.
- * @param operands completed after every command
+ * @param eventNames offered after every command
  */
 export function completionScript(
   program: Command,
   shell: (typeof shells)[number],
-  operands: readonly string[],
+  eventNames: readonly string[],
 ): string {
-  return shell === 'fish' ? fishScript(program, operands) : bashScript(program, shell, operands);
+  return shell === 'fish' ? fishScript(program, eventNames) : bashScript(program, shell, eventNames);
 }
 
 /** Returns the completion script for bash, which zsh runs as well in its emulation of bash. */
-function bashScript(program: Command, shell: 'bash' | 'zsh', operands: readonly string[]): string {
-  const cases = program.commands.map((command) => bashCase(command, operands));
+function bashScript(program: Command, shell: 'bash' | 'zsh', eventNames: readonly string[]): string {
+  const cases = program.commands.map((command) => bashCase(command, eventNames));
   return [
     ...(shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit'] : []),
     '_fulfilment() {',
@@ -31,9 +31,9 @@ function bashScript(program: Command, shell: 'bash' | 'zsh', operands: readonly 
   ].join('\n');
 }
 
-function bashCase(command: Command, operands: readonly string[]): string {
+function bashCase(command: Command, eventNames: readonly string[]): string {
   const subcommands = command.commands.map((subcommand) => subcommand.name());
-  return `    *:${command.name()}) words=${quoted([...subcommands, ...optionsOf(command), ...operands])} ;;`;
+  return `    *:${command.name()}) words=${quoted([...subcommands, ...optionsOf(command), ...eventNames])} ;;`;
 }
 
 /** Returns the options of the command and of its subcommands. */
@@ -48,7 +48,7 @@ function quoted(words: readonly string[]): string {
   return `'${words.join(' ')}'`;
 }
 
-function fishScript(program: Command, operands: readonly string[]): string {
+function fishScript(program: Command, eventNames: readonly string[]): string {
   const complete = (condition: string, ...words: string[]): string =>
     ['complete -c fulfilment -n', `'${condition}'`, ...words].join(' ');
   const described = (command: Command): string[] => [
@@ -63,7 +63,7 @@ function fishScript(program: Command, operands: readonly string[]): string {
       return [
         complete('__fish_use_subcommand', ...described(command)),
         ...command.commands.map((subcommand) => complete(after, ...described(subcommand))),
-        complete(after, '-a', quoted([...optionsOf(command), ...operands])),
+        complete(after, '-a', quoted([...optionsOf(command), ...eventNames])),
       ];
     })
     .join('\n');
