@@ -1,5 +1,4 @@
 import { existsSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dropDatabases } from './services/databases.ts';
 import { dockerResponds, removeContainers } from './dependencies/docker.ts';
@@ -28,5 +27,5 @@ export async function resetSuite(settings: Settings): Promise<void> {
     await dropDatabases(settings.externalUrls.postgres, settings);
   if (existsSync(settings.stateDir) && (await dockerResponds())) await removeContainers(settings);
   emptyStateDir(settings.stateDir);
-  rmSync(dirname(postgresHomes(settings).outside), { recursive: true, force: true });
+  rmSync(postgresHomes(settings).outsideParent, { recursive: true, force: true });
 }

@@ -89,11 +89,16 @@ function serverOptions(port: number, { fsync }: Settings): Readonly<Record<strin
   };
 }
 
-/** The data folders in and outside of the state directory; `npm run reset` deletes both. */
+/**
+ * The data folders in and outside of the state directory; `npm run reset` deletes both. PostgreSQL keeps its
+ * data outside if its user cannot access the state directory.
+ */
 export function postgresHomes(settings: Settings) {
+  const outsideParent = join('/var/tmp', `fulfilment-${stateDirHash(settings)}`);
   return {
     inStateDir: join(settings.stateDir, 'postgres'),
-    outside: join('/var/tmp', `fulfilment-${stateDirHash(settings)}`, 'postgres'),
+    outside: join(outsideParent, 'postgres'),
+    outsideParent,
   };
 }
 
