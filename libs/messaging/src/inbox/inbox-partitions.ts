@@ -16,7 +16,7 @@ const table = 'inbox';
 const defaultPartition = 'inbox_other_days';
 const intervalMs = 60_000;
 const daysAhead = 2;
-/** Today and the last seven days on which the service ran. */
+/** Today and the last seven earlier days with a partition, even if it was created before an outage. */
 const keptDays = 8;
 /**
  * The inbox is locked while rows move from the default partition to a new one. If there are more rows to move

@@ -93,7 +93,8 @@ function startAttemptTrace(delivery: LeasedDelivery): Pick<Span, 'traceparent'> 
   const { traceparent: received } = delivery;
   const trace = isTracing() ? startTrace(spanOf(delivery), { received, isTrusted: true }) : undefined;
   if (trace instanceof Span) return trace;
-  // An attempt without a span is marked as unsampled. Without tracing, the received flag is passed on.
+  // With tracing, an attempt that is not recorded is marked as unsampled; without tracing, the received flag
+  // is passed on.
   const isSampled = trace === 'unsampled' ? false : undefined;
   return { traceparent: nextTraceparent(received ?? undefined, { isSampled }) };
 }
