@@ -112,8 +112,8 @@ write_config() {
   envsubst '${GATEWAY_USER_LINE} ${GATEWAY_RUN_DIR} ${GATEWAY_ACCESS_LOG} ${GATEWAY_REAL_IP_LINES} ${GATEWAY_SITE_DIR} ${GATEWAY_CERTIFICATE}
     ${GATEWAY_CERTIFICATE_KEY} ${GATEWAY_KEEPALIVE_LINES} ${GATEWAY_LISTEN_LINES} ${GATEWAY_PUBLIC_HOST} ${GATEWAY_HSTS_SECONDS}
     ${GATEWAY_CONNECTIONS_PER_CLIENT} ${GATEWAY_REQUESTS_PER_SECOND} ${GATEWAY_REQUEST_BURST}
-    ${STORE_API_SERVERS} ${CREATOR_API_SERVERS} ${AUTH_SERVER_SERVERS} ${WEBHOOK_WORKER_SERVERS}' <"$template" >"$config.new"
-  mv "$config.new" "$config"
+    ${STORE_API_SERVERS} ${CREATOR_API_SERVERS} ${AUTH_SERVER_SERVERS} ${WEBHOOK_WORKER_SERVERS}' <"$template" >"$config.new" &&
+    mv "$config.new" "$config"
 }
 
 # Prints a text that changes when a reload is needed: with the addresses, or with the certificate.
@@ -132,15 +132,17 @@ if ! nginx -e stderr -q -t -c "$config" -g 'daemon off;' 2>/dev/null; then
 fi
 nginx -e stderr -q -t -c "$config" -g 'daemon off;' || fail 'nginx rejects the configuration; its message is above.'
 
-# Runs concurrently with nginx, which replaces this process (exec) and so receives the signals of the container.
+# Runs concurrently with nginx, which replaces this process (exec) and so receives the signals of the container. A
+# failure, such as a full disk, is retried in the next round.
 nginx_pid=$$
 (
   last=$(state)
   while sleep "$interval" && kill -0 "$nginx_pid" 2>/dev/null; do
-    resolve
-    [ "$(state)" != "$last" ] || continue
-    last=$(state)
-    write_config
+    resolve || continue
+    current=$(state) || continue
+    [ "$current" != "$last" ] || continue
+    write_config || continue
+    last=$current
     kill -HUP "$nginx_pid"
     echo "{\"level\":\"info\",\"service\":\"gateway\",\"message\":\"The configuration was reloaded: an address or the certificate has changed.\"}"
   done

@@ -75,11 +75,18 @@ export class DailyReconciliation extends BackgroundLoop {
 
   /** Reconciles at most one day. Returns whether another may be due. */
   async round(): Promise<boolean> {
+    await this.measureEnd(); // first, since a reconciliation may take minutes
     const claimed = await this.database.row<{ from: Date; to: Date; day: string }>(claimDay, [leaseMs]);
-    if (claimed !== undefined) await this.reconcile(claimed);
+    if (claimed !== undefined) {
+      await this.reconcile(claimed);
+      await this.measureEnd();
+    }
+    return claimed !== undefined && !this.stopping.signal.aborted;
+  }
+
+  private async measureEnd(): Promise<void> {
     const end = await this.database.row<{ until: number | null }>(readEnd);
     reconciledUntil.set(end?.until ?? 0);
-    return claimed !== undefined && !this.stopping.signal.aborted;
   }
 
   private async reconcile({ from, to, day }: { from: Date; to: Date; day: string }): Promise<void> {
