@@ -28,6 +28,7 @@ export class OpenTransaction {
   /** Resolves when BEGIN has succeeded, to the id of the transaction if `returnId` is set. */
   private readonly began: Promise<string | undefined>;
   private isBroken = false;
+  private isReleased = false;
 
   /** Sends BEGIN together with the statements of the same tick. */
   constructor(
@@ -103,6 +104,8 @@ export class OpenTransaction {
   }
 
   private query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>> {
+    // The connection may already belong to another transaction.
+    if (this.isReleased) return Promise.reject(new Error('The transaction has ended.'));
     this.span?.addStatement(config.name);
     return sendInOnePacket(this.client, () => this.client.query<Row>(config)).catch(this.failStatement);
   }
@@ -130,6 +133,7 @@ export class OpenTransaction {
   };
 
   private release(): void {
+    this.isReleased = true;
     this.client.off('error', this.markBroken);
     this.client.release(this.isBroken);
   }

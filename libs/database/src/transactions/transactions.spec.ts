@@ -78,6 +78,12 @@ describe('a transaction', () => {
     });
   });
 
+  it('rejects a statement after its end', async () => {
+    const open = await scratch.database.begin();
+    await open.rollback();
+    await expect(open.tx.rows(readNumbers)).rejects.toThrow('The transaction has ended.');
+  });
+
   it('is rolled back when its work throws, and runs afterCommit callbacks only after a commit', async () => {
     const called: string[] = [];
     await expect(

@@ -2,13 +2,15 @@ import { resolveWithin } from '@fulfilment/runtime';
 import type { ConfirmChannel } from 'amqplib';
 
 const confirmTimeoutMs = 10_000;
+/** A received id may become longer: bytes that are not UTF-8 are decoded as U+FFFD, which has three bytes. */
+const maxShortStringBytes = 255;
 
 export interface OutgoingMessage {
   /** '' is RabbitMQ's default exchange, which routes to the queue that the routing key names. */
   readonly exchange: string;
   readonly routingKey: string;
   readonly content: Buffer;
-  /** The id in the message's AMQP properties; any value but a string is ignored. */
+  /** The id in the message's AMQP properties; ignored unless it is a string that AMQP allows. */
   readonly messageId?: unknown;
   readonly headers?: object;
 }
@@ -36,7 +38,8 @@ export class ConfirmedPublisher {
       mandatory: true,
       contentType: 'application/json',
       ...(headers !== undefined && { headers }),
-      ...(typeof messageId === 'string' && { messageId }),
+      ...(typeof messageId === 'string' &&
+        Buffer.byteLength(messageId) <= maxShortStringBytes && { messageId }),
     });
   }
 

@@ -109,16 +109,18 @@ export class Consumer {
    * Ends when the channel closes or the consumer stops.
    */
   private async watchRetiredQueues(channel: ConfirmChannel, handover: QueueHandover): Promise<void> {
+    const closed = new AbortController();
+    channel.once('close', () => closed.abort());
     try {
       for (;;) {
         const intervalMs = handover.isOver ? abandonedQueuePollIntervalMs : handoverPollIntervalMs;
-        await delay(intervalMs, undefined, { ref: false });
+        await delay(intervalMs, undefined, { ref: false, signal: closed.signal });
         if (!this.isCurrent(channel) || this.stopping) return;
         if (!handover.isOver) await handover.step();
         else if (await handover.hasAbandonedRetiredQueue()) return this.broker.reconnect();
       }
     } catch (error) {
-      if (!this.isCurrent(channel)) return;
+      if (closed.signal.aborted || !this.isCurrent(channel)) return;
       this.logger.warn(
         { error, queue: this.settings.queue },
         'Retired queues could not be inspected or read; reconnecting.',

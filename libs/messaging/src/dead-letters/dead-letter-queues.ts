@@ -46,7 +46,8 @@ export class DeadLetterQueues {
   }
 
   async close(): Promise<void> {
-    await close(this.channel); // flushes its acknowledgements, unlike closing the connection
+    // Flushes the acknowledgements, unlike closing the connection. It rejects if the channel is closed.
+    await close(this.channel).catch(() => undefined);
     await close(this.connection);
   }
 

@@ -1,5 +1,15 @@
 import type { Sql, Values } from '@fulfilment/database';
-import { idsOf, runAudited } from './operator-audit.js';
+import { type ScratchDatabase, scratchDatabase } from '@fulfilment/database/testing';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createOperatorAudit, idsOf, readOperatorAudit, runAudited } from './operator-audit.js';
+
+class OperatorAudit1700000000000 implements MigrationInterface {
+  readonly name = 'OperatorAudit1700000000000';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(createOperatorAudit);
+  }
+  async down(): Promise<void> {}
+}
 
 describe('the record of an operator command', () => {
   it('contains ids from the output of the command, and never a secret or an e-mail address', () => {
@@ -28,5 +38,31 @@ describe('the record of an operator command', () => {
     const running = runAudited(sql, 'ann', command, () => Promise.resolve({}));
     await expect(running).rejects.toThrow('connection lost');
     expect(updates).toEqual([[undefined, 'done', []]]);
+  });
+});
+
+describe('the records of operator commands', () => {
+  let scratch: ScratchDatabase;
+  beforeAll(async () => {
+    scratch = await scratchDatabase([OperatorAudit1700000000000]);
+  });
+  afterAll(() => scratch.drop());
+
+  it('are read in pages, the newest first page and each in ascending order, also with positions of more digits', async () => {
+    const command = { name: 'order ship', operands: [], options: [] };
+    for (let count = 0; count < 12; count += 1)
+      await runAudited(scratch.database, 'ann', command, () => Promise.resolve({}));
+    const pages: string[][] = [];
+    let before: string | undefined;
+    do {
+      const page = await readOperatorAudit(scratch.database, { before, limit: 5 });
+      pages.push(page.records.map(({ position }) => position));
+      before = page.before ?? undefined;
+    } while (before !== undefined);
+    expect(pages).toEqual([
+      ['8', '9', '10', '11', '12'],
+      ['3', '4', '5', '6', '7'],
+      ['1', '2'],
+    ]);
   });
 });

@@ -25,11 +25,12 @@ const insertMessage = statement(
   'operator-audit.message',
   `INSERT INTO operator_audit (ended_at, operator, command, subjects, options, outcome) VALUES (now(), $1, $2, $3, '{}', 'done')`,
 );
+// `ORDER BY position` would sort by the text of the output.
 const page = statement(
   'operator-audit.page',
-  `SELECT position::text, started_at, ended_at, operator, command, subjects, options, outcome FROM operator_audit
+  `SELECT position::text, started_at, ended_at, operator, command, subjects, options, outcome FROM operator_audit AS record
    WHERE ($1::bigint IS NULL OR position < $1::bigint) AND ($2::text IS NULL OR operator = $2)
-   ORDER BY position DESC LIMIT $3`,
+   ORDER BY record.position DESC LIMIT $3`,
 );
 
 /**
