@@ -22,6 +22,8 @@ export function guardedConnector(
     timeout: connectTimeoutMs,
     lookup: pinnedLookup(resolve, isAllowedAddress),
     autoSelectFamily: true,
+    // Node's default of 250 ms is too short for a distant host, or if a packet is lost and sent again.
+    autoSelectFamilyAttemptTimeout: connectTimeoutMs / 2,
     rejectUnauthorized: true,
   });
   return (options, callback) => {

@@ -98,9 +98,10 @@ export class Reconciler extends BackgroundLoop {
       this.endScan();
       return false;
     }
-    const open = await this.pollLimit.run(() =>
-      this.database.transaction((tx) => this.repairAndFindOpen(tx, range)),
-    );
+    const open = await this.pollLimit.run(async () => {
+      await this.expireLeases();
+      return this.database.transaction((tx) => this.findOpenAndRequestSyncs(tx, range));
+    });
     // Includes disabled subscriptions, since their manual retries and test events are sent.
     const due = open.filter((row) => row.due_seconds >= 0 && row.state !== 'deleted');
     this.reportLostWakeUps(due);
@@ -121,22 +122,22 @@ export class Reconciler extends BackgroundLoop {
     return rangesOfShards(owned, bounds?.ids ?? []);
   }
 
-  /**
-   * Expires leases, requests state syncs of deliveries in the wrong state, and returns one page of
-   * subscriptions.
-   */
-  private async repairAndFindOpen(
+  /** Not part of the scan's transaction: a scan that fails must not undo it. */
+  private async expireLeases(): Promise<void> {
+    const attempts = await expireLeases(this.database);
+    if (attempts === 0) return;
+    deliveryMetrics.leasesExpired.inc(attempts);
+    this.logger.warn(
+      { attempts },
+      'Attempts were lost: their process stopped, or could not store their results in time. Their deliveries are due again.',
+    );
+  }
+
+  /** Requests state syncs of deliveries in the wrong state. Returns one page of subscriptions. */
+  private async findOpenAndRequestSyncs(
     tx: Transaction,
     { after, upTo }: IdRange,
   ): Promise<readonly OpenSubscription[]> {
-    const expiredLeases = await expireLeases(tx);
-    if (expiredLeases > 0) {
-      deliveryMetrics.leasesExpired.inc(expiredLeases);
-      this.logger.warn(
-        { attempts: expiredLeases },
-        'Attempts were lost: their process stopped, or could not store their results in time. Their deliveries are due again.',
-      );
-    }
     const open = await tx.rows<OpenSubscription>(findOpen, [after, upTo]);
     // Deliveries may have been written after their subscription was disabled or deleted.
     const inactive = open.filter((row) => row.state !== 'active').map((row) => row.subscription_id);
