@@ -15,7 +15,7 @@ const maxBytes = 2 * 1024 * 1024;
 
 const newestAge = new Gauge({
   name: 'exchange_rates_newest_age_seconds',
-  help: 'Time since the start of the day of the newest exchange rate; absent if there are no rates. Above six days, rates of the ECB are missing.',
+  help: 'Time since the start of the day of the newest exchange rate; infinite if they are fetched, but none was stored yet. Above six days, rates of the ECB are missing.',
 });
 
 const readNewestAge = statement(
@@ -64,7 +64,8 @@ export class ExchangeRatesJob extends BackgroundLoop {
   private async round(): Promise<void> {
     if (await this.fetchDueRates()) this.posting.scheduleAll();
     const newest = await this.database.row<{ seconds: number }>(readNewestAge);
-    if (newest !== undefined) newestAge.set(newest.seconds);
+    const ageWithoutRates = this.config.EXCHANGE_RATES_URL === undefined ? 0 : Infinity;
+    newestAge.set(newest?.seconds ?? ageWithoutRates);
   }
 
   /** Fetches the rates if they are due, in one replica at a time. Returns whether rates were stored. */
