@@ -43,7 +43,8 @@ async function delayResponse(ctx: KoaContextWithOIDC): Promise<void> {
   if (ctx.status !== 200 || arrivedAtMs === undefined || minMs === undefined) return;
   // Sleeps even if the time is over: between a timer and the end of the commit, the process reads the
   // requests that are already in its sockets.
-  await sleep(Math.max(1, arrivedAtMs + minMs - Date.now()));
+  const remainingMs = arrivedAtMs + minMs - Date.now(); // more than minMs if the clock was set back
+  await sleep(Math.min(minMs, Math.max(1, remainingMs)));
 }
 
 /** Records when the response to a successful exchange or refresh is sent. */

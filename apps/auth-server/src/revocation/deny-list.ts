@@ -26,11 +26,11 @@ const retryIntervalMs = 1_000;
  */
 const publishedKey = 'deny-list:told';
 /** A revoked token stays listed longer than it lives: the clocks of the APIs may be behind. */
-const slackSeconds = 10;
+export const slackSeconds = 10;
 
 const readPage = statement(
   'deny-list.page',
-  `SELECT jti, expires_at FROM revoked_tokens WHERE expires_at > now() AND jti > $1 ORDER BY jti LIMIT ${pageSize}`,
+  `SELECT jti, expires_at FROM revoked_tokens WHERE expires_at > now() - interval '${slackSeconds} seconds' AND jti > $1 ORDER BY jti LIMIT ${pageSize}`,
 );
 // The minute allows for clock differences, as `slackSeconds` does.
 const deleteExpired = statement(
@@ -60,7 +60,12 @@ export class DenyList extends BackgroundLoop {
 
   /** Publishes revoked tokens whose rows are committed; later, if Redis is unavailable. */
   async publish(tokens: readonly RevokedToken[]): Promise<void> {
-    if (tokens.length === 0) return;
+    if (!(await this.tryPublish(tokens))) this.scheduleRepublish();
+  }
+
+  /** Returns whether Redis accepted all tokens. */
+  private async tryPublish(tokens: readonly RevokedToken[]): Promise<boolean> {
+    if (tokens.length === 0) return true;
     const published = await this.redis.tryCommand('deny-list', (client) =>
       Promise.all(
         tokens.map(({ jti, expires_at }) =>
@@ -68,7 +73,7 @@ export class DenyList extends BackgroundLoop {
         ),
       ),
     );
-    if (published === undefined) this.scheduleRepublish();
+    return published !== undefined;
   }
 
   private scheduleRepublish(): void {
@@ -79,15 +84,16 @@ export class DenyList extends BackgroundLoop {
   private async republishIfDue(): Promise<void> {
     if (this.redis.client.status !== 'ready') return;
     if (performance.now() < this.republishAtMs && !(await this.wasEmptied())) return;
-    // Set first: a page that cannot be published makes the next round due at once (`scheduleRepublish`).
+    // Set first, so that a concurrent `scheduleRepublish` is not lost.
     this.republishAtMs = performance.now() + republishIntervalMs;
+    let isPublished = false;
     try {
-      await this.publishAll();
-      await this.redis.tryCommand('deny-list', (client) => client.set(publishedKey, '1'));
-    } catch (error) {
-      this.republishAtMs = 0;
-      throw error;
+      isPublished = await this.publishAll();
+    } finally {
+      // The next round, after `retryIntervalMs`, repeats it.
+      if (!isPublished) this.republishAtMs = 0;
     }
+    if (isPublished) await this.redis.tryCommand('deny-list', (client) => client.set(publishedKey, '1'));
   }
 
   /** A Redis that lost its data also lost `publishedKey`. */
@@ -95,12 +101,13 @@ export class DenyList extends BackgroundLoop {
     return (await this.redis.tryCommand('deny-list', (client) => client.exists(publishedKey))) === 0;
   }
 
-  private async publishAll(): Promise<void> {
+  /** Returns false as soon as Redis rejects a page. */
+  private async publishAll(): Promise<boolean> {
     let last = '';
     for (;;) {
       const page = await this.database.rows<RevokedToken>(readPage, [last]);
-      await this.publish(page);
-      if (page.length < pageSize) return;
+      if (!(await this.tryPublish(page))) return false;
+      if (page.length < pageSize) return true;
       last = page.at(-1)?.jti ?? last;
     }
   }

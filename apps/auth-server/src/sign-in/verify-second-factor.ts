@@ -71,6 +71,8 @@ export class VerifySecondFactor {
   async finishSetUp(interaction: OpenInteraction): Promise<PageResult> {
     const user = await this.userOf(interaction);
     if (user === undefined || !interaction.secondFactorVerified) return interaction.currentStepRedirect;
+    // An operator may have reset the factor since then.
+    if (!(await this.factors.stateOf(user.id)).confirmed) return this.startOver(interaction);
     return this.completeSignIn(interaction, user, 'code');
   }
 

@@ -31,9 +31,12 @@ const lockGrantsOfSessionsAndOffline = lockGrantsWhere(
   'families.of-sessions-and-offline',
   `account_id = $2 AND (${dependsOnSessionSql} OR ${ofFirstPartySql} AND ${offlineAccessSql} OR $3 AND NOT ${ofFirstPartySql})`,
 );
-/** SQL that records the unexpired access tokens among the rows `deleted`, and returns them. */
+/**
+ * SQL that records the access tokens among the rows `deleted` that an API may still accept, and returns them:
+ * APIs accept a token for some seconds after its expiry, because of clock differences.
+ */
 const recordRevokedSql = `INSERT INTO revoked_tokens (jti, expires_at)
-   SELECT id, expires_at FROM deleted WHERE model = 'AccessToken' AND expires_at > now()
+   SELECT id, expires_at FROM deleted WHERE model = 'AccessToken' AND expires_at > now() - interval '10 seconds'
    ON CONFLICT (jti) DO NOTHING RETURNING jti, expires_at`;
 const deleteFamilies = statement(
   'families.delete',

@@ -27,13 +27,13 @@ interface RowWithRelated extends StoredRow {
   readonly person: Person | null;
 }
 
-// A request in progress may save its session after the session was ended; it stays ended
+// A request in progress may save its session, or a code, after the session was ended; it stays ended
 // (sessions/end-sessions.ts).
 export const sessionNotEnded = `NOT EXISTS (
   SELECT 1 FROM browser_sessions WHERE uid = oidc_model.session_uid AND ended_at IS NOT NULL)`;
 
-// An expired client and an ended session are not found. oidc-provider checks the expiry of all other rows.
-// LATERAL and LIMIT force index lookups even if the table's statistics are out of date.
+// An expired client, an ended session and its unused codes are not found. oidc-provider checks the expiry of
+// all other rows. LATERAL and LIMIT force index lookups even if the table's statistics are out of date.
 const findRows = statement(
   'oidc.find',
   `SELECT wanted.position::integer - 1 AS index, found.payload, found.consumed, found.grant_id, found.client_id,
@@ -43,7 +43,8 @@ const findRows = statement(
      SELECT payload, extract(epoch FROM consumed_at)::float8 AS consumed, grant_id, client_id, account_id FROM oidc_model
      WHERE model = wanted.model AND id = wanted.id
        AND CASE model WHEN 'Client' THEN expires_at IS NULL OR expires_at > now()
-                      WHEN 'Session' THEN ${sessionNotEnded} ELSE true END LIMIT 1) AS found
+                      WHEN 'Session' THEN ${sessionNotEnded}
+                      WHEN 'AuthorizationCode' THEN consumed_at IS NOT NULL OR ${sessionNotEnded} ELSE true END LIMIT 1) AS found
    LEFT JOIN LATERAL (
      SELECT payload FROM oidc_model WHERE model = 'Grant' AND id = found.grant_id LIMIT 1) AS family ON true
    LEFT JOIN LATERAL (
