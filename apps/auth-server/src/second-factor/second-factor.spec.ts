@@ -224,6 +224,19 @@ describe('a global admin, where a second factor is required', () => {
     expect((await submitPassword(server, email)).text).toContain('Enter your code');
   });
 
+  it('begins the sign-in again when the second factor was reset before the end of the sign-in', async () => {
+    const { email } = await newUser(server, { role: 'global_admin' });
+    const browser = new FormBrowser(server);
+    const setup = await submitPassword(server, email, browser);
+    const code = authenticatorOf(setup).generate();
+    const codes = await browser.submit(formOf(setup, '/second-factor/setup'), { code });
+    const reset = testStatement(
+      'DELETE FROM second_factors WHERE user_id = (SELECT id FROM users WHERE email = $1)',
+    );
+    await server.database.run(reset, [email]);
+    expect((await browser.submit(formOf(codes, '/second-factor/done'))).text).toContain(signInPageField);
+  });
+
   it('gets a new secret when the first code comes after 15 minutes', async () => {
     const { email } = await newUser(server, { role: 'global_admin' });
     const browser = new FormBrowser(server);

@@ -3,6 +3,7 @@ import * as client from 'openid-client';
 import { newUserEmail, openAccountPage } from '../test/account-pages.js';
 import { App, thirdPartyRedirect } from '../test/app.js';
 import { auditEventsOf } from '../test/audit-records.js';
+import { json } from '../test/json.js';
 import { rejectRows } from '../test/reject-rows.js';
 import { server, startServer } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
@@ -24,7 +25,21 @@ const signOut = async (browser: FormBrowser, parameters: Readonly<Record<string,
 const isSignedIn = async (browser: FormBrowser) =>
   (await dashboard.authorize('openid', { browser })).steps.length === 0;
 
+/** Marks the session of an app's code as ended, as if it ended before the code was stored. */
+const endSessionOfCode = testStatement(
+  `UPDATE browser_sessions SET ended_at = now()
+   WHERE uid = (SELECT session_uid FROM oidc_model WHERE model = 'AuthorizationCode' AND client_id = $1)`,
+);
+
 describe('signing out (OpenID Connect RP-Initiated Logout)', () => {
+  it('ends a code that a concurrent request stores after the end of its session', async () => {
+    const newApp = await App.register(server);
+    const { exchangeForm } = await newApp.authorize('orders:read offline_access');
+    expect(await server.database.run(endSessionOfCode, [newApp.clientId])).toBe(1);
+    const response = await newApp.post('token', exchangeForm);
+    expect([response.status, (await json(response)).error]).toEqual([400, 'invalid_grant']);
+  });
+
   it('ends the tokens of the session at introspection and on the deny list, and keeps offline access', async () => {
     const { tokens: online, browser } = await dashboard.signIn('openid');
     const { tokens: offline } = await dashboard.signIn('openid offline_access', { browser });
