@@ -15,7 +15,7 @@ const maxBytes = 2 * 1024 * 1024;
 
 const newestAge = new Gauge({
   name: 'exchange_rates_newest_age_seconds',
-  help: 'Time since the start of the day of the newest exchange rate; infinite if they are fetched, but none was stored yet. Above six days, rates of the ECB are missing.',
+  help: 'Time since the start of the day of the newest exchange rate; infinite if none was fetched yet; 0 without rates and without EXCHANGE_RATES_URL. Above six days, rates of the ECB are missing.',
 });
 
 const readNewestAge = statement(

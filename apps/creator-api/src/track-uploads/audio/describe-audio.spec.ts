@@ -109,6 +109,16 @@ describe('describeAudio', () => {
   });
 
   it.each([
+    [96_000, '100856e500'],
+    [88_200, '108856e500'],
+  ])('of M4A has the sample rate %i, which its sample entry cannot state', async (rate, configuration) => {
+    const file = changed(m4aWith({ configuration }), (copy) => {
+      copy.writeUInt16BE(0, copy.indexOf('stsd') + 44);
+    });
+    expect((await describeFile(file)).audio).toMatchObject({ sample_rate: rate, duration_seconds: 12.064 });
+  });
+
+  it.each([
     ['has no edit list and no tag', m4aWith({}), 12.064],
     // 12.064 s less 1536 samples at 16 kHz.
     ['has the tag of iTunes', m4aWithGaps(m4aWith({}), { before: 0x400, after: 0x200 }), 11.968],

@@ -45,9 +45,10 @@ export interface DescribedAudio extends TrackTags {
  * @throws InvalidAudio
  */
 export async function describeAudio(fd: number, size: number): Promise<DescribedAudio> {
-  const { format, samples, codec, channels } = measure(new ByteSource(fd, size));
+  const measured = measure(new ByteSource(fd, size));
+  const { format, samples, codec, channels } = measured;
   const { format: metadata, common } = await parseMetadata(fd, format);
-  const { sampleRate = 0 } = metadata;
+  const sampleRate = measured.sampleRate ?? metadata.sampleRate ?? 0;
   if (sampleRate === 0) throwBroken('The file does not state its sample rate.');
   // The samples of M4A are measured for the whole movie, which may be longer than its sound track.
   const soundTrackSeconds = format === 'M4A' ? metadata.duration : undefined;

@@ -9,6 +9,8 @@ const aacStreams: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68]);
 const aacTypes: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 29]);
 /** ISO/IEC 14496-3 table 1.19; after 0, a list of channels follows. */
 const channelsByConfiguration = [undefined, 1, 2, 3, 4, 5, 6, 8];
+/** ISO/IEC 14496-3 table 1.18: the rates that the 16 bits of a sample entry cannot state. */
+const highRates = [96_000, 88_200];
 
 /**
  * Reads what music-metadata does not report of an MPEG-4 file (ISO/IEC 14496-12): the decoder configuration
@@ -27,11 +29,14 @@ export function measureMp4(file: ByteSource, start: number): Measurement {
   const descriptionOffset = text.search(/stsd[^]{12}mp4a/);
   const isFragmented = text.includes('mvex');
   if (descriptionOffset < 0 || isFragmented) return unsupportedCodec();
-  const rate = movie.readUInt16BE(descriptionOffset + 44); // the sample rate of the sample entry (§12.2.3)
+  const { channels, highRate } = readDecoder(movie.subarray(text.indexOf('esds')));
+  const statedRate = movie.readUInt16BE(descriptionOffset + 44); // of the sample entry (§12.2.3)
+  const rate = statedRate === 0 ? highRate : statedRate;
   const samples = movieSeconds(movie.subarray(text.indexOf('mvhd') + 4)) * rate;
   return {
     samples: text.includes('elst') ? samples : samples - gapSamples(text),
-    channels: channelsOf(movie.subarray(text.indexOf('esds'))),
+    channels,
+    ...(statedRate === 0 && { sampleRate: highRate }),
   };
 }
 
@@ -54,13 +59,16 @@ const decoderDescriptor =
   /^(?:..){8}03(?:[89a-f].)*(?:..){4}04(?:[89a-f].)*..(..)(?:..){12}05(?:[89a-f].)*..(....)/;
 
 /** @param description bytes from the `esds` box on, which describes the decoder */
-function channelsOf(description: Buffer): number | undefined {
+function readDecoder(description: Buffer) {
   const fields = decoderDescriptor.exec(description.toString('hex', 0, 100));
   if (fields === null) throwBroken('The file has no audio format description.');
   // ISO/IEC 14496-3 §1.6.2.1: 5 bits of object type, 4 of the rate, 4 of the channels.
   const [stream = 0, configuration = 0] = fields.slice(1).map((hex) => Number.parseInt(hex, 16));
   if (!aacStreams.has(stream) || !aacTypes.has(configuration >>> 11)) return unsupportedCodec();
-  return channelsByConfiguration[(configuration >>> 3) & 15];
+  return {
+    channels: channelsByConfiguration[(configuration >>> 3) & 15],
+    highRate: highRates[(configuration >>> 7) & 15] ?? 0,
+  };
 }
 
 /** Reads the samples before and after the sound from iTunes' tag `iTunSMPB`, where they are hexadecimal. */

@@ -28,7 +28,7 @@ export class Spool {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     const path = join(this.directory, `track-upload-${randomUUID()}`);
     const handle = await open(path, 'wx+', 0o600);
-    await rm(path);
+    await rm(path, { force: true });
     let size = 0;
     return {
       fd: handle.fd,
