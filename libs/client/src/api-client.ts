@@ -1,5 +1,5 @@
 import { type Client, createClient } from './generated/client/index.js';
-import { ApiError } from './errors.js';
+import { ApiError, ConnectionError } from './errors.js';
 import { createTransport, type TransportOptions } from './transport.js';
 
 /** Paths of the POST operations that take an `idempotency-key`. */
@@ -37,7 +37,8 @@ export function createApiClient(options: ApiClientOptions, keyedPaths: readonly 
     return request;
   });
   client.interceptors.error.use((error, response, request) => {
-    if (response === undefined) return error;
+    // A body that broke off, or whose reader has aborted, is no response of the API.
+    if (response === undefined || error instanceof ConnectionError || request?.signal.aborted) return error;
     return new ApiError(response, error, request?.headers.get('x-request-id') ?? undefined);
   });
   return client;

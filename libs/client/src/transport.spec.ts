@@ -140,6 +140,17 @@ describe('a client', () => {
     expect(error).toMatchObject({ timedOut: false, requestId: 'req-1', cause });
   });
 
+  it('throws a ConnectionError when a file breaks off that the client reads as text', async () => {
+    api.reply((response) => {
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-length': '100' });
+      response.write('kind', () => response.destroy());
+    });
+    const client = createCreatorClient(api.options());
+    const uuid = '0199a000-0000-7000-8000-000000000001';
+    const error = await thrown(exportOrders({ client, query: { creator: uuid } }));
+    expect(error).toBeInstanceOf(ConnectionError);
+  });
+
   it('ends a file when the caller aborts, also after the request was collected as garbage', async () => {
     const controller = new AbortController();
     const { send, reader } = await openFile(controller.signal);
