@@ -86,7 +86,7 @@ const deleteExpired = statement(
   `DELETE FROM deferred_events WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM deferred_events
      WHERE retry_at = 'infinity' AND deferred_at < now() - interval '7 days' - $1::bigint * interval '1 millisecond'
-     LIMIT ${deletionBatchSize}))`,
+     LIMIT ${deletionBatchSize} FOR UPDATE SKIP LOCKED))`,
 );
 
 interface DeferredRow {

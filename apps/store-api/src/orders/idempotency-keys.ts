@@ -112,12 +112,13 @@ const saveResponse = statement(
   'idempotency.save-response',
   `UPDATE idempotency_keys SET response = $2 WHERE order_id = $1 AND (response IS NULL OR response->>'status' = 'pending')`,
 );
+// The row lock keeps it from deleting a key that a concurrent request renews.
 const deleteExpired = statement(
   'idempotency.delete-expired',
   `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM idempotency_keys AS key WHERE ${expiredSql('key')}
        AND (response IS NOT NULL OR (order_id IS NULL AND lease_until < now()))
-     LIMIT 1000))`,
+     LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
 );
 
 /**

@@ -48,10 +48,11 @@ const storeResponse = statement(
   'idempotency.store-response',
   'UPDATE idempotency_keys SET response = $4 WHERE creator_id = $1 AND client_id = $2 AND key = $3',
 );
+// The row lock keeps it from deleting a key that a concurrent request renews.
 const deleteExpired = statement(
   'idempotency.delete-expired',
   `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM idempotency_keys WHERE created_at <= $1::timestamptz - ${lifetimeSql} LIMIT ${keysPerBatch}))`,
+     SELECT ctid FROM idempotency_keys WHERE created_at <= $1::timestamptz - ${lifetimeSql} LIMIT ${keysPerBatch} FOR UPDATE SKIP LOCKED))`,
 );
 
 /**

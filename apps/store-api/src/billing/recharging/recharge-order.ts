@@ -15,9 +15,9 @@ const lockOrder = statement(
   'recharge.lock',
   `SELECT id, creator_id AS "creatorId", status, redacted_at IS NOT NULL AS redacted FROM orders WHERE id = $1 FOR UPDATE`,
 );
-// Prevents deadlocks with stock events: they lock products in this sequence, and the first stock count of a
-// product locks the product before the orders with it. So this runs before `lockOrder`. KEY SHARE waits for
-// stock events, but not for sales and returns.
+// Prevents deadlocks with the first stock count of a product, which locks the product before the orders with
+// it. So this runs before `lockOrder`. KEY SHARE waits for a stock event with its own transaction, but
+// not for sales and returns.
 const lockProducts = statement(
   'recharge.lock-products',
   `SELECT id FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1)

@@ -58,11 +58,12 @@ const find = statement(
    WHERE client_id = $1 AND (creator_id = $2 OR creator_id IS NULL)
      AND ${issuedBeforeRevocationSql('$3::timestamptz', 'now()', 'revoked_at')} LIMIT 1`,
 );
-// Access tokens expire earlier: an hour after they were issued.
+// Access tokens expire earlier: an hour after they were issued. The row lock keeps it from deleting a
+// revocation that is recorded again concurrently.
 const deleteExpired = statement(
   'access-revocations.delete-expired',
   `DELETE FROM webhook_access_revocations WHERE ctid = ANY(ARRAY(
-     SELECT ctid FROM webhook_access_revocations WHERE revoked_at < now() - interval '1 day' AND NOT unfinished LIMIT 1000))`,
+     SELECT ctid FROM webhook_access_revocations WHERE revoked_at < now() - interval '1 day' AND NOT unfinished LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
 );
 
 /**
