@@ -141,7 +141,10 @@ nginx_pid=$$
     resolve || continue
     current=$(state) || continue
     [ "$current" != "$last" ] || continue
-    write_config || continue
+    write_config || {
+      echo '{"level":"error","service":"gateway","message":"The configuration could not be written; will retry."}'
+      continue
+    }
     last=$current
     kill -HUP "$nginx_pid"
     echo "{\"level\":\"info\",\"service\":\"gateway\",\"message\":\"The configuration was reloaded: an address or the certificate has changed.\"}"

@@ -90,7 +90,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       alerts: ['SignInsFail', 'SignInsLocked'],
     },
     {
-      title: 'Rejected clients, and ended token families',
+      title: 'Rejected clients and reused tokens',
       unit: 'short',
       queries: {
         '{{event}}': increase(
