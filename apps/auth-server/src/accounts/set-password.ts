@@ -1,3 +1,4 @@
+import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
 import type { Database } from '@fulfilment/database';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
@@ -23,6 +24,8 @@ export async function setPassword(
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) throw new Error('This account was redacted and cannot be used again.');
     await tx.run(updatePassword, [id, hash]);
+    // Someone who knew the old password may have seen the secret of this factor.
+    await tx.run(deleteUnconfirmedSecondFactor, [id]);
     const revoked = await endAccessOfUser(tx, id);
     await auditOperator(tx, {
       event: 'password_changed',

@@ -53,6 +53,17 @@ describe('user disable', () => {
 });
 
 describe('user password', () => {
+  it('ends an open set-up of a second factor, whose secret the thief of the password may have seen', async () => {
+    const email = 'stolen@harbour.example';
+    await createMember(email);
+    const browser = new FormBrowser(server);
+    await submitPassword(server, email, browser);
+    await beginSetup(server, browser);
+    await runCommand('user password', { USER: email, password: 'known to the owner only' });
+    const readFactors = testStatement('SELECT FROM second_factors JOIN users ON id = user_id WHERE email = $1');
+    expect(await server.database.rows(readFactors, [email])).toEqual([]);
+  });
+
   it('signs the person out everywhere, and only the new password is accepted', async () => {
     const email = 'forgetful@harbour.example';
     await createMember(email);

@@ -72,7 +72,10 @@ export async function endAccessOfUser(tx: Transaction, userId: string): Promise<
   return endSessionsAnd(tx, userId, await uidsOfUser(tx, userId), () => endFamiliesOfUser(tx, userId));
 }
 
-/** Ends sessions with the token families that depend on them; families with `offline_access` stay. */
+/**
+ * Ends sessions with the token families that depend on them, and their unused codes. Families with
+ * `offline_access` stay.
+ */
 export function endSessions(
   tx: Transaction,
   userId: string,
