@@ -23,7 +23,7 @@ export function guardedConnector(
     lookup: pinnedLookup(resolve, isAllowedAddress),
     autoSelectFamily: true,
     // Node's default of 250 ms is too short for a distant host, or if a packet is lost and sent again.
-    autoSelectFamilyAttemptTimeout: connectTimeoutMs / 2,
+    autoSelectFamilyAttemptTimeout: connectTimeoutMs / 4,
     rejectUnauthorized: true,
   });
   return (options, callback) => {

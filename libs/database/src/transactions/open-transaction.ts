@@ -28,7 +28,7 @@ export class OpenTransaction {
   /** Resolves when BEGIN has succeeded, to the id of the transaction if `returnId` is set. */
   private readonly began: Promise<string | undefined>;
   private isBroken = false;
-  private isReleased = false;
+  private isEnding = false;
 
   /** Sends BEGIN together with the statements of the same tick. */
   constructor(
@@ -84,6 +84,7 @@ export class OpenTransaction {
   }
 
   private async rollbackAndRelease(): Promise<void> {
+    this.isEnding = true;
     if (!this.isBroken) await this.client.query('ROLLBACK').catch(this.markBroken);
     this.release();
   }
@@ -104,13 +105,14 @@ export class OpenTransaction {
   }
 
   private query<Row extends QueryResultRow>(config: NamedQuery): Promise<QueryResult<Row>> {
-    // The connection may already belong to another transaction.
-    if (this.isReleased) return Promise.reject(new Error('The transaction has ended.'));
+    // After COMMIT or ROLLBACK, it would run alone, or in another transaction of this connection.
+    if (this.isEnding) return Promise.reject(new Error('The transaction has ended.'));
     this.span?.addStatement(config.name);
     return sendInOnePacket(this.client, () => this.client.query<Row>(config)).catch(this.failStatement);
   }
 
   private async sendCommit(): Promise<void> {
+    this.isEnding = true;
     const committing = sendInOnePacket(this.client, () => this.client.query('COMMIT')).catch(
       this.failStatement,
     );
@@ -133,7 +135,6 @@ export class OpenTransaction {
   };
 
   private release(): void {
-    this.isReleased = true;
     this.client.off('error', this.markBroken);
     this.client.release(this.isBroken);
   }

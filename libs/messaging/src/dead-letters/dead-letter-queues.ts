@@ -46,7 +46,7 @@ export class DeadLetterQueues {
   }
 
   async close(): Promise<void> {
-    // Flushes the acknowledgements, unlike closing the connection. It rejects if the channel is closed.
+    // Rejects if RabbitMQ has closed the channel because of an error, which the failed call has reported.
     await close(this.channel).catch(() => undefined);
     await close(this.connection);
   }
@@ -141,6 +141,7 @@ export class DeadLetterQueues {
           );
         for (const raw of unacknowledged) this.channel.ack(raw);
       }
+      await this.count(queue); // its response shows that RabbitMQ received the acknowledgements
     });
   }
 
