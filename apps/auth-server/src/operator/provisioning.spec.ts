@@ -60,7 +60,9 @@ describe('user password', () => {
     await submitPassword(server, email, browser);
     await beginSetup(server, browser);
     await runCommand('user password', { USER: email, password: 'known to the owner only' });
-    const readFactors = testStatement('SELECT FROM second_factors JOIN users ON id = user_id WHERE email = $1');
+    const readFactors = testStatement(
+      'SELECT FROM second_factors JOIN users ON id = user_id WHERE email = $1',
+    );
     expect(await server.database.rows(readFactors, [email])).toEqual([]);
   });
 
