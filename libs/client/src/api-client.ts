@@ -37,8 +37,9 @@ export function createApiClient(options: ApiClientOptions, keyedPaths: readonly 
     return request;
   });
   client.interceptors.error.use((error, response, request) => {
+    const isAborted = request?.signal.aborted === true && error === request.signal.reason;
     // A body that broke off, or whose reader has aborted, is no response of the API.
-    if (response === undefined || error instanceof ConnectionError || request?.signal.aborted) return error;
+    if (response === undefined || error instanceof ConnectionError || isAborted) return error;
     return new ApiError(response, error, request?.headers.get('x-request-id') ?? undefined);
   });
   return client;

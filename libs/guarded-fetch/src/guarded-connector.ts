@@ -22,7 +22,7 @@ export function guardedConnector(
     timeout: connectTimeoutMs,
     lookup: pinnedLookup(resolve, isAllowedAddress),
     autoSelectFamily: true,
-    // Node's default of 250 ms is too short for a distant host, or if a packet is lost and sent again.
+    // Node's default of 250 ms is too short for a distant host. Four addresses fit the timeout.
     autoSelectFamilyAttemptTimeout: connectTimeoutMs / 4,
     rejectUnauthorized: true,
   });

@@ -126,7 +126,7 @@ export class DeadLetterQueues {
       let remaining = await this.count(queue);
       while (remaining > 0) {
         const unacknowledged = await this.getMessages(name, Math.min(remaining, pageSize));
-        if (unacknowledged.length === 0) return;
+        if (unacknowledged.length === 0) break;
         remaining -= unacknowledged.length;
         for (const raw of unacknowledged) {
           const letter = describeDeadLetter(queue, raw);

@@ -109,14 +109,17 @@ describe('describeAudio', () => {
   });
 
   it.each([
-    [96_000, '100856e500'],
-    [88_200, '108856e500'],
-  ])('of M4A has the sample rate %i, which its sample entry cannot state', async (rate, configuration) => {
-    const file = changed(m4aWith({ configuration }), (copy) => {
-      copy.writeUInt16BE(0, copy.indexOf('stsd') + 44);
-    });
-    expect((await describeFile(file)).audio).toMatchObject({ sample_rate: rate, duration_seconds: 12.064 });
-  });
+    [96_000, '100856e500', 0],
+    [88_200, '108856e500', 88_200 % 65_536],
+  ])(
+    'of M4A has the sample rate %i, which its sample entry cannot state',
+    async (rate, configuration, stated) => {
+      const file = changed(m4aWith({ configuration }), (copy) => {
+        copy.writeUInt16BE(stated, copy.indexOf('stsd') + 44);
+      });
+      expect((await describeFile(file)).audio).toMatchObject({ sample_rate: rate, duration_seconds: 12.064 });
+    },
+  );
 
   it.each([
     ['has no edit list and no tag', m4aWith({}), 12.064],

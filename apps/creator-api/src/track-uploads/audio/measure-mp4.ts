@@ -31,12 +31,12 @@ export function measureMp4(file: ByteSource, start: number): Measurement {
   if (descriptionOffset < 0 || isFragmented) return unsupportedCodec();
   const { channels, highRate } = readDecoder(movie.subarray(text.indexOf('esds')));
   const statedRate = movie.readUInt16BE(descriptionOffset + 44); // of the sample entry (§12.2.3)
-  const rate = statedRate === 0 ? highRate : statedRate;
+  const rate = highRate || statedRate; // a rate of more than 16 bits is stated as 0, or cut
   const samples = movieSeconds(movie.subarray(text.indexOf('mvhd') + 4)) * rate;
   return {
     samples: text.includes('elst') ? samples : samples - gapSamples(text),
     channels,
-    ...(statedRate === 0 && { sampleRate: highRate }),
+    ...(highRate !== 0 && { sampleRate: highRate }),
   };
 }
 
