@@ -7,8 +7,8 @@ import type { ConfirmedAction } from './confirm-password.js';
 import type { SignedInRequest } from './signed-in.pipe.js';
 
 /**
- * Verifies a code of the second factor before a change to that factor. Guesses are limited per session, apart
- * from those at the password. Wrong and locked guesses are audited.
+ * Verifies a code of the second factor before a change to that factor. Guesses are limited per session,
+ * separately from those of the password. Wrong and locked guesses are audited.
  */
 @Injectable()
 export class ConfirmCode {

@@ -26,13 +26,13 @@ const retryIntervalMs = 1_000;
  */
 const publishedKey = 'deny-list:told';
 /** A revoked token stays listed longer than it lives: the clocks of the APIs may be behind. */
-export const slackSeconds = 10;
+export const clockSkewSeconds = 10;
 
 const readPage = statement(
   'deny-list.page',
-  `SELECT jti, expires_at FROM revoked_tokens WHERE expires_at > now() - interval '${slackSeconds} seconds' AND jti > $1 ORDER BY jti LIMIT ${pageSize}`,
+  `SELECT jti, expires_at FROM revoked_tokens WHERE expires_at > now() - interval '${clockSkewSeconds} seconds' AND jti > $1 ORDER BY jti LIMIT ${pageSize}`,
 );
-// The minute allows for clock differences, as `slackSeconds` does.
+// The minute allows for clock differences, as `clockSkewSeconds` does.
 const deleteExpired = statement(
   'deny-list.delete-expired',
   `DELETE FROM revoked_tokens WHERE ctid = ANY (ARRAY(
@@ -119,5 +119,5 @@ export class DenyList extends BackgroundLoop {
 }
 
 function remainingSeconds(expiresAt: Date): number {
-  return Math.max(1, Math.ceil((expiresAt.getTime() - Date.now()) / 1000) + slackSeconds);
+  return Math.max(1, Math.ceil((expiresAt.getTime() - Date.now()) / 1000) + clockSkewSeconds);
 }

@@ -16,7 +16,7 @@ const maxListed = 100;
 const batchSize = 1000;
 
 // An ended session is not updated, so that no address is stored again for a redacted person. The user is
-// locked first, as by all that ends sessions.
+// locked first, as wherever sessions end.
 const upsert = statement(
   'browser-sessions.upsert',
   `WITH person AS MATERIALIZED (SELECT id FROM users WHERE id = $2 FOR KEY SHARE)

@@ -62,14 +62,16 @@ export async function endOtherAccess(
   }: { readonly sessionUid: string | undefined; readonly thirdParties?: boolean },
 ): Promise<RevokedToken[]> {
   const sessionUids = await uidsOfUser(tx, userId, sessionUid);
-  return endSessionsAnd(tx, userId, sessionUids, () =>
+  return endSessionsAndFamilies(tx, userId, sessionUids, () =>
     endFamiliesOfSessionsAndOffline(tx, userId, { sessionUids, thirdParties }),
   );
 }
 
 /** Ends all access of a person: browser sessions and token families, `offline_access` included. */
 export async function endAccessOfUser(tx: Transaction, userId: string): Promise<RevokedToken[]> {
-  return endSessionsAnd(tx, userId, await uidsOfUser(tx, userId), () => endFamiliesOfUser(tx, userId));
+  return endSessionsAndFamilies(tx, userId, await uidsOfUser(tx, userId), () =>
+    endFamiliesOfUser(tx, userId),
+  );
 }
 
 /**
@@ -81,11 +83,11 @@ export function endSessions(
   userId: string,
   uids: readonly string[],
 ): Promise<RevokedToken[]> {
-  return endSessionsAnd(tx, userId, uids, () => endFamiliesOfSessions(tx, uids));
+  return endSessionsAndFamilies(tx, userId, uids, () => endFamiliesOfSessions(tx, uids));
 }
 
 /** @param endFamilies ends all families in one statement, since their Grants are locked in one order */
-async function endSessionsAnd(
+async function endSessionsAndFamilies(
   tx: Transaction,
   userId: string,
   uids: readonly string[],

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { messages } from '@fulfilment/contracts';
 import { type Statement, statement, type Transaction } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
-import { type RevokedToken, slackSeconds } from '../revocation/deny-list.js';
+import { type RevokedToken, clockSkewSeconds } from '../revocation/deny-list.js';
 import { publishCreators } from '../creator-snapshots/publish-creators.js';
 import { UnitOfWork } from './unit-of-work/unit-of-work.js';
 
@@ -36,7 +36,7 @@ const lockGrantsOfSessionsAndOffline = lockGrantsWhere(
  * APIs accept a token for some seconds after its expiry, because of clock differences.
  */
 const recordRevokedSql = `INSERT INTO revoked_tokens (jti, expires_at)
-   SELECT id, expires_at FROM deleted WHERE model = 'AccessToken' AND expires_at > now() - interval '${slackSeconds} seconds'
+   SELECT id, expires_at FROM deleted WHERE model = 'AccessToken' AND expires_at > now() - interval '${clockSkewSeconds} seconds'
    ON CONFLICT (jti) DO NOTHING RETURNING jti, expires_at`;
 const deleteFamilies = statement(
   'families.delete',

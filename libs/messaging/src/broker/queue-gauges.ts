@@ -15,6 +15,7 @@ const deadLetters = new Gauge({
   help: 'Messages in the dead-letter queue of a queue, moved there by a service or by RabbitMQ.',
   labelNames: ['queue'],
 });
+
 /**
  * Reports how many messages and dead letters wait in each queue that a service consumes. A sharded queue is
  * reported as one: the sum of its intakes and shards.
