@@ -11,7 +11,7 @@ For the options of a tool: npm run -s tools -- NAME --help`;
 /** Each tool is imported only when it is used. */
 const tools: Readonly<Record<string, () => Promise<(args: readonly string[]) => void | Promise<void>>>> = {
   capacity: async () => (await import('./capacity/capacity.ts')).predictLatencies,
-  cli: async () => (await import('./listen/cli.ts')).runCli,
+  cli: async () => (await import('./run-cli.ts')).runCli,
   listen: async () => (await import('./listen/listen.ts')).listen,
 };
 

@@ -5,11 +5,11 @@ import { control } from '../dev/supervisor/control.ts';
 const accessSchema = z.object({
   /** Base URL of the internal port of each service, where `messages/ID` is the outcome of a message. */
   internal_urls: z.record(z.string(), z.string()),
-  /** Environment of each service's programs, with the operator's user of RabbitMQ. */
+  /** Environment for the operator commands of each service, with RabbitMQ's user for operators. */
   environments: z.record(z.string(), z.record(z.string(), z.string())),
-  /** Environment of each service itself, for `doctor`; absent if the services run in containers. */
+  /** Environment of the running services, for `doctor`; absent if the services run in containers. */
   service_environments: z.record(z.string(), z.record(z.string(), z.string())).optional(),
-  /** Command line of each service's program; by default the compiled code in this repository. */
+  /** Command line of each service's operator commands; by default the compiled code of this repository. */
   programs: z.record(z.string(), z.array(z.string())).optional(),
 });
 

@@ -4,7 +4,7 @@ import { Failure } from '../dev/failure.ts';
 import { help } from './command-list.ts';
 import { format } from './format.ts';
 import { operate } from './operate.ts';
-import { rebuildCreatorApi } from './rebuild-creators.ts';
+import { rebuildCreatorApi } from './rebuild-creator-api.ts';
 import { readOperatorAccess, type OperatorAccess } from './operator-access.ts';
 import { cliOf, nounsOfServices, program, serviceOf, takeOption } from './services.ts';
 import { waitForOutcome } from './wait-for-outcome.ts';

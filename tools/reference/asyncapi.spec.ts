@@ -1,5 +1,5 @@
 import { messages } from '@fulfilment/contracts';
-import { jsonSchemaFaults } from '@fulfilment/testing/reference';
+import { jsonSchemaViolations } from '@fulfilment/testing/reference';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ const document = read<AsyncApi>(join(root, 'docs/reference/asyncapi.json'));
 
 /** Whether a message has the documented shape. */
 function isDocumented(type: string, message: object): boolean {
-  return jsonSchemaFaults(document.components.messages[type]?.payload ?? {}, message).length === 0;
+  return jsonSchemaViolations(document.components.messages[type]?.payload ?? {}, message).length === 0;
 }
 
 describe('the AsyncAPI document', () => {
   it('is AsyncAPI 3, by the schema of the specification', () => {
     const schema = createRequire(import.meta.url).resolve('@asyncapi/specs/schemas/3.0.0-without-$id.json');
-    expect(jsonSchemaFaults(read(schema), document)).toEqual([]);
+    expect(jsonSchemaViolations(read(schema), document)).toEqual([]);
   });
 
   it('has every message of the exchange, with its routing key', () => {

@@ -1,15 +1,20 @@
 import { operationsOf } from '@fulfilment/api-reference';
-import { exampleFaults, formatFaults, readDocument, undescribedMembers } from '@fulfilment/testing/reference';
+import {
+  exampleViolations,
+  formatViolations,
+  readDocument,
+  undescribedMembers,
+} from '@fulfilment/testing/reference';
 
 describe.each(['store', 'creator'] as const)('the OpenAPI document of the %s API', (api) => {
   const document = readDocument(api);
 
   it('is OpenAPI 3.1', async () => {
-    expect(await formatFaults(document)).toEqual([]);
+    expect(await formatViolations(document)).toEqual([]);
   });
 
   it('has only examples that match their schemas', () => {
-    expect(exampleFaults(document)).toEqual([]);
+    expect(exampleViolations(document)).toEqual([]);
   });
 
   it('has a description of every member', () => {

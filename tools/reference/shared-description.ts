@@ -15,5 +15,5 @@ export const browsers =
 
 export const rateLimits = `
 Each client has its own quotas for each creator, counted as token buckets. \`RateLimit-Policy\` names the quota that the request counted against, \`RateLimit\` the requests that remain. Requests without a valid token share a quota per
-network: an IPv4 address, or the /64 of an IPv6 address.
+network: an IPv4 address, or the /64 of an IPv6 address, whose /56 has four times the quota.
 `.trim();

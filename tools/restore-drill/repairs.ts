@@ -6,7 +6,7 @@ import { say } from '../dev/output/progress.ts';
 import { runSql } from '../dev/run-sql.ts';
 import { adminUrlOf, type ChaosContext, operatorAccessOf } from '../chaos/suite/context.ts';
 import { operate } from '../ops/operate.ts';
-import { rebuildCreatorApi } from '../ops/rebuild-creators.ts';
+import { rebuildCreatorApi } from '../ops/rebuild-creator-api.ts';
 
 const reconciled = z.object({
   findings: z.array(z.object({ kind: z.string(), charge_id: z.string() })),

@@ -71,12 +71,12 @@ describe('the API reference of webhooks', () => {
     for (const { body, headers } of deliveries) {
       const operation = document.webhooks?.[body.event]?.post;
       const schema = operation?.requestBody?.content['application/json']?.schema ?? {};
-      expect([body.event, validator.faults(schema, body)]).toEqual([body.event, []]);
+      expect([body.event, validator.violations(schema, body)]).toEqual([body.event, []]);
       const documented = operation?.parameters ?? [];
       for (const { name, required, schema: headerSchema } of documented) {
         const value = headers[name.toLowerCase()];
         if (value !== undefined || required === true)
-          expect([name, validator.faults(headerSchema, value)]).toEqual([name, []]);
+          expect([name, validator.violations(headerSchema, value)]).toEqual([name, []]);
       }
       const ours = Object.keys(headers).filter((name) => name.startsWith('x-service-'));
       const names = documented.map(({ name }) => name.toLowerCase());

@@ -14,7 +14,7 @@ import { JsonBodyGuard } from './request-bodies/json-body.guard.js';
 import { protectedResourceMetadata, protectedResourcePath } from './protected-resource.js';
 import { RedisConnection } from './redis/redis.js';
 import { referenceRoutes } from './reference/serve-reference.js';
-import { RetryAfterGuard } from './idempotency/retry-only-with-key.js';
+import { OmitRetryAfterGuard } from './idempotency/retry-only-with-key.js';
 import { type ApiSettings, quotasOf } from './settings.js';
 import { SignedCursors } from './signed-cursors.js';
 import { HTTP_OPTIONS, type HttpOptions } from './start-http.js';
@@ -76,8 +76,8 @@ export class ApiModule {
           inject: [CONFIG],
           useFactory: (config: ApiSettings) => httpOptions(options, config),
         },
-        // The guards run in this order.
-        { provide: APP_GUARD, useClass: RetryAfterGuard },
+        // In this order. The first rejects nothing, but also applies to the errors of the others.
+        { provide: APP_GUARD, useClass: OmitRetryAfterGuard },
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_GUARD, useClass: JsonBodyGuard },
       ],

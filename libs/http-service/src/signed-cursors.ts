@@ -1,7 +1,10 @@
 import { ValidationFailed } from '@fulfilment/error-envelope';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Position of a page's last row: its time in microseconds since 1970, and its id among equal times. */
+/**
+ * What a cursor contains. For a list: the time of the page's last row, in microseconds since 1970, and the
+ * row's id. For a feed: a position, and the id of the feed.
+ */
 export interface CursorKey {
   readonly micros: number;
   readonly id: string;

@@ -1,5 +1,5 @@
 import { publicId } from '@fulfilment/contracts';
-import { rebuildCreatorApi } from '../../ops/rebuild-creators.ts';
+import { rebuildCreatorApi } from '../../ops/rebuild-creator-api.ts';
 import type { ChaosSuite } from '../suite/chaos-suite.ts';
 import {
   countDeliveries,

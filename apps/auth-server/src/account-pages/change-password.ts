@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { commonPasswords } from '../accounts/common-passwords.js';
 import { newPasswordProblem } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
-import { replacePassword } from '../accounts/update-password.js';
+import { replacePasswordHashIfUnchanged } from '../accounts/password-hash.js';
 import { insertAudit } from '../audit/audit-log.js';
 import { deleteConsentsOfUser } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
@@ -38,14 +38,14 @@ export class ChangePassword {
     const { person, cookies, field } = signedIn;
     const text = await newPasswordProblemText(signedIn);
     if (text !== undefined) return this.showSecurity.run(signedIn, { status: 400, text });
-    const confirmation = await this.confirmPassword.verify(signedIn, { intended: 'password_changed' });
+    const confirmation = await this.confirmPassword.verify(signedIn, { action: 'password_changed' });
     if (confirmation.rejection !== undefined) return this.showSecurity.run(signedIn, confirmation.rejection);
     const currentHash = confirmation.passwordHash;
     const newHash = await hashPassword(field('new_password'));
     const disconnectApps = field('disconnect_apps') === 'yes';
     let isReplaced = false;
     await this.unitOfWork.runRevocation(async (tx) => {
-      isReplaced = (await tx.run(replacePassword, [person.id, currentHash, newHash])) === 1;
+      isReplaced = (await tx.run(replacePasswordHashIfUnchanged, [person.id, currentHash, newHash])) === 1;
       if (!isReplaced) return [];
       // Someone who knew the old password may have seen the secret of this factor.
       await tx.run(deleteUnconfirmedSecondFactor, [person.id]);

@@ -56,12 +56,12 @@ export class ChangeSecondFactor {
   /** Returns the problem to show, or undefined when both the password and the code are correct. */
   private async verifyBothFactors(
     signedIn: SignedInRequest,
-    intended: 'second_factor_removed' | 'recovery_codes_made',
+    action: 'second_factor_removed' | 'recovery_codes_made',
   ): Promise<FormProblem | undefined> {
     const { person, origin, field } = signedIn;
-    const { rejection } = await this.confirmPassword.verify(signedIn, { intended });
+    const { rejection } = await this.confirmPassword.verify(signedIn, { action });
     if (rejection !== undefined) return rejection;
-    const guess = await this.confirmCode.verify(signedIn, { intended }, () =>
+    const guess = await this.confirmCode.verify(signedIn, { action }, () =>
       this.factors.verifyCode(person.id, field('code'), origin),
     );
     if (guess.kind === 'correct') return undefined;

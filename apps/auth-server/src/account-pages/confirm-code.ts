@@ -19,11 +19,11 @@ export class ConfirmCode {
 
   async verify<Result>(
     { person: { id: userId }, sessionUid, origin }: SignedInRequest,
-    { intended }: { readonly intended: Exclude<ConfirmedAction, 'password_changed'> },
+    { action }: { readonly action: Exclude<ConfirmedAction, 'password_changed'> },
     check: () => Promise<CheckResult<Result>>,
   ): Promise<Guess<Result>> {
-    const entry = { event: 'second_factor_failed', userId, details: { intended } } as const;
-    const auditIfLocked = { ...entry, details: { intended, locked: true } };
+    const entry = { event: 'second_factor_failed', userId, details: { intended: action } } as const;
+    const auditIfLocked = { ...entry, details: { intended: action, locked: true } };
     const target = confirmationCodeGuessTarget(sessionUid);
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, check);
     if (guess.kind === 'wrong') await this.audit.write(entry, origin);

@@ -34,10 +34,10 @@ export class ConfirmPassword {
   /** Verifies the field `current_password`. */
   async verify(
     { person: { id: userId }, sessionUid, origin, field }: SignedInRequest,
-    { intended }: { readonly intended: ConfirmedAction },
+    { action }: { readonly action: ConfirmedAction },
   ): Promise<Confirmation> {
-    const event = intended === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';
-    const auditIfLocked = { event, userId, details: { intended, locked: true } } as const;
+    const event = action === 'password_changed' ? 'password_change_failed' : 'password_confirmation_failed';
+    const auditIfLocked = { event, userId, details: { intended: action, locked: true } } as const;
     const guess = await this.throttle.guess(
       confirmationGuessTarget(sessionUid),
       { origin, auditIfLocked },
@@ -49,7 +49,7 @@ export class ConfirmPassword {
     if (guess.kind === 'correct') return { passwordHash: guess.result };
     if (guess.kind === 'locked')
       return { rejection: lockedProblem('incorrect passwords', guess.waitSeconds) };
-    await this.audit.write({ event, userId, details: { intended, locked: false } }, origin);
+    await this.audit.write({ event, userId, details: { intended: action, locked: false } }, origin);
     return { rejection: { status: 401, text: 'Incorrect password.' } };
   }
 }

@@ -29,10 +29,10 @@ export class ManageConnectedApps {
     const entry = { event: 'app_disconnected', userId: person.id, clientId } as const;
     await this.unitOfWork.runRevocation((tx) =>
       disconnectAndPublish(tx, this.outbox, { userId: person.id, clientId }, async () => {
-        const consents = await tx.run(deleteConsentsOfUserAndClient, [person.id, clientId]);
+        const consentCount = await tx.run(deleteConsentsOfUserAndClient, [person.id, clientId]);
         const { familyCount, revoked } = await endFamiliesOfUserAndClient(tx, person.id, clientId);
         // The form may name any client: only the end of a connection is audited.
-        if (consents + familyCount > 0) await insertAudit(tx, entry, origin);
+        if (consentCount + familyCount > 0) await insertAudit(tx, entry, origin);
         return revoked;
       }),
     );

@@ -38,7 +38,7 @@ export class SetUpSecondFactor {
   /** Verifies the password and shows a new secret; redirects when a second factor is already confirmed. */
   async begin(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, account } = signedIn;
-    const { rejection } = await this.confirmPassword.verify(signedIn, { intended: 'second_factor_added' });
+    const { rejection } = await this.confirmPassword.verify(signedIn, { action: 'second_factor_added' });
     if (rejection !== undefined) return beginSecondFactorPage(account, rejection);
     const secret = await this.factors.beginSetup(person.id);
     if (secret === undefined) return { redirect: '/account/security' };
@@ -49,7 +49,7 @@ export class SetUpSecondFactor {
   /** Verifies the first code of the app, and shows the recovery codes. */
   async confirm(signedIn: SignedInRequest): Promise<PageResult> {
     const { person, sessionUid, account, origin, field } = signedIn;
-    const guess = await this.confirmCode.verify(signedIn, { intended: 'second_factor_added' }, () =>
+    const guess = await this.confirmCode.verify(signedIn, { action: 'second_factor_added' }, () =>
       confirmSecondFactor(this.unitOfWork, this.factors, {
         userId: person.id,
         code: field('code'),
@@ -65,7 +65,8 @@ export class SetUpSecondFactor {
       return confirmSecondFactorPage(account, { notice });
     }
     await signedIn.rotateSession({ amr: bothFactors });
-    return recoveryCodesPage(account, guess.result);
+    const { result: recoveryCodes } = guess;
+    return recoveryCodesPage(account, recoveryCodes);
   }
 
   /** Returns the page for a code that arrived after its set-up had ended. */

@@ -32,14 +32,14 @@ describe('a new role', () => {
     );
     expect(response.status).toBe(503);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(logError).not.toHaveBeenCalledWith(expect.anything(), expect.stringContaining('request'));
+    expect(logError).not.toHaveBeenCalled();
     logError.mockRestore();
     const retried = z.object({ access_token: z.string() }).parse(await (await refresh()).json());
     expect(decodeJwt(retried.access_token)).toMatchObject({ org_role: 'admin' });
   });
 
-  it('of a global admin ends all tokens, so that the next sign-in requires the second factor', async () => {
-    const { email } = await newUser(server, {});
+  it('ends all tokens of a person who becomes a global admin', async () => {
+    const { email } = await newUser(server, {}); // in no organisation
     const dashboard = await App.dashboard(server);
     const { tokens } = await dashboard.signIn('openid offline_access', { email });
     await runCommand('user role', { USER: email, role: 'global_admin' });

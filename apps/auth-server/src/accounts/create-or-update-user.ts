@@ -9,7 +9,7 @@ import { requireOrganisation } from './require-organisation.js';
 import { displayName } from './display-name.js';
 import { assertAcceptablePassword } from './assert-acceptable-password.js';
 import { hashPassword, verifyPassword } from './passwords.js';
-import { updatePassword } from './update-password.js';
+import { setPasswordHash } from './password-hash.js';
 
 /** Options of `user create`. */
 export const createUserOptions = z
@@ -141,7 +141,7 @@ async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUse
   }
   if (await verifyPassword(user.password, existing.password_hash))
     return { id, email, disabled, revoked: [] };
-  await tx.run(updatePassword, [id, await hashPassword(user.password)]);
+  await tx.run(setPasswordHash, [id, await hashPassword(user.password)]);
   const revoked = await endAccessOfUser(tx, id);
   await auditOperator(tx, { event: 'password_changed', userId: id });
   return { id, email, disabled, revoked };

@@ -6,7 +6,7 @@ import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { findUser, lockUser } from '../users/find-user.js';
 import { hashPassword } from './passwords.js';
 import { assertAcceptablePassword } from './assert-acceptable-password.js';
-import { updatePassword } from './update-password.js';
+import { setPasswordHash } from './password-hash.js';
 
 /**
  * Sets a person's password after it was forgotten or stolen, and ends all sessions and tokens.
@@ -23,7 +23,7 @@ export async function setPassword(
   const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) throw new Error('This account was redacted and cannot be used again.');
-    await tx.run(updatePassword, [id, hash]);
+    await tx.run(setPasswordHash, [id, hash]);
     // Someone who knew the old password may have seen the secret of this factor.
     await tx.run(deleteUnconfirmedSecondFactor, [id]);
     const revoked = await endAccessOfUser(tx, id);

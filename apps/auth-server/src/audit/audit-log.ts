@@ -3,7 +3,7 @@ import { Database, type Sql, statement } from '@fulfilment/database';
 import { LOGGER, type Logger } from '@fulfilment/runtime';
 import type { IncomingHttpHeaders } from 'node:http';
 import { recordsLost, recordsWritten } from './audit-metrics.js';
-import { type CountedRecord, countRecord } from './counted-records.js';
+import { type RepeatableEvent, countEvent } from './counted-records.js';
 
 /** The events of the audit log. */
 export const auditEvents = [
@@ -92,8 +92,8 @@ export class AuditLog {
    * Counts an event that anyone can repeat. The log gets one record per subject and window, with the number
    * of events. Never throws, like `write`.
    */
-  async count(record: CountedRecord): Promise<void> {
-    await this.attempt(record.entry.event, () => countRecord(this.database, record));
+  async count(record: RepeatableEvent): Promise<void> {
+    await this.attempt(record.entry.event, () => countEvent(this.database, record));
   }
 
   private async attempt(event: AuditEvent, write: () => Promise<void>): Promise<void> {

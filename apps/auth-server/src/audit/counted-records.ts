@@ -32,18 +32,18 @@ const moveEndedToAuditLog = statement(
    FROM ended RETURNING event`,
 );
 
-/** A repeatable event, audited once per subject and window. */
-export interface CountedRecord {
+/** One of many events that are audited as one record per subject and window. */
+export interface RepeatableEvent {
   readonly subject: string;
   readonly origin: Origin;
   readonly entry: AuditEntry;
   readonly windowSeconds: number;
 }
 
-/** Counts an event. The record has the origin and the details of the last event of the window. */
-export async function countRecord(
+/** Counts an event for the record of its window. The record has the origin and details of the last event. */
+export async function countEvent(
   sql: Sql,
-  { subject, origin, entry, windowSeconds }: CountedRecord,
+  { subject, origin, entry, windowSeconds }: RepeatableEvent,
 ): Promise<void> {
   const { event, userId, clientId, details = {} } = entry;
   const record = { event, userId, clientId, ip: origin.ip, userAgent: origin.userAgent, details };

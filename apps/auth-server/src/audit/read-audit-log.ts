@@ -14,13 +14,13 @@ export interface AuditQuery {
   /** Exclusive. */
   readonly until?: Date | undefined;
   /** Selects records older than this one. */
-  readonly before?: AuditKey | undefined;
+  readonly before?: AuditPosition | undefined;
   /** 1 to 1000. */
   readonly limit: number;
 }
 
-/** `<time in microseconds since 1970>.<position>`; `position` orders records of the same time. */
-export type AuditKey = string;
+/** `<time in microseconds since 1970>.<sequence>`; `sequence` orders records of the same time. */
+export type AuditPosition = string;
 
 export interface AuditRecord {
   readonly at: Date;
@@ -34,14 +34,14 @@ export interface AuditRecord {
 }
 
 export interface AuditPage {
-  /** The newest last. */
+  /** The records, the newest last. */
   readonly events: readonly AuditRecord[];
   /** Pass it as `before` of the next query to read older records; null when there are none. */
-  readonly before: AuditKey | null;
+  readonly before: AuditPosition | null;
 }
 
 interface Row extends AuditRecord {
-  readonly key: AuditKey;
+  readonly position: AuditPosition;
 }
 
 // One statement for all combinations. Only operator commands run it, once each. Their connections do not
@@ -50,7 +50,7 @@ interface Row extends AuditRecord {
 export const selectAuditRecords = statement(
   'audit.read',
   `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,
-     (extract(epoch FROM log.at) * 1000000)::bigint || '.' || log.position AS key
+     (extract(epoch FROM log.at) * 1000000)::bigint || '.' || log.position AS position
    FROM audit_log AS log LEFT JOIN users ON users.id = log.user_id
    WHERE (:event::text IS NULL OR log.event = :event)
      AND (:user::uuid IS NULL OR log.user_id = :user)
@@ -58,7 +58,7 @@ export const selectAuditRecords = statement(
      AND (:since::timestamptz IS NULL OR log.at >= :since)
      AND (:until::timestamptz IS NULL OR log.at < :until)
      AND (:before_micros::bigint IS NULL OR
-       (log.at, log.position) < (timestamptz 'epoch' + :before_micros * interval '1 microsecond', :before_position::bigint))
+       (log.at, log.position) < (timestamptz 'epoch' + :before_micros * interval '1 microsecond', :before_sequence::bigint))
    ORDER BY log.at DESC, log.position DESC LIMIT :max_rows`,
 );
 
@@ -68,7 +68,7 @@ export const selectAuditRecords = statement(
  */
 export async function readAuditLog(database: Database, query: AuditQuery): Promise<AuditPage> {
   const { event, client, since, until } = query;
-  const [beforeMicros, beforePosition] = query.before?.split('.') ?? [];
+  const [beforeMicros, beforeSequence] = query.before?.split('.') ?? [];
   const rows = await database.rows<Row>(selectAuditRecords, {
     event,
     client,
@@ -76,12 +76,12 @@ export async function readAuditLog(database: Database, query: AuditQuery): Promi
     until,
     user: query.user === undefined ? undefined : await findUserId(database, query.user),
     before_micros: beforeMicros,
-    before_position: beforePosition,
+    before_sequence: beforeSequence,
     max_rows: query.limit + 1,
   });
   const page = rows.slice(0, query.limit);
-  const before = rows.length > query.limit ? (page.at(-1)?.key ?? null) : null;
-  return { events: page.reverse().map(({ key: _key, ...record }) => record), before };
+  const before = rows.length > query.limit ? (page.at(-1)?.position ?? null) : null;
+  return { events: page.reverse().map(({ position: _position, ...record }) => record), before };
 }
 
 /** Returns a UUID without a check whether the user exists. */

@@ -6,7 +6,7 @@ import { openClientSecret } from '../registration/client-secret.js';
 import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
 import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
-import { sessionNotEnded } from '../tokens/stored-rows.js';
+import { sessionNotEndedSql } from '../tokens/stored-rows.js';
 import { ConsumedConcurrently, FamilyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { NewRow } from '../tokens/unit-of-work/token-writes.js';
 import type { ProviderDependencies } from './provider-dependencies.js';
@@ -36,7 +36,7 @@ const insertOnce = statement(
 );
 const findSession = statement(
   'oidc.find-session',
-  `SELECT payload FROM oidc_model WHERE session_uid = $1 AND model = 'Session' AND ${sessionNotEnded}`,
+  `SELECT payload FROM oidc_model WHERE session_uid = $1 AND model = 'Session' AND ${sessionNotEndedSql}`,
 );
 const consume = statement(
   'oidc.consume',

@@ -29,7 +29,7 @@ interface RowWithRelated extends StoredRow {
 
 // A request in progress may save its session, or a code, after the session was ended; it stays ended
 // (sessions/end-sessions.ts).
-export const sessionNotEnded = `NOT EXISTS (
+export const sessionNotEndedSql = `NOT EXISTS (
   SELECT 1 FROM browser_sessions WHERE uid = oidc_model.session_uid AND ended_at IS NOT NULL)`;
 
 // An expired client, an ended session and its unused codes are not found. oidc-provider checks the expiry of
@@ -43,8 +43,8 @@ const findRows = statement(
      SELECT payload, extract(epoch FROM consumed_at)::float8 AS consumed, grant_id, client_id, account_id FROM oidc_model
      WHERE model = wanted.model AND id = wanted.id
        AND CASE model WHEN 'Client' THEN expires_at IS NULL OR expires_at > now()
-                      WHEN 'Session' THEN ${sessionNotEnded}
-                      WHEN 'AuthorizationCode' THEN consumed_at IS NOT NULL OR ${sessionNotEnded} ELSE true END LIMIT 1) AS found
+                      WHEN 'Session' THEN ${sessionNotEndedSql}
+                      WHEN 'AuthorizationCode' THEN consumed_at IS NOT NULL OR ${sessionNotEndedSql} ELSE true END LIMIT 1) AS found
    LEFT JOIN LATERAL (
      SELECT payload FROM oidc_model WHERE model = 'Grant' AND id = found.grant_id LIMIT 1) AS family ON true
    LEFT JOIN LATERAL (
@@ -65,8 +65,8 @@ const findRows = statement(
 export class StoredRows {
   private readonly loader: BatchLoader<Key, RowWithRelated>;
   /**
-   * Rows that a request has prefetched or read with a related row. Each is used for only one lookup, since
-   * the request may change the row afterwards.
+   * Rows that were prefetched for a request, or came with another row that it read. Each is used for only one
+   * lookup, since the request may change the row afterwards.
    */
   private readonly prefetched = new Attached<Map<string, Promise<StoredRow | undefined>>>();
   /** The person of a request's code or refresh token, for find-account.ts. */
@@ -111,7 +111,7 @@ export class StoredRows {
     return row === undefined ? undefined : { token: row.payload, grant: row.grant };
   }
 
-  /** Returns the person of the request's code or refresh token, if it was read; only the first call does. */
+  /** Returns the person of the request's code or refresh token, if it was read. Only the first call does. */
   takePerson(request: object, userId: string): Person | undefined {
     const person = this.persons.get(request);
     this.persons.delete(request);

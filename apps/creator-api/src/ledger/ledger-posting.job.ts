@@ -3,7 +3,7 @@ import { BackgroundLoop, BackgroundTask, Gauge, LOGGER, type Logger } from '@ful
 import { Shards } from '@fulfilment/service-host/shards';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CreatorApiSettings } from '../config.js';
-import { WaitingOrders } from './post-waiting-orders.js';
+import { WaitingOrderPoster } from './post-waiting-orders.js';
 import { closeMonths } from './close-months.js';
 
 const pollIntervalMs = 2_000;
@@ -29,7 +29,7 @@ const measureWaiting = statement(
  */
 @Injectable()
 export class LedgerPosting extends BackgroundTask {
-  private readonly waitingOrders: WaitingOrders;
+  private readonly waitingOrderPoster: WaitingOrderPoster;
   private readonly loop: BackgroundLoop;
 
   constructor(
@@ -39,7 +39,7 @@ export class LedgerPosting extends BackgroundTask {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
-    this.waitingOrders = new WaitingOrders(database, () => shards.owned);
+    this.waitingOrderPoster = new WaitingOrderPoster(database, () => shards.owned);
     this.loop = new BackgroundLoop({
       name: 'waiting-postings',
       intervalMs: pollIntervalMs,
@@ -60,13 +60,13 @@ export class LedgerPosting extends BackgroundTask {
 
   /** Posts the waiting orders of creators whose new versions were committed. */
   scheduleCreators(ids: readonly string[]): void {
-    this.waitingOrders.scheduleCreators(ids);
+    this.waitingOrderPoster.scheduleCreators(ids);
     this.loop.wake();
   }
 
   /** Posts all waiting orders whose rate is known, after new exchange rates were committed. */
   scheduleAll(): void {
-    this.waitingOrders.scheduleAll();
+    this.waitingOrderPoster.scheduleAll();
     this.loop.wake();
   }
 
@@ -79,7 +79,7 @@ export class LedgerPosting extends BackgroundTask {
 
   private async round(): Promise<boolean> {
     await this.closeMonths();
-    const hasMore = await this.waitingOrders.round();
+    const hasMore = await this.waitingOrderPoster.round();
     const measured = await this.database.row<{ orders: number; seconds: number }>(measureWaiting);
     waiting.set(measured?.orders ?? 0);
     oldest.set(measured?.seconds ?? 0);

@@ -7,7 +7,12 @@ import { recordCreators } from '../creators/record-creators.js';
 import { migrations } from '../migrations/index.js';
 import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
-import { readGroups, claimOrders, postWaitingOrders, WaitingOrders } from './post-waiting-orders.js';
+import {
+  readGroups,
+  lockWaitingOrders,
+  postWaitingOrders,
+  WaitingOrderPoster,
+} from './post-waiting-orders.js';
 import { truncateTables } from './ledger.fixture.js';
 import { storeRates } from '../exchange-rates/load-rates.js';
 import { countPagesRead } from '../test/pages-read.fixture.js';
@@ -64,7 +69,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     expect(await database.rows(waitingPostings, [known.id])).toEqual([
       { currency: 'JPY', paid_on: '2026-05-01' },
     ]);
-    const waiting = new WaitingOrders(database);
+    const waiting = new WaitingOrderPoster(database);
     await waiting.round();
     expect([await isPosted(unregistered.id), await isPosted(known.id)]).toEqual([false, false]);
 
@@ -85,7 +90,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     await register(creator);
     await sell(creator.id, 'JPY', '2026-07-07T12:00:00.000Z');
     await register({ ...creator, version: 2, settlement_currency: 'JPY' });
-    await new WaitingOrders(database).round();
+    await new WaitingOrderPoster(database).round();
     expect(await isPosted(creator.id)).toBe(true);
   });
 
@@ -119,7 +124,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     for (let start = 0; start < orders.length; start += 200)
       await database.transaction((tx) => projectOrders(tx, orders.slice(start, start + 200)));
     await register(creator);
-    const waiting = new WaitingOrders(database);
+    const waiting = new WaitingOrderPoster(database);
     waiting.scheduleCreators([creator.id]);
     let rounds = 1;
     while (await waiting.round()) rounds += 1;
@@ -129,7 +134,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
 
   it('are posted by checking all groups when more than 100 creators change at once', async () => {
     const creators = Array.from({ length: 150 }, () => aCreator('org_a'));
-    const waiting = new WaitingOrders(database);
+    const waiting = new WaitingOrderPoster(database);
     for (const { id } of creators) await sell(id, 'GBP');
     await database.transaction((tx) => recordCreators(tx, creators));
     waiting.scheduleCreators(creators.map(({ id }) => id));
@@ -140,7 +145,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
   it('are all checked once more when creators change during the check', async () => {
     const creators = Array.from({ length: 150 }, () => aCreator('org_a'));
     const ids = creators.map(({ id }) => id);
-    const ownsNoShard = new WaitingOrders(database, () => []);
+    const ownsNoShard = new WaitingOrderPoster(database, () => []);
     ownsNoShard.scheduleCreators(ids);
     const check = ownsNoShard.round();
     ownsNoShard.scheduleCreators(ids);
@@ -164,8 +169,8 @@ describe('orders that wait for their creator or an exchange rate', () => {
     const idsIn = (shards: readonly number[]) =>
       creators.flatMap(({ id }) => (shards.includes(shardOf.get(id) ?? NaN) ? [id] : [])).toSorted();
     let firstShards: readonly number[] = allShards.slice(0, 6);
-    const firstReplica = new WaitingOrders(database, () => firstShards);
-    const secondReplica = new WaitingOrders(database, () => allShards);
+    const firstReplica = new WaitingOrderPoster(database, () => firstShards);
+    const secondReplica = new WaitingOrderPoster(database, () => allShards);
     await firstReplica.round();
     expect(await posted()).toEqual(idsIn(firstShards));
     // While shards change their owner, both replicas may consider them their own.
@@ -177,13 +182,13 @@ describe('orders that wait for their creator or an exchange rate', () => {
   it('are found with about as few page reads when forty times as many wait for a rate, and delay no other order', async () => {
     const creatorWithoutRate = aCreator('org_a');
     await register(creatorWithoutRate);
-    const everyGroup = [nilUuid, '', '-infinity', maxUuid, allShards];
+    const wholeRange = [nilUuid, '', '-infinity', maxUuid, allShards];
     const oneGroup = [[creatorWithoutRate.id], ['JPY'], ['2026-08-02']];
     const measure = async () => {
       await database.run(analyse);
       return {
-        groups: await countPagesRead(database, readGroups, everyGroup),
-        orders: await countPagesRead(database, claimOrders, oneGroup),
+        groups: await countPagesRead(database, readGroups, wholeRange),
+        orders: await countPagesRead(database, lockWaitingOrders, oneGroup),
       };
     };
     await database.run(addWaiting, [creatorWithoutRate.id, 1_500]);
@@ -199,7 +204,7 @@ describe('orders that wait for their creator or an exchange rate', () => {
     const creator = aCreator('org_a');
     await sell(creator.id, 'GBP');
     await register(creator);
-    const waiting = new WaitingOrders(database);
+    const waiting = new WaitingOrderPoster(database);
     waiting.scheduleCreators([creator.id]);
     expect(await waiting.round()).toBe(false);
     expect(await isPosted(creator.id)).toBe(true);

@@ -7,10 +7,10 @@ import { settlementRate } from './settlement-rate.sql.js';
 
 const groupsPerPage = 500;
 const ordersPerBatch = 500;
-/** Maximum number of scheduled ranges. If more creators change, all groups are checked instead. */
-const maxRanges = 100;
+/** If more creators than this wait to be checked, all groups are checked instead. */
+const maxScheduledRanges = 100;
 
-/** Waiting orders with the same creator, currency and day of payment, which become ready at the same time. */
+/** Waiting orders of one creator, currency and day of payment: all of them can be posted, or none. */
 interface Group {
   readonly creator_id: string;
   readonly currency: string;
@@ -30,8 +30,8 @@ const beforeCreator = (creatorId: string): Group => ({
   currency: '',
   paid_on: '-infinity',
 });
-/** Returns a new object each time, since a scheduled range is identified by its object. */
-const everyGroup = ({ ofAllShards }: Pick<GroupRange, 'ofAllShards'>): GroupRange => ({
+/** Returns a new object each time: `round` finds a scheduled range again by its identity. */
+const wholeRange = ({ ofAllShards }: Pick<GroupRange, 'ofAllShards'>): GroupRange => ({
   after: beforeCreator(nilUuid),
   lastCreator: maxUuid,
   ofAllShards,
@@ -52,7 +52,7 @@ export const readGroups = statement(
      WHERE g.position < ${groupsPerPage}
    )
    SELECT g.creator_id, g.currency, g.paid_on::text, ${shardSql('g.creator_id')} = ANY($5::int[])
-     AND (COALESCE(g.currency = c.settlement_currency, false) OR r.rate_date IS NOT NULL) AS ready
+     AND (COALESCE(g.currency = c.settlement_currency, false) OR r.rate_date IS NOT NULL) AS is_postable
    FROM groups g LEFT JOIN creators c ON c.id = g.creator_id
    LEFT JOIN ${settlementRate({ currency: 'g.currency', day: 'g.paid_on' })} ON true
    ORDER BY g.position`,
@@ -60,8 +60,8 @@ export const readGroups = statement(
 
 // Locks the order's row as the consumers do, so a sale and a refund of one order are posted one after the
 // other.
-export const claimOrders = statement(
-  'postings.claim',
+export const lockWaitingOrders = statement(
+  'postings.lock-waiting',
   `SELECT o.id, o.refunded_at FROM unnest($1::uuid[], $2::text[], $3::date[]) AS g(creator_id, currency, paid_on)
    CROSS JOIN LATERAL (
      SELECT w.order_id FROM waiting_postings w
@@ -78,14 +78,13 @@ interface Progress {
 
 /**
  * Posts waiting orders whose creator or exchange rate has become known. Changed creators and new rates are
- * checked at once; otherwise each round checks one page of the groups of this replica's shards. Orders whose
- * rate is still missing are not read (ADR 11, ADR 48).
+ * checked at once; otherwise each round reads one page of all groups and posts those of this replica's
+ * shards. Orders whose rate is still missing are not read (ADR 11, ADR 48).
  */
-export class WaitingOrders {
-  /** The scheduled ranges. */
-  private ranges: GroupRange[] = [];
+export class WaitingOrderPoster {
+  private scheduledRanges: GroupRange[] = [];
   /** The groups that polling has not checked yet. */
-  private polled = everyGroup({ ofAllShards: false });
+  private polled = wholeRange({ ofAllShards: false });
 
   /** @param ownShards the shards whose creators this replica polls for */
   constructor(
@@ -100,10 +99,10 @@ export class WaitingOrders {
       lastCreator: id,
       ofAllShards: true,
     }));
-    this.ranges =
-      this.ranges.length + creators.length > maxRanges
-        ? [everyGroup({ ofAllShards: true })]
-        : [...this.ranges, ...creators];
+    this.scheduledRanges =
+      this.scheduledRanges.length + creators.length > maxScheduledRanges
+        ? [wholeRange({ ofAllShards: true })]
+        : [...this.scheduledRanges, ...creators];
   }
 
   /**
@@ -111,7 +110,7 @@ export class WaitingOrders {
    * replica's shards, then the orders that other replicas have not posted yet.
    */
   scheduleAll(): void {
-    this.ranges = [everyGroup({ ofAllShards: false }), everyGroup({ ofAllShards: true })];
+    this.scheduledRanges = [wholeRange({ ofAllShards: false }), wholeRange({ ofAllShards: true })];
   }
 
   /**
@@ -119,28 +118,28 @@ export class WaitingOrders {
    * while ranges are scheduled, and while polling has posted orders and there is a further page.
    */
   async round(): Promise<boolean> {
-    const [range] = this.ranges;
+    const [range] = this.scheduledRanges;
     const { rest, posted } = await this.advance(range ?? this.polled);
     if (range === undefined) {
-      this.polled = rest ?? everyGroup({ ofAllShards: false });
+      this.polled = rest ?? wholeRange({ ofAllShards: false });
     } else {
       // Replaces the range by its rest. Other ranges may have been scheduled during `advance`.
-      this.ranges = this.ranges.flatMap((item) => (item === range ? (rest ?? []) : item));
+      this.scheduledRanges = this.scheduledRanges.flatMap((item) => (item === range ? (rest ?? []) : item));
     }
-    return this.ranges.length > 0 || (range === undefined && posted > 0 && rest !== undefined);
+    return this.scheduledRanges.length > 0 || (range === undefined && posted > 0 && rest !== undefined);
   }
 
   private async advance(range: GroupRange): Promise<Progress> {
     const { after, lastCreator, ofAllShards } = range;
-    const groups = await this.database.rows<Group & { ready: boolean }>(readGroups, [
+    const groups = await this.database.rows<Group & { is_postable: boolean }>(readGroups, [
       after.creator_id,
       after.currency,
       after.paid_on,
       lastCreator,
       ofAllShards ? allShards : this.ownShards(),
     ]);
-    const ready = groups.filter((group) => group.ready);
-    const posted = ready.length > 0 ? await this.post(ready) : 0;
+    const postable = groups.filter((group) => group.is_postable);
+    const posted = postable.length > 0 ? await this.post(postable) : 0;
     if (posted === ordersPerBatch) return { rest: range, posted };
     const last = groups.at(-1);
     const isLastPage = last === undefined || groups.length < groupsPerPage;
@@ -150,7 +149,7 @@ export class WaitingOrders {
   private post(groups: readonly Group[]): Promise<number> {
     return this.database.transaction(async (tx) => {
       await useIndexPlans(tx);
-      const orders = await tx.rows<{ id: string; refunded_at: Date | null }>(claimOrders, [
+      const orders = await tx.rows<{ id: string; refunded_at: Date | null }>(lockWaitingOrders, [
         groups.map((group) => group.creator_id),
         groups.map((group) => group.currency),
         groups.map((group) => group.paid_on),
@@ -163,8 +162,8 @@ export class WaitingOrders {
 
 /** Posts every waiting order whose creator and exchange rate are known, in batches. */
 export async function postWaitingOrders(database: Database): Promise<void> {
-  const waiting = new WaitingOrders(database);
-  waiting.scheduleAll();
+  const poster = new WaitingOrderPoster(database);
+  poster.scheduleAll();
   let hasMore = true;
-  while (hasMore) hasMore = await waiting.round();
+  while (hasMore) hasMore = await poster.round();
 }

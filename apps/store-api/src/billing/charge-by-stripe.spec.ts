@@ -62,7 +62,9 @@ describe('orders that are charged by Stripe', () => {
     const { creator, order, intents } = await place('pm_card_visa');
     expect(order.status).toBe('processing');
     const amount = cataloguePrices.GBP + shippingPrice;
-    expect(intents()).toMatchObject([{ amount, currency: 'gbp', status: 'succeeded' }]);
+    expect(intents()).toMatchObject([
+      { amount, currency: 'gbp', status: 'succeeded', metadata: { order_id: order.id } },
+    ]);
     expect(await helpers.charges(creator)).toMatchObject([
       { reference: intents()[0]?.id, status: 'succeeded' },
     ]);
@@ -78,7 +80,7 @@ describe('orders that are charged by Stripe', () => {
     const { creator, order } = await place('pm_card_insufficientFunds');
     expect(order.status).toBe('payment_failed');
     expect(await helpers.stock(creator)).toEqual([4]); // as before the order
-    await helpers.events(creator, 'order.');
+    await helpers.waitUntilPublished();
     const failed = store
       .published('order.payment_failed')
       .find(({ data }) => JSON.stringify(data).includes(creator.id));

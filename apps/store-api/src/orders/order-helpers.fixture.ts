@@ -69,7 +69,7 @@ export interface OrderOptions {
 /** Helpers that place and complete orders of a creator, and read the creator's charges, stock and events. */
 export function orderHelpers(store: StoreApiUnderTest) {
   /** Resolves when every event that was written has been published. */
-  const allPublished = async (): Promise<void> => {
+  const waitUntilPublished = async (): Promise<void> => {
     await eventually(
       async () => (await store.database.row<{ messages: number }>(outboxSize))?.messages === 0,
     );
@@ -105,6 +105,8 @@ export function orderHelpers(store: StoreApiUnderTest) {
     },
     setPaymentMethod: (creator: Creator, method: string | null) =>
       store.database.run(setPaymentMethod, [creator.id, method]),
+    /** Waits until all messages of the outbox have arrived at the test. */
+    waitUntilPublished,
     /** Every charge of the creator's orders, in the order of their attempts. */
     charges,
     /** Every charge of the creator's orders at the sandbox provider. */
@@ -122,7 +124,7 @@ export function orderHelpers(store: StoreApiUnderTest) {
       ),
     /** Types of the published messages about the creator, in order, without repetitions of a message. */
     events: async (creator: Creator, prefix: 'order.' | 'product.') => {
-      await allPublished();
+      await waitUntilPublished();
       const events = store.broker.published.filter(
         ({ type, data }) => type.startsWith(prefix) && JSON.stringify(data).includes(creator.id),
       );

@@ -9,7 +9,7 @@ import { SandboxPaymentGateway } from './sandbox-payment-gateway.js';
  * Creates the gateway of the configured provider, and loads only its library. Test orders are always charged
  * by the sandbox.
  * @param database pool for the charges of the sandbox
- * @param background pool for the idempotency keys of Stripe requests, which only retries and refunds use
+ * @param background pool for `stripe_keys`, which only retries and refunds read and write
  */
 export async function choosePaymentGateway(
   config: StoreApiSettings,

@@ -108,7 +108,7 @@ describe('test mode', () => {
       const live = await place({ test: false });
       const test = await place();
       await report(test, { event: 'cancelled' });
-      await orders.helpers.events(test.creator, 'order.'); // all are published
+      await orders.helpers.waitUntilPublished();
       const received: string[] = [];
       for (let raw = await channel.get(queue); raw !== false; raw = await channel.get(queue))
         received.push(JSON.parse(raw.content.toString()).data.order.creator_id);

@@ -5,7 +5,7 @@ import {
   webhookReceiver,
 } from '@fulfilment/testing';
 import { z } from 'zod';
-import { deliveryFaults } from '../suite/documented.js';
+import { deliveryViolations } from '../suite/documented.js';
 import { errorOf } from '../suite/error-envelope.js';
 import { type Merchant, newMerchant, newProduct, type Product } from '../suite/merchant.js';
 import { operate } from '../suite/operator.js';
@@ -30,7 +30,7 @@ describe('webhook-worker', () => {
   });
   /** Every delivery must match its documentation. One that arrives late fails a later test. */
   afterEach(() => {
-    expect(receivers.flatMap(({ deliveries }) => deliveries.flatMap(deliveryFaults))).toEqual([]);
+    expect(receivers.flatMap(({ deliveries }) => deliveries.flatMap(deliveryViolations))).toEqual([]);
   });
   afterAll(() => Promise.all(receivers.map((receiver) => receiver.stop())));
 

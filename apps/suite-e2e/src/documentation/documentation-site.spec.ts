@@ -18,22 +18,22 @@ const htmlOf = new Map(
 
 /** Opens a page. Returns its errors, requests to other servers, sideways scrolling and WCAG violations. */
 async function faultsOf(page: Page, path: string): Promise<unknown[]> {
-  const faults: unknown[] = [];
-  page.on('console', (message) => faults.push(message.text()));
-  page.on('pageerror', (error) => faults.push(error.message));
+  const problems: unknown[] = [];
+  page.on('console', (message) => problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
   page.on('request', (request) => {
-    if (!request.url().startsWith(suite.base_url)) faults.push(request.url());
+    if (!request.url().startsWith(suite.base_url)) problems.push(request.url());
   });
   await page.goto(new URL(path, site).href);
   const isTooWide = await page.locator('html').evaluate((html) => html.scrollWidth > html.clientWidth);
-  if (isTooWide) faults.push('The page scrolls sideways.');
+  if (isTooWide) problems.push('The page scrolls sideways.');
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
     (tags) => axe.run({ runOnly: tags, resultTypes: ['violations'] }),
     ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
   );
-  faults.push(...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]));
-  return faults.map((fault) => [path, fault]);
+  problems.push(...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]));
+  return problems.map((problem) => [path, problem]);
 }
 
 describe('the documentation site', () => {
@@ -69,7 +69,7 @@ describe('the documentation site', () => {
   it.each<[string, BrowserContextOptions]>([
     ['in dark mode', { colorScheme: 'dark' }],
     ['on a small screen', { viewport: { width: 320, height: 640 } }],
-  ])('has pages without faults %s', async (_, options) => {
+  ])('has pages without problems %s', async (_, options) => {
     expect(
       await faultsOfPages(['/docs/', '/docs/start/typescript/', '/docs/guides/concepts/'], options),
     ).toEqual([]);

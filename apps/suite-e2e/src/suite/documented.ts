@@ -18,13 +18,13 @@ export const documented = {
   check: (response: ActualResponse): void => {
     for (const api of apis) api.check(response);
   },
-  /** Returns the faults since the last call. */
-  takeFaults: (): string[] => apis.flatMap(({ faults }) => faults.splice(0)),
+  /** Returns the violations since the last call. */
+  takeViolations: (): string[] => apis.flatMap(({ violations }) => violations.splice(0)),
 };
 
-/** Returns the differences between a delivery and the documentation of its event. */
-export function deliveryFaults({ body }: ReceivedDelivery): string[] {
+/** Returns the violations of a delivery against the documentation of its event. */
+export function deliveryViolations({ body }: ReceivedDelivery): string[] {
   const media = store.webhooks?.[body.event]?.post?.requestBody?.content['application/json'];
   if (media === undefined) return [`${body.event} is not documented`];
-  return validator.faults(media.schema, body).map((fault) => `${body.event}: ${fault}`);
+  return validator.violations(media.schema, body).map((violation) => `${body.event}: ${violation}`);
 }

@@ -6,7 +6,7 @@ import { closeConnections } from './fetch-from-suite.js';
  * `beforeAll` received it.
  */
 afterEach(() => {
-  expect(documented.takeFaults()).toEqual([]);
+  expect(documented.takeViolations()).toEqual([]);
 });
 
 afterAll(() => closeConnections());

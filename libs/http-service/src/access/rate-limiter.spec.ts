@@ -90,7 +90,7 @@ describe('RateLimiter', () => {
     expect(replica.redis.commands - before).toBe(10);
   });
 
-  it('returns the unused permits that a replica has reserved to Redis', async () => {
+  it('gives Redis back the permits that a replica reserved and did not use', async () => {
     const replica = await startReplica(1_000);
     const client = randomUUID();
     await sendInTurn(100, client, replica);

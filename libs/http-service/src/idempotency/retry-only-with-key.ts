@@ -25,7 +25,7 @@ export function omitsRetryAfter(response: object): boolean {
 
 /** Rejects nothing. It is the first guard, so that it also applies to the errors of the other guards. */
 @Injectable()
-export class RetryAfterGuard implements CanActivate {
+export class OmitRetryAfterGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {

@@ -46,15 +46,15 @@ export function keyPrefix(defaultValue: string) {
     .default(defaultValue);
 }
 
-const aes256KeyBytes = 32;
+const keyBytes = 32;
 
-/** Keys for AES-256-GCM in base64, newest first. The first one seals, all can open (`SecretBox`). */
+/** Secret keys, separated by commas. The first one seals; all can open (`SecretBox`, `SealedQuotes`). */
 export function keyring() {
   return z
     .string()
     .transform((text) => text.split(',').map((key) => Buffer.from(key, 'base64')))
     .refine(
-      (keys) => keys.every((key) => key.length === aes256KeyBytes),
+      (keys) => keys.every((key) => key.length === keyBytes),
       'must be 32 bytes in base64, or several such keys separated by commas',
     )
     .refine(

@@ -72,8 +72,8 @@ describe('the check of a response against the OpenAPI document', () => {
       }),
       'allowed values',
     ],
-  ])('rejects a response with %s', (_, actual, fault) => {
-    expect(() => documented.check(actual)).toThrow(fault);
-    expect(documented.faults.splice(0).join()).toContain(fault);
+  ])('rejects a response with %s', (_, actual, violation) => {
+    expect(() => documented.check(actual)).toThrow(violation);
+    expect(documented.violations.splice(0).join()).toContain(violation);
   });
 });

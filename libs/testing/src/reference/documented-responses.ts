@@ -30,8 +30,8 @@ const optionalHeader = 'cache-control';
 
 /** Checks responses of an API against its document: status, content type, body, headers. */
 export class DocumentedResponses {
-  /** All faults so far, for callers that cannot catch exceptions. */
-  readonly faults: string[] = [];
+  /** All violations so far, for callers that cannot catch exceptions. */
+  readonly violations: string[] = [];
   private readonly validator: SchemaValidator;
   private readonly routes: readonly DocumentedRoute[];
   private readonly prefix: string;
@@ -50,48 +50,50 @@ export class DocumentedResponses {
 
   /** Argument of supertest's `expect`. @throws Error when a response of this API is not as documented */
   readonly check = (response: ActualResponse): void => {
-    const faults = this.findFaults(response);
-    this.faults.push(...faults);
-    if (faults.length > 0) throw new Error(faults.join('\n'));
+    const violations = this.findViolations(response);
+    this.violations.push(...violations);
+    if (violations.length > 0) throw new Error(violations.join('\n'));
   };
 
-  private findFaults(response: ActualResponse): string[] {
+  private findViolations(response: ActualResponse): string[] {
     const method = response.request.method.toLowerCase();
     const { pathname } = new URL(response.request.url, 'http://unused.example');
     const route = this.routes.find((known) => known.method === method && known.pattern.test(pathname));
     const isOfThisApi =
       pathname === this.prefix || pathname.startsWith(`${this.prefix}/`) || route !== undefined;
     if (!isOfThisApi || method === 'options') return [];
-    const faults =
-      route === undefined ? this.faultsWithoutOperation(response) : this.faultsOf(response, route.operation);
-    return faults.map(
-      (fault) => `${method.toUpperCase()} ${pathname} responded ${response.status}: ${fault}`,
+    const violations =
+      route === undefined
+        ? this.violationsWithoutOperation(response)
+        : this.violationsOf(response, route.operation);
+    return violations.map(
+      (violation) => `${method.toUpperCase()} ${pathname} responded ${response.status}: ${violation}`,
     );
   }
 
-  /** Returns the faults of a path without an operation, whose response must be an error in the envelope. */
-  private faultsWithoutOperation({ status, body }: ActualResponse): string[] {
+  /** Without an operation at its path, a response must be an error in the envelope. */
+  private violationsWithoutOperation({ status, body }: ActualResponse): string[] {
     if (status < 400) return ['no operation is documented at this method and path'];
-    return this.validator.faults({ $ref: '#/components/schemas/Error' }, body);
+    return this.validator.violations({ $ref: '#/components/schemas/Error' }, body);
   }
 
-  private faultsOf(actual: ActualResponse, operation: DocumentedOperation): string[] {
+  private violationsOf(actual: ActualResponse, operation: DocumentedOperation): string[] {
     const documented = operation.responses[String(actual.status)];
     if (documented === undefined) return ['the status is not documented'];
     const response = resolveResponse(this.document, documented);
-    return [...this.headerFaults(actual, response), ...this.bodyFaults(actual, response)];
+    return [...this.headerViolations(actual, response), ...this.bodyViolations(actual, response)];
   }
 
-  private bodyFaults({ headers, body, text }: ActualResponse, { content }: Response): string[] {
+  private bodyViolations({ headers, body, text }: ActualResponse, { content }: Response): string[] {
     const type = z.string().default('').parse(headers['content-type']).split(';')[0] ?? '';
     if (content === undefined)
       return text === '' || text === undefined ? [] : ['it has a body, but none is documented'];
     const media = content[type];
     if (media === undefined) return [`the content type ${type} is not documented`];
-    return this.validator.faults(media.schema, type === 'application/json' ? body : text);
+    return this.validator.violations(media.schema, type === 'application/json' ? body : text);
   }
 
-  private headerFaults({ headers }: ActualResponse, response: Response): string[] {
+  private headerViolations({ headers }: ActualResponse, response: Response): string[] {
     const documented = Object.entries(response.headers ?? {}).map(([name, header]) => ({
       name: name.toLowerCase(),
       header: resolveHeader(this.document, header),
@@ -105,7 +107,7 @@ export class DocumentedResponses {
       ...documented.flatMap(({ name, header }) => {
         const value = headers[name];
         if (value === undefined) return header.required === true ? [`the header ${name} is missing`] : [];
-        return this.validator.faults(header.schema, value).map((fault) => `${name}: ${fault}`);
+        return this.validator.violations(header.schema, value).map((violation) => `${name}: ${violation}`);
       }),
     ];
   }

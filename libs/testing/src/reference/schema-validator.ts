@@ -6,7 +6,7 @@ const base = 'https://document.example/';
 
 /**
  * Validates values against the schemas of a document. Closes the schemas, so that an undocumented member is a
- * fault; the published schemas are open, because members may be added.
+ * violation; the published schemas are open, because members may be added.
  */
 export class SchemaValidator {
   private readonly ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false });
@@ -20,8 +20,8 @@ export class SchemaValidator {
     this.ajv.addSchema({ $id: base, $defs });
   }
 
-  /** Returns the faults of a value; empty if it is valid. */
-  faults(schema: Schema, value: unknown): string[] {
+  /** Returns the violations of a value; empty if it is valid. */
+  violations(schema: Schema, value: unknown): string[] {
     const key = JSON.stringify(schema);
     const validate = this.compiled.get(key) ?? this.ajv.compile(closed(schema));
     this.compiled.set(key, validate);

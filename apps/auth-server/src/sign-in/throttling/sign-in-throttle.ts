@@ -7,7 +7,7 @@ import { Database, type Transaction } from '@fulfilment/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry, Origin } from '../../audit/audit-log.js';
 import { type CheckResult, nothingToVerify } from '../../second-factor/check-result.js';
-import { countRecord } from '../../audit/counted-records.js';
+import { countEvent } from '../../audit/counted-records.js';
 import { type GuessOutcome, GuessCounts } from './guess-counts.js';
 import {
   delayDecision,
@@ -177,7 +177,7 @@ export class SignInThrottle {
     // The guesses from a network may be at many accounts, so its record names none of them.
     const record = subject.startsWith('address:') ? { ...entry, userId: undefined } : entry;
     const { windowSeconds } = this.failures;
-    await countRecord(tx, { subject, origin, entry: record, windowSeconds });
+    await countEvent(tx, { subject, origin, entry: record, windowSeconds });
     return decision;
   }
 }

@@ -14,19 +14,19 @@ const insert = statement(
 
 /** The messages that are recorded. The row of the order has the times of its placing, payment and refund. */
 const recordedMessages = [
-  { type: messages.orderPaymentFailed, event: 'charge_failed', withTracking: false },
-  { type: messages.orderShipped, event: 'shipped', withTracking: true },
-  { type: messages.orderTrackingUpdated, event: 'tracking_updated', withTracking: true },
-  { type: messages.orderDelivered, event: 'delivered', withTracking: false },
-  { type: messages.orderCancelled, event: 'cancelled', withTracking: false },
+  { definition: messages.orderPaymentFailed, event: 'charge_failed', withTracking: false },
+  { definition: messages.orderShipped, event: 'shipped', withTracking: true },
+  { definition: messages.orderTrackingUpdated, event: 'tracking_updated', withTracking: true },
+  { definition: messages.orderDelivered, event: 'delivered', withTracking: false },
+  { definition: messages.orderCancelled, event: 'cancelled', withTracking: false },
 ] as const;
 export type RecordedEvent = (typeof recordedMessages)[number]['event'];
 
 /** Records what messages reported about orders, for their timelines. */
 export async function recordOrderEvents(tx: Transaction, batch: readonly Message[]): Promise<void> {
   const rows = batch.flatMap((message) =>
-    recordedMessages.flatMap(({ type, event, withTracking }) => {
-      if (!type.is(message)) return [];
+    recordedMessages.flatMap(({ definition, event, withTracking }) => {
+      if (!definition.is(message)) return [];
       const { id: message_id, occurred_at, data } = message;
       const { id: order_id, creator_id, tracking } = data.order;
       return {

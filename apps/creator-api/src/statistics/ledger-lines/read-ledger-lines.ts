@@ -5,25 +5,25 @@ import { Injectable } from '@nestjs/common';
 import type { LedgerRow } from '../../ledger/ledger-row.js';
 import { selectCreator } from '../../visibility/select-creator.js';
 import { Visibility } from '../../visibility/visibility.js';
-import { matchesFilters } from '../breakdown-filters.sql.js';
+import { matchesFiltersSql } from '../breakdown-filters.sql.js';
 import { exactSums, type SumsRow } from '../exact-sums.js';
 import type { LedgerLinesView } from './ledger-lines.shapes.js';
 import type { BreakdownFilters, LedgerLinesQuery } from '../statistics.dto.js';
 
 const sums = `COALESCE(sum(units), 0)::text AS units, COALESCE(sum(revenue), 0)::text AS revenue, COALESCE(sum(royalties), 0)::text AS royalties`;
-const matchesMonth = 'creator_id = :creator AND currency = :currency AND period = :period';
+const matchesMonthSql = 'creator_id = :creator AND currency = :currency AND period = :period';
 // Reads the stored sums and does not add up the lines, so that a client can compare the lines with them.
 const readTotals = statement(
   'ledger-lines.totals',
-  `SELECT ${sums} FROM monthly_statistics WHERE ${matchesMonth} AND (:release::uuid IS NULL OR release_id = :release)`,
+  `SELECT ${sums} FROM monthly_statistics WHERE ${matchesMonthSql} AND (:release::uuid IS NULL OR release_id = :release)`,
 );
 const readFilteredTotals = statement(
   'ledger-lines.filtered-totals',
-  `SELECT ${sums} FROM monthly_breakdown WHERE ${matchesMonth} AND ${matchesFilters}`,
+  `SELECT ${sums} FROM monthly_breakdown WHERE ${matchesMonthSql} AND ${matchesFiltersSql}`,
 );
 const readTotalsOfApp = statement(
   'ledger-lines.totals-of-app',
-  `SELECT ${sums} FROM monthly_app_breakdown WHERE ${matchesMonth} AND ${matchesFilters} AND client_id = :app`,
+  `SELECT ${sums} FROM monthly_app_breakdown WHERE ${matchesMonthSql} AND ${matchesFiltersSql} AND client_id = :app`,
 );
 const readLines = statement(
   'ledger-lines.page',

@@ -4,20 +4,20 @@ import { CLOCK, type Clock } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { selectCreator } from '../../visibility/select-creator.js';
 import { Visibility } from '../../visibility/visibility.js';
-import { matchesFilters } from '../breakdown-filters.sql.js';
+import { matchesFiltersSql } from '../breakdown-filters.sql.js';
 import { requestedMonths } from '../months.rules.js';
 import { type Dimension, maxGroups, type SeriesView } from './series.shapes.js';
 import { type GroupRow, type MonthRow, seriesView } from './series.view.js';
 import type { BreakdownFilters, SeriesQuery } from '../statistics.dto.js';
 
 const sums = 'sum(units)::text AS units, sum(revenue)::text AS revenue, sum(royalties)::text AS royalties';
-const matchesRange = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
+const matchesRangeSql = 'creator_id = :creator AND currency = :currency AND period BETWEEN :from AND :to';
 
 // FROM and WHERE clauses. Only requests about apps read `monthly_app_breakdown`, since it lacks the postings
 // from before the upgrade that added it.
-const fromStatistics = `FROM monthly_statistics WHERE ${matchesRange}`;
-const fromBreakdown = `FROM monthly_breakdown WHERE ${matchesRange} AND ${matchesFilters}`;
-const fromAppBreakdown = `FROM monthly_app_breakdown WHERE ${matchesRange} AND ${matchesFilters}
+const fromStatistics = `FROM monthly_statistics WHERE ${matchesRangeSql}`;
+const fromBreakdown = `FROM monthly_breakdown WHERE ${matchesRangeSql} AND ${matchesFiltersSql}`;
+const fromAppBreakdown = `FROM monthly_app_breakdown WHERE ${matchesRangeSql} AND ${matchesFiltersSql}
      AND (:app::text IS NULL OR client_id = :app)`;
 
 const monthStatement = (name: string, from: string): Statement =>

@@ -58,7 +58,7 @@ export function setUpCancellations() {
     expect(await helpers.events(order.creator, 'order.')).toEqual([...events, 'order.cancelled']);
   };
   const cancelledMessage = async ({ creator }: OrderOfCreator) => {
-    await helpers.events(creator, 'order.');
+    await helpers.waitUntilPublished();
     return store
       .published('order.cancelled')
       .map(({ data }) => messages.orderCancelled.schema.parse(data))

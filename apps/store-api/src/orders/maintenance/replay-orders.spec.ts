@@ -55,7 +55,7 @@ describe('replayed orders', () => {
   });
 
   it('are published to one queue only, with the id of the last message in the result', async () => {
-    await helpers.events(creator, 'order.'); // wait for all messages
+    await helpers.waitUntilPublished();
     const before = store.broker.published.length;
     // words: member of the command's output
     const { told: published, last_message_id: last } = await publishReplay(

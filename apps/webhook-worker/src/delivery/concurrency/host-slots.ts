@@ -59,6 +59,7 @@ export class HostSlots {
    */
   async take(due: DueSubscription, maxCount: number): Promise<Slots | undefined> {
     const { subscriptionId, lane } = due;
+    // Undefined if the subscription was deleted: then its claim finds nothing.
     const host = this.hosts.get(subscriptionId) ?? (await this.readHost(subscriptionId));
     const key = `${lane} ${host}`;
     const hostLane: HostLane = this.hostLanes.get(key) ?? {
@@ -125,29 +126,29 @@ export class HostSlots {
  * other subscriptions.
  */
 function countSlots(hostLane: HostLane, subscriptionId: string, maxCount: number): number {
-  const free = freeSlots(hostLane, subscriptionId);
+  const free = countFreeSlots(hostLane, subscriptionId);
   const running = hostLane.takenBySubscription.get(subscriptionId) ?? 0;
   const withinInitialWindow = countWithinInitialWindow(maxCount, running);
   const othersWait = [...hostLane.waiting.keys()].some((id) => id !== subscriptionId);
   if (withinInitialWindow >= free || othersWait) return Math.min(withinInitialWindow, free);
   const wantedExtra = maxCount - withinInitialWindow;
-  return withinInitialWindow + Math.min(wantedExtra, freeExtraSlots(free - withinInitialWindow, running));
+  return withinInitialWindow + Math.min(wantedExtra, countExtraSlots(free - withinInitialWindow, running));
 }
 
 /**
- * Returns half of the slots that others leave, less those that the subscription already has beyond the
- * initial window.
+ * Returns how many slots a subscription gets beyond the initial window: at most half of those that are free
+ * or already its own.
  * @param free number of slots that are free beyond the initial window of the subscription
  * @param running number of attempts of the subscription
  */
-function freeExtraSlots(free: number, running: number): number {
+function countExtraSlots(free: number, running: number): number {
   const runningExtra = Math.max(0, running - windowSizes.initial);
   const maxExtra = Math.floor((free + runningExtra) / 2);
   return Math.max(0, maxExtra - runningExtra);
 }
 
 /** Returns the number of free slots of the host; at least 1 if the subscription has a guaranteed slot. */
-function freeSlots(hostLane: HostLane, subscriptionId: string): number {
+function countFreeSlots(hostLane: HostLane, subscriptionId: string): number {
   const hasGuaranteedSlot =
     hostLane.lane === 'fast' &&
     !hostLane.takenBySubscription.has(subscriptionId) &&

@@ -1,4 +1,4 @@
-import { combineRebuilds } from './rebuild-creators.ts';
+import { combineRebuilds } from './rebuild-creator-api.ts';
 
 describe('creator rebuild', () => {
   it('reports the final rows and the corrections of both rebuilds, before and after the replay', () => {

@@ -11,7 +11,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { SchemaValidator } from './schema-validator.js';
 
 /** Returns the violations of OpenAPI 3.1 in a document. */
-export async function formatFaults(document: OpenApiDocument): Promise<unknown> {
+export async function formatViolations(document: OpenApiDocument): Promise<unknown> {
   const { valid, errors } = await new Validator().validate(structuredClone(document));
   return valid ? [] : errors;
 }
@@ -24,12 +24,12 @@ function allOperations(document: OpenApiDocument): DocumentedOperation[] {
 }
 
 /** Returns the examples that do not match their schema, including those with undocumented members. */
-export function exampleFaults(document: OpenApiDocument): string[] {
+export function exampleViolations(document: OpenApiDocument): string[] {
   const validator = new SchemaValidator(document);
-  const faults: string[] = [];
+  const violations: string[] = [];
   const check = (where: string, schema: Schema, values: readonly unknown[]): void => {
     for (const value of values)
-      faults.push(...validator.faults(schema, value).map((fault) => `${where}: ${fault}`));
+      violations.push(...validator.violations(schema, value).map((violation) => `${where}: ${violation}`));
   };
   for (const [name, schema] of Object.entries(document.components.schemas))
     check(name, schema, schema.examples ?? []);
@@ -48,7 +48,7 @@ export function exampleFaults(document: OpenApiDocument): string[] {
       }
     }
   }
-  return faults;
+  return violations;
 }
 
 function exampleValues(examples: Readonly<Record<string, Example>> = {}): unknown[] {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { readRunningSuite } from '../demo/demo-token.ts';
-import { readSettings, root } from '../dev/settings.ts';
+import { readRunningSuite } from './demo/demo-token.ts';
+import { readSettings, root } from './dev/settings.ts';
 
 /** Runs `fulfilment` (libs/cli) against the running suite, with its session in the state directory. */
 export async function runCli(args: readonly string[]): Promise<void> {
