@@ -38,7 +38,8 @@ describe('the check of words', () => {
   it('allows a word if a comment on the same or previous line gives the reason', () => {
     expect(found('const toldAt = 1; // words: name of a column')).toEqual([]);
     expect(found('// words: quotes RFC 9700\n// the client is told to retry')).toEqual([]);
-    expect(found('const toldAt = 1; // words:')).toEqual(['1: toldAt']);
+    for (const withoutReason of ['// words:', '/* words: */', '<!-- words: -->'])
+      expect(found(`const toldAt = 1; ${withoutReason}`)).toEqual(['1: toldAt']);
   });
 
   it('finds banned words in Markdown outside of code', () => {

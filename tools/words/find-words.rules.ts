@@ -15,7 +15,7 @@ export interface Finding {
 }
 
 /** A comment `words: REASON` exempts its own line and the next one. */
-const exception = /(\/\/|\/?\*|<!--) *words: \S/;
+const exception = /(\/\/|\/?\*|<!--) *words: (?!-->|\*\/)\S/;
 
 /**
  * Returns the banned words in the identifiers, comments and test titles of TypeScript or JavaScript, and the
