@@ -1,5 +1,5 @@
 /**
- * NIST SP 800-63B-4 §3.1.1.2 counts length in code points, forbids composition rules, and requires a
+ * NIST SP 800-63B-4 §3.1.1.2 counts length in code points and requires a
  * comparison with common and context-specific passwords. It requires 15 characters where the password is the
  * only factor, and 8 with a second one. We require 12 in both cases: the limits on guesses make 12 sufficient
  * (docs/adr/0029).
@@ -27,7 +27,8 @@ export function newPasswordProblem(
   if (isTooLong(chosen)) return `must be at most ${maxPasswordLength} characters long`;
   if ([...chosen].length < minPasswordLength) return `must be at least ${minPasswordLength} characters long`;
   const forms = plainForms(chosen);
-  if (forms.some((form) => form === '' || common.has(form))) return 'is one of the most common passwords';
+  if (forms.includes('')) return 'must contain at least two different letters';
+  if (forms.some((form) => common.has(form))) return 'is one of the most common passwords';
   const parts = partsOf(email);
   if (forms.some((form) => parts.has(form))) return 'must not be the e-mail address or a part of it';
   return undefined;
@@ -39,8 +40,8 @@ const oneCharacter = /^.$/su;
 
 /**
  * Returns the forms to compare: the password in lower case; without digits and punctuation at its ends; the
- * part that it repeats. A password without letters, one with a single letter, and one that repeats one
- * character have an empty form: all three count as common.
+ * part that it repeats. A form of one character is empty: a password without letters, one with a single
+ * letter, and one that repeats one character have such a form.
  */
 function plainForms(password: string): string[] {
   const lower = password.toLowerCase();
