@@ -212,6 +212,7 @@ async function respond(request: IncomingMessage): Promise<[status: number, body:
   if (request.method === 'GET') return [200, (await run(pool, 'order', readOrder, [id, creator]))[0]];
   const body = await readBody(request);
   if (!isOrderRequest(body)) return [400, {}];
+  if (resource === 'stock') return [201, (await run(pool, 'take-stock', takeStock, [body.product, 1]))[0]];
   return [201, await (resource === 'orders-at-once' ? placeOrderAtOnce(body) : placeOrder(body))];
 }
 

@@ -24,6 +24,11 @@ const comparisons: readonly Comparison[] = [
   { request: 'placeOrder', name: 'POST order', atLeast: 0.75, p99Ms: 150 },
   { request: 'placeOrderAtOnce', name: 'POST order, with the baseline in one statement', atLeast: 0.2 },
   { request: 'orderLimited', name: 'POST order of one limited edition', atLeast: 0.5 },
+  {
+    request: 'takeLimited',
+    name: 'POST order of one limited edition, with only the change of stock as the baseline',
+    atLeast: 0.3,
+  },
 ];
 
 /** Compares store-api with a bare server that reads and writes the same rows. */

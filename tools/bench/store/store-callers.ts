@@ -18,6 +18,8 @@ export interface StoreRequests {
   readonly placeOrderAtOnce: Caller;
   /** Orders a piece of a limited edition, whose stock row all callers contend for. */
   readonly orderLimited: Caller;
+  /** At store-api the same as `orderLimited`; the bare server only takes the piece from the stock. */
+  readonly takeLimited: Caller;
   close(): Promise<void>;
 }
 
@@ -34,12 +36,14 @@ export async function storeRequests(origin: string, data: ShopData, token: strin
     return () => send('POST', '/store/v1/orders', 201, order, { 'idempotency-key': randomUUID() });
   };
   const placeOrder = await orderCaller(data.sku, [1, 2]);
+  const orderLimited = await orderCaller(data.limitedSku, [1]);
   return {
     order: () => send('GET', `/store/v1/orders/${pickRandom(ids)}`, 200),
     releases: () => send('GET', '/store/v1/releases?limit=25&currency=GBP', 200),
     placeOrder,
     placeOrderAtOnce: placeOrder,
-    orderLimited: await orderCaller(data.limitedSku, [1]),
+    orderLimited,
+    takeLimited: orderLimited,
     close: () => send.close(),
   };
 }
@@ -56,6 +60,7 @@ export function baselineRequests(origin: string, data: ShopData): StoreRequests 
     placeOrder: () => send('POST', '/orders', 201, order()),
     placeOrderAtOnce: () => send('POST', '/orders-at-once', 201, order()),
     orderLimited: () => send('POST', '/orders', 201, { ...order(), product: limited, takenPieces: 1 }),
+    takeLimited: () => send('POST', '/stock', 201, { ...order(), product: limited }),
     close: () => send.close(),
   };
 }
