@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { readRunningSuite } from './demo/demo-token.ts';
+import { readRunningSuite } from './dev/state/running-suite.ts';
 import { readSettings, root } from './dev/settings.ts';
 
 /** Runs `fulfilment` (libs/cli) against the running suite, with its session in the state directory. */

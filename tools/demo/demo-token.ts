@@ -1,17 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Failure } from '../dev/failure.ts';
-import { notRunning, readSettings } from '../dev/settings.ts';
-import { readStack, type Stack } from '../dev/state/stack-file.ts';
-import { control, notReady } from '../dev/supervisor/control.ts';
+import type { Stack } from '../dev/state/stack-file.ts';
 import { authorizationCodeFlow } from './authorization.ts';
-
-/** Returns the suite of this state directory. @throws Failure when none is ready */
-export async function readRunningSuite(): Promise<Stack> {
-  const { stateDir } = readSettings();
-  const stack = readStack(stateDir);
-  if (stack !== undefined) return stack;
-  throw (await control(stateDir, 'ping')) === undefined ? notRunning(stateDir) : notReady;
-}
 
 export interface TokenRequest {
   readonly email: string;

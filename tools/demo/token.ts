@@ -2,7 +2,8 @@ import { storeScopes } from '@fulfilment/contracts';
 import { parseArgs } from 'node:util';
 import { runMain } from '../dev/failure.ts';
 import { ownerEmail } from './accounts.ts';
-import { demoToken, readRunningSuite } from './demo-token.ts';
+import { demoToken } from './demo-token.ts';
+import { readRunningSuite } from '../dev/state/running-suite.ts';
 
 const help = `npm run -s token: prints an access token of a demo account, obtained through the sign-in pages.
 

@@ -1,7 +1,8 @@
 import { type Client, createWebhook, deleteWebhook } from '@fulfilment/client/store';
 import { randomBytes } from 'node:crypto';
 import { openStore } from '../demo/api.ts';
-import { demoToken, readRunningSuite } from '../demo/demo-token.ts';
+import { demoToken } from '../demo/demo-token.ts';
+import { readRunningSuite } from '../dev/state/running-suite.ts';
 import { Failure, reasonOf } from '../dev/failure.ts';
 import { formatLine, toReport } from './delivery-report.ts';
 import { listenHelp, type ListenOptions, readListenOptions, responseStatus } from './listen-options.ts';

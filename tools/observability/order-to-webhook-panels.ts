@@ -48,22 +48,16 @@ const messages: readonly Panel[] = [
   queueBacklog(),
   messagesHandled(),
   deadLetters(),
-  {
-    title: 'Orders that wait for the ledger',
-    description: 'Age of the oldest paid order that creator-api cannot post yet.',
-    unit: 's',
-    queries: { 'oldest order': 'max(bookings_waiting_oldest_seconds)' },
-    alerts: ['BookingsWaiting'],
-    threshold: 'BookingsWaiting',
-  },
-  {
-    title: 'Deferred fulfilment events',
-    description: 'Age of the oldest fulfilment event that store-api cannot apply yet.',
-    unit: 's',
-    queries: { 'oldest event': 'max(deferred_reports_oldest_seconds)' },
-    alerts: ['ReportsDeferred'],
-    threshold: 'ReportsDeferred',
-  },
+  age(
+    'Age of the oldest order that waits for the ledger',
+    'max(bookings_waiting_oldest_seconds)',
+    'BookingsWaiting',
+  ),
+  age(
+    'Age of the oldest deferred fulfilment event',
+    'max(deferred_reports_oldest_seconds)',
+    'ReportsDeferred',
+  ),
 ];
 
 const webhooks: readonly Panel[] = [
@@ -93,7 +87,7 @@ const webhooks: readonly Panel[] = [
     exemplars: true,
   },
   {
-    title: 'Subscriptions disabled',
+    title: 'Subscriptions disabled in an hour',
     unit: 'short',
     queries: { '{{reason}}': increase('webhook_subscriptions_disabled_total', 'reason', '1h') },
   },

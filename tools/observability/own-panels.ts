@@ -107,7 +107,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       queries: { '{{by}}': perSecond('sign_in_locked_attempts_total', 'by') },
     },
     {
-      title: 'Lost audit records',
+      title: 'Lost audit records in 10 minutes',
       unit: 'short',
       queries: { '{{event}}': increase('audit_records_lost_total', 'event', '10m') },
       alerts: ['AuditRecordsLost'],
@@ -124,7 +124,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
     },
     withAlert(
       {
-        title: 'Failures on our side',
+        title: 'Failures on our side in 10 minutes',
         unit: 'short',
         queries: { '{{outcome}}': increase('webhook_own_faults_total', 'outcome', '10m') },
       },
@@ -139,14 +139,14 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
     },
     withAlert(
       {
-        title: 'Subscriptions that the reconciler recovered',
+        title: 'Subscriptions that the reconciler recovered in an hour',
         unit: 'short',
         queries: { '{{instance}}': increase('webhook_reconciler_recovered_total', 'instance', '1h') },
       },
       'WebhookWakeUpsLost',
     ),
     {
-      title: 'Attempts whose process was lost',
+      title: 'Attempts whose process was lost in 15 minutes',
       unit: 'short',
       queries: { attempts: 'sum(increase(webhook_leases_expired_total[15m]))' },
       alerts: ['WebhookWorkersDying'],

@@ -8,6 +8,8 @@ const webhooksInTime = 'webhook_event_to_first_attempt_seconds_bucket{le="5"}';
 
 interface ServiceLevel {
   readonly alert: string;
+  /** Title of the panel with `badShare`. */
+  readonly badShareTitle: string;
   /** Permitted share of bad events. */
   readonly budget: number;
   /** Share of bad events within a period. */
@@ -16,6 +18,7 @@ interface ServiceLevel {
 
 const ordersPlaced: ServiceLevel = {
   alert: 'OrderErrorBudgetBurns',
+  badShareTitle: 'Share of orders with a 5xx',
   budget: 0.001,
   badShare: (period) =>
     // While nothing fails, there is no series of failures.
@@ -23,6 +26,7 @@ const ordersPlaced: ServiceLevel = {
 };
 const webhooksSent: ServiceLevel = {
   alert: 'DeliveryTimeBudgetBurns',
+  badShareTitle: 'Share of late first attempts',
   budget: 0.01,
   badShare: (period) => `1 - sum(rate(${webhooksInTime}[${period}])) / sum(rate(${webhooks}[${period}]))`,
 };
@@ -36,7 +40,7 @@ export function serviceLevelRows(): Readonly<Record<string, readonly Panel[]>> {
         title: 'Alerts of service levels',
         unit: 'short',
         type: 'table',
-        queries: { '': 'ALERTS{alertname=~"OrderErrorBudgetBurns|DeliveryTimeBudgetBurns"}' },
+        queries: { '': `ALERTS{alertname=~"${ordersPlaced.alert}|${webhooksSent.alert}"}` },
         alerts: [ordersPlaced.alert, webhooksSent.alert],
       },
       {
@@ -53,19 +57,19 @@ export function serviceLevelRows(): Readonly<Record<string, readonly Panel[]>> {
 /** The burn rate that uses the budget of a month in two days. */
 const fastBurnRate = 14.4;
 
-function panels({ alert, budget, badShare }: ServiceLevel): readonly Panel[] {
+function panels({ alert, badShareTitle, budget, badShare }: ServiceLevel): readonly Panel[] {
   const periods = ['5m', '1h', '6h', '3d'];
   return [
     {
       title: 'Burn rate of the error budget',
-      description: 'At 1, a month uses exactly its budget; at 14.4, the budget of a month ends in two days.',
+      description: `At 1, a month uses exactly its budget; at ${fastBurnRate}, the budget of a month ends in two days.`,
       unit: 'short',
       queries: Object.fromEntries(periods.map((period) => [period, `(${badShare(period)}) / ${budget}`])),
       alerts: [alert],
       threshold: fastBurnRate,
     },
     {
-      title: 'Share of failures',
+      title: badShareTitle,
       unit: 'percentunit',
       queries: { '5m': badShare('5m'), '1h': badShare('1h') },
       alerts: [alert],

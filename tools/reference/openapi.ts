@@ -1,6 +1,6 @@
 import { createApiDocument, type OpenApiDocument, type ServiceReference } from '@fulfilment/api-reference';
 import { storeScopes } from '@fulfilment/contracts';
-import { serviceReference } from '@fulfilment/http-service/service-reference';
+import { builtInRoutes } from '@fulfilment/http-service/built-in-routes';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -20,9 +20,9 @@ export async function storeReference(): Promise<OpenApiDocument> {
     },
     scopes: storeScopes,
     services: [
-      await referenceOf('store-api'),
-      await referenceOf('webhook-worker'),
-      serviceReference('store', 'Store API', Object.keys(storeScopes)),
+      await readReferenceOf('store-api'),
+      await readReferenceOf('webhook-worker'),
+      builtInRoutes('store', 'Store API', Object.keys(storeScopes)),
     ],
   });
 }
@@ -38,12 +38,12 @@ export async function creatorReference(): Promise<OpenApiDocument> {
       description: creatorDescription,
     },
     scopes: {},
-    services: [await referenceOf('creator-api'), serviceReference('creator', 'Creator API', [])],
+    services: [await readReferenceOf('creator-api'), builtInRoutes('creator', 'Creator API', [])],
   });
 }
 
 /** The reference that a compiled service exports. */
-async function referenceOf(service: string): Promise<ServiceReference> {
+async function readReferenceOf(service: string): Promise<ServiceReference> {
   const file = join(root, 'apps', service, 'dist', 'reference.js');
   const module: unknown = await import(pathToFileURL(file).href);
   return z.object({ reference: z.custom<ServiceReference>() }).parse(module).reference;

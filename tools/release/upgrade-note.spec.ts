@@ -23,7 +23,7 @@ Removed settings, which are ignored now: \`OLD_LIMIT\`.
 
 New messages of the suite: \`order.held\`.
 
-Messages of the suite that are no longer sent or read: \`order.paid\`.
+Messages of the suite that are no longer published or consumed: \`order.paid\`.
 `);
   });
 

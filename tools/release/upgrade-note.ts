@@ -30,7 +30,7 @@ export function upgradeNote({ version, previous, migrations, settings, messages 
     ...section('New settings', settings.added),
     ...section('Removed settings, which are ignored now', settings.removed),
     ...section('New messages of the suite', messages.added),
-    ...section('Messages of the suite that are no longer sent or read', messages.removed),
+    ...section('Messages of the suite that are no longer published or consumed', messages.removed),
   ];
   return `## ${version}\n\nFrom ${previous}. ${lines.join('\n')}\n`;
 }

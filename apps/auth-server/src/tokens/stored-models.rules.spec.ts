@@ -2,15 +2,15 @@ import { hasSecretId, isFamilyMember, storedId } from './stored-models.rules.js'
 
 describe('the stored rows of oidc-provider', () => {
   it.each([
-    ['AccessToken', { secret: false, member: true }],
-    ['AuthorizationCode', { secret: true, member: true }],
-    ['RefreshToken', { secret: true, member: true }],
-    ['RegistrationAccessToken', { secret: true, member: false }],
-    ['Session', { secret: true, member: false }],
-    ['Grant', { secret: false, member: false }],
-    ['Client', { secret: false, member: false }],
-  ])('of the model %s have a secret id or belong to a family: %j', (model, { secret, member }) => {
-    expect([hasSecretId(model), isFamilyMember(model)]).toEqual([secret, member]);
+    ['AccessToken', { hasSecretId: false, isFamilyMember: true }],
+    ['AuthorizationCode', { hasSecretId: true, isFamilyMember: true }],
+    ['RefreshToken', { hasSecretId: true, isFamilyMember: true }],
+    ['RegistrationAccessToken', { hasSecretId: true, isFamilyMember: false }],
+    ['Session', { hasSecretId: true, isFamilyMember: false }],
+    ['Grant', { hasSecretId: false, isFamilyMember: false }],
+    ['Client', { hasSecretId: false, isFamilyMember: false }],
+  ])('of the model %s: %j', (model, expected) => {
+    expect({ hasSecretId: hasSecretId(model), isFamilyMember: isFamilyMember(model) }).toEqual(expected);
   });
 
   it('have the SHA-256 of a secret id, and any other id as it is', () => {

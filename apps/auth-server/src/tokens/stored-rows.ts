@@ -27,13 +27,14 @@ interface RowWithRelated extends StoredRow {
   readonly person: Person | null;
 }
 
-// A request in progress may save its session, or a code, after the session was ended; it stays ended
-// (sessions/end-sessions.ts).
+// A request in progress may save its session, or a code, after the session was ended
+// (sessions/end-sessions.ts). This condition on `oidc_model` hides such rows.
 export const sessionNotEndedSql = `NOT EXISTS (
   SELECT 1 FROM browser_sessions WHERE uid = oidc_model.session_uid AND ended_at IS NOT NULL)`;
 
-// An expired client, an ended session and its unused codes are not found. oidc-provider checks the expiry of
-// all other rows. LATERAL and LIMIT force index lookups even if the table's statistics are out of date.
+// An expired client, an ended session and its unused codes are not found. A used code is, so that its reuse
+// is detected. oidc-provider checks the expiry of all other rows. LATERAL and LIMIT force index lookups even
+// if the table's statistics are out of date.
 const findRows = statement(
   'oidc.find',
   `SELECT wanted.position::integer - 1 AS index, found.payload, found.consumed, found.grant_id, found.client_id,

@@ -60,7 +60,7 @@ export class Dispatcher extends BackgroundTask {
 
   private async runLane(lane: Lane): Promise<void> {
     for (;;) {
-      await this.slots[lane].untilFree();
+      await this.slots[lane].untilLaneSlotIsFree();
       const due = await this.queue.next(lane);
       if (due === undefined) return;
       const batch = this.runBatch(due).finally(() => this.batches.delete(batch));

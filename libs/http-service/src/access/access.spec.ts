@@ -76,8 +76,8 @@ describe('an API that requires access tokens', () => {
     const client = { scope: 'shipping:read', client_id: randomUUID() };
     const token = await authServer.token({ ...client, creator_id: 'one' });
     const first = await send('get', '/store/notes/quoted', token).expect(200);
-    expect(first.headers['ratelimit-policy']).toBe('"quotes";q=2;w=86400'); // one request in 43,200 seconds
-    expect(first.headers.ratelimit).toBe('"quotes";r=1;t=43200');
+    expect(first.headers['ratelimit-policy']).toBe('"quotes";q=2;w=86400');
+    expect(first.headers.ratelimit).toBe('"quotes";r=1;t=43200'); // a request returns every 43,200 seconds
     await send('get', '/store/notes/quoted', token).expect(200);
     const third = await send('get', '/store/notes/quoted', token).expect(429);
     expect(third.body).toMatchObject({ statusCode: 429, code: 'RATE_LIMITED', error: 'Too Many Requests' });
@@ -102,17 +102,18 @@ describe('an API that requires access tokens', () => {
     await send('get', '/store/notes', await authServer.token({ scope: 'orders:read' }), address).expect(200);
   });
 
-  it('counts every address of an IPv6 /64 together, and of a /56 with four times the limit', async () => {
-    const widerNetwork = `2001:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}`;
+  it('limits all addresses of an IPv6 /64 like one address, and those of a /56 to four times as many requests', async () => {
+    const prefix48 = `2001:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}`;
+    // 0x0100 to 0x0103 are four /64 networks of one /56, which also has 0x01fe, but not 0x0200.
     for (let network = 0; network < 4; network += 1) {
       for (let host = 1; host <= 5; host += 1) {
-        await send('get', '/store/notes', 'nonsense', `${widerNetwork}:10${network}::${host}`).expect(401);
+        await send('get', '/store/notes', 'nonsense', `${prefix48}:10${network}::${host}`).expect(401);
       }
-      await send('get', '/store/notes', 'nonsense', `${widerNetwork}:10${network}::ffff`).expect(429);
+      await send('get', '/store/notes', 'nonsense', `${prefix48}:10${network}::ffff`).expect(429);
     }
     // Another /64 of the same /56, whose four times five requests are used.
-    await send('get', '/store/notes', 'nonsense', `${widerNetwork}:1fe::1`).expect(429);
-    await send('get', '/store/notes', 'nonsense', `${widerNetwork}:200::1`).expect(401); // another /56
+    await send('get', '/store/notes', 'nonsense', `${prefix48}:1fe::1`).expect(429);
+    await send('get', '/store/notes', 'nonsense', `${prefix48}:200::1`).expect(401); // another /56
   });
 
   it('responds with the first applicable status of 401, 429, 403 and 400', async () => {

@@ -9,7 +9,7 @@ describe('the attempt slots of a lane', () => {
     const first = slots.take({ maxCount: 8, running: 0 });
     const second = slots.take({ maxCount: 8, running: 0 });
     expect([first?.count, second?.count]).toEqual([8, 2]);
-    const waiting = slots.untilFree().then(() => slots.take({ maxCount: 8, running: 0 }));
+    const waiting = slots.untilLaneSlotIsFree().then(() => slots.take({ maxCount: 8, running: 0 }));
     second?.free(1);
     first?.free(3);
     expect((await waiting)?.count).toBe(4);

@@ -19,14 +19,14 @@ export class AttemptSlots {
     private freeExtra = 0,
   ) {}
 
-  /** Resolves when a slot is free. For one taker at a time. */
-  async untilFree(): Promise<void> {
+  /** Resolves when a slot of the lane is free; extra slots do not count. For one taker at a time. */
+  async untilLaneSlotIsFree(): Promise<void> {
     while (this.freeOfLane === 0) await new Promise<void>((resolve) => (this.wakeTaker = resolve));
   }
 
   /**
    * Takes up to `maxCount` slots for a subscription with this many running attempts: slots of the lane within
-   * the initial window, and extra ones beyond it. Returns undefined if no slot of the required kind is free.
+   * the initial window, and extra ones beyond it. Returns undefined if that gives no slot.
    */
   take({ maxCount, running }: { readonly maxCount: number; readonly running: number }): Slots | undefined {
     const withinInitialWindow = countWithinInitialWindow(maxCount, running);

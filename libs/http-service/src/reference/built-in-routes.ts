@@ -57,7 +57,7 @@ const document = z
   .meta({ id: 'OpenApiDocument', description: 'An OpenAPI 3.1 document.' });
 
 /** Returns the operations that every API has without a controller: `startHttp` and `ApiModule` serve them. */
-export function serviceReference(api: Api, name: string, scopes: readonly string[]): ServiceReference {
+export function builtInRoutes(api: Api, name: string, scopes: readonly string[]): ServiceReference {
   const metadataExample = protectedResourceMetadata(api, name, scopes, localAddresses);
   const notReady = new ServiceUnavailable('The service is not ready.', [
     { field: 'postgres', reason: 'unavailable' },

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serveControl } from '../dev/supervisor/control.ts';
-import { readRunningSuite } from './demo-token.ts';
+import { serveControl } from '../supervisor/control.ts';
+import { readRunningSuite } from './running-suite.ts';
 
 describe('a command that needs a suite', () => {
   it('reports that none is running, or that one is still starting', async () => {
