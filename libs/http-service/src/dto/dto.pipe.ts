@@ -3,15 +3,15 @@ import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/c
 import { type ClassConstructor, plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { LRUCache } from 'lru-cache';
-import { boundedCopy } from './bounded-copy.js';
+import { sanitizedCopy } from './sanitized-copy.js';
 
 const maxCachedQueries = 500;
 /** Types that Nest reports for a parameter that has no DTO. */
 const plainTypes = new Set<unknown>([String, Number, Boolean, Array, Object]);
 
 /**
- * Converts a body, query or path parameters to a DTO and validates it. Unknown members are removed; null
- * counts as missing.
+ * Converts a body, query or path parameters to a DTO and validates it. Unknown members are removed, as are
+ * members that are null.
  * @throws ValidationFailed with one detail per invalid member
  */
 @Injectable()
@@ -45,7 +45,7 @@ export class DtoPipe implements PipeTransform {
 
 /** Returns the validated DTO. @throws ValidationFailed with one detail per invalid member */
 export function convertAndValidate(metatype: ClassConstructor<object>, value: object): object {
-  const dto = plainToInstance(metatype, boundedCopy(value), { exposeDefaultValues: true });
+  const dto = plainToInstance(metatype, sanitizedCopy(value), { exposeDefaultValues: true });
   const errors = validateSync(dto, { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true });
   if (errors.length > 0) throw new ValidationFailed(detailsOf(errors));
   return dto;

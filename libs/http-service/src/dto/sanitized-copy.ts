@@ -16,7 +16,7 @@ const reservedNames = new Set(['__proto__', 'constructor', 'prototype']);
  * @throws ValidationFailed for `body` if it is nested too deeply, has too many members in all, or contains an
  *   object with too many members
  */
-export function boundedCopy(value: unknown): unknown {
+export function sanitizedCopy(value: unknown): unknown {
   let members = 0;
   const countMembers = (added: number): void => {
     members += added;
