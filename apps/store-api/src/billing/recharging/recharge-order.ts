@@ -99,6 +99,7 @@ export class RechargeOrder {
     if (order.status !== 'payment_failed')
       throw new Conflict(
         `The order is ${order.status}; only an order with a failed payment can be charged again.`,
+        [{ field: 'status', reason: 'not_payment_failed' }],
       );
     if (order.redacted)
       throw new Conflict('The address of the order was redacted, so the order cannot be shipped.', [
@@ -106,7 +107,9 @@ export class RechargeOrder {
       ]);
     const attempts = await tx.row<{ last: number; isPending: boolean }>(readAttempts, [orderId]);
     if (attempts === undefined || attempts.isPending)
-      throw new Conflict('A charge of the order is in progress.');
+      throw new Conflict('A charge of the order is in progress.', [
+        { field: 'billing', reason: 'charge_in_progress' },
+      ]);
     const attempt = attempts.last + 1;
     const paymentMethod = await requirePaymentMethod(tx, order.creatorId);
     await this.takeStock(tx, orderId, attempt);
@@ -119,9 +122,14 @@ export class RechargeOrder {
     rejectIfAny(
       lines.filter(({ status }) => status !== 'available').map(({ productId }) => productId),
       'No longer available',
+      'product_unavailable',
     );
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
-    rejectIfAny(await this.stock.take(tx, orderId, limited, attempt), 'Not enough pieces in stock');
+    rejectIfAny(
+      await this.stock.take(tx, orderId, limited, attempt),
+      'Not enough pieces in stock',
+      'insufficient_stock',
+    );
   }
 }
 
@@ -129,8 +137,11 @@ function toUuid(order: string): string {
   return parsePublicId('ord', order) ?? throwNotFound('order');
 }
 
-function rejectIfAny(productIds: readonly string[], problem: string): void {
+function rejectIfAny(productIds: readonly string[], problem: string, reason: string): void {
   if (productIds.length === 0) return;
   const skus = [...new Set(productIds)].map((id) => publicId('prod', id));
-  throw new Unprocessable(`${problem}: ${skus.join(', ')}.`, []);
+  throw new Unprocessable(
+    `${problem}: ${skus.join(', ')}.`,
+    skus.map((sku) => ({ field: sku, reason })),
+  );
 }

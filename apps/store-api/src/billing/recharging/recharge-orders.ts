@@ -75,8 +75,9 @@ async function tryRecharge(rechargeOrder: RechargeOrder, order: string): Promise
     await rechargeOrder.run(order);
     return undefined;
   } catch (error) {
-    if (error instanceof Conflict) return error.details?.[0]?.reason ?? 'changed_meanwhile';
-    if (error instanceof Unprocessable) return error.details?.[0]?.reason ?? 'not_sold_or_sold_out';
-    throw error;
+    const isSkipped = error instanceof Conflict || error instanceof Unprocessable;
+    const reason = isSkipped ? error.details?.[0]?.reason : undefined;
+    if (reason === undefined) throw error;
+    return reason;
   }
 }
