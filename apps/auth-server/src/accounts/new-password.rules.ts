@@ -26,8 +26,9 @@ export function newPasswordProblem(
 ): string | undefined {
   if (isTooLong(chosen)) return `must be at most ${maxPasswordLength} characters long`;
   if ([...chosen].length < minPasswordLength) return `must be at least ${minPasswordLength} characters long`;
-  const forms = plainForms(chosen);
-  if (forms.includes('')) return 'must contain at least two different letters';
+  const lower = chosen.toLowerCase();
+  if (new Set(lower.match(/\p{L}/gu)).size < 2) return 'must contain at least two different letters';
+  const forms = formsToCompare(lower);
   if (forms.some((form) => common.has(form))) return 'is one of the most common passwords';
   const parts = partsOf(email);
   if (forms.some((form) => parts.has(form))) return 'must not be the e-mail address or a part of it';
@@ -36,17 +37,17 @@ export function newPasswordProblem(
 
 /** Maximum code points of a part that a password repeats; bounds the time of the search. */
 const maxRepeatedLength = 64;
-const oneCharacter = /^.$/su;
 
-/**
- * Returns the forms to compare: the password in lower case; without digits and punctuation at its ends; the
- * part that it repeats. A form of one character is empty: a password without letters, one with a single
- * letter, and one that repeats one character have such a form.
- */
-function plainForms(password: string): string[] {
-  const lower = password.toLowerCase();
-  const core = lower.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');
-  return [lower, core, repeatedPart(lower)].map((form) => form.replace(oneCharacter, ''));
+/** Returns the password without digits and punctuation at its ends, or the part that it repeats, or both. */
+function formsToCompare(lower: string): string[] {
+  const inner = withoutEnds(lower);
+  const part = repeatedPart(lower);
+  return [lower, inner, part, repeatedPart(inner), withoutEnds(part)];
+}
+
+/** Returns what is between the first and the last letter, both included. */
+function withoutEnds(text: string): string {
+  return text.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');
 }
 
 /** Returns the shortest part that the whole password repeats; without one, the password. */
