@@ -19,7 +19,7 @@ export interface SecondFactorConfirmation {
 /**
  * Confirms a second factor, and in the same commit signs out all other browsers and ends the token families
  * with `offline_access` of first-party apps, since these families began without the factor. Returns the
- * recovery codes; undefined for a wrong code.
+ * recovery codes; undefined for a wrong code; `nothingToVerify` if no set-up is in progress.
  */
 export async function confirmSecondFactor(
   unitOfWork: UnitOfWork,

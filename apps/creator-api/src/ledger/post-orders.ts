@@ -61,10 +61,10 @@ const postRefunds = statement(
    ON CONFLICT (item_id, kind) DO NOTHING RETURNING item_id, order_id`,
 );
 
-/** SQL: adds the sums of the rows of `line` to a table. */
-const addLinesTo = (table: string, key: string, condition = 'true'): string =>
+/** SQL: adds the sums of the rows of `posting` to a table. */
+const addPostingsTo = (table: string, key: string, condition = 'true'): string =>
   `INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
-   SELECT ${sumsBy(key)} FROM line WHERE ${condition} GROUP BY ${key} ORDER BY ${key}
+   SELECT ${sumsBy(key)} FROM posting WHERE ${condition} GROUP BY ${key} ORDER BY ${key}
    ON CONFLICT (${key}) DO UPDATE
      SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
        royalties = m.royalties + excluded.royalties`;
@@ -73,14 +73,14 @@ const addLinesTo = (table: string, key: string, condition = 'true'): string =>
 // count(*) are always true: each makes an INSERT wait for the one before. So all transactions lock tables in
 // one order, and the rows of a table in the order of its key, and replicas cannot deadlock.
 const addToMonths = statement(
-  'statistics.add-lines',
-  `WITH line AS MATERIALIZED (${selectPostings(
+  'statistics.add-postings',
+  `WITH posting AS MATERIALIZED (${selectPostings(
     "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
   )}),
-   month AS (${addLinesTo('monthly_statistics', monthKey)} RETURNING 1),
+   month AS (${addPostingsTo('monthly_statistics', monthKey)} RETURNING 1),
    breakdown AS (
-     ${addLinesTo('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
-   ${addLinesTo('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,
+     ${addPostingsTo('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
+   ${addPostingsTo('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,
 );
 
 // waiting_postings has the orders whose posting waits for the creator or the exchange rate.

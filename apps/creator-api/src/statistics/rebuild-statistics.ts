@@ -34,8 +34,8 @@ const correctSql = (table: string, key: string): string => `
 const deleteEmptySql = (table: string, key: string): string => `
    DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM ${table} m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
-       AND NOT EXISTS (SELECT FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) line
-         WHERE (${qualifyColumns('line', key)}) = (${qualifyColumns('m', key)}))
+       AND NOT EXISTS (SELECT FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) posting
+         WHERE (${qualifyColumns('posting', key)}) = (${qualifyColumns('m', key)}))
      FOR UPDATE OF m SKIP LOCKED))`;
 
 const rebuildPlan = (name: string, table: string, key: string): RebuildPlan => ({
