@@ -1,11 +1,5 @@
 import { operate } from './operate.ts';
 
-const { OPERATOR } = process.env;
-afterEach(() => {
-  if (OPERATOR === undefined) delete process.env.OPERATOR;
-  else process.env.OPERATOR = OPERATOR;
-});
-
 it('passes a long operator name unchanged, so that the service rejects it and no other name is recorded', async () => {
   process.env.OPERATOR = 'a'.repeat(101);
   const program = [process.execPath, '-e', 'console.log(JSON.stringify({ name: process.env.OPERATOR }))'];

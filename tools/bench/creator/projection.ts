@@ -33,7 +33,7 @@ export async function measureProjection(
     const isLastApplied = () => data.isApplied(sent.at(-1)?.id ?? '');
     return measurePrepared(sent.length, server, {
       prepare: () => {
-        for (const body of bodies) channel.publish('', queue, body, { persistent: true, mandatory: true });
+        for (const body of bodies) channel.publish('', queue, body, { persistent: true });
         return channel.waitForConfirms();
       },
       work: () => eventually(isLastApplied, applyTimeoutMs, 'the messages are applied', pollIntervalMs),

@@ -130,7 +130,7 @@ export class DeliveringWorker {
     const { channel } = this.connections;
     const queue = topologyOf(this.service.name).queue('webhook-worker.events');
     for (const { message } of sent)
-      channel.publish('', queue, Buffer.from(JSON.stringify(message)), { persistent: true, mandatory: true });
+      channel.publish('', queue, Buffer.from(JSON.stringify(message)), { persistent: true });
     await channel.waitForConfirms();
   }
 }
