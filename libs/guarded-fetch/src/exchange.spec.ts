@@ -112,6 +112,18 @@ describe('an exchange with a minimum throughput', () => {
     expect(result()).toMatchObject({ outcome: 'timeout', abortReason: 'slow' });
   });
 
+  it('has a whole interval for the first bytes of a response that arrives late', async () => {
+    const { respond, receive, result } = startMeasured();
+    await jest.advanceTimersByTimeAsync(190);
+    respond(200);
+    await jest.advanceTimersByTimeAsync(190);
+    receive(1_000);
+    await jest.advanceTimersByTimeAsync(10);
+    expect(result()).toBeUndefined();
+    await endInterval();
+    expect(result()).toMatchObject({ abortReason: 'slow' });
+  });
+
   it('continues until the timeout of its body while enough bytes arrive', async () => {
     const { respond, receive, result } = startMeasured({ bodyTimeoutMs: 900 }); // in the fifth interval
     respond(200);

@@ -41,9 +41,9 @@ export interface ExchangeOptions {
   /** Time limit of the body, from the arrival of the status. Reaching it does not change the outcome. */
   readonly bodyTimeoutMs: number;
   /**
-   * The exchange is aborted unless at least `bytes` of the body arrive in each interval. The first interval
-   * begins with the exchange, so it includes connecting and waiting for the response. An interval is not
-   * checked if the delay is local: if `onChunk` is pending at its end, or the process stalled.
+   * The exchange is aborted unless the response arrives in the first interval, and at least `bytes` of the
+   * body in each interval after that. An interval is not checked if the delay is local: if `onChunk` is
+   * pending at its end, or the process stalled.
    */
   readonly minThroughput?: { readonly bytes: number; readonly intervalMs: number };
   /** Maximum size of the response body: a larger one aborts the exchange. */
@@ -128,6 +128,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       () => this.abort('deadline'),
       Math.max(0, Math.min(remainingMs, this.options.bodyTimeoutMs)),
     );
+    this.throughputTimer?.refresh();
+    this.beginInterval();
     if (this.options.wantsBody?.(statusCode, this.headers) === false) this.abort('caller');
   }
 
@@ -168,10 +170,14 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   private checkThroughput({ bytes, intervalMs }: NonNullable<ExchangeOptions['minThroughput']>): void {
-    const nowMs = performance.now();
-    const processStalled = nowMs - this.intervalStartedAtMs > intervalMs + stallThresholdMs;
+    const elapsedMs = performance.now() - this.intervalStartedAtMs;
+    const processStalled = elapsedMs > intervalMs + stallThresholdMs;
     if (!this.isConsuming && !processStalled && this.intervalBytes < bytes) this.abort('slow');
-    this.intervalStartedAtMs = nowMs;
+    this.beginInterval();
+  }
+
+  private beginInterval(): void {
+    this.intervalStartedAtMs = performance.now();
     this.intervalBytes = 0;
   }
 
