@@ -43,8 +43,9 @@ export class QueueSubscription {
   }
 
   async stop(): Promise<void> {
-    if (this.active !== undefined) await this.channel.cancel(this.active.tag);
-    this.active = undefined;
+    const { active } = this;
+    this.active = undefined; // at once: a message that is acknowledged from now on must not renew it
+    if (active !== undefined) await this.channel.cancel(active.tag);
   }
 
   /** Call after the handling of a message. The acknowledgement may be withheld until a later one. */
