@@ -39,6 +39,15 @@ describe('a time slice that is over', () => {
     });
     expect(slice.decideAcknowledgement(delivery(4), allUpTo)).toMatchObject({ endsSlice: false });
   });
+
+  it('continues when another message may be on its way because messages were rejected in another order', () => {
+    const slice = sliceWith(prefetch);
+    const single = { allUpTo: false };
+    for (const tag of [3, 1, 2]) slice.decideAcknowledgement(delivery(tag), single);
+    slice.recordReceived(delivery(5));
+    slice.recordReceived(delivery(6)); // RabbitMQ may send the messages up to 7
+    expect(slice.decideAcknowledgement(delivery(6), allUpTo)).toMatchObject({ endsSlice: false });
+  });
 });
 
 describe('a time slice that has not ended', () => {

@@ -23,6 +23,7 @@ type Acknowledgement<Raw> =
  */
 export class TimeSlice<Raw extends Delivery> {
   private receivedTag = 0;
+  /** The highest acknowledged tag. Earlier messages may be acknowledged after it. */
   private acknowledgedTag = 0;
   private withheld: Raw | undefined;
   private endsAtMs = Infinity;
@@ -60,7 +61,7 @@ export class TimeSlice<Raw extends Delivery> {
       return { isWithheld: true };
     }
     const endsSlice = isExpired && deliveryTag - this.acknowledgedTag >= this.prefetch;
-    this.acknowledgedTag = deliveryTag;
+    this.acknowledgedTag = Math.max(this.acknowledgedTag, deliveryTag);
     this.withheld = undefined; // acknowledged together with this message
     if (endsSlice) this.extend();
     return { isWithheld: false, endsSlice };
@@ -69,7 +70,7 @@ export class TimeSlice<Raw extends Delivery> {
   /** Extends the slice: after a single acknowledgement it is unknown how many messages RabbitMQ sends. */
   private acknowledgeOne(raw: Raw): Acknowledgement<Raw> {
     const { withheld } = this;
-    this.acknowledgedTag = raw.fields.deliveryTag;
+    this.acknowledgedTag = Math.max(this.acknowledgedTag, raw.fields.deliveryTag);
     this.withheld = undefined;
     this.extend();
     return { isWithheld: false, endsSlice: false, withheld };
