@@ -19,13 +19,13 @@ export async function publishMessage(
   });
   try {
     const publisher = new ConfirmedPublisher(await connection.createConfirmChannel());
-    publisher.publish({
+    const outgoing = {
       exchange: topologyOf(namespace).factsExchange,
       routingKey: routingKeyOf(message),
       content: Buffer.from(JSON.stringify(message)),
       messageId: message.id,
-    });
-    const isRouted = await publisher.confirm().catch((error: unknown) => {
+    };
+    const isRouted = await publisher.publish([outgoing]).catch((error: unknown) => {
       throw new Error(
         'RabbitMQ did not confirm the message. The message may still arrive: check whether it was applied before you retry.',
         { cause: error },

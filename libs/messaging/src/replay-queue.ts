@@ -49,11 +49,15 @@ export class ReplayQueue {
    */
   async write(messages: readonly Message[]): Promise<void> {
     await this.waitForCapacity();
-    for (const message of messages) {
-      const content = Buffer.from(JSON.stringify(message));
-      this.publisher.publish({ exchange: '', routingKey: this.queue, content, messageId: message.id });
-    }
-    if (!(await this.publisher.confirm())) throw new Error(`RabbitMQ has no queue ${this.queue}.`);
+    const areQueued = await this.publisher.publish(
+      messages.map((message) => ({
+        exchange: '',
+        routingKey: this.queue,
+        content: Buffer.from(JSON.stringify(message)),
+        messageId: message.id,
+      })),
+    );
+    if (!areQueued) throw new Error(`RabbitMQ has no queue ${this.queue}.`);
   }
 
   private async waitForCapacity(): Promise<void> {

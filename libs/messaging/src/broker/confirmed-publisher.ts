@@ -17,11 +17,13 @@ export interface OutgoingMessage {
 
 /**
  * Publishes JSON on a channel, and detects messages that no queue receives. It must be the only publisher of
- * the channel, since `confirm` waits for all messages of the channel.
+ * the channel, since it waits for the confirmation of all messages of the channel.
  */
 export class ConfirmedPublisher {
-  /** Whether RabbitMQ returned a message since the last `confirm`, because no queue receives it. */
+  /** Whether RabbitMQ returned a message of the current batch, because no queue receives it. */
   private hasReturned = false;
+  /** Set until RabbitMQ has confirmed or rejected the last batch. */
+  private confirmation: Promise<unknown> | undefined;
   private readonly channel: ConfirmChannel;
 
   constructor(channel: ConfirmChannel) {
@@ -32,7 +34,24 @@ export class ConfirmedPublisher {
     });
   }
 
-  publish({ exchange, routingKey, content, messageId, headers }: OutgoingMessage): void {
+  /**
+   * Publishes a batch. Resolves when RabbitMQ has confirmed all of its messages. Returns whether each of them
+   * is in a queue. Call it for one batch at a time.
+   * @throws Error when RabbitMQ rejects a message, or does not confirm within 10 s
+   */
+  async publish(messages: readonly OutgoingMessage[]): Promise<boolean> {
+    // While a queue has no majority, RabbitMQ keeps the last batch unconfirmed. Retries must not add copies.
+    if (this.confirmation !== undefined) await waitFor(this.confirmation);
+    this.hasReturned = false;
+    for (const message of messages) this.send(message);
+    this.confirmation = this.channel.waitForConfirms().finally(() => {
+      this.confirmation = undefined;
+    });
+    await waitFor(this.confirmation); // returned messages arrive before their confirmation
+    return !this.hasReturned;
+  }
+
+  private send({ exchange, routingKey, content, messageId, headers }: OutgoingMessage): void {
     this.channel.publish(exchange, routingKey, content, {
       persistent: true,
       mandatory: true,
@@ -42,24 +61,10 @@ export class ConfirmedPublisher {
         Buffer.byteLength(messageId) <= maxShortStringBytes && { messageId }),
     });
   }
-
-  /**
-   * Resolves when RabbitMQ has confirmed all published messages. Returns whether each of them is in a queue.
-   * @throws Error when RabbitMQ does not confirm within 10 s
-   */
-  async confirm(): Promise<boolean> {
-    try {
-      await waitForConfirmation(this.channel); // returned messages arrive before their confirmation
-      return !this.hasReturned;
-    } finally {
-      this.hasReturned = false;
-    }
-  }
 }
 
-/** Resolves when RabbitMQ has confirmed all messages of the channel. Rejects on a nack, and after 10 s. */
-export async function waitForConfirmation(channel: ConfirmChannel): Promise<void> {
-  await resolveWithin(confirmTimeoutMs, channel.waitForConfirms(), () => {
+async function waitFor(confirmation: Promise<unknown>): Promise<void> {
+  await resolveWithin(confirmTimeoutMs, confirmation, () => {
     throw new Error(`RabbitMQ did not confirm the messages within ${confirmTimeoutMs} ms.`);
   });
 }

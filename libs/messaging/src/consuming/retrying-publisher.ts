@@ -62,8 +62,7 @@ export class RetryingPublisher {
   private async tryPublish(messages: readonly OutgoingMessage[]): Promise<boolean> {
     const { publisher } = this;
     if (publisher === undefined || this.publishing.blocked) return false;
-    for (const message of messages) publisher.publish(message);
-    if (await publisher.confirm()) return true;
+    if (await publisher.publish(messages)) return true;
     throw new Error('No queue receives a message. Check that the shards and dead-letter queues exist.');
   }
 }

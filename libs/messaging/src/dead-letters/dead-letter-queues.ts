@@ -3,7 +3,7 @@ import type { Channel, ChannelModel, ConfirmChannel, GetMessage } from 'amqplib'
 import { setTimeout as delay } from 'node:timers/promises';
 import { close } from '../broker/close.js';
 import { connect } from '../broker/connect.js';
-import { ConfirmedPublisher } from '../broker/confirmed-publisher.js';
+import { ConfirmedPublisher, type OutgoingMessage } from '../broker/confirmed-publisher.js';
 import { hasReplyCode } from '../broker/topology.js';
 import { type DeadLetter, describeDeadLetter, hashOf } from './describe-dead-letter.js';
 import { replayHeaders } from './dead-letter-message.js';
@@ -21,7 +21,7 @@ const resourceLocked = 405;
 const scanLockSuffix = '.in-hand';
 
 /** What `scan` does with a dead letter. */
-type Action = 'keep' | 'remove';
+type Action = 'keep' | 'remove' | 'replay';
 
 /** Dead letters of all queues, for an operator. Close it after use. */
 export class DeadLetterQueues {
@@ -85,27 +85,24 @@ export class DeadLetterQueues {
    * @returns the ids of the replayed messages; empty if there is none
    */
   replay(queue: MessageQueue, id?: string): Promise<string[]> {
-    return this.removeMatching(queue, id, (raw) =>
-      this.send(this.topology.queue(queue), raw, replayHeaders()),
-    );
+    return this.removeMatching(queue, id, 'replay');
   }
 
   /** Deletes a dead letter. @returns an array with its id; an empty one when it does not exist */
   discard(queue: MessageQueue, id: string): Promise<string[]> {
-    return this.removeMatching(queue, id, () => undefined);
+    return this.removeMatching(queue, id, 'remove');
   }
 
   private async removeMatching(
     queue: MessageQueue,
     id: string | undefined,
-    publish: (raw: GetMessage) => void,
+    action: Action,
   ): Promise<string[]> {
     const removed: string[] = [];
-    await this.scan(queue, (letter, raw) => {
+    await this.scan(queue, (letter) => {
       if (id !== undefined && letter.id !== id) return 'keep';
-      publish(raw);
       removed.push(letter.id);
-      return 'remove';
+      return action;
     });
     return removed;
   }
@@ -116,10 +113,7 @@ export class DeadLetterQueues {
    * RabbitMQ 4 counts that as a delivery and drops the message at its limit. A crash between these steps
    * leaves duplicates with the same id and content; the next scan merges them.
    */
-  private async scan(
-    queue: MessageQueue,
-    decide: (letter: DeadLetter, raw: GetMessage) => Action,
-  ): Promise<void> {
+  private async scan(queue: MessageQueue, decide: (letter: DeadLetter) => Action): Promise<void> {
     const name = this.topology.deadLetterQueue(queue);
     await this.withExclusiveLock(name + scanLockSuffix, async () => {
       const seen = new Set<string>();
@@ -128,14 +122,16 @@ export class DeadLetterQueues {
         const unacknowledged = await this.getMessages(name, Math.min(remaining, pageSize));
         if (unacknowledged.length === 0) break;
         remaining -= unacknowledged.length;
+        const outgoing: OutgoingMessage[] = [];
         for (const raw of unacknowledged) {
           const letter = describeDeadLetter(queue, raw);
           const idAndContent = `${letter.id} ${hashOf(raw.content)}`;
-          if (!seen.has(idAndContent) && decide(letter, raw) === 'keep')
-            this.send(name, raw, raw.properties.headers ?? {});
+          const action = seen.has(idAndContent) ? 'remove' : decide(letter);
+          if (action === 'keep') outgoing.push(copyFor(name, raw, raw.properties.headers ?? {}));
+          if (action === 'replay') outgoing.push(copyFor(this.topology.queue(queue), raw, replayHeaders()));
           seen.add(idAndContent);
         }
-        if (!(await this.publisher.confirm()))
+        if (!(await this.publisher.publish(outgoing)))
           throw new Error(
             `RabbitMQ returned a message: ${name} or ${this.topology.queue(queue)} does not exist.`,
           );
@@ -182,16 +178,10 @@ export class DeadLetterQueues {
       await delay(retryDelayMs);
     }
   }
+}
 
-  private send(queue: string, raw: GetMessage, headers: object): void {
-    this.publisher.publish({
-      exchange: '',
-      routingKey: queue,
-      content: raw.content,
-      messageId: raw.properties.messageId,
-      headers,
-    });
-  }
+function copyFor(queue: string, { content, properties }: GetMessage, headers: object): OutgoingMessage {
+  return { exchange: '', routingKey: queue, content, messageId: properties.messageId, headers };
 }
 
 /** Returns the first 1000 by time of rejection. RabbitMQ's own dead letters have no time and come first. */

@@ -56,11 +56,12 @@ describe('dead letters', () => {
     const channel = await connection.createConfirmChannel();
     const topology = topologyOf(broker.namespace);
     const publisher = new ConfirmedPublisher(channel);
-    for (const message of sent) {
-      const raw = { content: Buffer.from(JSON.stringify(message)), properties: { messageId } };
-      publisher.publish(deadLetterOf(topology, queue, raw, 'not now'));
-    }
-    await channel.waitForConfirms();
+    await publisher.publish(
+      sent.map((message) => {
+        const raw = { content: Buffer.from(JSON.stringify(message)), properties: { messageId } };
+        return deadLetterOf(topology, queue, raw, 'not now');
+      }),
+    );
     await close(connection);
   };
 

@@ -1,9 +1,8 @@
 import { type Database, ScanStart, type ScanTimes, statement, type Transaction } from '@fulfilment/database';
 import { BackgroundLoop, Counter, Gauge, isTracing, type Logger } from '@fulfilment/runtime';
-import type { ConfirmChannel } from 'amqplib';
 import type { Broker } from '../broker/broker.js';
 import { recordSending } from '../message-spans.js';
-import { waitForConfirmation } from '../broker/confirmed-publisher.js';
+import { ConfirmedPublisher } from '../broker/confirmed-publisher.js';
 import type { Outbox } from './outbox.js';
 
 const batchSize = 500;
@@ -46,7 +45,7 @@ const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE positio
  */
 export class OutboxRelay extends BackgroundLoop {
   /** Undefined while the connection is closed. */
-  private channel: ConfirmChannel | undefined;
+  private publisher: ConfirmedPublisher | undefined;
   private readonly scanStart: ScanStart;
   /** Where the scan of the current round starts; 0 for a full scan. */
   private position = 0;
@@ -62,9 +61,10 @@ export class OutboxRelay extends BackgroundLoop {
     this.scanStart = new ScanStart(times);
     outbox.onWritten(() => this.wake());
     broker.use((channel) => {
-      this.channel = channel;
+      const publisher = new ConfirmedPublisher(channel);
+      this.publisher = publisher;
       channel.on('close', () => {
-        if (this.channel === channel) this.channel = undefined;
+        if (this.publisher === publisher) this.publisher = undefined;
       });
       this.wake();
       return Promise.resolve();
@@ -80,11 +80,11 @@ export class OutboxRelay extends BackgroundLoop {
 
   /** Returns the number of sent messages; undefined when none can be sent now. */
   private async send(): Promise<number | undefined> {
-    const channel = this.channel;
-    if (channel === undefined || this.broker.blocked) return undefined;
+    const { publisher } = this;
+    if (publisher === undefined || this.broker.blocked) return undefined;
     this.position = this.scanStart.position();
     try {
-      const positions = await this.database.transaction((tx) => this.sendBatch(tx, channel));
+      const positions = await this.database.transaction((tx) => this.sendBatch(tx, publisher));
       this.scanStart.advance(positions);
       published.inc(positions.length);
       return positions.length;
@@ -98,18 +98,18 @@ export class OutboxRelay extends BackgroundLoop {
   }
 
   /** @returns the positions of the sent messages, in order */
-  private async sendBatch(tx: Transaction, channel: ConfirmChannel): Promise<number[]> {
+  private async sendBatch(tx: Transaction, publisher: ConfirmedPublisher): Promise<number[]> {
     const rows = await this.lockBatch(tx);
     if (rows.length === 0) return [];
     const startedAtMs = performance.now();
-    for (const row of rows) {
-      channel.publish(this.broker.topology.factsExchange, row.routing_key, Buffer.from(row.body), {
-        persistent: true,
+    await publisher.publish(
+      rows.map((row) => ({
+        exchange: this.broker.topology.factsExchange,
+        routingKey: row.routing_key,
+        content: Buffer.from(row.body),
         messageId: row.message_id,
-        contentType: 'application/json',
-      });
-    }
-    await waitForConfirmation(channel);
+      })),
+    );
     if (isTracing()) recordSending(rows, startedAtMs);
     const positions = rows.map((row) => row.position);
     tx.awaitAtCommit(tx.run(deleteBatch, [positions]));
