@@ -2,9 +2,9 @@ export const deliveryStatuses = ['pending', 'in_flight', 'retrying', 'held', 'su
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /**
- * Reasons of the final failure of a delivery. `exhausted`: its last attempt failed; `expired`: it was still
- * held after 7 days, or too many deliveries of its subscription were held; `gone`: the receiver responded
- * with 410.
+ * Reasons of the final failure of a delivery. `exhausted`: its last attempt failed; `expired`: it was held
+ * until it was 7 days old, or too many deliveries of its subscription were held; `gone`: the receiver
+ * responded with 410.
  */
 export const failureReasons = ['exhausted', 'expired', 'gone', 'subscription_deleted'] as const;
 export type FailureReason = (typeof failureReasons)[number];
