@@ -28,9 +28,9 @@ const unneeded = /^\/usr\/share\/(doc|man|info|locale|lintian|bash-completion|zo
 const jitCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
 
 /**
- * Writes a tar archive with the files of the Debian packages that the containers need, and of their
- * dependencies. Installs missing packages first. An image of the archive can run their programs, because the
- * paths are the same as on this machine.
+ * Writes a tar archive with the files of the Debian packages that the substitutes of base images need, and of
+ * their dependencies. Installs missing packages first. An image of the archive can run their programs, because
+ * the paths are the same as on this machine.
  */
 export async function archiveDebianPackages(archive: string): Promise<void> {
   const isInstalled = Object.fromEntries(

@@ -11,8 +11,9 @@ every delivery, and unsubscribes when it is stopped (Ctrl-C, SIGTERM).
 
   --events A,B    events to receive (default: all)
   --json          print each delivery as one line of JSON, with its data
-  --fail N        respond to the first N deliveries with 500 (or --status), then with 204
-  --status S      respond to every delivery with this status, 200 to 599 (default: 204)
+  --fail N        respond to the first N deliveries with --status, then with 204
+  --status S      status of every response, or with --fail of the first N, 200 to 599
+                  (default: 204, with --fail 500)
   --delay MS      delay before each response (default: 0)
   --port P        port to listen on (default: a free port)
   --secret S      secret of the subscription (default: random)
@@ -81,9 +82,9 @@ export function readListenOptions(args: readonly string[]): ListenOptions | unde
   };
 }
 
-/** Returns the status of the response to a delivery. @param count the number of the delivery, from 1 */
-export function responseStatus(count: number, { status, failures }: Behaviour): number {
-  return failures === undefined || count <= failures ? status : 204;
+/** Returns the status of the response to a delivery. @param number of the delivery, from 1 */
+export function responseStatus(number: number, { status, failures }: Behaviour): number {
+  return failures === undefined || number <= failures ? status : 204;
 }
 
 function readEvents(lists: readonly string[] | undefined): readonly WebhookEvent[] {

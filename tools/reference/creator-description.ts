@@ -11,7 +11,7 @@ sees the creators of their organisation; a global admin sees all creators. Any o
 
 ### Requests
 
-${requests} Checks run in this order: 401, 429, 400, 404.
+${requests} Checks run in this order: 401, 429, 400, 404, 409. The host in the URL of a track is resolved last (400 or 429).
 
 ### Responses
 
@@ -35,8 +35,8 @@ Orders, creators and payments come from other services. Changes there are visibl
 
 ### Errors
 
-Every error is one flat envelope; branch on \`code\`. Each element of \`details\` names one problem: a path in the body or the name of a parameter. 429 and 503 are transient: wait for the seconds in \`Retry-After\`, then send the
-request again. Other 4xx responses do not change until the request is fixed. An unknown path or method is 404.
+Every error is one flat envelope; branch on \`code\`. Each element of \`details\` names one problem: a path in the body, the name of a parameter, or the name of a header in lower case. 429 and 503 are transient: wait for the seconds in
+\`Retry-After\`, then send the request again; repeat the creation of a release only with its \`idempotency-key\`. Other 4xx responses do not change until the request is fixed. An unknown path or method is 404.
 
 ### Rate limits
 

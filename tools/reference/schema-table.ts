@@ -95,7 +95,8 @@ function bounds(schema: Node): string[] {
 
 function span(min: number | undefined, max: number | undefined, unit: string): string[] {
   if (min === undefined && max === undefined) return [];
-  // zod adds this bound to an integer without a minimum, and its counterpart to one without a maximum.
+  // zod adds this bound to an integer without a minimum, and its counterpart to one without a maximum. A
+  // maximum with another minimum stays, since it may be `maxAmount`.
   if (min === Number.MIN_SAFE_INTEGER)
     return span(undefined, max === Number.MAX_SAFE_INTEGER ? undefined : max, unit);
   if (min === undefined) return [`at most ${max}${unit}`];

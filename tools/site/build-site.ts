@@ -2,10 +2,10 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import { runOrThrow } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
-import { moveInlineCode } from './move-inline-code.ts';
+import { moveInlineScriptsAndStyles } from './move-inline-scripts-and-styles.ts';
 import { type Page, readPages, withSiteLinks } from './pages.ts';
 
-// Builds the documentation site, docs/site/dist (docs/adr/0061-documentation-site.md).
+// Builds the documentation site into docs/site/dist/docs (docs/adr/0061-documentation-site.md).
 const site = join(root, 'docs', 'site');
 const dist = join(site, 'dist', 'docs');
 
@@ -51,6 +51,7 @@ function withInlineFigures(text: string): string {
 }
 
 const pages = readPages();
+// Astro reads the pages from .pages (docs/site/src/content.config.ts).
 rmSync(join(site, '.pages'), { recursive: true, force: true });
 for (const page of pages)
   write(
@@ -61,7 +62,7 @@ await runOrThrow(process.execPath, [join(root, 'node_modules', 'astro', 'bin', '
   cwd: site,
   env: { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' },
 });
-moveInlineCode(dist);
+moveInlineScriptsAndStyles(dist);
 for (const page of pages)
   write(join(dist, `${page.slug}.md`), `# ${page.title}\n${withSiteLinks(page, pages, markdownPathOf)}`);
 cpSync(join(root, 'docs', 'reference', 'asyncapi.json'), join(dist, 'asyncapi.json'));

@@ -59,7 +59,7 @@ const settings = apiSettings.extend({
       'Directory for audio files during processing; by default the temporary directory of the system',
     ),
   TRACK_UPLOAD_RETENTION_DAYS: integerSetting({ min: 0, max: 3650, default: 90 }).describe(
-    'Days after which a completed or failed track upload is deleted and its status URL returns 404; the track stays in the Store. 0 keeps all',
+    'Days after which a completed or failed track upload is deleted and its status URL returns 404; the track stays in the catalogue. 0 keeps all',
   ),
   ...guardedClientSettings,
 });

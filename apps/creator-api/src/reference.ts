@@ -12,7 +12,8 @@ export const reference: ServiceReference = {
     { name: 'Statements', description: 'Numbered statements of closed months, which never change.' },
     {
       name: 'Releases',
-      description: 'Creation of releases for the Store, and the processing state of their tracks.',
+      description:
+        'Creation of releases for the catalogue of the Store API, and the processing state of their tracks.',
     },
     { name: 'Track uploads', description: 'Registration and analysis of the audio of tracks.' },
   ],

@@ -2,7 +2,7 @@ import type { DispatchStatus, OrderSnapshot, OrderStatus } from '@fulfilment/con
 import { lineAmounts } from './line-amounts.rules.js';
 import { standardVatRate } from './vat-rates.rules.js';
 
-/** The dispatch status for each status of an order in the Store. */
+/** The dispatch status for each status of an order in store-api. */
 const dispatchStatusByOrderStatus = {
   pending: 'pending',
   payment_failed: 'pending',
@@ -15,8 +15,8 @@ const dispatchStatusByOrderStatus = {
 export type OrderRow = ReturnType<typeof orderRow>;
 
 /**
- * Converts a snapshot to a row of the read model. Its amounts are the sums of its lines, as text, since they
- * may exceed the safe integers of JavaScript.
+ * Converts a snapshot to a row of the read model. Its amounts are the sums of its lines, as exact text:
+ * `projectOrders` rejects an order whose total exceeds `maxAmount`, so it must not be rounded before.
  */
 export function orderRow(order: OrderSnapshot) {
   const vatRate = standardVatRate(order.country_code);
@@ -54,16 +54,10 @@ export function orderRow(order: OrderSnapshot) {
     item_count: order.item_count,
     country_code: order.country_code,
     platform: order.source.platform,
-    ...paymentDates(order.payment),
+    charged_at: order.payment.charged_at,
+    refunded_at: order.payment.refunded_at,
     items,
   };
-}
-
-/** Returns the times of payment and refund that the payment status confirms; otherwise null. */
-function paymentDates({ status, charged_at, refunded_at }: OrderSnapshot['payment']) {
-  const wasPaid = status === 'paid' || status === 'refunded';
-  if (!wasPaid || charged_at === null) return { charged_at: null, refunded_at: null };
-  return { charged_at, refunded_at: status === 'refunded' ? refunded_at : null };
 }
 
 function sum(amounts: readonly string[]): string {

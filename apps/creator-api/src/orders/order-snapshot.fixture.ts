@@ -84,7 +84,7 @@ export function paid(order: OrderSnapshot, at?: string): OrderSnapshot {
   return transitioned(order, 'processing', at);
 }
 
-/** The message that the Store publishes for an order in this status. */
+/** The message that store-api publishes for an order in this status. */
 export function orderMessage(order: OrderSnapshot): Message {
   const options = { occurredAt: new Date(order.updated_at) };
   const data = { order };

@@ -16,7 +16,7 @@ export interface OrderColumns {
 
 export type ItemColumns = Omit<OrderDetail['items'][number], 'status'>;
 
-/** The members that list and detail share. `human_order_id` is the id that the Store shows to people. */
+/** The members that list and detail share. `human_order_id` is the id of the order in the Store API. */
 function sharedMembers(order: OrderColumns) {
   return {
     uuid: order.id,

@@ -13,7 +13,7 @@ export const listOrders = {
   tag,
   summary: "List a creator's orders",
   description: [
-    'Returns the orders sorted by `placed_at`, newest first. An order placed in the Store appears within seconds.\n\n`from` and `to` are days in UTC, both inclusive. A `from` after `to` is rejected',
+    'Returns the orders sorted by `placed_at`, newest first. An order placed through the Store API appears within seconds.\n\n`from` and `to` are days in UTC, both inclusive. A `from` after `to` is rejected',
     '(400 on `from`). `meta.total` is exact, also with filters and past the last page.',
   ].join(' '),
   response: { description: 'A page of orders.', shape: page },

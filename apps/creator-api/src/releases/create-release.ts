@@ -21,7 +21,7 @@ const insert = statement(
   `INSERT INTO editions (id, creator_id, title, release_type_id, ean, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** Creates a release. `edition.created` adds it to the Store, where it is pending until it is approved. */
+/** Creates a release. `edition.created` adds it to store-api's catalogue, as pending until it is approved. */
 @Injectable()
 export class CreateRelease {
   constructor(

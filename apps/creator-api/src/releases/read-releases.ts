@@ -19,7 +19,7 @@ const countReleases = statement(
   'SELECT count(*) AS total FROM editions WHERE creator_id = $1',
 );
 
-// The state of a track is the state of its upload that was registered last, as in the Store.
+// The state of a track is the state of its upload that was registered last, as in store-api.
 const newestUploads = (releaseId: string): string =>
   `SELECT DISTINCT ON (track_id) * FROM track_uploads WHERE release_id = ${releaseId} ORDER BY track_id, created_at DESC, id DESC`;
 const selectWithTracks = (editions: string): string => `

@@ -18,7 +18,7 @@ export const createRelease = {
   tag: 'Releases',
   summary: 'Create a release',
   description: [
-    'Creates a release of the creator that the access token is connected to, or of the creator in `creator`. The release appears in the Store within seconds as `pending`, with one pending product. It can be ordered',
+    'Creates a release of the creator that the access token is connected to, or of the creator in `creator`. The release appears in the Store API within seconds as `pending`, with one pending product. It can be ordered',
     'after the operator has approved and priced it. A repeated request creates another release, unless it has the same `idempotency-key`.',
   ].join(' '),
   body: {

@@ -22,7 +22,7 @@ describe('releases of the Creator API', () => {
     operator = new ApiClient(await dashboardToken(demoUser('operator@platform.example')));
   });
 
-  it('are pending in the Store until the operator approves them', async () => {
+  it('are pending in the Store API until the operator approves them', async () => {
     const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
     const { body } = await merchant.dashboard
       .post(releases, { title: `  ${title} `, release_type_id: 3, ean: '2012345678905' })
@@ -51,7 +51,7 @@ describe('releases of the Creator API', () => {
     await placeOrder(merchant.store, [{ sku, quantity: 1 }]);
   });
 
-  it('have tracks that the Store lists after their analysis, and uploads that other organisations cannot see', async () => {
+  it('have tracks that the Store API lists after their analysis, and uploads that other organisations cannot see', async () => {
     const title = `Nachtzug ${randomBytes(4).toString('hex')}`;
     const { body: release } = await merchant.dashboard
       .post(releases, { title, release_type_id: 2 })

@@ -67,7 +67,7 @@ describe('the Creator API', () => {
     expect(meridian.map(({ uuid }: { uuid: string }) => uuid)).not.toContain(harbour[0].uuid);
   });
 
-  it('returns an order of the Store with its amounts', async () => {
+  it('returns an order of the Store API with its amounts', async () => {
     const summary = await projectedOrder();
     expect(summary).toEqual({
       uuid: expect.any(String),
@@ -158,7 +158,7 @@ describe('the Creator API', () => {
     }
   });
 
-  it('rejects an unknown order, an invalid UUID, and a token for the Store only', async () => {
+  it('rejects an unknown order, an invalid UUID, and a token for the Store API only', async () => {
     await merchant.dashboard.get(`${api}/orders/${randomUUID()}`).expect(404);
     await merchant.dashboard.get(`${api}/orders/not-a-uuid`).expect(400);
     expect(errorOf(await merchant.store.get(`${api}/creators`).expect(401)).code).toBe('UNAUTHORIZED');

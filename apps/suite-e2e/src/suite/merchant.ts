@@ -99,7 +99,7 @@ export async function newProduct(merchant: Pick<Merchant, 'dashboard' | 'store'>
   return { releaseUuid, releaseId, sku: products[0].id };
 }
 
-/** Waits until the Store lists the release, and returns its id there. */
+/** Waits until the Store API lists the release, and returns its id there. */
 export function storeReleaseId({ store }: Pick<Merchant, 'store'>, title: string): Promise<string> {
   return eventually(async () => {
     const found = await store.get(`/store/v1/releases?search=${encodeURIComponent(title)}`).expect(200);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { WebhookStores } from '../test/webhook-worker.fixture.js';
 
-const page = z.object({ data: z.array(z.object({ id: z.string() })), next: z.string() });
+const pageSchema = z.object({ data: z.array(z.object({ id: z.string() })), next: z.string() });
 
 /**
  * Begins the feed of a creator, and reads it: each request goes to the next of the servers, and reads the
@@ -18,10 +18,10 @@ export async function followFeed(
     client_id: 'feed',
     scope: 'webhooks:read',
   });
-  const read = async (round: number, query: string): Promise<z.output<typeof page>> => {
+  const read = async (round: number, query: string): Promise<z.output<typeof pageSchema>> => {
     const url = `${servers()[round % servers().length]?.url}/store/v1/events?${query}`;
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-    return page.parse(await response.json());
+    return pageSchema.parse(await response.json());
   };
   let { next } = await read(0, 'wait=0');
   let isEnding = false;
@@ -29,14 +29,15 @@ export async function followFeed(
   const readUntilEnd = async (): Promise<string[]> => {
     const ids: string[] = [];
     for (let round = 0; !isStopped; round += 1) {
-      const events = await read(round, `wait=1&after=${next}`).catch(() => undefined);
-      if (events === undefined) {
+      const page = await read(round, `wait=1&after=${next}`).catch(() => undefined);
+      if (page === undefined) {
+        // The replica was killed: the next round reads from another one.
         await delay(20);
         continue;
       }
-      if (events.data.length === 0 && isEnding) return ids;
-      ids.push(...events.data.map(({ id }) => id));
-      next = events.next;
+      if (page.data.length === 0 && isEnding) return ids;
+      ids.push(...page.data.map(({ id }) => id));
+      next = page.next;
     }
     return ids;
   };

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { RedisConnection } from '../redis/redis.js';
 
 const maxCachedResults = 20_000;
-/** A revoked token must be rejected within a second; a cached result may be this old. */
+/** Maximum age of a cached result: small, since a revoked token must be rejected within a second. */
 const cacheMs = 100;
 
 interface CachedResult {

@@ -2,7 +2,7 @@ import { topologyOf } from '@fulfilment/contracts';
 import { RejectedMessage } from '../index.js';
 import { metrics } from '@fulfilment/runtime';
 import { connect } from 'amqplib';
-import { stockCounts } from '../testing/effects-replica.js';
+import { stockSetMessages } from '../testing/effects-replica.js';
 import { effectsTestbed } from '../testing/effects-testbed.js';
 import { eventually } from '@fulfilment/testing';
 
@@ -15,7 +15,7 @@ describe('the queue gauges', () => {
     const testbed = await effectsTestbed(queue);
     const { broker } = testbed;
     const released = Promise.withResolvers<void>();
-    const sent = stockCounts(10);
+    const sent = stockSetMessages(10);
     await testbed.start({
       batchSize: 1,
       gaugeIntervalMs: 20,

@@ -2,7 +2,7 @@
 import type { Message } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 import { eventually, type FlakyProxy, flakyProxy } from '@fulfilment/testing';
-import { stockCounts, stockSet } from '../testing/effects-replica.js';
+import { stockSetMessages, stockSet } from '../testing/effects-replica.js';
 import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
 
 const queue = 'store-api.fulfilment';
@@ -33,12 +33,12 @@ describe('a consumer', () => {
         statementTimeoutMs,
         consumerTimes: { requeueAfterMs: 300, retryDelayMs },
       });
-      const before = stockCounts(5);
+      const before = stockSetMessages(5);
       await testbed.broker.publish(...before);
       await testbed.untilApplied(5); // the first replica is the active one
       await testbed.start();
       interrupt(proxy);
-      const during = stockCounts(20);
+      const during = stockSetMessages(20);
       await testbed.broker.publish(...during);
       expect(await testbed.untilApplied(25)).toEqual(idsOf([...before, ...during]));
       proxy.restore();
@@ -51,7 +51,7 @@ describe('a consumer', () => {
       consumerTimes: { requeueAfterMs: 100, retryDelayMs },
     });
     proxy.disconnect();
-    const sent = stockCounts(3);
+    const sent = stockSetMessages(3);
     await testbed.broker.publish(...sent);
     // It disconnects to return the messages.
     await eventually(() => !messaging.connected);
@@ -70,7 +70,7 @@ describe('a consumer', () => {
     };
     // PostgreSQL responds to pings, so the messages are not requeued.
     await testbed.start({ consumerTimes: { requeueAfterMs: 1, retryDelayMs }, onHandle });
-    const sent = stockCounts(3);
+    const sent = stockSetMessages(3);
     await testbed.broker.publish(...sent);
     expect(await testbed.untilApplied(3)).toEqual(idsOf(sent));
     expect(await testbed.broker.takeDeadLetters(queue)).toEqual([]);
@@ -100,7 +100,7 @@ describe('a consumer', () => {
         await tx.run(work);
       };
       await testbed.start({ consumerTimes: { retryDelayMs }, onHandle });
-      const [before, after] = [stockCounts(7), stockCounts(7)];
+      const [before, after] = [stockSetMessages(7), stockSetMessages(7)];
       await testbed.broker.publish(...before, slow, ...after);
       expect(await testbed.untilApplied(14)).toEqual(idsOf([...before, ...after]));
       await blocker.rollback();

@@ -3,7 +3,7 @@ import { statement } from '@fulfilment/database';
 import { type ChannelModel, connect, type ConsumeMessage } from 'amqplib';
 import { close } from '../broker/close.js';
 import { eventually } from '@fulfilment/testing';
-import { appliedIds, stockCounts } from '../testing/effects-replica.js';
+import { appliedIds, stockSetMessages } from '../testing/effects-replica.js';
 import { type EffectsTestbed, effectsTestbed } from '../testing/effects-testbed.js';
 
 const queue = 'store-api.fulfilment';
@@ -115,10 +115,10 @@ describe('a retired queue, with the arguments of the previous version', () => {
 
   it('is emptied by the new version, in order and without loss, and deleted', async () => {
     await declareRetired(connection);
-    const before = stockCounts(30);
+    const before = stockSetMessages(30);
     await testbed.broker.publish(...before);
     await Promise.all([testbed.start(), testbed.start()]);
-    const after = stockCounts(10);
+    const after = stockSetMessages(10);
     await testbed.broker.publish(...after);
     expect(await untilApplied([...before, ...after])).toEqual(idsOf([...before, ...after]));
     await eventually(async () => (await inspect()) === undefined);
@@ -127,7 +127,7 @@ describe('a retired queue, with the arguments of the previous version', () => {
   it('is consumed by old replicas while one runs, then by the new version, each message once and in order', async () => {
     const sent: Message[] = [];
     const publish = async (count: number) => {
-      const more = stockCounts(count);
+      const more = stockSetMessages(count);
       sent.push(...more);
       await testbed.broker.publish(...more);
     };

@@ -9,7 +9,7 @@ import {
 } from '@fulfilment/database';
 import { Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
-import { MessagingTestTables1700000000000, stockCounts, stockSet } from '../testing/effects-replica.js';
+import { MessagingTestTables1700000000000, stockSetMessages, stockSet } from '../testing/effects-replica.js';
 import { eventually } from '@fulfilment/testing';
 import { type ScratchBroker, scratchBroker } from '../testing/scratch-broker.js';
 import {
@@ -86,7 +86,7 @@ describe('the outbox relay', () => {
     await snapshot.tx.row(countOutbox);
     const sender = start({ lagMs: 20, fullScanMs: 600_000 }); // no full scan during the test
     for (let round = 0; round < 8; round += 1) {
-      await add(sender, ...stockCounts(1000));
+      await add(sender, ...stockSetMessages(1000));
       await untilEmpty();
     }
     const before = database.blocksOfPolls.length;

@@ -25,7 +25,6 @@ export async function appliedIds(database: Database): Promise<string[]> {
   return (await database.rows<{ id: string }>(readEffects)).map(({ id }) => id);
 }
 
-/** A replica of a test service that records the ids of the messages it applied, in order. */
 export interface Replica {
   readonly messaging: Messaging;
   stop(): Promise<void>;
@@ -45,6 +44,10 @@ export interface ReplicaSettings {
   readonly onHandle?: (tx: Transaction, message: Message) => Promise<void> | void;
 }
 
+/**
+ * Starts a replica of a test service that records the ids of the messages it applied, in order. The database
+ * needs the tables of MessagingTestTables.
+ */
 export async function startReplica({
   databaseUrl,
   queue,
@@ -86,4 +89,6 @@ export async function startReplica({
 /** Returns a message about the stock of one product. Only the id of the message matters to the tests. */
 export const stockSet = (quantity: number): Message =>
   messages.fulfilmentStockSet.make({ sku: 'prod_x', quantity }, { occurredAt: new Date() });
-export const stockCounts = (count: number): Message[] => Array.from({ length: count }, (_, n) => stockSet(n));
+/** Returns messages about the stock of one product. */
+export const stockSetMessages = (length: number): Message[] =>
+  Array.from({ length }, (_, quantity) => stockSet(quantity));

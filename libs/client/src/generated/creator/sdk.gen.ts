@@ -104,7 +104,7 @@ export const listCreators = <ThrowOnError extends boolean = true>(
 /**
  * List a creator's orders
  *
- * Returns the orders sorted by `placed_at`, newest first. An order placed in the Store appears within seconds.
+ * Returns the orders sorted by `placed_at`, newest first. An order placed through the Store API appears within seconds.
  *
  * `from` and `to` are days in UTC, both inclusive. A `from` after `to` is rejected (400 on `from`). `meta.total` is exact, also with filters and past the last page.
  */
@@ -302,7 +302,7 @@ export const listReleases = <ThrowOnError extends boolean = true>(
 /**
  * Create a release
  *
- * Creates a release of the creator that the access token is connected to, or of the creator in `creator`. The release appears in the Store within seconds as `pending`, with one pending product. It can be ordered after the operator has approved and priced it. A repeated request creates another release, unless it has the same `idempotency-key`.
+ * Creates a release of the creator that the access token is connected to, or of the creator in `creator`. The release appears in the Store API within seconds as `pending`, with one pending product. It can be ordered after the operator has approved and priced it. A repeated request creates another release, unless it has the same `idempotency-key`.
  */
 export const createRelease = <ThrowOnError extends boolean = true>(
   options: Options<CreateReleaseData, ThrowOnError>,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
  * Content-Security-Policy without hashes and without 'unsafe-inline' fits every page. Also makes tables and
  * code blocks focusable.
  */
-export function moveInlineCode(dist: string): void {
+export function moveInlineScriptsAndStyles(dist: string): void {
   const writeAsset = (content: string, extension: string): string => {
     const name = `_astro/${createHash('sha256').update(content).digest('hex').slice(0, 12)}.${extension}`;
     writeFileSync(join(dist, name), content);
