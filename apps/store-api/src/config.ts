@@ -56,7 +56,7 @@ export const storeApiSettings = apiSettings
         'Signing secret of the Stripe webhook endpoint; up to five, separated by commas, during a rotation. Without it /store/webhooks/stripe does not exist',
       ),
     PAYMENT_CIRCUIT_FAILURES: integerSetting({ min: 1, max: 1_000, default: 5 }).describe(
-      'Number of failures, without a result of a charge in between, after which the circuit opens: new orders stay pending without a request to the provider. A charge without a response counts once, and so does a payment method whose charges are rejected for a reason on our side',
+      'Number of different charges or payment methods that fail, without a result of a charge in between, after which the circuit opens: new orders stay pending without a request to the provider. A payment method counts if its charges are rejected for a reason on our side, otherwise the charge',
     ),
     PAYMENT_CIRCUIT_OPEN_MS: integerSetting({ min: 10, max: 300_000, default: 10_000 }).describe(
       'How long the circuit stays open before one charge tests the payment provider',

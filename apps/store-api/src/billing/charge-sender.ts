@@ -59,7 +59,7 @@ export class ChargeSender {
   ) {
     circuitOpen.set(0);
     this.circuit = new PaymentCircuitBreaker({
-      failures: config.PAYMENT_CIRCUIT_FAILURES,
+      failedSourcesToOpen: config.PAYMENT_CIRCUIT_FAILURES,
       openMs: config.PAYMENT_CIRCUIT_OPEN_MS,
       now: () => performance.now(),
       onChange: (isOpen) => {
@@ -96,7 +96,7 @@ export class ChargeSender {
     }
     try {
       const result = await send();
-      this.circuit.recordResponse(permit);
+      this.circuit.recordResult(permit);
       chargeRequests.inc({ outcome: result.status });
       return result;
     } catch (error) {

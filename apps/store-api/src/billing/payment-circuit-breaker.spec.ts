@@ -5,7 +5,7 @@ function circuitUnderTest() {
   let nowMs = 0;
   const changes: boolean[] = [];
   const circuit = new PaymentCircuitBreaker({
-    failures: 3,
+    failedSourcesToOpen: 3,
     openMs: 1_000,
     now: () => nowMs,
     onChange: (isOpen) => changes.push(isOpen),
@@ -28,7 +28,7 @@ describe('the circuit breaker of the payment provider', () => {
   it('opens after three sources have failed without a result in between', () => {
     const { circuit, changes, enter, fail } = circuitUnderTest();
     fail('a', 'b');
-    circuit.recordResponse(enter());
+    circuit.recordResult(enter());
     fail('a', 'b');
     expect(circuit.isOpen).toBe(false);
     fail('c');
@@ -56,6 +56,20 @@ describe('the circuit breaker of the payment provider', () => {
     expect(circuit.enter('completer')).toBeUndefined();
   });
 
+  it('allows one trial at a time, although the circuit has closed and opened again since its start', () => {
+    const { circuit, enter, fail, advanceClock } = circuitUnderTest();
+    const sent = enter();
+    fail('a', 'b', 'c');
+    advanceClock(1_000);
+    const trial = enter('completer');
+    circuit.recordResult(sent);
+    fail('a', 'b', 'c');
+    advanceClock(1_000);
+    expect(circuit.enter('completer')).toBeUndefined();
+    circuit.release(trial);
+    expect(circuit.enter('completer')).toBeDefined();
+  });
+
   it('stays closed while two sources fail often, so that a few creators cannot stop the others', () => {
     const { circuit, fail } = circuitUnderTest();
     fail('a', 'a', 'a', 'a', 'b', 'b');
@@ -72,7 +86,7 @@ describe('the circuit breaker of the payment provider', () => {
     const trial = enter('completer');
     expect(circuit.capacity('completer', 20)).toBe(0);
     expect(circuit.enter('completer')).toBeUndefined();
-    circuit.recordResponse(trial);
+    circuit.recordResult(trial);
     expect(circuit.capacity('completer', 20)).toBe(20);
     expect(changes).toEqual([true, false]);
   });
@@ -110,7 +124,7 @@ describe('the circuit breaker of the payment provider', () => {
     const late = ['d', 'e', 'f'].map((source) => ({ source, permit: enter() }));
     fail('a', 'b', 'c');
     advanceClock(1_000);
-    circuit.recordResponse(enter('completer'));
+    circuit.recordResult(enter('completer'));
     advanceClock(1);
     for (const { source, permit } of late) circuit.recordFailure(permit, source);
     expect(circuit.isOpen).toBe(false);

@@ -11,7 +11,7 @@ export interface Permit {
 
 interface CircuitSettings {
   /** Number of different sources that fail, without a result in between, before the circuit opens. */
-  readonly failures: number;
+  readonly failedSourcesToOpen: number;
   /** Time that an open circuit waits before a trial with one charge. */
   readonly openMs: number;
   /** Monotonic, in ms. */
@@ -51,17 +51,17 @@ export class PaymentCircuitBreaker {
 
   /**
    * Returns undefined while the circuit is open and no trial is due. The caller ends each permit with
-   * `recordResponse`, `recordFailure` or `release`.
+   * `recordResult`, `recordFailure` or `release`.
    */
   enter(user: CircuitUser): Permit | undefined {
     if (this.capacity(user, 1) === 0) return undefined;
     const isTrial = this.isOpen;
-    this.trialIsRunning = isTrial;
+    if (isTrial) this.trialIsRunning = true;
     return { grantedAtMs: this.settings.now(), isTrial };
   }
 
   /** Ends a permit after the provider responded with a result. Closes an open circuit. */
-  recordResponse(permit: Permit): void {
+  recordResult(permit: Permit): void {
     this.release(permit);
     this.failedSources.clear();
     if (this.openedAtMs === undefined) return;
@@ -80,7 +80,7 @@ export class PaymentCircuitBreaker {
     if (permit.isTrial) this.openedAtMs = this.settings.now(); // the wait restarts
     if (this.isOpen) return;
     this.failedSources.add(source);
-    if (this.failedSources.size < this.settings.failures) return;
+    if (this.failedSources.size < this.settings.failedSourcesToOpen) return;
     this.openedAtMs = this.settings.now();
     this.failedSources.clear();
     this.settings.onChange(true);
