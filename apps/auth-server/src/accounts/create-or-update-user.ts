@@ -4,12 +4,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { RevokedToken, PublishRevokedTokens } from '../revocation/deny-list.js';
-import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { requireOrganisation } from './require-organisation.js';
 import { displayName } from './display-name.js';
 import { assertAcceptablePassword } from './assert-acceptable-password.js';
 import { hashPassword, verifyPassword } from './passwords.js';
-import { setPasswordHash } from './password-hash.js';
+import { updatePassword } from './password-hash.js';
 
 /** Options of `user create`. */
 export const createUserOptions = z
@@ -141,8 +140,7 @@ async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUse
   }
   if (await verifyPassword(user.password, existing.password_hash))
     return { id, email, disabled, revoked: [] };
-  await tx.run(setPasswordHash, [id, await hashPassword(user.password)]);
-  const revoked = await endAccessOfUser(tx, id);
+  const revoked = await updatePassword(tx, id, await hashPassword(user.password));
   await auditOperator(tx, { event: 'password_changed', userId: id });
   return { id, email, disabled, revoked };
 }

@@ -1,10 +1,23 @@
-import { statement } from '@fulfilment/database';
+import { statement, type Transaction } from '@fulfilment/database';
+import type { RevokedToken } from '../revocation/deny-list.js';
+import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
+import { endAccessOfUser } from '../sessions/end-sessions.js';
 
-/** Sets the hash and `password_changed_at`; interaction-policy.ts rejects sign-ins from before that time. */
-export const setPasswordHash = statement(
+const setHash = statement(
   'users.set-password',
   'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1',
 );
+
+/**
+ * Sets a new password and ends all access: the old password may have been stolen. The caller has locked the
+ * user. Returns the access tokens to publish as revoked.
+ */
+export async function updatePassword(tx: Transaction, userId: string, hash: string): Promise<RevokedToken[]> {
+  await tx.run(setHash, [userId, hash]);
+  // Someone who knew the old password may have seen the secret of this factor.
+  await tx.run(deleteUnconfirmedSecondFactor, [userId]);
+  return endAccessOfUser(tx, userId);
+}
 
 /**
  * Replaces a hash that was verified before. Changes no row if the password has changed since, or the user was

@@ -1,12 +1,10 @@
-import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
 import type { Database } from '@fulfilment/database';
 import { auditOperator } from '../audit/operator-audit.js';
 import type { PublishRevokedTokens } from '../revocation/deny-list.js';
-import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { findUser, lockUser } from '../users/find-user.js';
 import { hashPassword } from './passwords.js';
 import { assertAcceptablePassword } from './assert-acceptable-password.js';
-import { setPasswordHash } from './password-hash.js';
+import { updatePassword } from './password-hash.js';
 
 /**
  * Sets a person's password after it was forgotten or stolen, and ends all sessions and tokens.
@@ -23,10 +21,7 @@ export async function setPassword(
   const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) throw new Error('This account was redacted and cannot be used again.');
-    await tx.run(setPasswordHash, [id, hash]);
-    // Someone who knew the old password may have seen the secret of this factor.
-    await tx.run(deleteUnconfirmedSecondFactor, [id]);
-    const revoked = await endAccessOfUser(tx, id);
+    const revoked = await updatePassword(tx, id, hash);
     await auditOperator(tx, {
       event: 'password_changed',
       userId: id,

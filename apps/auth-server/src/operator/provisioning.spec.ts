@@ -8,7 +8,7 @@ import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/ope
 import { authenticatorOf, beginSetup, submitPassword } from '../test/second-factors.js';
 import { server } from '../test/server.js';
 import { isDenied } from '../test/token-states.js';
-import { password } from '../test/users.js';
+import { newUser, password } from '../test/users.js';
 import { testStatement } from '../test/test-statement.js';
 
 startServerWithOperator();
@@ -53,18 +53,23 @@ describe('user disable', () => {
 });
 
 describe('user password', () => {
-  it('ends an open set-up of a second factor, whose secret the thief of the password may have seen', async () => {
-    const email = 'stolen@harbour.example';
-    await createMember(email);
-    const browser = new FormBrowser(server);
-    await submitPassword(server, email, browser);
-    await beginSetup(server, browser);
-    await runCommand('user password', { USER: email, password: 'known to the owner only' });
-    const readFactors = testStatement(
-      'SELECT FROM second_factors JOIN users ON id = user_id WHERE email = $1',
-    );
-    expect(await server.database.rows(readFactors, [email])).toEqual([]);
-  });
+  it.each([
+    ['it', 'user password', (email: string) => ({ USER: email })],
+    ['user create', 'user create', (email: string) => ({ email, ...harbour })],
+  ] as const)(
+    'and %s ends an open set-up of a second factor, whose secret the thief of the password may have seen',
+    async (_, command, optionsFor) => {
+      const { email } = await newUser(server);
+      const browser = new FormBrowser(server);
+      await submitPassword(server, email, browser);
+      await beginSetup(server, browser);
+      await runCommand(command, { ...optionsFor(email), password: 'known to the owner only' });
+      const readFactors = testStatement(
+        'SELECT FROM second_factors JOIN users ON id = user_id WHERE email = $1',
+      );
+      expect(await server.database.rows(readFactors, [email])).toEqual([]);
+    },
+  );
 
   it('signs the person out everywhere, and only the new password is accepted', async () => {
     const email = 'forgetful@harbour.example';
