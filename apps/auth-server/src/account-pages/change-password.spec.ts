@@ -1,5 +1,6 @@
 import { startWhileLocked } from '@fulfilment/database/testing';
 import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
+import { updatePassword } from '../accounts/update-password.js';
 import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
@@ -7,7 +8,7 @@ import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
-import { password } from '../test/users.js';
+import { newUser, password } from '../test/users.js';
 
 startServerWithOperator();
 
@@ -157,6 +158,27 @@ describe('a password change', () => {
     expect((await browser.get(`${server.url}/account/apps`)).text).toContain('No connected apps.');
     const repeated = await other.authorize('openid', { email, browser: otherBrowser });
     expect(repeated.steps).toContain('login');
+  });
+
+  it('is awaited by a sign-in with the old password, which is then rejected', async () => {
+    const { email, user_id: userId } = await newUser(server);
+    const [{ shown }] = await startWhileLocked(
+      server.database,
+      (tx) => updatePassword(tx, userId, 'a hash'),
+      () => openAccountPage(email, '/account'),
+    );
+    expect(shown.status).toBe(401);
+  });
+
+  it('is a sign-in at the time of the change, by the clock of PostgreSQL', async () => {
+    const email = await newUserEmail();
+    const { browser, shown } = await openAccountPage(email, '/account/security');
+    await submitChange(browser, shown);
+    const readTimes = testStatement(`
+      SELECT (payload ->> 'loginTs')::bigint AS "signedIn", ceil(extract(epoch FROM password_changed_at))::bigint AS changed
+      FROM users JOIN oidc_model ON model = 'Session' AND account_id = users.id::text WHERE email = $1`);
+    const times = await server.database.row<{ signedIn: number; changed: number }>(readTimes, [email]);
+    expect(times?.signedIn).toBe(times?.changed);
   });
 
   it('replaces the session cookie of the browser, and the previous cookie is invalid', async () => {

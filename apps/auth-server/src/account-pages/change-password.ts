@@ -1,6 +1,5 @@
 import { Outbox } from '@fulfilment/messaging';
-import { CLOCK, type Clock } from '@fulfilment/runtime';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { commonPasswords } from '../accounts/common-passwords.js';
 import { newPasswordProblem } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
@@ -8,7 +7,6 @@ import { replacePasswordHashIfUnchanged } from '../accounts/password-hash.js';
 import { insertAudit } from '../audit/audit-log.js';
 import { deleteConsentsOfUser } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';
-import { numericDate } from '../oidc/lifetimes.rules.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
 import { endOtherAccess } from '../sessions/end-sessions.js';
@@ -31,7 +29,6 @@ export class ChangePassword {
     private readonly outbox: Outbox,
     private readonly deviceCookies: DeviceCookies,
     private readonly showSecurity: ShowSecurity,
-    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async run(signedIn: SignedInRequest): Promise<PageResult> {
@@ -43,10 +40,11 @@ export class ChangePassword {
     const currentHash = confirmation.passwordHash;
     const newHash = await hashPassword(field('new_password'));
     const disconnectApps = field('disconnect_apps') === 'yes';
-    let isReplaced = false;
+    let loginTs: number | undefined;
     await this.unitOfWork.runRevocation(async (tx) => {
-      isReplaced = (await tx.run(replacePasswordHashIfUnchanged, [person.id, currentHash, newHash])) === 1;
-      if (!isReplaced) return [];
+      const values = [person.id, currentHash, newHash];
+      loginTs = (await tx.row<{ signInTime: number }>(replacePasswordHashIfUnchanged, values))?.signInTime;
+      if (loginTs === undefined) return [];
       // Someone who knew the old password may have seen the secret of this factor.
       await tx.run(deleteUnconfirmedSecondFactor, [person.id]);
       const details = { apps_disconnected: disconnectApps };
@@ -61,8 +59,8 @@ export class ChangePassword {
     });
     // Another change was first, or the account was disabled. If the session has ended, the redirect leads to
     // the sign-in.
-    if (!isReplaced) return { redirect: '/account/security' };
-    await signedIn.rotateSession({ loginTs: numericDate(this.clock()) });
+    if (loginTs === undefined) return { redirect: '/account/security' };
+    await signedIn.rotateSession({ loginTs });
     return {
       redirect: `/account/security?done=${disconnectApps ? 'password-and-apps' : 'password'}`,
       // The signature of the previous device cookie depends on the previous password hash.

@@ -2,10 +2,13 @@ import { statement, type Transaction } from '@fulfilment/database';
 import type { RevokedToken } from '../revocation/deny-list.js';
 import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.js';
 import { endAccessOfUser } from '../sessions/end-sessions.js';
+import { signInTimeSql } from '../users/read-accounts.js';
 
+// Not now(): the transaction may have begun earlier, and waited for a lock during a sign-in with the old
+// password.
 const setHash = statement(
   'users.set-password',
-  'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1',
+  'UPDATE users SET password_hash = $2, password_changed_at = clock_timestamp() WHERE id = $1',
 );
 
 /**
@@ -25,6 +28,6 @@ export async function updatePassword(tx: Transaction, userId: string, hash: stri
  */
 export const replacePasswordHashIfUnchanged = statement(
   'users.replace-password',
-  `UPDATE users SET password_hash = $3, password_changed_at = now()
-   WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL`,
+  `UPDATE users SET password_hash = $3, password_changed_at = clock_timestamp()
+   WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL RETURNING ${signInTimeSql} AS "signInTime"`,
 );

@@ -1,9 +1,7 @@
-import { CLOCK, type Clock } from '@fulfilment/runtime';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { verifyPassword } from '../accounts/passwords.js';
 import { ReadAccounts } from '../users/read-accounts.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { numericDate } from '../oidc/lifetimes.rules.js';
 import { lockedProblem } from '../pages/form-problem.js';
 import type { PageResult } from '../pages/page-result.interceptor.js';
 import { signInPage } from '../pages/sign-in/sign-in.page.js';
@@ -28,7 +26,6 @@ export class SignIn {
     private readonly finish: FinishSignIn,
     private readonly factors: SecondFactors,
     private readonly audit: AuditLog,
-    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async run(interaction: OpenInteraction): Promise<PageResult> {
@@ -37,9 +34,6 @@ export class SignIn {
     const email = field('email').trim();
     const { clientId } = interaction.client;
 
-    // Before the lookup, so that a concurrent change of the password counts as later (from the next second
-    // on).
-    const passwordVerifiedAt = numericDate(this.clock());
     const lookup = await this.accounts.findByEmail(email);
     const { user } = lookup;
     const account = accountKey(lookup);
@@ -49,9 +43,10 @@ export class SignIn {
       device: this.devices.find(cookies, user),
     });
     const auditIfLocked = { event: 'sign_in_locked', clientId, userId: user?.id } as const;
-    const guess = await this.throttle.guess(target, { origin, auditIfLocked }, async () =>
-      (await verifyPassword(field('password'), user?.password_hash)) ? user : undefined,
-    );
+    const guess = await this.throttle.guess(target, { origin, auditIfLocked }, async () => {
+      const isCorrect = await verifyPassword(field('password'), user?.password_hash);
+      return user !== undefined && isCorrect ? this.accounts.confirmSignIn(user) : undefined;
+    });
     if (guess.kind === 'locked')
       return signInPage({ ...context, email, problem: lockedProblem('failed sign-ins', guess.waitSeconds) });
     if (guess.kind !== 'correct') {
@@ -59,8 +54,9 @@ export class SignIn {
       const text = 'Incorrect e-mail address or password. Check both and try again.';
       return signInPage({ ...context, email, problem: { status: 401, text } });
     }
-    if (await this.factors.isNeeded(guess.result.id)) {
-      await interaction.replaceProgress({ passwordVerifiedFor: guess.result.id, passwordVerifiedAt });
+    const { id, passwordVerifiedAt } = guess.result;
+    if (await this.factors.isNeeded(id)) {
+      await interaction.replaceProgress({ passwordVerifiedFor: id, passwordVerifiedAt });
       return currentStepRedirect;
     }
     return this.finish.run(interaction, guess.result, { passwordVerifiedAt, amr: passwordOnly });

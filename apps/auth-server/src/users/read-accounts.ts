@@ -20,6 +20,12 @@ export interface Credentials {
   readonly password_hash: string;
 }
 
+/** Credentials that have just matched a typed password. */
+interface VerifiedCredentials extends Credentials {
+  /** In seconds since 1970. */
+  readonly passwordVerifiedAt: number;
+}
+
 /** Result of a lookup by e-mail address. */
 export interface EmailLookup {
   /** Equal for all spellings of the same account. */
@@ -66,12 +72,24 @@ const findCredentials = statement(
   'accounts.credentials',
   'SELECT id, password_hash FROM users WHERE id = $1 AND disabled_at IS NULL',
 );
-// A password change counts from the second after the sign-in, since the time of a sign-in is in seconds.
+/**
+ * SQL of the time of a sign-in with the current password of a row of `users`, in seconds since 1970, as
+ * sessions store it. It is not before the last change of the password, which may be in the same second. Both
+ * are times of PostgreSQL, since the clocks of replicas differ.
+ */
+export const signInTimeSql =
+  'greatest(floor(extract(epoch FROM now())), ceil(extract(epoch FROM users.password_changed_at)))::bigint';
+// Waits for a change of the password, and then finds the new one.
+const confirmSignIn = statement(
+  'accounts.confirm-sign-in',
+  `SELECT id, password_hash, ${signInTimeSql} AS "passwordVerifiedAt" FROM users
+   WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL FOR SHARE`,
+);
 const findExpiredSignIn = statement(
   'accounts.expired-sign-in',
   `SELECT 1 FROM users WHERE id = $1 AND (
      disabled_at IS NOT NULL
-     OR extract(epoch FROM password_changed_at) >= $2::bigint + 1
+     OR $2::bigint < extract(epoch FROM password_changed_at)
      OR $2::bigint < extract(epoch FROM now()) - CASE WHEN global_admin THEN 3600 * $4::bigint ELSE 86400 * $3::bigint END)`,
 );
 // At most 200, so that the page stays readable. A third-party app cannot be connected to further creators.
@@ -122,6 +140,14 @@ export class ReadAccounts {
 
   credentials(userId: string): Promise<Credentials | undefined> {
     return this.database.row<Credentials>(findCredentials, [userId]);
+  }
+
+  /**
+   * Returns credentials whose hash a typed password has matched; undefined if the password was changed, or
+   * the person disabled, after they were read.
+   */
+  confirmSignIn({ id, password_hash }: Credentials): Promise<VerifiedCredentials | undefined> {
+    return this.database.row<VerifiedCredentials>(confirmSignIn, [id, password_hash]);
   }
 
   /**
