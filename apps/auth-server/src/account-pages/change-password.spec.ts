@@ -1,4 +1,4 @@
-import { startWhileLocked } from '@fulfilment/database/testing';
+import { startWhileLocked, untilLockWaits } from '@fulfilment/database/testing';
 import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { updatePassword } from '../accounts/update-password.js';
 import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
@@ -14,6 +14,7 @@ startServerWithOperator();
 
 const newPassword = 'quite another horse';
 const lockUser = testStatement('SELECT FROM users WHERE email = $1 FOR UPDATE');
+const lockNetworks = testStatement('SELECT FROM network_sign_ins WHERE user_id = $1 FOR UPDATE');
 
 const submitChange = (browser: FormBrowser, page: Page, fields: Readonly<Record<string, string>> = {}) =>
   browser.submit(formOf(page, '/security/password'), {
@@ -168,6 +169,26 @@ describe('a password change', () => {
       () => openAccountPage(email, '/account'),
     );
     expect(shown.status).toBe(401);
+  });
+
+  it('ends a sign-in that has verified the old password and is in progress', async () => {
+    const { email, user_id: userId } = await newUser(server);
+    await openAccountPage(email, '/account'); // stores the network that is locked
+    const app = await App.dashboard(server);
+    const { authorizing } = await server.database.transaction(async (change) => {
+      const started = await server.database.transaction(async (tx) => {
+        await tx.run(lockNetworks, [userId]);
+        const authorizing = app.authorize('openid offline_access', { email });
+        await untilLockWaits(server.database); // after it has verified the password
+        await updatePassword(change, userId, 'a hash');
+        return { authorizing };
+      });
+      // The new password is committed after the sign-in has started a token family.
+      await Promise.race([started.authorizing, untilLockWaits(server.database)]);
+      return started;
+    });
+    const { shown } = await authorizing;
+    expect(shown.url.searchParams.get('error')).toBe('invalid_grant');
   });
 
   it('is a sign-in at the time of the change, by the clock of PostgreSQL', async () => {

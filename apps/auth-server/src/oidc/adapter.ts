@@ -19,12 +19,18 @@ const upsert = statement(
    ON CONFLICT (model, id) DO UPDATE SET payload = EXCLUDED.payload, account_id = EXCLUDED.account_id,
      session_uid = EXCLUDED.session_uid, expires_at = EXCLUDED.expires_at`,
 );
-// The lock on the Grant keeps the family from ending while a token is added. No token is added to an ended
-// family.
-const insertMember = statement(
-  'oidc.insert-member',
-  `INSERT INTO oidc_model (${columns}) SELECT ${parameters}
-   FROM (SELECT 1 FROM oidc_model WHERE model = 'Grant' AND id = :grant_id FOR KEY SHARE) AS family`,
+// No code is added to an ended family, or for a sign-in with an old password: a new password ends the
+// families that it finds, and one may begin before it is committed. The locks wait for both, in the order of
+// a new password.
+const insertCode = statement(
+  'oidc.insert-code',
+  `WITH person AS MATERIALIZED (
+     SELECT (:payload::jsonb ->> 'authTime')::bigint < extract(epoch FROM password_changed_at) AS has_new_password
+     FROM users WHERE id = :account_id::text::uuid FOR SHARE)
+   INSERT INTO oidc_model (${columns}) SELECT ${parameters}
+   FROM person CROSS JOIN LATERAL (
+     SELECT 1 FROM oidc_model WHERE model = 'Grant' AND id = :grant_id AND NOT person.has_new_password
+     FOR KEY SHARE) AS family`,
 );
 const clearClientExpiry = statement(
   'oidc.clear-client-expiry',
@@ -84,11 +90,11 @@ class ModelAdapter implements Adapter {
     if (this.model === 'Grant') await this.run(clearClientExpiry, [payload.clientId]);
   }
 
-  /** Adds a token to its family: at the commit of a unit of work, else immediately. */
+  /** Adds a token to its family: at the commit of a unit of work; a code, which has no unit, immediately. */
   private async addMember(row: NewRow): Promise<void> {
     const { deferredTokens } = this.dependencies.unitOfWork;
     if (deferredTokens !== undefined) deferredTokens.add(row, Provider.ctx?.oidc.entities.Grant?.roleVersion);
-    else if ((await this.run(insertMember, valuesOf(row))) === 0) throw new FamilyEnded();
+    else if ((await this.run(insertCode, valuesOf(row))) === 0) throw new FamilyEnded();
   }
 
   private async addDpopProof(row: NewRow): Promise<void> {
