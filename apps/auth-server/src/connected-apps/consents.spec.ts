@@ -1,7 +1,11 @@
-import { App } from '../test/app.js';
+import { Outbox } from '@fulfilment/messaging';
+import { identityDigest, identityOf } from '../registration/client-identity.rules.js';
+import { App, registerClient, thirdPartyRedirect } from '../test/app.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
+import { testStatement } from '../test/test-statement.js';
 import { newUser } from '../test/users.js';
+import { Consents } from './consents.js';
 
 startServerWithOperator();
 
@@ -16,5 +20,23 @@ describe('a consent that a person without a creator gave', () => {
     await runCommand('creator create', { organisation, name: 'The Hush', 'payment-method': 'pm_ok' });
     expect(await readSteps()).toEqual(['login', 'consent']);
     expect(await readSteps()).toEqual(['login']);
+  });
+});
+
+describe('a new consent', () => {
+  const readExpiry = testStatement(`SELECT expires_at FROM oidc_model WHERE model = 'Client' AND id = $1`);
+  const saveConsent = async (userId: string) => {
+    const metadata = { client_name: 'An app', redirect_uris: [thirdPartyRedirect] };
+    const { client_id: clientId } = await registerClient(server, metadata);
+    const appIdentity = identityDigest(identityOf(metadata));
+    const consents = new Consents(server.database, new Outbox());
+    await consents.save({ userId, clientId, appIdentity, creatorId: undefined, scopes: ['orders:read'] });
+    return { clientId, isGiven: await consents.isGiven(userId, clientId, undefined) };
+  };
+
+  it('ends the expiry of a client that registered itself, in the same commit', async () => {
+    const { clientId, isGiven } = await saveConsent(server.users.harbourOwner.user_id);
+    expect(isGiven).toBe(true);
+    expect(await server.database.row(readExpiry, [clientId])).toEqual({ expires_at: null });
   });
 });

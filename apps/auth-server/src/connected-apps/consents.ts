@@ -8,6 +8,12 @@ import type { Consent } from './covering-consent.rules.js';
 // Waits for a disconnection by the same person. Taken before the lock of the client, as in
 // disconnect-and-publish.ts, so that the two cannot deadlock.
 const lockUser = statement('consents.lock-user', 'SELECT FROM users WHERE id = $1 FOR KEY SHARE');
+// A client that registered itself expires after 30 days unless a person authorizes it. Before `lockClient`,
+// since two consents that both hold its shared lock could not both update the client.
+const clearClientExpiry = statement(
+  'consents.clear-client-expiry',
+  `UPDATE oidc_model SET expires_at = NULL WHERE model = 'Client' AND id = $1 AND expires_at IS NOT NULL`,
+);
 // Waits for a disconnection of the app by another person, which checks under this lock whether another
 // consent remains.
 const lockClient = statement(
@@ -75,8 +81,8 @@ export class Consents {
   ) {}
 
   /**
-   * Stores a consent. A new one connects an app, so the creator's snapshot is published. Does nothing when
-   * the client was deleted or its identity changed since the page was shown.
+   * Stores a consent. A new one connects an app, so the creator's snapshot is published. Stores none when the
+   * client was deleted or its identity changed since the page was shown.
    * @param consent `appIdentity`: digest of the client's identity on the page
    */
   async save(consent: {
@@ -88,8 +94,9 @@ export class Consents {
   }): Promise<void> {
     const { userId, clientId, appIdentity, creatorId, scopes } = consent;
     await this.database.transaction(async (tx) => {
-      const [, client] = await pipelined([
+      const [, , client] = await pipelined([
         tx.run(lockUser, [userId]),
+        tx.run(clearClientExpiry, [clientId]),
         tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]),
       ]);
       if (client === undefined || identityDigest(identityOf(client.payload)) !== appIdentity) return;

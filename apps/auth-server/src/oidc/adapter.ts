@@ -32,10 +32,6 @@ const insertCode = statement(
      SELECT 1 FROM oidc_model WHERE model = 'Grant' AND id = :grant_id AND NOT person.has_new_password
      FOR KEY SHARE) AS family`,
 );
-const clearClientExpiry = statement(
-  'oidc.clear-client-expiry',
-  `UPDATE oidc_model SET expires_at = NULL WHERE model = 'Client' AND id = $1 AND expires_at IS NOT NULL`,
-);
 const insertOnce = statement(
   'oidc.insert-once',
   `INSERT INTO oidc_model (${columns}) VALUES (${parameters}) ON CONFLICT DO NOTHING`,
@@ -86,8 +82,6 @@ class ModelAdapter implements Adapter {
     if (isFamilyMember(this.model)) return this.addMember(row);
     if (this.model === 'ReplayDetection') return this.addDpopProof(row);
     await this.run(upsert, valuesOf(row));
-    // A self-registered client expires after 30 days unless a person authorizes it, as this Grant records.
-    if (this.model === 'Grant') await this.run(clearClientExpiry, [payload.clientId]);
   }
 
   /** Adds a token to its family: at the commit of a unit of work; a code, which has no unit, immediately. */

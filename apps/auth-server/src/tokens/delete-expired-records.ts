@@ -5,8 +5,9 @@ const batchSize = 1000;
 /** Key of an advisory lock. One replica at a time deletes: several would add load without being faster. */
 export const cleanupLock = 7_391_004;
 const lockCleanup = statement('cleanup.lock', `SELECT pg_try_advisory_xact_lock(${cleanupLock}) AS locked`);
-// A client that expires was never authorized (adapter.ts), so no message is needed. Batches are small and use
-// an index, so that millions of old rows never hold a lock for long. The minute allows for clock differences.
+// A client that expires was never authorized (consents.ts), so no message is needed. Batches are small and
+// use an index, so that millions of old rows never hold a lock for long. The minute allows for clock
+// differences.
 const deleteExpired = statement(
   'cleanup.expired-records',
   `DELETE FROM oidc_model WHERE ctid = ANY (ARRAY(
