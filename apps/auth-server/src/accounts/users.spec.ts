@@ -160,8 +160,8 @@ describe('user redact', () => {
     const readSessions = testStatement('SELECT uid, ip, user_agent FROM browser_sessions WHERE user_id = $1');
     const sessions = await server.database.rows<{ uid: string }>(readSessions, [userId]);
     const origin = { ip: '127.0.0.1', userAgent: 'A browser' };
-    // A sign-in that was in progress records its browser after the redaction.
-    for (const { uid } of sessions)
+    // Sign-ins that were in progress record their browsers after the redaction.
+    for (const { uid } of [...sessions, { uid: 'of a sign-in' }])
       await server.browsers.record(uid, userId, origin, Math.floor(Date.now() / 1000) + 60);
     expect(sessions).toHaveLength(1);
     expect(await server.database.rows(readSessions, [userId])).toEqual(sessions);

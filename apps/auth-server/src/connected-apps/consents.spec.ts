@@ -39,4 +39,10 @@ describe('a new consent', () => {
     expect(isGiven).toBe(true);
     expect(await server.database.row(readExpiry, [clientId])).toEqual({ expires_at: null });
   });
+
+  it('is not stored for a person who was redacted since the page was shown', async () => {
+    const { user_id: userId } = await newUser(server);
+    await runCommand('user redact', { USER: userId });
+    expect((await saveConsent(userId)).isGiven).toBe(false);
+  });
 });

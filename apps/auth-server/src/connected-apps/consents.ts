@@ -6,8 +6,11 @@ import { identityDigest, identityOf, type IdentifiedClient } from '../registrati
 import type { Consent } from './covering-consent.rules.js';
 
 // Waits for a disconnection by the same person. Taken before the lock of the client, as in
-// disconnect-and-publish.ts, so that the two cannot deadlock.
-const lockUser = statement('consents.lock-user', 'SELECT FROM users WHERE id = $1 FOR KEY SHARE');
+// disconnect-and-publish.ts, so that the two cannot deadlock. The account may have been redacted since then.
+const lockUser = statement(
+  'consents.lock-user',
+  'SELECT FROM users WHERE id = $1 AND disabled_at IS NULL FOR KEY SHARE',
+);
 // A client that registered itself expires after 30 days unless a person authorizes it. Before `lockClient`,
 // since two consents that both hold its shared lock could not both update the client.
 const clearClientExpiry = statement(
@@ -82,7 +85,7 @@ export class Consents {
 
   /**
    * Stores a consent. A new one connects an app, so the creator's snapshot is published. Stores none when the
-   * client was deleted or its identity changed since the page was shown.
+   * person was disabled, the client deleted or its identity changed since the page was shown.
    * @param consent `appIdentity`: digest of the client's identity on the page
    */
   async save(consent: {
@@ -94,12 +97,13 @@ export class Consents {
   }): Promise<void> {
     const { userId, clientId, appIdentity, creatorId, scopes } = consent;
     await this.database.transaction(async (tx) => {
-      const [, , client] = await pipelined([
+      const [enabledUsers, , client] = await pipelined([
         tx.run(lockUser, [userId]),
         tx.run(clearClientExpiry, [clientId]),
         tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]),
       ]);
-      if (client === undefined || identityDigest(identityOf(client.payload)) !== appIdentity) return;
+      if (enabledUsers === 0 || client === undefined) return;
+      if (identityDigest(identityOf(client.payload)) !== appIdentity) return;
       const values = [userId, clientId, creatorId ?? null, scopes];
       const saved = await tx.row<{ is_new: boolean }>(save, values);
       if (creatorId !== undefined && saved?.is_new === true)

@@ -15,11 +15,11 @@ export interface BrowserSession {
 const maxListed = 100;
 const batchSize = 1000;
 
-// An ended session is not updated, so that no address is stored again for a redacted person. The user is
-// locked first, as wherever sessions end.
+// An ended session is not updated, nor one of a disabled person added, so that no address is stored again for
+// a redacted person. The user is locked first, as wherever sessions end.
 const upsert = statement(
   'browser-sessions.upsert',
-  `WITH person AS MATERIALIZED (SELECT id FROM users WHERE id = $2 FOR KEY SHARE)
+  `WITH person AS MATERIALIZED (SELECT id FROM users WHERE id = $2 AND disabled_at IS NULL FOR KEY SHARE)
    INSERT INTO browser_sessions (uid, user_id, ip, user_agent, expires_at) SELECT $1, id, $3, $4, $5 FROM person
    ON CONFLICT (uid) DO UPDATE SET ip = EXCLUDED.ip, user_agent = EXCLUDED.user_agent,
      signed_in_at = now(), expires_at = EXCLUDED.expires_at
