@@ -147,6 +147,19 @@ describe('connected apps', () => {
     expect(names).toEqual(['The Badger (test)', 'Unnamed creator', 'Unnamed creator (test)']);
   });
 
+  it('are not listed after the person has left the organisation, so its creators are not named either', async () => {
+    const email = await newUserEmail();
+    const app = await App.register(server);
+    await app.signIn('orders:read', { email });
+    await server.database.run(
+      testStatement('DELETE FROM memberships WHERE user_id = (SELECT id FROM users WHERE email = $1)'),
+      [email],
+    );
+    const { shown } = await openAccountPage(email, '/account/apps');
+    expect(shown.text).toContain('No connected apps.');
+    expect(shown.text).not.toContain('Harbour Lights');
+  });
+
   it('of another user are neither listed nor disconnected', async () => {
     const [mine, theirs] = [await newUserEmail(), await newUserEmail()];
     const app = await App.register(server, { client_name: 'Their app' });

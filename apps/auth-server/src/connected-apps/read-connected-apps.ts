@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, statement } from '@fulfilment/database';
+import { validConsentSql } from '../creator-snapshots/valid-consent.sql.js';
 import { creatorNameSql } from '../creators/creator-name.sql.js';
 import { accountClientId } from '../registration/account-client.js';
 
@@ -13,12 +14,13 @@ export interface ConnectedApp {
   readonly connected_at: Date;
 }
 
-// Apps with a consent, and apps with offline access, since first-party apps need no consent. Only the newest
-// 200, so that the page stays readable.
+// Apps with a valid consent, and apps with offline access, since first-party apps need no consent. Only the
+// newest 200, so that the page stays readable.
 const list = statement(
   'connected-apps.list',
   `WITH connection AS (
-     SELECT client_id, creator_id, scopes, given_at FROM consents WHERE user_id = $1
+     SELECT client_id, creator_id, scopes, given_at FROM consents
+     WHERE user_id = $1 AND (creator_id IS NULL OR ${validConsentSql('consents')})
      UNION ALL
      SELECT client_id, (payload ->> 'creatorId')::uuid,
             string_to_array(payload #>> '{openid,scope}', ' '), created_at
