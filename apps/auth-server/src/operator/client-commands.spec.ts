@@ -103,6 +103,12 @@ describe('client create', () => {
     expect(await countRegistrations(warehouse.id)).toBe(1);
   });
 
+  it('is rejected with the id of a client that registered itself, which stays unverified', async () => {
+    const app = await App.register(server, { client_name: 'Self-made' });
+    const options = { id: app.clientId, name: 'Self-made', 'redirect-uri': [thirdPartyRedirect] };
+    await expect(runCommand('client create', options)).rejects.toThrow('already exists');
+  });
+
   it('accepts a private-use scheme without a slash (RFC 8252 §7.1)', async () => {
     const uri = 'com.example.app:callback';
     const { client_id } = await runCommand('client create', { name: 'Native', 'redirect-uri': [uri] });

@@ -120,6 +120,7 @@ const comparedMembers = [
   'token_endpoint_auth_method',
   'first_party',
   'resource_server',
+  'verified',
 ] as const;
 
 function hasSameValues(existing: AdapterPayload, requested: AdapterPayload): boolean {
