@@ -1,5 +1,5 @@
 import { SecretBox, systemClock } from '@fulfilment/runtime';
-import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
+import { scratchDatabase, type ScratchDatabase, startWhileLocked } from '@fulfilment/database/testing';
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { createOrUpdateUser } from '../accounts/create-or-update-user.js';
@@ -8,7 +8,7 @@ import { createClient, type CreatedClient } from '../registration/create-client.
 import { SecondFactors } from '../second-factor/second-factors.js';
 import { clientSecretOwner } from '../registration/client-secret.js';
 import { resealSecrets } from './reseal-secrets.js';
-import { SigningKeys } from './signing-keys.js';
+import { lockKeys, SigningKeys } from './signing-keys.js';
 import { testStatement } from '../test/test-statement.js';
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
@@ -81,6 +81,15 @@ describe('resealing the secrets of the authorization server', () => {
       await factorsOf(withNewKey).verifyCode(userId, codes[0] ?? '', { ip: '::1', userAgent: undefined }),
     ).toBe('recovery_code');
     expect(await resealSecrets(scratch.database, withBothKeys)).toEqual({ resealed: 0, unreadable: 0 });
+  });
+
+  it('waits for a rotation of the signing keys, which locks them in another order', async () => {
+    const [resealed] = await startWhileLocked(
+      scratch.database,
+      (tx) => tx.run(lockKeys),
+      () => resealSecrets(scratch.database, withBothKeys),
+    );
+    expect(resealed).toEqual({ resealed: 0, unreadable: 0 });
   });
 
   it('continues past a secret that no key opens, and leaves it as it is', async () => {

@@ -2,7 +2,7 @@ import { nilUuid } from '@fulfilment/contracts';
 import { type Database, type Statement, statement, type Transaction } from '@fulfilment/database';
 import { type SecretBox, UnreadableSecret } from '@fulfilment/runtime';
 import { clientSecretOwner } from '../registration/client-secret.js';
-import { signingKeyOwner } from './signing-keys.js';
+import { lockKeys, signingKeyOwner } from './signing-keys.js';
 import { auditOperator } from '../audit/operator-audit.js';
 import { secondFactorOwner } from '../second-factor/second-factors.js';
 
@@ -111,6 +111,7 @@ async function resealBatch(
   after: string,
 ): Promise<Resealed & { readonly lastId: string | undefined }> {
   const { newestKeyId } = secrets;
+  await tx.run(lockKeys); // a rotation locks the signing keys in another order
   const rows = await tx.rows<Sealed>(lock, [after, newestKeyId.length, newestKeyId]);
   const ids: string[] = [];
   const resealed: Buffer[] = [];

@@ -47,7 +47,8 @@ interface KeyRow extends Omit<ListedKey, 'retired_at'> {
 /** Key of the advisory lock; all versions of the service must use the same. */
 const signingKeysLock = 7_391_003;
 const orderSql = `ORDER BY array_position(ARRAY['active', 'next', 'retiring'], state), alg, created_at DESC, kid`;
-const lockKeys = statement('keys.lock', `SELECT pg_advisory_xact_lock(${signingKeysLock})`);
+/** Waits for a change of the keys. */
+export const lockKeys = statement('keys.lock', `SELECT pg_advisory_xact_lock(${signingKeysLock})`);
 const readKeys = statement(
   'keys.read',
   `SELECT kid, alg, state, jwk_encrypted, created_at, activated_at FROM signing_keys ${orderSql}`,
