@@ -1,6 +1,6 @@
 import { startWhileLocked, untilLockWaits } from '@fulfilment/database/testing';
 import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
-import { updatePassword } from '../accounts/update-password.js';
+import { setPasswordAndEndAccess } from '../accounts/replace-password.js';
 import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
@@ -165,7 +165,7 @@ describe('a password change', () => {
     const { email, user_id: userId } = await newUser(server);
     const [{ shown }] = await startWhileLocked(
       server.database,
-      (tx) => updatePassword(tx, userId, 'a hash'),
+      (tx) => setPasswordAndEndAccess(tx, userId, 'a hash'),
       () => openAccountPage(email, '/account'),
     );
     expect(shown.status).toBe(401);
@@ -180,7 +180,7 @@ describe('a password change', () => {
         await tx.run(lockNetworks, [userId]);
         const authorizing = app.authorize('openid offline_access', { email });
         await untilLockWaits(server.database); // after it has verified the password
-        await updatePassword(change, userId, 'a hash');
+        await setPasswordAndEndAccess(change, userId, 'a hash');
         return { authorizing };
       });
       // The new password is committed after the sign-in has started a token family.

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { commonPasswords } from '../accounts/common-passwords.js';
 import { newPasswordProblem } from '../accounts/new-password.rules.js';
 import { hashPassword } from '../accounts/passwords.js';
-import { replacePasswordHashIfUnchanged } from '../accounts/password-hash.js';
+import { replacePasswordHashIfUnchanged } from '../accounts/replace-password.js';
 import { insertAudit } from '../audit/audit-log.js';
 import { deleteConsentsOfUser } from '../connected-apps/consents.js';
 import { disconnectAndPublish } from '../connected-apps/disconnect-and-publish.js';

@@ -8,7 +8,7 @@ import { requireOrganisation } from './require-organisation.js';
 import { displayName } from './display-name.js';
 import { assertAcceptablePassword } from './assert-acceptable-password.js';
 import { hashPassword, verifyPassword } from './passwords.js';
-import { updatePassword } from './password-hash.js';
+import { setPasswordAndEndAccess } from './replace-password.js';
 
 /** Options of `user create`. */
 export const createUserOptions = z
@@ -140,7 +140,7 @@ async function updateExisting(tx: Transaction, user: NewUser): Promise<StoredUse
   }
   if (await verifyPassword(user.password, existing.password_hash))
     return { id, email, disabled, revoked: [] };
-  const revoked = await updatePassword(tx, id, await hashPassword(user.password));
+  const revoked = await setPasswordAndEndAccess(tx, id, await hashPassword(user.password));
   await auditOperator(tx, { event: 'password_changed', userId: id });
   return { id, email, disabled, revoked };
 }

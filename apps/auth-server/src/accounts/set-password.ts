@@ -4,7 +4,7 @@ import type { PublishRevokedTokens } from '../revocation/deny-list.js';
 import { findUser, lockUser } from '../users/find-user.js';
 import { hashPassword } from './passwords.js';
 import { assertAcceptablePassword } from './assert-acceptable-password.js';
-import { updatePassword } from './password-hash.js';
+import { setPasswordAndEndAccess } from './replace-password.js';
 
 /**
  * Sets a person's password after it was forgotten or stolen, and ends all sessions and tokens.
@@ -21,7 +21,7 @@ export async function setPassword(
   const { userId, revoked } = await database.transaction(async (tx) => {
     const { id, redacted_at } = await lockUser(tx, user);
     if (redacted_at !== null) throw new Error('This account was redacted and cannot be used again.');
-    const revoked = await updatePassword(tx, id, hash);
+    const revoked = await setPasswordAndEndAccess(tx, id, hash);
     await auditOperator(tx, {
       event: 'password_changed',
       userId: id,

@@ -15,7 +15,11 @@ const setHash = statement(
  * Sets a new password and ends all access: the old password may have been stolen. The caller has locked the
  * user. Returns the access tokens to publish as revoked.
  */
-export async function updatePassword(tx: Transaction, userId: string, hash: string): Promise<RevokedToken[]> {
+export async function setPasswordAndEndAccess(
+  tx: Transaction,
+  userId: string,
+  hash: string,
+): Promise<RevokedToken[]> {
   await tx.run(setHash, [userId, hash]);
   // Someone who knew the old password may have seen the secret of this factor.
   await tx.run(deleteUnconfirmedSecondFactor, [userId]);
