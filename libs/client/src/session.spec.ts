@@ -79,6 +79,14 @@ describe('a session', () => {
     expect(used).toEqual(['rt_1', 'rt_2']);
   });
 
+  it('refreshes the current token also during a renewal that only finds it', async () => {
+    const { store, used, refresh } = signedIn();
+    const session = new Session({ store, refresh });
+    const renewals = [session.renew('at_0'), session.renew('at_1'), session.renew('at_0')];
+    expect(await Promise.all(renewals)).toEqual(['at_1', 'at_2', 'at_1']);
+    expect(used).toEqual(['rt_1']);
+  });
+
   it('keeps the refresh token if the response has no new one', async () => {
     const { store, saved } = signedIn();
     const session = new Session({ store, refresh: () => Promise.resolve({ accessToken: 'at_2' }) });

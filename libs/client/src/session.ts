@@ -56,9 +56,12 @@ export class Session implements TokenSource {
 
   /** Returns a token other than the rejected one; concurrent calls share one. @throws SignInRequiredError */
   async renew(rejected: string): Promise<string> {
-    const running = await this.#renewal; // shared, unless it returned the token that is rejected now
-    if (running !== undefined && running !== rejected) return running;
-    this.#renewal ??= this.#exclusively(() => this.#replace(rejected)).finally(() => {
+    // A running renewal is shared, unless it returns the token that is rejected now.
+    while (this.#renewal !== undefined) {
+      const renewed = await this.#renewal;
+      if (renewed !== rejected) return renewed;
+    }
+    this.#renewal = this.#exclusively(() => this.#replace(rejected)).finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
