@@ -95,6 +95,18 @@ describe('followOrders', () => {
     expect(waitsMs).toEqual([50, 150]);
   });
 
+  it('also waits for the time in Retry-After if it is longer than a minute', async () => {
+    const tooMany = failure(429, 'RATE_LIMITED', { 'retry-after': '90' });
+    api.reply(stream('ends', sent('open', '1')), tooMany, stream('ends', sent('open', '1')));
+    const waitsMs: number[] = [];
+    const wait = (ms: number): Promise<void> => Promise.resolve(void waitsMs.push(ms));
+    const client = createCreatorClient(api.options());
+    const events = followOrders({ client, creator: 'c', reconnectDelayMs: 100, wait, random: () => 0 });
+    for (const _connection of [1, 2]) await events.next();
+    await events.return();
+    expect(waitsMs).toEqual([50, 90_050]);
+  });
+
   it("throws the signal's reason when the caller aborts during the wait before the next connection", async () => {
     api.reply(stream('ends', sent('open', '1')));
     const controller = new AbortController();

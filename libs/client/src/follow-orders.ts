@@ -37,6 +37,7 @@ export async function* followOrders(options: FollowOptions): AsyncGenerator<Orde
   let lastEventId = options.lastEventId;
   let hasConnected = false;
   for (;;) {
+    let requiredDelayMs = 0;
     try {
       const body = await connect(client, creator, lastEventId, signal);
       hasConnected = true;
@@ -46,9 +47,10 @@ export async function* followOrders(options: FollowOptions): AsyncGenerator<Orde
       }
     } catch (error) {
       if (!hasConnected || !isTransient(error)) throw error;
+      if (error instanceof ApiError) requiredDelayMs = error.retryAfterMs ?? 0;
     }
     signal.throwIfAborted();
-    await wait(reconnectDelayMs * (0.5 + random()), signal);
+    await wait(requiredDelayMs + reconnectDelayMs * (0.5 + random()), signal);
   }
 }
 

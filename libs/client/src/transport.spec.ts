@@ -1,10 +1,11 @@
 import { jest } from '@jest/globals';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createCreatorClient, exportOrders } from './creator.js';
 import { ApiError, ConnectionError, createStoreClient, listReleases, readOrder } from './store.js';
 import { failure, FakeApi, hangUp, json } from './fake-api.fixture.js';
+import { waitFor } from './transport.js';
 
 const api = new FakeApi();
 beforeAll(() => api.start());
@@ -182,6 +183,15 @@ describe('a client', () => {
     const client = createStoreClient({ baseUrl, random });
     expect(await thrown(readOrder({ client, path, signal: controller.signal }))).toBe(reason);
     expect(api.requests).toHaveLength(1);
+  });
+
+  it('does not end a wait at once that is longer than a timer can be', async () => {
+    const controller = new AbortController();
+    const reason = new Error('The person left.');
+    const waiting = thrown(waitFor(2 ** 31, controller.signal));
+    await delay(10);
+    controller.abort(reason);
+    expect(await waiting).toBe(reason);
   });
 
   it('sends the access token that it was given', async () => {

@@ -149,6 +149,9 @@ function limitPartTimes(
   );
 }
 
+/** A longer timer would end at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
 /** Waits, until the signal aborts at the latest. @throws the signal's reason */
 export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
@@ -158,7 +161,7 @@ export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const timer = setTimeout(end, Math.min(ms, maxTimerMs));
     signal.addEventListener('abort', end);
   });
   signal.throwIfAborted();
