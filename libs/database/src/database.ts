@@ -14,7 +14,6 @@ import {
 import type { BeginOptions } from './transactions/begin-transaction.js';
 import { hasSqlState, translateAndThrow } from './driver-errors.js';
 import { poolOf } from './connection/pg-internals.js';
-import { measurePool } from './connection/pool-gauges.js';
 import { OpenTransaction } from './transactions/open-transaction.js';
 import { type Queryable, rows, run } from './queryable.js';
 import { inStatementSpan, startTransactionSpan } from './spans.js';
@@ -56,7 +55,6 @@ export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
  * would plan each execution, which costs almost half of the throughput (docs/adr/0003).
  */
 export class Database implements Sql {
-  private cachedPool: Pool | undefined;
   private readonly autocommit: Queryable = {
     query: (config) => inStatementSpan(config.name, () => this.pool.query(config).catch(translateAndThrow)),
   };
@@ -66,11 +64,7 @@ export class Database implements Sql {
   /** @throws DependencyUnavailable before the first connection */
   private get pool(): Pool {
     if (!this.dataSource.isInitialized) throw new DependencyUnavailable('The database is not connected yet.');
-    if (this.cachedPool === undefined) {
-      this.cachedPool = poolOf(this.dataSource);
-      measurePool(this.cachedPool);
-    }
-    return this.cachedPool;
+    return poolOf(this.dataSource);
   }
 
   /** Sends a statement, for the readiness probe. */

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import {
   startFakePooler,
   type FakePooler,
@@ -116,6 +117,18 @@ describe('a connection', () => {
     expect(failures).toHaveLength(1);
     for (const source of sources.splice(0)) await source.destroy();
     await proxy.stop();
+  });
+
+  it('is replaced when an attempt to connect fails, also for a Database that was already used', async () => {
+    const source = open(scratch.url);
+    const database = new Database(source);
+    jest.spyOn(source.driver, 'afterConnect').mockImplementationOnce(async () => {
+      await database.row(readSettings); // a request during the attempt
+      throw new Error('The connection was lost.');
+    });
+    await connectWhenUp(source, serviceOptions, onFailure);
+    expect(failures).toHaveLength(1);
+    expect(await database.row(readSettings)).toMatchObject({ jit: 'off' });
   });
 
   it('is unsuitable for named statements when several connections share a session', async () => {

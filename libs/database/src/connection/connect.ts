@@ -2,6 +2,8 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database.js';
 import { hasSqlState, isRejectedStartupParameter } from '../driver-errors.js';
+import { poolOf } from './pg-internals.js';
+import { measurePool } from './pool-gauges.js';
 import { type SessionOptions, sessionSettings } from './session-settings.js';
 import { statement } from '../sql.js';
 
@@ -43,6 +45,7 @@ export async function connectWhenUp(
 ): Promise<void> {
   await retryWhileDown(async () => {
     await initialize(dataSource, `Add it to ignore_startup_parameters. ${seeRunbook}`);
+    measurePool(poolOf(dataSource));
     const differences = await readDifferences(dataSource, options);
     if (differences.length === 0) return;
     throw new UnsuitableConnection(

@@ -1,5 +1,5 @@
 import { metrics } from '@fulfilment/runtime';
-import { createDataSource, Database, statement } from '../index.js';
+import { connectWhenUp, createDataSource, Database, statement } from '../index.js';
 import { patientTimeouts, type ScratchDatabase, scratchDatabase } from '../testing/scratch-database.js';
 
 const selectOne = statement('test.one', 'SELECT 1 AS value');
@@ -15,8 +15,11 @@ describe('the gauges of connection pools', () => {
   it('count the connections in use, and the statements that wait for one', async () => {
     const { url } = scratch;
     const settings = { ...patientTimeouts, url, poolSize: 1, applicationName: pool, migrations: [] };
-    const dataSource = await createDataSource(settings).initialize();
+    const dataSource = createDataSource(settings);
     try {
+      await connectWhenUp(dataSource, settings, (error) => {
+        throw error;
+      });
       const database = new Database(dataSource);
       const [begun, ended] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
       const transaction = database.transaction(async (tx) => {
