@@ -70,7 +70,7 @@ export class StreamOrders {
     const eventId = (orderPosition: number): string =>
       this.cursors.seal(['order-stream', creatorId], { micros: orderPosition, id: feed.id });
     await write(`retry: ${reconnectDelayMs}\n${formatEvent(firstEvent, eventId(position), {})}`);
-    let heartbeatAtMs = this.clock().getTime() + heartbeatMs;
+    let heartbeatAtMs = performance.now() + heartbeatMs;
     while (!signal.aborted && !this.streams.isStopping) {
       if (await this.tokenHasEnded(caller)) return;
       const orders = await this.read(caller, creatorId, position);
@@ -83,14 +83,14 @@ export class StreamOrders {
       if (orders.length > 0) continue;
       const newPosition = await this.streams.waitForNewOrder(stream, {
         position: Math.max(position, readUpTo),
-        timeoutMs: Math.max(0, Math.min(heartbeatAtMs - this.clock().getTime(), this.remainingMs(caller))),
+        timeoutMs: Math.max(0, Math.min(heartbeatAtMs - performance.now(), this.remainingMs(caller))),
         signal,
       });
       readUpTo = newPosition ?? readUpTo;
-      if (this.clock().getTime() < heartbeatAtMs) continue;
+      if (performance.now() < heartbeatAtMs) continue;
       await this.feeds.keepAlive(creatorId);
       await write(': heartbeat\n\n');
-      heartbeatAtMs = this.clock().getTime() + heartbeatMs;
+      heartbeatAtMs = performance.now() + heartbeatMs;
     }
   }
 
