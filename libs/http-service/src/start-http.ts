@@ -14,7 +14,7 @@ import type { Server } from 'node:http';
 import { type RawHandler, handleBeforeExpress } from './server/before-express.js';
 import { escapeUndecodablePath } from './server/escape-undecodable-path.js';
 import { DirectRoutes } from './server/direct-routes.js';
-import { endConnectionWhenClosing, endSilentConnectionsWhenClosing } from './server/close-connections.js';
+import { endConnectionWhenClosing, limitConnectionsWhenClosing } from './server/close-connections.js';
 import { createExpressApp } from './server/express-app.js';
 import { healthRoutes, READINESS_CHECKS, type ReadinessChecks, sharedReadiness } from './server/health.js';
 import { respondToInvalidHttp } from './server/invalid-http.js';
@@ -75,7 +75,7 @@ export async function startHttp(
     readiness: furtherChecks,
   }: HttpOptions = app.get(HTTP_OPTIONS);
   app.useLogger(nestLogger(logger));
-  endSilentConnectionsWhenClosing(app.getHttpServer());
+  limitConnectionsWhenClosing(app.getHttpServer());
   const directRoutes = new DirectRoutes(anyOrigin ? corsHeaders : {});
   handleEveryRequest(app.getHttpServer(), beforeExpress === 'routes' ? directRoutes.handle : beforeExpress);
   if (anyOrigin) allowAnyOrigin(app); // before every route, so that each has preflights

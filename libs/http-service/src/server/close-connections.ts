@@ -2,6 +2,8 @@ import { type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 const silentTimeoutMs = 1_000;
+/** An order takes little more than 15 s. A shutdown has 20 s, also for messages and background tasks. */
+const requestTimeoutMs = 17_000;
 
 /**
  * Closes a connection after its response if the server is closing. Node itself closes only connections that
@@ -18,9 +20,10 @@ export function endConnectionWhenClosing(server: Server, response: ServerRespons
 
 /**
  * Closes connections without a complete request one second after `close`: Node treats connections that sent
- * nothing, or part of a head or body, as busy and waits for them.
+ * nothing, or part of a head or body, as busy and waits for them. Closes all others, such as downloads, after
+ * the time of the longest request.
  */
-export function endSilentConnectionsWhenClosing(server: Server): void {
+export function limitConnectionsWhenClosing(server: Server): void {
   const open = new Set<Duplex>();
   server.on('connection', (socket) => {
     open.add(socket);
@@ -31,6 +34,7 @@ export function endSilentConnectionsWhenClosing(server: Server): void {
     setTimeout(() => {
       for (const socket of open) if (currentResponse(socket)?.req.complete !== true) socket.destroy();
     }, silentTimeoutMs).unref();
+    setTimeout(() => server.closeAllConnections(), requestTimeoutMs).unref();
     return close(callback);
   };
 }

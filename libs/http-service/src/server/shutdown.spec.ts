@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import request from 'supertest';
-import { eventually } from '@fulfilment/testing';
+import { eventually, listen } from '@fulfilment/testing';
 import { type SmallApi, smallApi } from '../small-api.fixture.js';
+import { limitConnectionsWhenClosing } from './close-connections.js';
 
 describe('the shutdown of an API', () => {
   let api: SmallApi;
@@ -42,6 +43,25 @@ describe('the shutdown of an API', () => {
     const { statusCode } = (await running).resume();
     expect([200, 503]).toContain(statusCode); // 503 if the check took longer than its limit
     await ended;
+  });
+
+  it('breaks a download off that takes longer than other requests, so that the service can end', async () => {
+    const server = createServer((_request, response) => void response.write('the first part'));
+    limitConnectionsWhenClosing(server);
+    const { port } = await listen(server);
+    const [download] = await once(get(`http://127.0.0.1:${port}`), 'response');
+    const brokenOff = once(download.resume(), 'error');
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
+    try {
+      const ended = new Promise((resolve) => server.close(resolve));
+      jest.advanceTimersByTime(16_999);
+      expect(download.closed).toBe(false);
+      jest.advanceTimersByTime(1);
+      expect((await brokenOff)[0]).toMatchObject({ code: 'ECONNRESET' });
+      await ended;
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   async function sendOnNewConnection(text: string): Promise<void> {
