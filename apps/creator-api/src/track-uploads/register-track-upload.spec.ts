@@ -158,6 +158,15 @@ describe('POST /api/v1/releases/{id}/track-upload', () => {
     expect((await register(aTrack(), next, claims)).status).toBe(409);
   });
 
+  it('responds with 409 to the 5001st upload of a release, although all earlier ones have failed', async () => {
+    const { body } = await api.post('/api/v1/releases', owner, { title: 'Many', release_type_id: 1 });
+    await api.database.run(insertOpenUploads, [ownCreator.id, body.id, 4_999]);
+    await api.database.run(endUploads);
+    const responses = [await register(aTrack(), body.id), await register(aTrack(), body.id)];
+    expect(responses.map(({ status }) => status)).toEqual([202, 409]);
+    await api.database.run(endUploads);
+  });
+
   describe('with a host name that may resolve to a private address', () => {
     const resolvedUrls: string[] = [];
     beforeAll(() => {

@@ -14,6 +14,8 @@ import { UploadProcessing } from './processing/upload-processing.job.js';
 
 const maxOpenUploadsPerCreator = 1000;
 const maxTracksPerRelease = 500;
+/** Includes ended uploads, since registrations and reads of a release read all of its uploads. */
+const maxUploadsPerRelease = 5_000;
 /** Rejected URLs with a private host that a caller may send, per replica. */
 const privateHostQuota = { requests: 20, windowSeconds: 60 };
 
@@ -29,6 +31,8 @@ interface RequestedTrack {
 interface UploadCounts {
   /** Uploads of the creator that are pending or processing. */
   readonly open: number;
+  /** Uploads of the release in any state. */
+  readonly uploads: number;
   /** Other tracks of the release with an upload that has not failed. */
   readonly tracks: number;
 }
@@ -54,9 +58,12 @@ const findOpenUpload = statement(
 );
 const countUploads = statement(
   'track-uploads.count',
-  `SELECT (SELECT count(*) FROM track_uploads WHERE creator_id = $1 AND status IN ('pending', 'processing')) AS open,
-          (SELECT count(DISTINCT track_id) FROM track_uploads
-           WHERE release_id = $2 AND status <> 'failed' AND track_id <> $3) AS tracks`,
+  `WITH uploads AS MATERIALIZED (
+     SELECT track_id, status FROM track_uploads WHERE release_id = $2 LIMIT ${maxUploadsPerRelease}
+   )
+   SELECT (SELECT count(*) FROM track_uploads WHERE creator_id = $1 AND status IN ('pending', 'processing')) AS open,
+     (SELECT count(*) FROM uploads) AS uploads,
+     (SELECT count(DISTINCT track_id) FROM uploads WHERE status <> 'failed' AND track_id <> $3) AS tracks`,
 );
 const insert = statement(
   'track-uploads.insert',
@@ -168,6 +175,10 @@ async function assertWithinLimits(
   if (counts.open >= maxOpenUploadsPerCreator)
     throw new Conflict(
       `The creator already has ${maxOpenUploadsPerCreator} track uploads in progress. Wait until some have completed.`,
+    );
+  if (counts.uploads >= maxUploadsPerRelease)
+    throw new Conflict(
+      `The release already has the maximum of ${maxUploadsPerRelease} track uploads, which includes ended ones.`,
     );
   if (counts.tracks >= maxTracksPerRelease)
     throw new Conflict(`The release already has the maximum of ${maxTracksPerRelease} tracks.`);
