@@ -137,6 +137,20 @@ describe('deploy/compose.yaml', () => {
   });
 });
 
+describe('the memory of creator-api', () => {
+  it('suffices for its heap, and for the heap and two copies of the tags of an audio file', () => {
+    const megabytesIn = (path: string, pattern: RegExp): number => Number(pattern.exec(read(path))?.[1]);
+    const audio = 'apps/creator-api/src/track-uploads/audio';
+    const needed =
+      megabytesIn('deploy/docker/Dockerfile', /--max-old-space-size=(\d+)/) +
+      megabytesIn(`${audio}/read-audio.ts`, /maxHeapMegabytes = (\d+);/) +
+      2 * megabytesIn(`${audio}/describe-audio.ts`, /maxTagBytes = (\d+) \* 1024 \* 1024;/);
+    const manifest = 'deploy/kubernetes/base/creator-api.yaml';
+    expect(megabytesIn(manifest, /limits: { memory: (\d+)Mi/)).toBeGreaterThan(needed);
+    expect(parseInt(compose.services['creator-api']?.mem_limit ?? '', 10)).toBeGreaterThan(needed);
+  });
+});
+
 describe('the Dockerfiles and compose.yaml', () => {
   it.each(baseNames)('name the image of %s once, with an exact version', (name) => {
     expect(baseImage(name)).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?(-[\w-]+)?$/);
