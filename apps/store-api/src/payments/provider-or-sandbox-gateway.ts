@@ -10,7 +10,10 @@ import {
   type UnderWay,
 } from './payment-gateway.js';
 
-/** Sends the charges of test orders to the sandbox, and all others to the provider. */
+/**
+ * Sends the charges of test orders to the sandbox, and all others to the provider. The lists contain only the
+ * payments and refunds of the provider.
+ */
 export class ProviderOrSandboxGateway extends PaymentGateway {
   constructor(
     private readonly provider: PaymentGateway,
@@ -35,14 +38,12 @@ export class ProviderOrSandboxGateway extends PaymentGateway {
     return this.gatewayOf(charge).find(charge, signal);
   }
 
-  async *listPayments(range: TimeRange, signal: AbortSignal): AsyncGenerator<readonly ProviderPayment[]> {
-    yield* this.provider.listPayments(range, signal);
-    yield* this.sandbox.listPayments(range, signal);
+  listPayments(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly ProviderPayment[]> {
+    return this.provider.listPayments(range, signal);
   }
 
-  async *listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncGenerator<readonly string[]> {
-    yield* this.provider.listFailedRefunds(range, signal);
-    yield* this.sandbox.listFailedRefunds(range, signal);
+  listFailedRefunds(range: TimeRange, signal: AbortSignal): AsyncIterable<readonly string[]> {
+    return this.provider.listFailedRefunds(range, signal);
   }
 
   private gatewayOf({ isTest }: Charge): PaymentGateway {

@@ -1,11 +1,13 @@
+import { nilUuid } from '@fulfilment/contracts';
 import { statement } from '@fulfilment/database';
 import { blocksRead, executedPlan } from '@fulfilment/database/testing';
 import { createLogger, metrics } from '@fulfilment/runtime';
 import { jest } from '@jest/globals';
 import { type StripeOrders, stripeOrders } from '../stripe-orders.fixture.js';
+import { orderBody } from '../../test/store-api.fixture.js';
 import { DailyReconciliation } from './daily-reconciliation.js';
 import { PaymentGateway } from '../../payments/payment-gateway.js';
-import { readRefunded, reconcilePayments } from './reconcile-payments.js';
+import { readRefunded, readSettledAsPaid, reconcilePayments } from './reconcile-payments.js';
 
 const deleteCharge = statement('test.delete-charge', 'DELETE FROM charges WHERE id = $1');
 const decline = statement('test.decline', "UPDATE charges SET status = 'declined' WHERE id = $1");
@@ -19,7 +21,16 @@ const copyRefunded = statement(
    SELECT gen_random_uuid(), order_id, n, amount, currency, payment_method, 'refunded', 're_' || n
    FROM charges, generate_series(2, $2::int) AS n WHERE id = $1`,
 );
+/** Copies a charge. The copies were settled a second apart, the last one now. */
+const copySettled = statement(
+  'test.copy-settled',
+  `INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status, settled_at)
+   SELECT lpad(to_hex(n), 32, '0')::uuid, order_id, n + 1, amount, currency, payment_method, 'succeeded',
+          now() - ($2::int - n) * interval '1 second'
+   FROM charges, generate_series(1, $2::int) AS n WHERE id = $1`,
+);
 const analyse = statement('test.analyse', 'ANALYZE charges');
+const deleteSandboxCharges = statement('test.delete-sandbox-charges', 'DELETE FROM sandbox_charges');
 const finishedDays = statement(
   'test.finished-days',
   'SELECT day::text, findings FROM payment_reconciliations WHERE finished_at IS NOT NULL ORDER BY day',
@@ -75,11 +86,11 @@ describe('the reconciliation with Stripe', () => {
     const error = { type: 'api_error', message: 'Unavailable.' };
     orders.stripe.fail('/v1/payment_intents', { status: 500, error });
   };
-  const reconcile = () =>
+  const reconcile = (range = { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) }) =>
     reconcilePayments({
       database: orders.store.database,
       gateway: orders.store.app.get(PaymentGateway),
-      range: { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) },
+      range,
       signal: AbortSignal.timeout(100_000),
     });
 
@@ -146,6 +157,30 @@ describe('the reconciliation with Stripe', () => {
       expect(nodes.map((node) => node['Index Name'])).toContain('charges_refund_reference');
       expect(blocksRead(nodes[0])).toBeLessThan(20); // a scan of all charges reads hundreds
     }
+  });
+
+  it('reads settled charges in pages by an index, whatever the number of earlier and later charges', async () => {
+    const { database, app } = orders.store;
+    const charge = await placePaid();
+    await database.run(copySettled, [charge.id, 20_000]);
+    await database.run(analyse);
+    const now = Date.now();
+    const [from, to] = [new Date(now - 10_000_000), new Date(now - 1_000_000)];
+    const [root] = await executedPlan(database, readSettledAsPaid, [from, nilUuid, to]);
+    expect(root?.['Actual Rows']).toBe(500);
+    expect(blocksRead(root)).toBeLessThan(50); // in the order of the ids, it would read hundreds
+    const payment = { reference: null, chargeId: charge.id, refunded: false };
+    jest.spyOn(app.get(PaymentGateway), 'find').mockResolvedValue(payment);
+    expect(await reconcile({ from, to })).toEqual({ payments: 0, charges: 9_000, findings: [] });
+  });
+
+  it('leaves out test orders, which move no money', async () => {
+    const creator = await orders.store.creator('pm_ok', { test: true });
+    const { sku } = await orders.store.release(creator.id);
+    const body = orderBody(sku, await orders.store.quote(creator.token));
+    expect((await orders.helpers.place(creator, body)).body.status).toBe('processing');
+    await orders.store.database.run(deleteSandboxCharges);
+    expect(await reconcile()).toEqual({ payments: 0, charges: 0, findings: [] });
   });
 
   it('runs once for each of the last seven days, even in concurrent rounds', async () => {

@@ -32,21 +32,29 @@ const pageSize = 500;
 
 const readCharges = statement(
   'reconcile.charges',
-  'SELECT id, status, provider_reference AS reference, test AS "isTest" FROM charges WHERE id = ANY($1::uuid[])',
+  'SELECT id, status, provider_reference AS reference FROM charges WHERE id = ANY($1::uuid[])',
 );
-const readSettledAsPaid = statement(
+// Leaves out test charges, which move no money. Sorted as the index of `settled_at`: sorted by id, the first
+// page would read all earlier charges, or each page all charges of the range.
+export const readSettledAsPaid = statement(
   'reconcile.settled-as-paid',
-  `SELECT id, provider_reference AS reference, test AS "isTest" FROM charges
-   WHERE settled_at >= $1 AND settled_at < $2 AND status IN ('succeeded', 'refund_due', 'refunded') AND id > $3
-   ORDER BY id LIMIT ${pageSize}`,
+  `SELECT id, provider_reference AS reference, test AS "isTest", settled_at::text AS "settledAt" FROM charges
+   WHERE (settled_at, id) > ($1::timestamptz, $2::uuid) AND settled_at < $3
+     AND status IN ('succeeded', 'refund_due', 'refunded') AND NOT test
+   ORDER BY settled_at, id LIMIT ${pageSize}`,
 );
 export const readRefunded = statement(
   'reconcile.refunded',
   `SELECT id, refund_reference AS reference FROM charges WHERE status = 'refunded' AND refund_reference = ANY($1::text[])`,
 );
 
-interface ChargeWithStatus extends Charge {
+interface ChargeWithStatus extends Pick<Charge, 'id' | 'reference'> {
   readonly status: ChargeStatus;
+}
+
+interface SettledCharge extends Charge {
+  /** In PostgreSQL's text form, with microseconds. */
+  readonly settledAt: string;
 }
 
 /** Parameters of `reconcilePayments`. */
@@ -71,8 +79,8 @@ export async function reconcilePayments(comparison: Comparison): Promise<Reconci
     findings.push(...(await findUnknownPayments(database, ours)));
   }
   let charges = 0;
-  const paidCharges = keysetPages<Charge>(pageSize, (last) =>
-    database.rows(readSettledAsPaid, [range.from, range.to, last?.id ?? nilUuid]),
+  const paidCharges = keysetPages<SettledCharge>(pageSize, (last) =>
+    database.rows(readSettledAsPaid, [last?.settledAt ?? range.from, last?.id ?? nilUuid, range.to]),
   );
   for await (const page of paidCharges) {
     charges += page.length;
