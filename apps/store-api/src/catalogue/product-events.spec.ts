@@ -1,4 +1,4 @@
-import { type Message, messages, parsePublicId } from '@fulfilment/contracts';
+import { type Message, messages, parsePublicId, uuidv7 } from '@fulfilment/contracts';
 import { untilLockWaits } from '@fulfilment/database/testing';
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
@@ -23,6 +23,12 @@ const makeLimited = statement(
 
 /** Locks a product as an order of an unlimited product does. */
 const lockAsOrder = statement('test.lock-sale', 'SELECT id FROM products WHERE id = $1 FOR KEY SHARE');
+
+/** Locks a product as a stock event does. Fails if it is locked already. */
+const lockAsStockEvent = statement(
+  'test.lock-as-stock-event',
+  'SELECT id FROM products WHERE id = $1 FOR NO KEY UPDATE NOWAIT',
+);
 
 const stockChange = z.object({
   product: z.object({ quantity: z.number(), updated_at: z.string() }),
@@ -133,6 +139,21 @@ describe('events of the pressing plant and the warehouse about a product', () =>
       await publish(messages.catalogueReleaseApproved.make({ release_id: uuid[form]() }, atMinute(2)));
       expect((await product(id)).status).toBe('available');
     }
+  });
+
+  it('approve a release by locking its products in the order of their ids, as stock events do', async () => {
+    const [low, high] = [uuidv7(), uuidv7()];
+    const pending = [high, low].map((id) => ({ id, status: 'pending' as const, quantity: 1 }));
+    const { id } = await store.release(creator.id, pending);
+    const approval = messages.catalogueReleaseApproved.make({ release_id: id }, atMinute(1));
+    await store.database.transaction(async (tx) => {
+      await tx.run(lockAsStockEvent, [low]);
+      await store.broker.publish(approval);
+      await untilLockWaits(store.database);
+      await tx.run(lockAsStockEvent, [high]);
+    });
+    expect(await store.outcomeOf(approval)).toMatchObject({ outcome: 'applied' });
+    expect((await product(id)).status).toBe('available');
   });
 
   it('approve a pending product that was withdrawn before its approval arrived', async () => {

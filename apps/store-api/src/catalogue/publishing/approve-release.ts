@@ -17,7 +17,8 @@ const readType = statement(
 );
 // A product that was withdrawn before its approval arrives is unavailable and has no prices. The approval
 // sets its prices, and makes it available unless the withdrawal is later than the approval. A time in the
-// future counts as the current time, as for other events about a product (`SetProductStatus`).
+// future counts as the current time, as for other events about a product (`SetProductStatus`). Locks the
+// products in the order of their ids, as stock events do.
 const publishPending = statement(
   'release.publish-pending',
   `UPDATE products p SET
@@ -27,9 +28,11 @@ const publishPending = statement(
      price_gbp = coalesce(:gbp, t.price_gbp), price_usd = coalesce(:usd, t.price_usd),
      price_eur = coalesce(:eur, t.price_eur), price_jpy = coalesce(:jpy, t.price_jpy),
      version = p.version + 1, updated_at = ${nextUpdateTimeSql}
-   FROM product_types t
-   WHERE p.release_id = :release_id AND t.product_type = coalesce(:product_type, p.product_type)
-     AND (p.status = 'pending' OR (p.status = 'unavailable' AND p.price_gbp IS NULL))
+   FROM product_types t, (
+     SELECT id FROM products
+     WHERE release_id = :release_id AND (status = 'pending' OR (status = 'unavailable' AND price_gbp IS NULL))
+     ORDER BY id FOR NO KEY UPDATE) AS unpriced
+   WHERE p.id = unpriced.id AND t.product_type = coalesce(:product_type, p.product_type)
    RETURNING ${qualifyColumns('p', productColumns)}`,
 );
 const readPendingReleases = statement(
