@@ -89,6 +89,7 @@ const insertDeliveryTimes = statement(
  * Replaces all zones, and the services in the file with their rate cards and delivery times, in one
  * transaction. Services that are not in the file stay. A quote keeps its price for the quoted weight.
  * @returns the numbers of services and zones in the file
+ * @throws Error when two bands of a service have the same zone, currency and weight
  */
 export async function loadShipping(
   database: Database,
@@ -108,6 +109,9 @@ export async function loadShipping(
       const rows = cards.flatMap(({ zone, currency, bands }) =>
         bands.map((band) => ({ zone, currency, ...band })),
       );
+      const keys = new Set(rows.map((row) => `${row.zone} ${row.currency} ${row.max_weight_grams}`));
+      if (keys.size < rows.length)
+        throw new Error(`The service ${name} has two bands of the same zone, currency and weight.`);
       await tx.run(insertCards, [id, JSON.stringify(rows)]);
       await tx.run(clearDeliveryTimes, [id]);
       const deliveryTimes = Object.entries(service.delivery_days).map(([zone, days]) => ({

@@ -130,6 +130,16 @@ describe('POST /v1/shipping-rates', () => {
     ]);
   });
 
+  it('uses no shipping file in which a service has two prices for one weight', async () => {
+    const [service] = shipping.services;
+    if (service === undefined) throw new Error('There are two services.');
+    const rate_cards = [...service.rate_cards, ...service.rate_cards.slice(0, 1)];
+    const file = { ...shipping, services: [{ ...service, rate_cards }] };
+    await expect(loadShipping(store.database, file)).rejects.toThrow(
+      'The service Tracked has two bands of the same zone, currency and weight.',
+    );
+  });
+
   it('returns no rates for a country without a service, and 422 for items to it', async () => {
     expect((await quote({ country_code: 'FR' })).body).toEqual({ data: [] });
     const response = await quote({ country_code: 'FR', items: [{ sku, quantity: 1 }] });
