@@ -26,6 +26,13 @@ describe('a catalogue file', () => {
     expect(error?.issues[0]?.path).toEqual(['product_types', 0, 'prices', 'JPY']);
   });
 
+  it('is rejected with an available product without prices, and the error names the product', () => {
+    const { file } = catalogueOf(uuidv7(), [{ prices: null, status: 'pending' }, { prices: null }]);
+    expect(catalogueFile.safeParse(file).error?.issues).toMatchObject([
+      { path: ['releases', 0, 'products', 1], message: 'needs prices to be available' },
+    ]);
+  });
+
   it('may use product types that an earlier file contained', async () => {
     await loadCatalogue(scratch.database, fileWith('vinyl_12_lp'));
     await loadCatalogue(scratch.database, { ...fileWith('vinyl_12_lp'), product_types: [] });

@@ -32,25 +32,30 @@ export const catalogueFile = z.object({
       copyright: z.string().nullable(),
       created_at: z.iso.datetime(),
       products: z.array(
-        z.object({
-          id: z.uuid(),
-          title: z.string(),
-          product_type: z.string(),
-          status: z.enum(['available', 'pending', 'unavailable']),
-          /** Pieces of a limited edition, else null. */
-          quantity: z.int().min(0).nullable(),
-          weight_grams: z.int().min(1).nullable(),
-          barcode: z.string().nullable(),
-          glb_model: z.url().nullable(),
-          prices: prices.nullable(),
-          tracks: z.array(
-            z.object({
-              title: z.string(),
-              duration_seconds: z.int().min(0).nullable(),
-              side: z.string().nullable(),
-            }),
+        z
+          .object({
+            id: z.uuid(),
+            title: z.string(),
+            product_type: z.string(),
+            status: z.enum(['available', 'pending', 'unavailable']),
+            /** Pieces of a limited edition, else null. */
+            quantity: z.int().min(0).nullable(),
+            weight_grams: z.int().min(1).nullable(),
+            barcode: z.string().nullable(),
+            glb_model: z.url().nullable(),
+            prices: prices.nullable(),
+            tracks: z.array(
+              z.object({
+                title: z.string(),
+                duration_seconds: z.int().min(0).nullable(),
+                side: z.string().nullable(),
+              }),
+            ),
+          })
+          .refine(
+            (product) => product.status !== 'available' || product.prices !== null,
+            'needs prices to be available',
           ),
-        }),
       ),
     }),
   ),
