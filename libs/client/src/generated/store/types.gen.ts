@@ -93,7 +93,7 @@ export type AddressRequest = {
 
 export type CancelOrderRequest = {
   /**
-   * Why the order is cancelled, for the warehouse and for `order.cancelled`; `Cancelled by the merchant.` by default
+   * Why the order is cancelled, for the warehouse and for `order.cancelled`; `Cancelled by the merchant.` by default. Do not put personal data into it: every subscription to the event receives it
    */
   reason?: string;
 };
