@@ -23,7 +23,6 @@ const row: OrderRow = {
   packages: [],
   tracking_updated_at: null,
   delivered_at: null,
-  reason: null,
   metadata: {},
   test: false,
   created_at: createdAt,

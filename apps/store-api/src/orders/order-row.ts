@@ -51,7 +51,6 @@ export interface OrderRow {
   packages: PackageRow[];
   tracking_updated_at: Date | null;
   delivered_at: Date | null;
-  reason: string | null;
   metadata: Readonly<Record<string, string>>;
   /** Whether it is an order of a test creator. */
   test: boolean;
@@ -76,7 +75,7 @@ export interface ItemRow {
 export const orderColumns =
   'id, creator_id, client_id, version, status, platform, store_id, external_order_id, currency, total_amount, item_count, ' +
   'shipping_amount, country_code, billing_method, payment_status, charge_amount, charged_at, refunded_at, packages, ' +
-  'tracking_updated_at, delivered_at, reason, metadata, test, created_at, updated_at';
+  'tracking_updated_at, delivered_at, metadata, test, created_at, updated_at';
 
 const itemColumns =
   'id, product_id, release_id, title, release_title, product_type, ean, quantity, unit_amount, royalty_rate';

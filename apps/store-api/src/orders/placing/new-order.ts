@@ -43,7 +43,6 @@ export function newOrder({ caller, creatorId, order, orderId }: Placement, price
     packages: [],
     tracking_updated_at: null,
     delivered_at: null,
-    reason: null,
     metadata: order.metadata ?? {},
     test: priced.isTest,
     created_at: priced.placedAt,

@@ -1,4 +1,4 @@
-import { messages, type Message, publicId } from '@fulfilment/contracts';
+import { messages, type Message, type OrderSnapshot, publicId } from '@fulfilment/contracts';
 import { Database, type Sql, statement, pipelined } from '@fulfilment/database';
 import { Outbox } from '@fulfilment/messaging';
 import { CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
@@ -9,7 +9,7 @@ import type { ChargeOutcome, OpenCharge } from '../../payments/payment-gateway.j
 import { FaultPoints } from '../../fault-points.js';
 import type { NewOrder } from '../placing/new-order.js';
 import { statusesBefore } from '../order.rules.js';
-import { type ItemRow, readItems, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
+import { readItems, orderColumns, type OrderRow, orderSnapshot } from '../order-row.js';
 import { nextUpdateTimeSql } from '../../next-update-time.js';
 import { SettleUnchanged } from './settle-unchanged.js';
 
@@ -135,7 +135,7 @@ export class SettleOrder {
       if (!isPaid) await this.stock.returnStock(tx, orderId);
       const changed: StoredResponse = { id: publicId('ord', orderId), status: row.status };
       tx.awaitAtCommit(
-        this.outbox.add(tx, this.newMessage(row, items)),
+        this.outbox.add(tx, this.newMessage(outcome, orderSnapshot(row, items))),
         this.keys.saveResponse(tx, orderId, changed),
       );
       this.faultPoints.pass('order-settled-uncommitted');
@@ -145,12 +145,11 @@ export class SettleOrder {
     return response;
   }
 
-  /** Returns the message that reports the new status. */
-  private newMessage(row: OrderRow, items: readonly ItemRow[]): Message {
-    const order = orderSnapshot(row, items);
+  /** Returns the message that reports the outcome. */
+  private newMessage(outcome: ChargeOutcome, order: OrderSnapshot): Message {
     const occurredAt = this.clock();
-    if (row.status === 'processing') return messages.orderProcessing.make({ order }, { occurredAt });
-    return messages.orderPaymentFailed.make({ order, reason: row.reason ?? 'declined' }, { occurredAt });
+    if (outcome.status === 'succeeded') return messages.orderProcessing.make({ order }, { occurredAt });
+    return messages.orderPaymentFailed.make({ order, reason: outcome.reason }, { occurredAt });
   }
 }
 
