@@ -17,7 +17,6 @@ export interface Message<Type extends string = string, Data = unknown> {
 }
 
 export interface MessageOptions {
-  readonly id?: string;
   readonly occurredAt: Date;
   readonly traceparent?: string;
 }
@@ -28,7 +27,7 @@ export interface MessageType<Type extends string, Schema extends z.ZodType> {
   readonly version: number;
   readonly summary: string;
   readonly schema: Schema;
-  /** Returns a message with validated data; by default with a new id. @throws z.ZodError */
+  /** Returns a message with validated data and a new id. @throws z.ZodError */
   make(data: z.input<Schema>, options: MessageOptions): Message<Type, z.output<Schema>>;
   /** Whether a message that `parseMessage` returned is of this type. */
   is(message: Message): message is Message<Type, z.output<Schema>>;
@@ -46,8 +45,8 @@ export function defineMessage<Type extends string, Schema extends z.ZodType>(
     version,
     summary,
     schema,
-    make: (data, { id, occurredAt, traceparent }) => ({
-      id: id ?? uuidv7(occurredAt),
+    make: (data, { occurredAt, traceparent }) => ({
+      id: uuidv7(occurredAt),
       type,
       version,
       occurred_at: occurredAt.toISOString(),
