@@ -2,6 +2,7 @@ import { statement } from '@fulfilment/database';
 import { Stock } from '../../catalogue/stock/stock.js';
 import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
 import { type OrderHelpers, orderHelpers } from '../../orders/order-helpers.fixture.js';
+import { copyOrdersSql } from '../../orders/reading/copied-orders.fixture.js';
 import { redactOrder } from '../../orders/maintenance/redact-orders.js';
 import { RechargeOrder } from './recharge-order.js';
 import { rechargeOptions, rechargeOrders } from './recharge-orders.js';
@@ -18,6 +19,30 @@ const withdraw = statement(
   'test.withdraw',
   "UPDATE products SET status = 'unavailable' WHERE creator_id = $1",
 );
+
+const copyFailed = statement(
+  'test.copy-failed',
+  `WITH copies AS (${copyOrdersSql(`'status', 'payment_failed'`)} RETURNING id, external_order_id, charge_amount, currency)
+   INSERT INTO charges (id, order_id, attempt, amount, currency, payment_method, status, settled_at)
+   SELECT lpad(external_order_id, 32, '0')::uuid, id, 1, charge_amount, currency, 'pm_declined', 'declined', now()
+   FROM copies`,
+);
+const declinePending = statement(
+  'test.decline-pending',
+  "UPDATE charges SET status = 'declined', settled_at = now() WHERE status = 'pending'",
+);
+
+/** Recharges orders that are declined at once, as if the completer were faster than the run. */
+class DeclinedRecharge extends RechargeOrder {
+  constructor(private readonly store: StoreApiUnderTest) {
+    super(store.database, store.app.get(Stock));
+  }
+
+  override async run(order: string): Promise<void> {
+    await super.run(order);
+    await this.store.database.run(declinePending);
+  }
+}
 
 describe('the options of a recharge', () => {
   it.each([{ since: '2026-01-02T00:00:00Z', until: '2026-01-03T00:00:00Z' }, { ORDER: 'ord_1' }])(
@@ -89,6 +114,15 @@ describe('recharging the orders of a time range', () => {
     ]);
     for (const { creator } of within) expect(await helpers.charges(creator)).toHaveLength(2);
     for (const { creator } of outside) expect(await helpers.providerCharges(creator)).toHaveLength(1);
+  });
+
+  it('charges an order once that is declined again, even if the clock of the command is fast', async () => {
+    const { creator } = await placeFailed('2026-01-01T00:00:00Z');
+    const ids = { creator_id: creator.id, model_id: creator.id };
+    await store.database.run(copyFailed, { ...ids, count: 501 }); // more than a page
+    const times = { since, until: new Date(Date.now() + 20_000) };
+    const recharged = await rechargeOrders(store.database, new DeclinedRecharge(store), times);
+    expect(recharged).toMatchObject({ begun: 501, skipped: {} });
   });
 
   it('continues after an order that cannot be charged, and counts the reasons', async () => {

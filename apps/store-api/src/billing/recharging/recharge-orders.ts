@@ -1,4 +1,4 @@
-import { nilUuid, publicId } from '@fulfilment/contracts';
+import { nilUuid, publicId, uuidv7 } from '@fulfilment/contracts';
 import { type Database, keysetPages, statement } from '@fulfilment/database';
 import { Conflict, Unprocessable } from '@fulfilment/error-envelope';
 import { timeArgument } from '@fulfilment/service-host/operator';
@@ -7,11 +7,13 @@ import type { RechargeOrder } from './recharge-order.js';
 
 const pageSize = 500;
 
-// Charges that were declined within the time range and are the newest of their order.
+// Charges that were declined within the time range and are the newest of their order. The ids from $4 on are
+// of recharges of this run: these may be declined within the range, if the clock of this machine is fast.
 const readPage = statement(
   'recharge.declined',
   `SELECT c.id, c.order_id AS "orderId" FROM charges c JOIN orders o ON o.id = c.order_id
-   WHERE c.id > $3 AND c.status = 'declined' AND c.settled_at >= $1 AND c.settled_at < $2 AND o.status = 'payment_failed'
+   WHERE c.id > $3 AND c.id < $4 AND c.status = 'declined' AND c.settled_at >= $1 AND c.settled_at < $2
+     AND o.status = 'payment_failed'
      AND NOT EXISTS (SELECT FROM charges newer WHERE newer.order_id = c.order_id AND newer.attempt > c.attempt)
    ORDER BY c.id LIMIT ${pageSize}`,
 );
@@ -57,8 +59,9 @@ export async function rechargeOrders(
 ): Promise<RechargedOrders> {
   const skipped: Record<string, number> = {};
   let begun = 0;
+  const firstNewId = uuidv7();
   const pages = keysetPages<{ id: string; orderId: string }>(pageSize, (last) =>
-    database.rows(readPage, [since, until, last?.id ?? nilUuid]),
+    database.rows(readPage, [since, until, last?.id ?? nilUuid, firstNewId]),
   );
   for await (const page of pages)
     for (const { orderId } of page) {
