@@ -29,7 +29,7 @@ const jitCompiler = /\/llvmjit\.so$|\/bitcode(\/|$)|\/libLLVM|\/libz3/;
 
 /**
  * Writes a tar archive with the files of the Debian packages that the substitutes of base images need, and of
- * their dependencies. Installs missing packages first. An image of the archive can run their programs, because
+ * their dependencies. Installs missing packages first. An image of the archive can run their programs:
  * the paths are the same as on this machine.
  */
 export async function archiveDebianPackages(archive: string): Promise<void> {
