@@ -15,7 +15,7 @@ export {
   audiences,
   dpopSigningAlgorithms,
   issuer,
-  organisationRoles,
+  userRoles,
   revokedTokenKey,
   type AccessTokenClaims,
 } from './token-claims.js';

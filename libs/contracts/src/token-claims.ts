@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-export const organisationRoles = ['owner', 'admin', 'member', 'global_admin'] as const;
+export const userRoles = ['owner', 'admin', 'member', 'global_admin'] as const;
 
 /** Claims of an access token (RFC 9068 `at+jwt`, ES256). */
 export const accessTokenClaims = z.object({

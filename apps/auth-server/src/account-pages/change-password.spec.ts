@@ -4,7 +4,7 @@ import { setPasswordAndEndAccess } from '../accounts/replace-password.js';
 import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
 import { App } from '../test/app.js';
 import { auditEventsOf, auditRecords } from '../test/audit-records.js';
-import { movePasswordChangeAfterSignIns } from '../test/backdate.js';
+import { ageSignIns, movePasswordChangeAfterSignIns } from '../test/backdate.js';
 import { runCommand, startServerWithOperator } from '../test/operator.js';
 import { server } from '../test/server.js';
 import { testStatement } from '../test/test-statement.js';
@@ -61,7 +61,7 @@ describe('the password', () => {
     const email = await newUserEmail();
     const { browser, shown } = await openAccountPage(email, '/account/security');
     expect(shown.text).not.toMatch(/type="password"[^>]*maxlength/);
-    // All different: a password that repeats one character counts as common.
+    // All different: a password must contain at least two different letters.
     const ideographs = (first: number) =>
       Array.from({ length: 1024 }, (_, index) => String.fromCodePoint(first + index)).join('');
     const [longest, next] = [ideographs(0x20000), ideographs(0x21000)];
@@ -174,6 +174,7 @@ describe('a password change', () => {
   it('ends a sign-in that has verified the old password and is in progress', async () => {
     const { email, user_id: userId } = await newUser(server);
     await openAccountPage(email, '/account'); // stores the network that is locked
+    await ageSignIns(server, userId, { seconds: 60 }); // times of sign-ins are in whole seconds
     const app = await App.dashboard(server);
     const { authorizing } = await server.database.transaction(async (change) => {
       const started = await server.database.transaction(async (tx) => {

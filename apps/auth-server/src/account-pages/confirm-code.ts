@@ -17,16 +17,21 @@ export class ConfirmCode {
     private readonly audit: AuditLog,
   ) {}
 
+  /**
+   * Returns the outcome, from which the caller makes the problem to show.
+   * @param check verifies the code; returns undefined for a wrong one, `nothingToVerify` if it came too late
+   */
   async verify<Result>(
     { person: { id: userId }, sessionUid, origin }: SignedInRequest,
     { action }: { readonly action: Exclude<ConfirmedAction, 'password_changed'> },
     check: () => Promise<CheckResult<Result>>,
   ): Promise<Guess<Result>> {
-    const entry = { event: 'second_factor_failed', userId, details: { intended: action } } as const;
-    const auditIfLocked = { ...entry, details: { intended: action, locked: true } };
+    const event = 'second_factor_failed';
+    const auditIfLocked = { event, userId, details: { intended: action, locked: true } } as const;
     const target = confirmationCodeGuessTarget(sessionUid);
     const guess = await this.throttle.guess(target, { origin, auditIfLocked }, check);
-    if (guess.kind === 'wrong') await this.audit.write(entry, origin);
+    if (guess.kind === 'wrong')
+      await this.audit.write({ event, userId, details: { intended: action, locked: false } }, origin);
     return guess;
   }
 }

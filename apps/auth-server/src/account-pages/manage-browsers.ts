@@ -30,7 +30,7 @@ export class ManageBrowsers {
         session === 'others'
           ? await endSessionsOfUser(tx, person.id, sessionUid)
           : await endSessionOfUser(tx, person.id, session);
-      found = revoked !== undefined;
+      found = revoked !== undefined; // undefined: the person has no such session
       if (found) await insertAudit(tx, entry, origin);
       return revoked ?? [];
     });

@@ -1,4 +1,4 @@
-import { organisationRoles } from '@fulfilment/contracts';
+import { userRoles } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import type { Outbox } from '@fulfilment/messaging';
 import { z } from 'zod';
@@ -15,8 +15,7 @@ import {
 import { requireOrganisation } from './require-organisation.js';
 import { lockUser, type UserRow } from '../users/find-user.js';
 
-/** Includes `global_admin`, which is one of `organisationRoles`. */
-const roles = [...organisationRoles, 'none'] as const;
+const roles = [...userRoles, 'none'] as const;
 
 /**
  * Operand and options of `user role`: a role in an organisation, or `global_admin` without one. `none`
@@ -39,11 +38,6 @@ export const changeRoleOptions = z
     path: ['organisation'],
   });
 export type RoleChange = z.infer<typeof changeRoleOptions>;
-type RequestedRole = Pick<RoleChange, 'role' | 'organisation'>;
-type RoleEffect =
-  | { readonly kind: 'join'; readonly organisation: string; readonly role: string }
-  | { readonly kind: 'leave'; readonly organisation: string }
-  | { readonly kind: 'grantGlobalAdmin' | 'revokeGlobalAdmin' };
 
 const readOrganisations = statement(
   'users.organisations',
@@ -74,11 +68,10 @@ export async function changeRole(
   publishRevoked: PublishRevokedTokens,
   { USER, role, organisation }: RoleChange,
 ): Promise<{ user_id: string; org_id: string | null; org_role: string; changed: boolean }> {
-  const effect = effectOf({ role, organisation });
   const { id, revoked, changed } = await database.transaction(async (tx) => {
     const user = await lockUser(tx, USER);
-    const applyChange = () => changeRoleAndEndTokens(tx, user, effect, { role, organisation });
-    if (effect.kind === 'leave')
+    const applyChange = () => changeRoleAndEndTokens(tx, user, { role, organisation });
+    if (organisation !== undefined && role === 'none')
       return disconnectAndPublish(tx, outbox, { userId: user.id, organisationId: organisation }, applyChange);
     const result = await applyChange();
     // Joining an organisation makes earlier consents valid. Other changes publish the same snapshots again,
@@ -93,41 +86,33 @@ export async function changeRole(
 async function changeRoleAndEndTokens(
   tx: Transaction,
   user: UserRow,
-  effect: RoleEffect,
-  requested: RequestedRole,
+  requested: Omit<RoleChange, 'USER'>,
 ): Promise<{ id: string; revoked: RevokedToken[]; changed: boolean }> {
   const { id } = user;
-  if ((await applyEffect(tx, user, effect)) === 0) return { id, revoked: [], changed: false };
+  const { role, organisation } = requested;
+  if ((await setRole(tx, user, requested)) === 0) return { id, revoked: [], changed: false };
   // The families of a new global admin may have begun without the second factor that the role requires.
-  const isNewGlobalAdmin = effect.kind === 'grantGlobalAdmin';
-  const revoked = await (isNewGlobalAdmin ? endFamiliesOfUser(tx, id) : endAccessTokensOfUser(tx, id));
-  if (effect.kind === 'leave')
-    revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, id, effect.organisation)));
+  const revoked = await (role === 'global_admin' ? endFamiliesOfUser(tx, id) : endAccessTokensOfUser(tx, id));
+  if (organisation !== undefined && role === 'none')
+    revoked.push(...(await endFamiliesOfUserAndOrganisation(tx, id, organisation)));
   await auditOperator(tx, { event: 'user_role_changed', userId: id, details: requested });
   return { id, revoked, changed: true };
 }
 
-/** Without an organisation, `changeRoleOptions` allows only `global_admin` and `none`. */
-function effectOf({ role, organisation }: RequestedRole): RoleEffect {
-  if (organisation === undefined) return { kind: role === 'none' ? 'revokeGlobalAdmin' : 'grantGlobalAdmin' };
-  return role === 'none' ? { kind: 'leave', organisation } : { kind: 'join', organisation, role };
-}
-
 /** Returns the number of changed rows. */
-async function applyEffect(tx: Transaction, user: UserRow, effect: RoleEffect): Promise<number> {
+async function setRole(
+  tx: Transaction,
+  user: UserRow,
+  { role, organisation }: Omit<RoleChange, 'USER'>,
+): Promise<number> {
   const { id, email, global_admin } = user;
-  switch (effect.kind) {
-    case 'grantGlobalAdmin':
-      return grantGlobalAdmin(tx, user);
-    case 'revokeGlobalAdmin':
-      return revokeGlobalAdmin(tx, user);
-    case 'leave':
-      return tx.run(deleteMembership, [id, effect.organisation]);
-    case 'join':
-      if (global_admin) throw new Error(`${email} is a global_admin and cannot belong to an organisation.`);
-      await requireOrganisation(tx, effect.organisation);
-      return tx.run(setMembership, [id, effect.organisation, effect.role]);
-  }
+  // Without an organisation, `changeRoleOptions` allows only `global_admin` and `none`.
+  if (organisation === undefined)
+    return role === 'none' ? revokeGlobalAdmin(tx, user) : grantGlobalAdmin(tx, user);
+  if (role === 'none') return tx.run(deleteMembership, [id, organisation]);
+  if (global_admin) throw new Error(`${email} is a global_admin and cannot belong to an organisation.`);
+  await requireOrganisation(tx, organisation);
+  return tx.run(setMembership, [id, organisation, role]);
 }
 
 async function grantGlobalAdmin(tx: Transaction, { id, email }: UserRow): Promise<number> {

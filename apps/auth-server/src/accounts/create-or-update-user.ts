@@ -1,4 +1,4 @@
-import { organisationRoles, uuidv7 } from '@fulfilment/contracts';
+import { userRoles, uuidv7 } from '@fulfilment/contracts';
 import { type Database, statement, type Transaction } from '@fulfilment/database';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ export const createUserOptions = z
     password: z.string('is missing'),
     name: displayName.optional(),
     organisation: z.string().optional(),
-    role: z.enum(organisationRoles, `must be one of ${organisationRoles.join(', ')}`).optional(),
+    role: z.enum(userRoles, `must be one of ${userRoles.join(', ')}`).optional(),
   })
   .refine(
     ({ role, organisation }) =>

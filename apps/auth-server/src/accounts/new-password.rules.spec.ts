@@ -53,9 +53,9 @@ describe('a new password (NIST SP 800-63B-4 §3.1.1.2)', () => {
     expect(newPasswordProblem(local.repeat(2), `${local}@a.example`, new Set())).toContain('e-mail');
   });
 
-  it('is validated in linear time, if only the last character of the maximum length differs from a repetition', async () => {
+  it('is validated in less than a second, if only the last character of the maximum length differs from a repetition', async () => {
     const common = await commonPasswords();
-    const started = process.threadCpuUsage(); // a quadratic search would take minutes
+    const started = process.threadCpuUsage();
     for (const part of ['a', 'ab', 'a1', '1', '-']) {
       const chosen = `${part.repeat(maxPasswordLength).slice(0, maxPasswordLength - 1)}x`;
       const problem = newPasswordProblem(chosen, email, common);

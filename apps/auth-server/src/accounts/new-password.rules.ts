@@ -35,10 +35,10 @@ export function newPasswordProblem(
   return undefined;
 }
 
-/** Maximum code points of a part that a password repeats; bounds the time of the search. */
+/** Maximum code points of a part that a password repeats: those of the local part of an e-mail address. */
 const maxRepeatedLength = 64;
 
-/** Returns the password without digits and punctuation at its ends, or the part that it repeats, or both. */
+/** Returns the password, what is between its first and last letter, what it repeats, and both combined. */
 function formsToCompare(lower: string): string[] {
   const inner = withoutEnds(lower);
   const part = repeatedPart(lower);

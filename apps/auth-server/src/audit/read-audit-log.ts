@@ -19,7 +19,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** `<time in microseconds since 1970>.<sequence>`; `sequence` orders records of the same time. */
+/** `<time in microseconds since 1970>.<column position>`; the latter orders records of the same time. */
 export type AuditPosition = string;
 
 export interface AuditRecord {
@@ -41,7 +41,7 @@ export interface AuditPage {
 }
 
 interface Row extends AuditRecord {
-  readonly position: AuditPosition;
+  readonly page_position: AuditPosition;
 }
 
 // One statement for all combinations. Only operator commands run it, once each. Their connections do not
@@ -50,7 +50,7 @@ interface Row extends AuditRecord {
 export const selectAuditRecords = statement(
   'audit.read',
   `SELECT log.at, log.event, log.user_id, users.email, log.client_id, log.ip, log.user_agent, log.details,
-     (extract(epoch FROM log.at) * 1000000)::bigint || '.' || log.position AS position
+     (extract(epoch FROM log.at) * 1000000)::bigint || '.' || log.position AS page_position
    FROM audit_log AS log LEFT JOIN users ON users.id = log.user_id
    WHERE (:event::text IS NULL OR log.event = :event)
      AND (:user::uuid IS NULL OR log.user_id = :user)
@@ -58,7 +58,7 @@ export const selectAuditRecords = statement(
      AND (:since::timestamptz IS NULL OR log.at >= :since)
      AND (:until::timestamptz IS NULL OR log.at < :until)
      AND (:before_micros::bigint IS NULL OR
-       (log.at, log.position) < (timestamptz 'epoch' + :before_micros * interval '1 microsecond', :before_sequence::bigint))
+       (log.at, log.position) < (timestamptz 'epoch' + :before_micros * interval '1 microsecond', :before_position::bigint))
    ORDER BY log.at DESC, log.position DESC LIMIT :max_rows`,
 );
 
@@ -68,7 +68,7 @@ export const selectAuditRecords = statement(
  */
 export async function readAuditLog(database: Database, query: AuditQuery): Promise<AuditPage> {
   const { event, client, since, until } = query;
-  const [beforeMicros, beforeSequence] = query.before?.split('.') ?? [];
+  const [beforeMicros, beforePosition] = query.before?.split('.') ?? [];
   const rows = await database.rows<Row>(selectAuditRecords, {
     event,
     client,
@@ -76,12 +76,12 @@ export async function readAuditLog(database: Database, query: AuditQuery): Promi
     until,
     user: query.user === undefined ? undefined : await findUserId(database, query.user),
     before_micros: beforeMicros,
-    before_sequence: beforeSequence,
+    before_position: beforePosition,
     max_rows: query.limit + 1,
   });
   const page = rows.slice(0, query.limit);
-  const before = rows.length > query.limit ? (page.at(-1)?.position ?? null) : null;
-  return { events: page.reverse().map(({ position: _position, ...record }) => record), before };
+  const before = rows.length > query.limit ? (page.at(-1)?.page_position ?? null) : null;
+  return { events: page.reverse().map(({ page_position: _position, ...record }) => record), before };
 }
 
 /** Returns a UUID without a check whether the user exists. */

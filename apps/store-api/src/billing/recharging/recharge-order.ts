@@ -11,17 +11,16 @@ import type { Stock } from '../../catalogue/stock/stock.js';
 import type { ChargeStatus } from '../open-charge.js';
 import { requirePaymentMethod } from '../payment-methods.js';
 
-const lockOrder = statement(
-  'recharge.lock',
-  `SELECT id, creator_id AS "creatorId", status, redacted_at IS NOT NULL AS redacted FROM orders WHERE id = $1 FOR UPDATE`,
-);
-// Prevents deadlocks with the first stock count of a product, which locks the product before the orders with
-// it. So this runs before `lockOrder`. KEY SHARE waits for a stock event with its own transaction, but
-// not for sales and returns.
+// Runs before `lockOrder`, in the lock order of the first stock count of a product, which locks the product
+// FOR UPDATE and then the orders with it. KEY SHARE waits for that lock, but not for sales and returns.
 const lockProducts = statement(
   'recharge.lock-products',
   `SELECT id FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1)
    ORDER BY limited_edition, id FOR KEY SHARE`,
+);
+const lockOrder = statement(
+  'recharge.lock',
+  `SELECT id, creator_id AS "creatorId", status, redacted_at IS NOT NULL AS redacted FROM orders WHERE id = $1 FOR UPDATE`,
 );
 const readAttempts = statement(
   'recharge.attempts',
@@ -122,7 +121,7 @@ export class RechargeOrder {
     rejectIfAny(
       lines.filter(({ status }) => status !== 'available').map(({ productId }) => productId),
       'No longer available',
-      'product_unavailable',
+      'not_available',
     );
     const limited = lines.filter(({ limitedEdition }) => limitedEdition);
     rejectIfAny(

@@ -137,7 +137,7 @@ describe('recharging the orders of a time range', () => {
     expect(await run()).toEqual({
       ...range,
       begun: 1,
-      skipped: { address_redacted: 1, product_unavailable: 1, payment_method_missing: 1 },
+      skipped: { address_redacted: 1, not_available: 1, payment_method_missing: 1 },
     });
     await store.resumeOrdersAndRefunds();
     expect([await unsold.status(), await sold.status(), await unpaid.status()]).toEqual([
