@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ScratchBroker, scratchBroker } from '../testing/scratch-broker.js';
 import { ConfirmedPublisher } from './confirmed-publisher.js';
 
@@ -32,22 +33,39 @@ describe('ConfirmedPublisher', () => {
     expect(received === false ? 'nothing' : received.properties.messageId).toBe(expected);
   });
 
-  it('publishes nothing more until a batch that was not confirmed in time is confirmed', async () => {
-    const confirmed = Promise.withResolvers<void>();
-    jest.spyOn(channel, 'waitForConfirms').mockReturnValueOnce(confirmed.promise);
+  it('publishes nothing more until each message of a batch that was not confirmed in time has a response', async () => {
+    const confirmations: (() => void)[] = [];
     const publish = jest.spyOn(channel, 'publish');
+    publish.mockImplementation((...[, , , , confirm]) => {
+      confirmations.push(() => confirm?.(null, {}));
+      return true;
+    });
     const publisher = new ConfirmedPublisher(channel);
     const message = { exchange: '', routingKey: queue, content: Buffer.from('{}') };
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }); // sockets need them
+    jest.useFakeTimers();
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      const result = publisher.publish([message]).catch(String);
-      jest.advanceTimersByTime(10_000);
+      const result = publisher.publish([message, message]).catch(String);
+      await jest.advanceTimersByTimeAsync(10_000);
       expect(await result).toContain('did not confirm the messages within 10000 ms');
     }
     jest.useRealTimers();
-    expect(publish).toHaveBeenCalledTimes(1);
-    confirmed.resolve();
-    expect(await publisher.publish([message])).toBe(true);
-    expect(publish).toHaveBeenCalledTimes(2);
+    expect(confirmations).toHaveLength(2);
+    publish.mockRestore();
+    const next = publisher.publish([message]);
+    confirmations[0]?.();
+    await nextTurn();
+    expect(await channel.checkQueue(queue)).toMatchObject({ messageCount: 0 });
+    confirmations[1]?.();
+    expect(await next).toBe(true);
+    expect(await channel.checkQueue(queue)).toMatchObject({ messageCount: 1 });
+  });
+
+  it('rejects a batch of which a message is rejected', async () => {
+    jest.spyOn(channel, 'publish').mockImplementationOnce((...[, , , , confirm]) => {
+      confirm?.(new Error('message nacked'), {});
+      return true;
+    });
+    const message = { exchange: '', routingKey: queue, content: Buffer.from('{}') };
+    await expect(new ConfirmedPublisher(channel).publish([message, message])).rejects.toThrow('nacked');
   });
 });

@@ -17,13 +17,13 @@ export interface OutgoingMessage {
 
 /**
  * Publishes JSON on a channel, and detects messages that no queue receives. It must be the only publisher of
- * the channel, since it waits for the confirmation of all messages of the channel.
+ * the channel, since a returned message does not name its batch.
  */
 export class ConfirmedPublisher {
   /** Whether RabbitMQ returned a message of the current batch, because no queue receives it. */
   private hasReturned = false;
-  /** Set until RabbitMQ has confirmed or rejected the last batch. */
-  private confirmation: Promise<unknown> | undefined;
+  /** Resolves when RabbitMQ has confirmed or rejected each message of the last batch. */
+  private lastBatch: Promise<unknown> = Promise.resolve();
   private readonly channel: ConfirmChannel;
 
   constructor(channel: ConfirmChannel) {
@@ -40,31 +40,38 @@ export class ConfirmedPublisher {
    * @throws Error when RabbitMQ rejects a message, or does not confirm within 10 s
    */
   async publish(messages: readonly OutgoingMessage[]): Promise<boolean> {
+    const deadlineMs = performance.now() + confirmTimeoutMs;
     // While a queue has no majority, RabbitMQ keeps the last batch unconfirmed. Retries must not add copies.
-    if (this.confirmation !== undefined) await waitFor(this.confirmation);
+    await waitUntil(deadlineMs, this.lastBatch);
     this.hasReturned = false;
-    for (const message of messages) this.send(message);
-    this.confirmation = this.channel.waitForConfirms().finally(() => {
-      this.confirmation = undefined;
-    });
-    await waitFor(this.confirmation); // returned messages arrive before their confirmation
+    const confirmations = messages.map((message) => this.send(message));
+    this.lastBatch = Promise.allSettled(confirmations);
+    await waitUntil(deadlineMs, this.lastBatch); // returned messages arrive before their confirmation
+    await Promise.all(confirmations);
     return !this.hasReturned;
   }
 
-  private send({ exchange, routingKey, content, messageId, headers }: OutgoingMessage): void {
-    this.channel.publish(exchange, routingKey, content, {
+  /** Resolves when RabbitMQ has confirmed the message. */
+  private async send({ exchange, routingKey, content, messageId, headers }: OutgoingMessage): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const options = {
       persistent: true,
       mandatory: true,
       contentType: 'application/json',
       ...(headers !== undefined && { headers }),
       ...(typeof messageId === 'string' &&
         Buffer.byteLength(messageId) <= maxShortStringBytes && { messageId }),
+    };
+    this.channel.publish(exchange, routingKey, content, options, (error: unknown) => {
+      if (error === null) resolve();
+      else reject(error);
     });
+    return promise;
   }
 }
 
-async function waitFor(confirmation: Promise<unknown>): Promise<void> {
-  await resolveWithin(confirmTimeoutMs, confirmation, () => {
+async function waitUntil(deadlineMs: number, batch: Promise<unknown>): Promise<void> {
+  await resolveWithin(deadlineMs - performance.now(), batch, () => {
     throw new Error(`RabbitMQ did not confirm the messages within ${confirmTimeoutMs} ms.`);
   });
 }

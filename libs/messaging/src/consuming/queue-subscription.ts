@@ -56,7 +56,7 @@ export class QueueSubscription {
     if (decision.isWithheld) return;
     // Unsubscribes before the acknowledgement, while no other message is being handled. Otherwise RabbitMQ
     // could give the next message to another replica while this one still handles a prefetched message.
-    const isRenewed = endsSerial || decision.endsSlice;
+    const isRenewed = this.active !== undefined && (endsSerial || decision.endsSlice);
     if (isRenewed) await this.stop();
     if (decision.withheld !== undefined) this.channel.ack(decision.withheld, true);
     this.channel.ack(raw, allUpTo);

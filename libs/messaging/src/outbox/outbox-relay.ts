@@ -102,6 +102,7 @@ export class OutboxRelay extends BackgroundLoop {
     const rows = await this.lockBatch(tx);
     if (rows.length === 0) return [];
     const startedAtMs = performance.now();
+    // A type may have no queue, so whether each message is in a queue is ignored.
     await publisher.publish(
       rows.map((row) => ({
         exchange: this.broker.topology.factsExchange,
