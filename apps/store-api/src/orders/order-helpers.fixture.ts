@@ -68,7 +68,7 @@ export interface OrderOptions {
 
 /** Helpers that place and complete orders of a creator, and read the creator's charges, stock and events. */
 export function orderHelpers(store: StoreApiUnderTest) {
-  /** Resolves when every event that was written has been published. */
+  /** Waits until all messages of the outbox have arrived at the test. */
   const waitUntilPublished = async (): Promise<void> => {
     await eventually(
       async () => (await store.database.row<{ messages: number }>(outboxSize))?.messages === 0,
@@ -105,7 +105,6 @@ export function orderHelpers(store: StoreApiUnderTest) {
     },
     setPaymentMethod: (creator: Creator, method: string | null) =>
       store.database.run(setPaymentMethod, [creator.id, method]),
-    /** Waits until all messages of the outbox have arrived at the test. */
     waitUntilPublished,
     /** Every charge of the creator's orders, in the order of their attempts. */
     charges,

@@ -13,7 +13,7 @@ type CancelledData = z.input<(typeof messages.orderCancelled)['schema']>;
 // shows neither the charge nor the refund: its payment stays `failed`.
 const cancel = statement(
   'orders.cancel',
-  `UPDATE orders SET status = 'cancelled', reason = $2,
+  `UPDATE orders SET status = 'cancelled',
                      payment_status = CASE payment_status WHEN 'paid' THEN 'refunded'
                                                           WHEN 'pending' THEN 'failed'
                                                           ELSE payment_status END,
@@ -42,7 +42,7 @@ export class CancelLockedOrder {
     items: readonly ItemRow[],
     cancellation: Omit<CancelledData, 'order'>,
   ): Promise<{ readonly row: OrderRow; readonly data: CancelledData }> {
-    const row = await tx.row<OrderRow>(cancel, [orderId, cancellation.reason]);
+    const row = await tx.row<OrderRow>(cancel, [orderId]);
     if (row === undefined) throw new Error('A locked order no longer exists.');
     await tx.run(markRefundDue, [orderId]);
     await this.stock.returnStock(tx, orderId);

@@ -7,10 +7,9 @@ const redactedText = 'redacted';
 
 const batchSize = 500;
 
-// Redacts the text of each member that is not empty, except the country, which statistics need. The metadata
-// and the reason of a cancellation are the merchant's own text.
+// Redacts the text of each member that is not empty, except the country, which statistics need.
 const redactSql = `
-  UPDATE orders o SET metadata = '{}', reason = NULL, redacted_at = now(), shipping_address = (
+  UPDATE orders o SET metadata = '{}', redacted_at = now(), shipping_address = (
     SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
                                            ELSE to_jsonb('${redactedText}'::text) END)
     FROM jsonb_each(o.shipping_address) AS part)`;
@@ -38,7 +37,7 @@ const redactOld = statement(
 );
 
 /**
- * Redacts the address of one order, and deletes its metadata and reason. Idempotent.
+ * Redacts the address of one order, and deletes its metadata. Idempotent.
  * @param order the public id
  * @throws NotFound; Conflict while the address is still needed to send the order
  */

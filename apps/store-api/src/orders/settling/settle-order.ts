@@ -24,7 +24,7 @@ const settleCharge = statement(
    -- No row if the status of the order does not allow the new one: after a cancellation, or when a recharge is
    -- declined.
    changed AS (
-     UPDATE orders SET status = :status, payment_status = :payment_status, reason = :reason, resume_at = NULL,
+     UPDATE orders SET status = :status, payment_status = :payment_status, resume_at = NULL,
                        -- Providers report whole seconds by their own clock, so their time may be too early.
                        charged_at = CASE WHEN :charged_at::timestamptz IS NOT NULL THEN greatest(:charged_at, charge.started_at) END,
                        version = version + 1, updated_at = ${nextUpdateTimeSql}
@@ -116,7 +116,6 @@ export class SettleOrder {
         status,
         payment_status: isPaid ? 'paid' : 'failed',
         charged_at: isPaid ? outcome.chargedAt : null,
-        reason: isPaid ? null : outcome.reason,
         statuses_before: statusesBefore(status),
       });
       const [row, items] = await pipelined([settling, readItems(tx, orderId)]);
