@@ -147,16 +147,16 @@ describe('connected apps', () => {
     expect(names).toEqual(['The Badger (test)', 'Unnamed creator', 'Unnamed creator (test)']);
   });
 
-  it('are not listed after the person has left the organisation, so its creators are not named either', async () => {
+  it('are listed without creators after the person has left the organisation, so that the person can disconnect them', async () => {
     const email = await newUserEmail();
-    const app = await App.register(server);
+    const app = await App.register(server, { client_name: 'Still connected' });
     await app.signIn('orders:read', { email });
     await server.database.run(
       testStatement('DELETE FROM memberships WHERE user_id = (SELECT id FROM users WHERE email = $1)'),
       [email],
     );
     const { shown } = await openAccountPage(email, '/account/apps');
-    expect(shown.text).toContain('No connected apps.');
+    expect(shown.text).toContain('Still connected');
     expect(shown.text).not.toContain('Harbour Lights');
   });
 

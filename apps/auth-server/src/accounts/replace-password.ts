@@ -4,8 +4,8 @@ import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.j
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { signInTimeSql } from '../users/read-accounts.js';
 
-// Not now(): the transaction may have begun earlier, and waited for a lock during a sign-in with the old
-// password.
+// Not now(): the transaction may have begun earlier, and waited for the lock of the user during a sign-in
+// with the old password. The time is read after that lock is taken.
 const setHash = statement(
   'users.set-password',
   'UPDATE users SET password_hash = $2, password_changed_at = clock_timestamp() WHERE id = $1',
@@ -32,6 +32,8 @@ export async function setPasswordAndEndAccess(
  */
 export const replacePasswordHashIfUnchanged = statement(
   'users.replace-password',
-  `UPDATE users SET password_hash = $3, password_changed_at = clock_timestamp()
-   WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL RETURNING ${signInTimeSql} AS "signInTime"`,
+  `WITH person AS MATERIALIZED (
+     SELECT id FROM users WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL FOR NO KEY UPDATE)
+   UPDATE users SET password_hash = $3, password_changed_at = clock_timestamp() FROM person WHERE users.id = person.id
+   RETURNING ${signInTimeSql} AS "signInTime"`,
 );

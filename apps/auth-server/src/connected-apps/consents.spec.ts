@@ -43,6 +43,8 @@ describe('a new consent', () => {
   it('is not stored for a person who was redacted since the page was shown', async () => {
     const { user_id: userId } = await newUser(server);
     await runCommand('user redact', { USER: userId });
-    expect((await saveConsent(userId)).isGiven).toBe(false);
+    const { clientId, isGiven } = await saveConsent(userId);
+    expect(isGiven).toBe(false);
+    expect(await server.database.row(readExpiry, [clientId])).toEqual({ expires_at: expect.any(Date) });
   });
 });

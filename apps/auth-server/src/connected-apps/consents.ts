@@ -11,11 +11,15 @@ const lockUser = statement(
   'consents.lock-user',
   'SELECT FROM users WHERE id = $1 AND disabled_at IS NULL FOR KEY SHARE',
 );
-// A client that registered itself expires after 30 days unless a person authorizes it. Before `lockClient`,
-// since two consents that both hold its shared lock could not both update the client.
+// A client that registered itself expires after 30 days unless a person authorizes it. Taken before
+// `lockClient`, since two consents that both hold its shared lock could not both clear the expiry.
+const lockExpiringClient = statement(
+  'consents.lock-expiring-client',
+  `SELECT FROM oidc_model WHERE model = 'Client' AND id = $1 AND expires_at IS NOT NULL FOR NO KEY UPDATE`,
+);
 const clearClientExpiry = statement(
   'consents.clear-client-expiry',
-  `UPDATE oidc_model SET expires_at = NULL WHERE model = 'Client' AND id = $1 AND expires_at IS NOT NULL`,
+  `UPDATE oidc_model SET expires_at = NULL WHERE model = 'Client' AND id = $1`,
 );
 // Waits for a disconnection of the app by another person, which checks under this lock whether another
 // consent remains.
@@ -97,13 +101,14 @@ export class Consents {
   }): Promise<void> {
     const { userId, clientId, appIdentity, creatorId, scopes } = consent;
     await this.database.transaction(async (tx) => {
-      const [enabledUsers, , client] = await pipelined([
+      const [enabledUsers, expiringClients, client] = await pipelined([
         tx.run(lockUser, [userId]),
-        tx.run(clearClientExpiry, [clientId]),
+        tx.run(lockExpiringClient, [clientId]),
         tx.row<{ payload: IdentifiedClient }>(lockClient, [clientId]),
       ]);
       if (enabledUsers === 0 || client === undefined) return;
       if (identityDigest(identityOf(client.payload)) !== appIdentity) return;
+      if (expiringClients > 0) await tx.run(clearClientExpiry, [clientId]);
       const values = [userId, clientId, creatorId ?? null, scopes];
       const saved = await tx.row<{ is_new: boolean }>(save, values);
       if (creatorId !== undefined && saved?.is_new === true)

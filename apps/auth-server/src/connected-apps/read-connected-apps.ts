@@ -14,13 +14,14 @@ export interface ConnectedApp {
   readonly connected_at: Date;
 }
 
-// Apps with a valid consent, and apps with offline access, since first-party apps need no consent. Only the
-// newest 200, so that the page stays readable.
+// Apps with a consent, and apps with offline access, since first-party apps need no consent. Creators are
+// named only by a valid consent: the person may have left their organisation. Only the newest 200, so that
+// the page stays readable.
 const list = statement(
   'connected-apps.list',
   `WITH connection AS (
-     SELECT client_id, creator_id, scopes, given_at FROM consents
-     WHERE user_id = $1 AND (creator_id IS NULL OR ${validConsentSql('consents')})
+     SELECT client_id, CASE WHEN ${validConsentSql('consents')} THEN creator_id END AS creator_id, scopes, given_at
+     FROM consents WHERE user_id = $1
      UNION ALL
      SELECT client_id, (payload ->> 'creatorId')::uuid,
             string_to_array(payload #>> '{openid,scope}', ' '), created_at

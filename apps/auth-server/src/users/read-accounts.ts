@@ -74,8 +74,8 @@ const findCredentials = statement(
 );
 /**
  * SQL of the time of a sign-in with the current password of a row of `users`, in seconds since 1970, as
- * sessions store it. It is not before the last change of the password, which may be in the same second. Both
- * are times of PostgreSQL, since the clocks of replicas differ.
+ * sessions store it. It is not before the last change of the password, which may be in the same second, so it
+ * may be up to a second in the future. Both are times of PostgreSQL, since the clocks of replicas differ.
  */
 export const signInTimeSql =
   'greatest(floor(extract(epoch FROM now())), ceil(extract(epoch FROM users.password_changed_at)))::bigint';
