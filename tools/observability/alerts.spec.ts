@@ -8,7 +8,7 @@ import { findProgram, runProgram } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { alertRules } from './alert-rules.ts';
 import { dashboards } from './dashboards.ts';
-import { faultsOf, registeredMetrics } from './metrics.fixture.ts';
+import { problemsOf, registeredMetrics } from './metrics.fixture.ts';
 
 const folder = join(root, 'deploy', 'observability');
 const promtool = findProgram('promtool');
@@ -45,10 +45,10 @@ const queries = [...new Set(panels.flatMap((panel) => panel.queries))];
 
 describe('the alerting rules', () => {
   it('name only metrics and labels that the services have', () => {
-    const faults = alertRules().flatMap(({ alert, expr }) =>
-      faultsOf(expr, metrics).map((fault) => `${alert}: ${fault}`),
+    const problems = alertRules().flatMap(({ alert, expr }) =>
+      problemsOf(expr, metrics).map((problem) => `${alert}: ${problem}`),
     );
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it.each(alerts)('link to the section of the runbook about %s', (alert) => {
@@ -61,9 +61,11 @@ describe('the alerting rules', () => {
 
 describe('the dashboards', () => {
   it('query only metrics and labels that the services have', () => {
-    const faults = queries.flatMap((query) => faultsOf(query, metrics).map((fault) => `${query}: ${fault}`));
+    const problems = queries.flatMap((query) =>
+      problemsOf(query, metrics).map((problem) => `${query}: ${problem}`),
+    );
     expect(queries.length).toBeGreaterThan(panels.length / 2); // otherwise most queries were not found
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it('link to the page of the runbook on the documentation site, by an absolute URL', () => {

@@ -51,24 +51,24 @@ function seriesOf(name: string, isHistogram: boolean, metric: RegisteredMetric) 
 }
 
 /** Returns what is wrong with a query: unknown metrics and labels, and metrics that the job does not have. */
-export function faultsOf(query: string, metrics: ReadonlyMap<string, RegisteredMetric>): readonly string[] {
+export function problemsOf(query: string, metrics: ReadonlyMap<string, RegisteredMetric>): readonly string[] {
   const selectors = selectorsOf(query);
   const known = new Set(scrapeLabels);
-  const faults = selectors.length === 0 ? ['reads no metric'] : [];
+  const problems = selectors.length === 0 ? ['reads no metric'] : [];
   for (const { metric, labels, job } of selectors) {
     const registered = metrics.get(metric);
-    if (registered === undefined) faults.push(`no metric ${metric}`);
+    if (registered === undefined) problems.push(`no metric ${metric}`);
     const knownOfMetric = [...scrapeLabels, ...(registered?.labels ?? [])];
     for (const label of knownOfMetric) known.add(label);
-    faults.push(
+    problems.push(
       ...labels.filter((label) => !knownOfMetric.includes(label)).map((label) => `no ${label} of ${metric}`),
     );
     if (job !== undefined && registered?.service !== undefined && registered.service !== job) {
-      faults.push(`${job} has no ${metric}`);
+      problems.push(`${job} has no ${metric}`);
     }
   }
   const groups = groupLabelsOf(query).filter((label) => !known.has(label));
-  return [...faults, ...groups.map((label) => `groups by ${label}, which no metric of the query has`)];
+  return [...problems, ...groups.map((label) => `groups by ${label}, which no metric of the query has`)];
 }
 
 function namesIn(list: string): string[] {

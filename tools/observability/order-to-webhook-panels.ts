@@ -5,7 +5,9 @@ import {
   deadLetters,
   increase,
   messagesHandled,
+  oldestDeferredEvent,
   oldestDueDelivery,
+  oldestWaitingOrder,
   perSecond,
   quantile,
   queueBacklog,
@@ -48,16 +50,8 @@ const messages: readonly Panel[] = [
   queueBacklog(),
   messagesHandled(),
   deadLetters(),
-  age(
-    'Age of the oldest order that waits for the ledger',
-    'max(bookings_waiting_oldest_seconds)',
-    'BookingsWaiting',
-  ),
-  age(
-    'Age of the oldest deferred fulfilment event',
-    'max(deferred_reports_oldest_seconds)',
-    'ReportsDeferred',
-  ),
+  oldestWaitingOrder,
+  oldestDeferredEvent,
 ];
 
 const webhooks: readonly Panel[] = [

@@ -1,6 +1,16 @@
 import type { ServiceName } from '@fulfilment/contracts/permissions';
 import type { Panel } from './grafana.ts';
-import { age, charges, increase, oldestDueDelivery, perSecond, quantile, withAlert } from './panel-shapes.ts';
+import {
+  age,
+  charges,
+  increase,
+  oldestDeferredEvent,
+  oldestDueDelivery,
+  oldestWaitingOrder,
+  perSecond,
+  quantile,
+  withAlert,
+} from './panel-shapes.ts';
 
 const shards = (service: string): Panel => ({
   title: 'Shards of background work with an owner',
@@ -38,11 +48,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
       'time() - max(payment_reconciled_until_seconds)',
       'PaymentsNotCompared',
     ),
-    age(
-      'Time since the oldest deferred event arrived',
-      'max(deferred_reports_oldest_seconds)',
-      'ReportsDeferred',
-    ),
+    oldestDeferredEvent,
     withAlert(
       {
         title: 'Pieces sold beyond the stock',
@@ -53,11 +59,7 @@ export const ownPanels: Readonly<Record<ServiceName, readonly Panel[]>> = {
     ),
   ],
   'creator-api': [
-    age(
-      'Time since the oldest waiting order started to wait for the ledger',
-      'max(bookings_waiting_oldest_seconds)',
-      'BookingsWaiting',
-    ),
+    oldestWaitingOrder,
     {
       title: 'Orders that wait for the ledger',
       unit: 'short',

@@ -55,6 +55,18 @@ export const charges: Panel = {
   alerts: ['PaymentsRejected', 'PaymentMethodsUnusable'],
 };
 
+export const oldestDeferredEvent: Panel = age(
+  'Time since the oldest deferred event arrived',
+  'max(deferred_reports_oldest_seconds)',
+  'ReportsDeferred',
+);
+
+export const oldestWaitingOrder: Panel = age(
+  'Time since the oldest waiting order started to wait for the ledger',
+  'max(bookings_waiting_oldest_seconds)',
+  'BookingsWaiting',
+);
+
 export const oldestDueDelivery: Panel = {
   title: 'Time since the oldest delivery became due',
   unit: 's',

@@ -38,7 +38,7 @@ const settings = apiSettings.extend({
     default: 16 * 1024,
   }).describe('Minimum download speed of an audio file, in bytes per second; a slower download is aborted'),
   TRACK_UPLOAD_SLOW_FOR_MS: integerSetting({ min: 50, max: 10 * minuteMs, default: 10 * secondMs }).describe(
-    'Time window in which the download speed is measured, in ms',
+    'Time window in which the download speed is measured, in ms; the response must begin within it',
   ),
   TRACK_UPLOAD_RETRY_SCHEDULE_MS: delaysSetting([10 * secondMs, minuteMs, 10 * minuteMs, hourMs]).describe(
     'Delays before the retries of a track upload after a transient failure, in ms, separated by commas',

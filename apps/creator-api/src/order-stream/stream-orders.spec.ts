@@ -86,7 +86,9 @@ describe('the stream of new orders, with a controlled clock', () => {
       passTime(-60_000);
       return Promise.resolve(undefined);
     };
-    const sent = await text(await open()).finally(() => elapsed.mockRestore());
+    const sent = await open()
+      .then(text)
+      .finally(() => elapsed.mockRestore());
     expect(timeoutsMs).toEqual([heartbeatMs, 1000, heartbeatMs]);
     expect(sent.split(': heartbeat')).toHaveLength(3); // two heartbeats
   });

@@ -178,7 +178,7 @@ async function assertWithinLimits(
     );
   if (counts.uploads >= maxUploadsPerRelease)
     throw new Conflict(
-      `The release already has the maximum of ${maxUploadsPerRelease} track uploads, which includes ended ones.`,
+      `The release already has the maximum of ${maxUploadsPerRelease} track uploads, ended ones included.`,
     );
   if (counts.tracks >= maxTracksPerRelease)
     throw new Conflict(`The release already has the maximum of ${maxTracksPerRelease} tracks.`);

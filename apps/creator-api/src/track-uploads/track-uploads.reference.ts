@@ -41,7 +41,7 @@ export const registerTrackUpload = {
     },
     notVisible('release'),
     {
-      when: 'The creator has 1000 uploads in progress, or the release has 500 tracks, or 5000 uploads including ended ones.',
+      when: 'The creator has 1000 uploads in progress, or the release has 500 tracks or 5000 uploads (ended ones included).',
       example: new Conflict(
         'The creator already has 1000 track uploads in progress. Wait until some have completed.',
       ),

@@ -17,7 +17,7 @@ const htmlOf = new Map(
 );
 
 /** Opens a page. Returns its errors, requests to other servers, sideways scrolling and WCAG violations. */
-async function faultsOf(page: Page, path: string): Promise<unknown[]> {
+async function findProblems(page: Page, path: string): Promise<unknown[]> {
   const problems: unknown[] = [];
   page.on('console', (message) => problems.push(message.text()));
   page.on('pageerror', (error) => problems.push(error.message));
@@ -44,7 +44,10 @@ describe('the documentation site', () => {
   afterAll(() => chromium.close());
 
   /** Opens two pages at a time, so that one is checked while the other waits for its files. */
-  async function faultsOfPages(pages: readonly string[], options: BrowserContextOptions): Promise<unknown[]> {
+  async function findProblemsOfPages(
+    pages: readonly string[],
+    options: BrowserContextOptions,
+  ): Promise<unknown[]> {
     const context = await chromium.newContext({ ...options, ignoreHTTPSErrors: true });
     context.setDefaultTimeout(120_000);
     const found: unknown[] = [];
@@ -52,7 +55,7 @@ describe('the documentation site', () => {
     const checkWaiting = async (): Promise<void> => {
       for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
         const page = await context.newPage();
-        found.push(...(await faultsOf(page, path)));
+        found.push(...(await findProblems(page, path)));
         await page.close();
       }
     };
@@ -63,7 +66,7 @@ describe('the documentation site', () => {
 
   it('has pages that meet WCAG 2.2 AA, violate no content security policy and load nothing from other servers', async () => {
     expect(paths.length).toBeGreaterThan(25); // otherwise llms.txt was not parsed
-    expect(await faultsOfPages(paths, { colorScheme: 'light' })).toEqual([]);
+    expect(await findProblemsOfPages(paths, { colorScheme: 'light' })).toEqual([]);
   }, 600_000);
 
   it.each<[string, BrowserContextOptions]>([
@@ -71,7 +74,7 @@ describe('the documentation site', () => {
     ['on a small screen', { viewport: { width: 320, height: 640 } }],
   ])('has pages without problems %s', async (_, options) => {
     expect(
-      await faultsOfPages(['/docs/', '/docs/start/typescript/', '/docs/guides/concepts/'], options),
+      await findProblemsOfPages(['/docs/', '/docs/start/typescript/', '/docs/guides/concepts/'], options),
     ).toEqual([]);
   });
 

@@ -65,9 +65,9 @@ describe('the documentation', () => {
 
   it.each(sessions)('has code that works, block by block: $files', async ({ inOrder }) => {
     const usedUrls = new Set<string>();
-    const faults: unknown[] = [];
+    const problems: unknown[] = [];
     const signingIn = setInterval(() => {
-      signInAsPrinted(session, usedUrls).catch((error: unknown) => faults.push(error));
+      signInAsPrinted(session, usedUrls).catch((error: unknown) => problems.push(error));
     }, 100);
     try {
       for (const { code, title, prints } of inOrder.flatMap(({ blocks }) => blocks).filter(isRun)) {
@@ -84,7 +84,7 @@ describe('the documentation', () => {
     } finally {
       clearInterval(signingIn);
     }
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it('has only programs that the tests run, or that are marked with the reason why not', () => {

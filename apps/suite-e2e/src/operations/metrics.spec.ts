@@ -70,7 +70,7 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
   it('has every metric of the dashboards and alerts, with the labels by which they select and group', async () => {
     const declared = z.record(z.string(), z.unknown()).parse(await prometheus.read('metadata'));
     const labelsByMetric = new Map<string, ReadonlySet<string>>();
-    const faults: string[] = [];
+    const problems: string[] = [];
     for (const query of queries) {
       const selectors = selectorsOf(query).filter(({ metric }) => !ownSeries.has(metric));
       for (const { metric, labels } of selectors) {
@@ -79,21 +79,22 @@ withPrometheus(`a Prometheus that scrapes the suite${skipped}`, () => {
         // OpenMetrics declares a counter without `_total`, a histogram without `_count`, `_sum`, `_bucket`.
         const name = metric.replace(/_(total|count|sum|bucket)$/, '');
         if (known.size > 0)
-          faults.push(...missingLabels(labels, known).map((label) => `no ${label} of ${metric}`));
-        else if (declared[metric] === undefined && declared[name] === undefined) faults.push(`no ${metric}`);
+          problems.push(...missingLabels(labels, known).map((label) => `no ${label} of ${metric}`));
+        else if (declared[metric] === undefined && declared[name] === undefined)
+          problems.push(`no ${metric}`);
       }
       const labelSets = selectors.map(({ metric }) => labelsByMetric.get(metric) ?? new Set<string>());
       // The labels by which a query groups can be checked only if each of its metrics has samples.
       if (selectors.length > 0 && labelSets.every((labels) => labels.size > 0)) {
         const known = new Set(labelSets.flatMap((labels) => [...labels]));
-        faults.push(
+        problems.push(
           ...missingLabels(groupLabelsOf(query), known).map((label) => `${query} groups by ${label}`),
         );
       }
     }
     // Otherwise hardly any metric had samples, and no labels were compared.
     expect([...labelsByMetric.values()].filter((labels) => labels.size > 0).length).toBeGreaterThan(20);
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   /** Returns the labels of all series of a metric; none if it has no samples yet. */

@@ -22,7 +22,7 @@ export const documented = {
   takeViolations: (): string[] => apis.flatMap(({ violations }) => violations.splice(0)),
 };
 
-/** Returns the violations of a delivery against the documentation of its event. */
+/** Returns how a delivery differs from the documentation of its event. */
 export function deliveryViolations({ body }: ReceivedDelivery): string[] {
   const media = store.webhooks?.[body.event]?.post?.requestBody?.content['application/json'];
   if (media === undefined) return [`${body.event} is not documented`];

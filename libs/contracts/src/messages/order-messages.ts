@@ -47,7 +47,9 @@ export const orderSnapshot = z.object({
   payment: z.object({
     method: z.enum(paymentMethods),
     status: z.enum(paymentStatuses),
+    /** Null unless the status is `paid` or `refunded`. */
     charged_at: z.iso.datetime().nullable(),
+    /** Null unless the status is `refunded`. */
     refunded_at: z.iso.datetime().nullable(),
   }),
   tracking: orderTracking.nullable(),

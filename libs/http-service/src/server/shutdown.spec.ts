@@ -49,14 +49,17 @@ describe('the shutdown of an API', () => {
     const server = createServer((_request, response) => void response.write('the first part'));
     limitConnectionsWhenClosing(server);
     const { port } = await listen(server);
+    const connected = once(server, 'connection');
     const [download] = await once(get(`http://127.0.0.1:${port}`), 'response');
+    const [socket] = await connected;
     const brokenOff = once(download.resume(), 'error');
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
     try {
       const ended = new Promise((resolve) => server.close(resolve));
       jest.advanceTimersByTime(16_999);
-      expect(download.closed).toBe(false);
+      expect(socket.destroyed).toBe(false);
       jest.advanceTimersByTime(1);
+      expect(socket.destroyed).toBe(true);
       expect((await brokenOff)[0]).toMatchObject({ code: 'ECONNRESET' });
       await ended;
     } finally {

@@ -2600,7 +2600,7 @@ export type RegisterTrackUploadErrors = {
     code?: 'NOT_FOUND';
   };
   /**
-   * The creator has 1000 uploads in progress, or the release has 500 tracks, or 5000 uploads including ended ones.
+   * The creator has 1000 uploads in progress, or the release has 500 tracks or 5000 uploads (ended ones included).
    */
   409: Error & {
     statusCode?: 409;
