@@ -22,7 +22,7 @@ export interface OutgoingMessage {
 export class ConfirmedPublisher {
   /** Whether RabbitMQ returned a message of the current batch, because no queue receives it. */
   private hasReturned = false;
-  /** Resolves when RabbitMQ has confirmed or rejected each message of the last batch. */
+  /** Resolves when each message of the last batch is confirmed or rejected, or the channel has closed. */
   private lastBatch: Promise<unknown> = Promise.resolve();
   private readonly channel: ConfirmChannel;
 
@@ -37,16 +37,15 @@ export class ConfirmedPublisher {
   /**
    * Publishes a batch. Resolves when RabbitMQ has confirmed all of its messages. Returns whether each of them
    * is in a queue. Call it for one batch at a time.
-   * @throws Error when RabbitMQ rejects a message, or does not confirm within 10 s
+   * @throws Error when RabbitMQ rejects a message, or does not confirm this or the previous batch within 10 s
    */
   async publish(messages: readonly OutgoingMessage[]): Promise<boolean> {
-    const deadlineMs = performance.now() + confirmTimeoutMs;
     // While a queue has no majority, RabbitMQ keeps the last batch unconfirmed. Retries must not add copies.
-    await waitUntil(deadlineMs, this.lastBatch);
+    await waitFor(this.lastBatch);
     this.hasReturned = false;
     const confirmations = messages.map((message) => this.send(message));
     this.lastBatch = Promise.allSettled(confirmations);
-    await waitUntil(deadlineMs, this.lastBatch); // returned messages arrive before their confirmation
+    await waitFor(this.lastBatch); // returned messages arrive before their confirmation
     await Promise.all(confirmations);
     return !this.hasReturned;
   }
@@ -70,8 +69,8 @@ export class ConfirmedPublisher {
   }
 }
 
-async function waitUntil(deadlineMs: number, batch: Promise<unknown>): Promise<void> {
-  await resolveWithin(deadlineMs - performance.now(), batch, () => {
+async function waitFor(batch: Promise<unknown>): Promise<void> {
+  await resolveWithin(confirmTimeoutMs, batch, () => {
     throw new Error(`RabbitMQ did not confirm the messages within ${confirmTimeoutMs} ms.`);
   });
 }

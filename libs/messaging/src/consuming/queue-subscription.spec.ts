@@ -9,16 +9,14 @@ describe('a subscription that stops', () => {
   });
   afterEach(() => connection.close());
 
-  it('is not renewed by the acknowledgement of a message that arrived before', async () => {
+  it.each([
+    ['a subscription with a prefetch of 1', { isOrdered: false, prefetch: 10, timeSliceMs: undefined }],
+    ['a time slice', { isOrdered: true, prefetch: 1, timeSliceMs: 0 }],
+  ])('is not renewed by an acknowledgement that ends %s', async (_, options) => {
     const channel = await connection.createConfirmChannel();
     const { queue } = await channel.assertQueue('', { exclusive: true });
     const received = Promise.withResolvers<ConsumeMessage | null>();
-    const subscription = new QueueSubscription(channel, {
-      isOrdered: false,
-      prefetch: 10,
-      timeSliceMs: undefined,
-      receive: received.resolve,
-    });
+    const subscription = new QueueSubscription(channel, { ...options, receive: received.resolve });
     await subscription.start(queue);
     channel.sendToQueue(queue, Buffer.from('{}'));
     const raw = await received.promise;

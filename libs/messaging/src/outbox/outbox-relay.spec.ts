@@ -80,10 +80,10 @@ describe('the outbox relay', () => {
     await scratch.drop();
   });
 
-  it('does not read index entries of sent messages while an old snapshot keeps them', async () => {
+  it('soon stops reading the index entries of sent messages, although an old snapshot keeps them', async () => {
     const snapshot = await scratch.database.begin({ snapshot: true });
     await snapshot.tx.run(stayIdle);
-    await snapshot.tx.row(countOutbox);
+    await snapshot.tx.row(countOutbox); // takes the snapshot
     const sender = start({ lagMs: 20, fullScanMs: 600_000 }); // no full scan during the test
     for (let round = 0; round < 8; round += 1) {
       await add(sender, ...stockSetMessages(1000));
