@@ -27,6 +27,10 @@ const stored = statement(
   'test.stored-address',
   'SELECT shipping_address AS address, redacted_at IS NOT NULL AS redacted FROM orders WHERE creator_id = $1',
 );
+const setReason = statement(
+  'test.set-reason',
+  "UPDATE orders SET reason = 'Jane Doe has moved' WHERE creator_id = $1",
+);
 const wholeRow = statement(
   'test.order-row',
   'SELECT row_to_json(orders)::text AS row FROM orders WHERE creator_id = $1',
@@ -75,12 +79,12 @@ describe('redacting orders', () => {
       expect(row).not.toContain(text);
   });
 
-  it('need not remove the reason of a cancellation, which is not stored', async () => {
-    const { creator, order } = await place('pm_ok');
-    await store.post(`/store/v1/orders/${order}/cancel`, creator.token, { reason: 'Jane Doe has moved' });
+  it('deletes the reason of a cancellation that version 1.0.0 stored', async () => {
+    const { creator, order } = await place('pm_declined');
+    await store.database.run(setReason, [creator.id]);
+    await redactOrder(store.database, order);
     const row = await store.database.row<{ row: string }>(wholeRow, [creator.id]);
-    expect(row?.row).toContain('"status":"cancelled"');
-    expect(row?.row).not.toContain('Jane Doe');
+    expect(row?.row).toContain('"reason":null');
   });
 
   it('rejects an order that still has to be sent, until it is cancelled', async () => {
@@ -97,11 +101,11 @@ describe('redacting orders', () => {
     await expect(redactOrder(store.database, 'nonsense')).rejects.toThrow(NotFound);
   });
 
-  it('rejects an order that is being charged again, until the charge is settled', async () => {
+  it('rejects an order that is being recharged, until the charge is settled', async () => {
     const { creator, order } = await place('pm_declined');
     await new RechargeOrder(store.database, store.app.get(Stock)).run(order);
     await expect(redactOrder(store.database, order)).rejects.toThrow(
-      'The order is being charged again and needs its address. Cancel the order first.',
+      'The order is being recharged and needs its address. Cancel the order first.',
     );
     await store.database.run(setAgeDays, [creator.id, 31]);
     await redactOldAddresses(store.database, 30);

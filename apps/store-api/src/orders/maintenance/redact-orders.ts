@@ -7,9 +7,10 @@ const redactedText = 'redacted';
 
 const batchSize = 500;
 
-// Redacts the text of each member that is not empty, except the country, which statistics need.
+// Redacts the text of each member that is not empty, except the country, which statistics need. Version 1.0.0
+// stored the reason of a cancellation.
 const redactSql = `
-  UPDATE orders o SET metadata = '{}', redacted_at = now(), shipping_address = (
+  UPDATE orders o SET metadata = '{}', reason = NULL, redacted_at = now(), shipping_address = (
     SELECT jsonb_object_agg(part.key, CASE WHEN part.key = 'country_code' OR part.value IN ('""', 'null') THEN part.value
                                            ELSE to_jsonb('${redactedText}'::text) END)
     FROM jsonb_each(o.shipping_address) AS part)`;
@@ -47,8 +48,8 @@ export async function redactOrder(database: Database, order: string): Promise<{ 
   const state = await database.row<{ status: OrderStatus; redactedAt: Date | null }>(readState, [orderId]);
   if (state === undefined) return throwNotFound('order');
   if (state.redactedAt === null) {
-    const phase = state.status === 'payment_failed' ? 'being charged again' : state.status;
-    throw new Conflict(`The order is ${phase} and needs its address. Cancel the order first.`);
+    const problem = state.status === 'payment_failed' ? 'being recharged' : state.status;
+    throw new Conflict(`The order is ${problem} and needs its address. Cancel the order first.`);
   }
   return { redacted_at: state.redactedAt.toISOString() };
 }
