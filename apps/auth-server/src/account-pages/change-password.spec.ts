@@ -14,6 +14,7 @@ startServerWithOperator();
 
 const newPassword = 'quite another horse';
 const lockUser = testStatement('SELECT FROM users WHERE email = $1 FOR UPDATE');
+const shareUser = testStatement('SELECT FROM users WHERE email = $1 FOR SHARE');
 const lockNetworks = testStatement('SELECT FROM network_sign_ins WHERE user_id = $1 FOR UPDATE');
 
 const submitChange = (browser: FormBrowser, page: Page, fields: Readonly<Record<string, string>> = {}) =>
@@ -190,6 +191,23 @@ describe('a password change', () => {
     });
     const { shown } = await authorizing;
     expect(shown.url.searchParams.get('error')).toBe('invalid_grant');
+  });
+
+  it('is later than a sign-in with the old password for which it has waited', async () => {
+    const { email } = await newUser(server);
+    const { browser, shown } = await openAccountPage(email, '/account/security');
+    const { changing, waitedUntil } = await server.database.transaction(async (tx) => {
+      await tx.run(shareUser, [email]); // as a sign-in does
+      const changing = submitChange(browser, shown);
+      await untilLockWaits(server.database);
+      const row = await tx.row<{ time: Date }>(testStatement('SELECT clock_timestamp() AS time'));
+      return { changing, waitedUntil: row?.time };
+    });
+    await changing;
+    const readChange = testStatement(
+      'SELECT password_changed_at >= $2 AS "isLater" FROM users WHERE email = $1',
+    );
+    expect(await server.database.row(readChange, [email, waitedUntil])).toEqual({ isLater: true });
   });
 
   it('is a sign-in at the time of the change, by the clock of PostgreSQL', async () => {

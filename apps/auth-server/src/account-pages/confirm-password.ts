@@ -13,7 +13,7 @@ export type ConfirmedAction = Extract<
   'password_changed' | 'second_factor_added' | 'second_factor_removed' | 'recovery_codes_made'
 >;
 
-/** The problem to show, or the stored hash that the password matched. */
+/** The problem to show, or the hash that the password matched, for `replacePasswordHashIfUnchanged`. */
 type Confirmation =
   | { readonly rejection: FormProblem; readonly passwordHash?: undefined }
   | { readonly rejection?: undefined; readonly passwordHash: string };

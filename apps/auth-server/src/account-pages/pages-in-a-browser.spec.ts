@@ -35,10 +35,10 @@ async function fillByKeyboard(page: Page, values: readonly string[]): Promise<vo
 }
 
 /**
- * Returns the violations of WCAG 2.2 A and AA and of best practices that axe finds, and a fault if the page
+ * Returns the violations of WCAG 2.2 A and AA and of best practices that axe finds, and a problem if the page
  * scrolls horizontally. Without JavaScript, which axe needs, only the scrolling is checked.
  */
-async function faultsOf(page: Page, { javaScriptEnabled }: BrowserContextOptions): Promise<unknown[]> {
+async function findProblems(page: Page, { javaScriptEnabled }: BrowserContextOptions): Promise<unknown[]> {
   const violations = javaScriptEnabled === false ? [] : await axeViolations(page);
   const scrollsHorizontally = await page
     .locator('html')
@@ -102,10 +102,10 @@ describe.each(screens)('on %s', (_, options) => {
   });
 
   it('the pages of sign-in, account, second factor, sign-out, errors and consent are accessible', async () => {
-    const faults: unknown[] = [];
+    const problems: unknown[] = [];
     const check = async (path?: string): Promise<void> => {
       if (path !== undefined) await page.goto(`${server.url}${path}`);
-      faults.push(...(await faultsOf(page, options)));
+      problems.push(...(await findProblems(page, options)));
     };
     await check('/account/apps');
     await fillByKeyboard(page, [email, 'wrong']);
@@ -122,7 +122,7 @@ describe.each(screens)('on %s', (_, options) => {
     const { url } = await app.request('openid orders:read offline_access', { prompt: 'consent' });
     await page.goto(url);
     await check();
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
     // Allowed: the 401 of the wrong password, and the 400 of the unknown client.
     expect(consoleMessages.filter((text) => !/40[01]/.test(text))).toEqual([]);
     expect(foreignOrigins).toEqual([]);
@@ -134,29 +134,29 @@ describe.each(screens)('on %s', (_, options) => {
     await page.goto(`${server.url}/account/security`);
     await fillByKeyboard(page, ['operator@platform.example', password]);
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
-    const faults = await faultsOf(page, options);
+    const problems = await findProblems(page, options);
     await page.getByText('Can’t scan the code?').click();
     const key = (await page.locator('details code').textContent()) ?? '';
     const totp = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
     await page.getByLabel('Code from the app').fill(totp.generate());
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
-    faults.push(...(await faultsOf(page, options)));
+    problems.push(...(await findProblems(page, options)));
     expect(await page.getByRole('listitem').count()).toBe(10);
     await page.getByRole('button', { name: 'I have saved my codes' }).click();
     await page.getByRole('heading', { name: 'Security' }).waitFor();
-    faults.push(...(await faultsOf(page, options)));
+    problems.push(...(await findProblems(page, options)));
 
     await page.getByRole('link', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.goto(`${server.url}/account`);
     await fillByKeyboard(page, ['operator@platform.example', password]);
     await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
-    faults.push(...(await faultsOf(page, options)));
+    problems.push(...(await findProblems(page, options)));
     // The next code, which is valid half a minute early. The current one was used for the set-up.
     await fillByKeyboard(page, [totp.generate({ timestamp: Date.now() + 30_000 })]);
     await page.waitForURL(`${server.url}/account`);
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
     expect(consoleMessages).toEqual([]);
     expect(foreignOrigins).toEqual([]);
   });

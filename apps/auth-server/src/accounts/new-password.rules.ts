@@ -1,8 +1,7 @@
 /**
- * NIST SP 800-63B-4 §3.1.1.2 counts length in code points and requires a
- * comparison with common and context-specific passwords. It requires 15 characters where the password is the
+ * In code points, as NIST SP 800-63B-4 §3.1.1.2 counts. It requires 15 characters where the password is the
  * only factor, and 8 with a second one. We require 12 in both cases: the limits on guesses make 12 sufficient
- * (docs/adr/0029).
+ * (ADR 29).
  */
 export const minPasswordLength = 12;
 export const maxPasswordLength = 1024;
@@ -27,6 +26,7 @@ export function newPasswordProblem(
   if (isTooLong(chosen)) return `must be at most ${maxPasswordLength} characters long`;
   if ([...chosen].length < minPasswordLength) return `must be at least ${minPasswordLength} characters long`;
   const lower = chosen.toLowerCase();
+  // The comparisons below are of letters: without them, 123456789012 would be allowed.
   if (new Set(lower.match(/\p{L}/gu)).size < 2) return 'must contain at least two different letters';
   const forms = formsToCompare(lower);
   if (forms.some((form) => common.has(form))) return 'is one of the most common passwords';
@@ -35,7 +35,7 @@ export function newPasswordProblem(
   return undefined;
 }
 
-/** Maximum code points of a part that a password repeats: those of the local part of an e-mail address. */
+/** Maximum code points of a part that a password repeats. A longer one is not found. */
 const maxRepeatedLength = 64;
 
 /** Returns the password, what is between its first and last letter, what it repeats, and both combined. */

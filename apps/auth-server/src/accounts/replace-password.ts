@@ -4,8 +4,8 @@ import { deleteUnconfirmedSecondFactor } from '../second-factor/second-factors.j
 import { endAccessOfUser } from '../sessions/end-sessions.js';
 import { signInTimeSql } from '../users/read-accounts.js';
 
-// Not now(): the transaction may have begun earlier, and waited for the lock of the user during a sign-in
-// with the old password. The time is read after that lock is taken.
+// Not now(): the transaction may have begun before a sign-in with the old password, for which it then waited.
+// The caller holds the lock of the user.
 const setHash = statement(
   'users.set-password',
   'UPDATE users SET password_hash = $2, password_changed_at = clock_timestamp() WHERE id = $1',
@@ -28,11 +28,12 @@ export async function setPasswordAndEndAccess(
 
 /**
  * Replaces a hash that was verified before. Changes no row if the password has changed since, or the user was
- * disabled: someone who knows only the old password must not overwrite the new one.
+ * disabled: someone who knows only the old password must not overwrite the new one. Takes the lock of the
+ * user before it reads the time, so that every sign-in with the old password counts as earlier.
  */
 export const replacePasswordHashIfUnchanged = statement(
   'users.replace-password',
-  `WITH person AS MATERIALIZED (
+  `WITH person AS (
      SELECT id FROM users WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL FOR NO KEY UPDATE)
    UPDATE users SET password_hash = $3, password_changed_at = clock_timestamp() FROM person WHERE users.id = person.id
    RETURNING ${signInTimeSql} AS "signInTime"`,

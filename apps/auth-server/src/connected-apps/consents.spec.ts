@@ -40,7 +40,7 @@ describe('a new consent', () => {
     expect(await server.database.row(readExpiry, [clientId])).toEqual({ expires_at: null });
   });
 
-  it('is not stored for a person who was redacted since the page was shown', async () => {
+  it('is not stored for a person who was redacted since the page was shown, and leaves the expiry of the client', async () => {
     const { user_id: userId } = await newUser(server);
     await runCommand('user redact', { USER: userId });
     const { clientId, isGiven } = await saveConsent(userId);

@@ -14,8 +14,8 @@ export interface ConnectedApp {
   readonly connected_at: Date;
 }
 
-// Apps with a consent, and apps with offline access, since first-party apps need no consent. Creators are
-// named only by a valid consent: the person may have left their organisation. Only the newest 200, so that
+// Apps with a consent, and apps with offline access, since first-party apps need no consent. A consent names
+// its creator only while it is valid: the person may have left the organisation. Only the newest 200, so that
 // the page stays readable.
 const list = statement(
   'connected-apps.list',

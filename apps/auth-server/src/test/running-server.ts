@@ -64,7 +64,7 @@ export async function startAuthServer(
   const [database, redis, secrets] = [app.get(Database), app.get(RedisConnection), app.get(SecretBox)];
   const oidc = app.get(OidcServer);
   await eventually(() => oidc.ready && redis.client.status === 'ready');
-  // A request continues without Redis when it does not respond in time; a busy machine may take longer.
+  // Requests continue without Redis if it responds too late, which a busy machine may cause.
   if (proxies.redis === undefined) redis.client.options.commandTimeout = 60_000;
   return {
     /** URL of the gateway, which is the issuer's. */
@@ -91,7 +91,7 @@ export async function startAuthServer(
   };
 }
 
-/** Returns settings with which no test reaches a limit that it does not set itself. */
+/** Returns settings whose limits are too high to be reached; a test that needs a limit overrides it. */
 function testSettings(settings: Readonly<Record<string, unknown>>): AuthServerSettings {
   return authServerSettings.parse({
     HOST: '127.0.0.1',

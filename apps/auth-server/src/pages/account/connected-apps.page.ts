@@ -18,8 +18,8 @@ export function connectedAppsPage(
     title: 'Connected apps',
     notice,
     content: html`<p class="soft">
-        These apps have access to your account, even while you are not using them. When you disconnect an app,
-        it loses access immediately. To reconnect it, sign in with the app again.
+        These apps may access your account, even while you are not using them. When you disconnect an app, it
+        loses access immediately. To reconnect it, sign in with the app again.
       </p>
       ${
         apps.length === 0

@@ -26,7 +26,9 @@ describe('the timestamps of a response', () => {
     jest.spyOn(Date, 'now').mockImplementation(() => (nowMs += 1)); // so that all times are different
     const store = new ResponseTimestampStore(redis);
     const token = randomUUID();
-    const database = await listen(createServer((socket) => socket.pipe(socket)));
+    // The response is sent in a callback of this socket, as after a COMMIT: the event loop reads the second
+    // request only afterwards.
+    const echoServer = await listen(createServer((socket) => socket.pipe(socket)));
     const arrived = Promise.withResolvers<number | undefined>();
     const server = createHttpServer((request, response) => {
       recordArrival(request);
@@ -36,7 +38,7 @@ describe('the timestamps of a response', () => {
         return;
       }
       store.recordWhenSent(response, 'RefreshToken', token);
-      const commit = connect(database.port, '127.0.0.1');
+      const commit = connect(echoServer.port, '127.0.0.1');
       commit.write('COMMIT');
       commit.once('data', () => {
         concurrent.write('GET /concurrent HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n');
@@ -51,6 +53,6 @@ describe('the timestamps of a response', () => {
     const arrivedAtMs = await arrived.promise;
     expect((await store.find('RefreshToken', token))?.sentAtMs).toBeGreaterThan(arrivedAtMs ?? Infinity);
     concurrent.destroy();
-    await Promise.all([close(), database.close()]);
+    await Promise.all([close(), echoServer.close()]);
   });
 });
