@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { cliOf, nounsOfServices, program, serviceOf } from './services.ts';
+import { cliOf, nounsOfServices, opsCommand, serviceOf } from './services.ts';
 
 /** A command as its service describes it. */
 interface ListedCommand {
@@ -56,7 +56,7 @@ async function listCommandsOf(service: string): Promise<ListedCommand[]> {
 export async function help(): Promise<string> {
   const sections = [...(await listCommands()), ['several services', suiteCommands] as const];
   return [
-    `${program} COMMAND [--json] [--as OPERATOR]; for the options of a command: ${program} COMMAND --help`,
+    `${opsCommand} COMMAND [--json] [--as OPERATOR]; for the options of a command: ${opsCommand} COMMAND --help`,
     ...sections.map(([title, commands]) =>
       [`${title}:`, ...commands.map(({ usage, summary }) => `  ${usage}\n      ${summary}`)].join('\n'),
     ),
@@ -66,4 +66,4 @@ export async function help(): Promise<string> {
 
 export const argumentsHelp = `ORDER and SKU are ids of the Store API (ord_…, prod_…). CREATOR and RELEASE are UUIDs or ids. USER is a UUID or an e-mail address.
 TIME is an ISO 8601 time, or a duration before now: 30m, 2h, 7d.
-Commands for orders and products publish the messages of a warehouse, and return when the messages are applied.`;
+\`order ship\`, \`track\`, \`deliver\` and \`cancel\`, and the commands for stock, products and releases, publish messages, and return when these are applied.`;

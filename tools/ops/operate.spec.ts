@@ -1,6 +1,6 @@
 import { operate } from './operate.ts';
 
-it('passes a long operator name unchanged, so that the service rejects it and no other name is recorded', async () => {
+it('passes an operator name of any length unchanged: the service rejects it, instead of recording a shorter one', async () => {
   process.env.OPERATOR = 'a'.repeat(101);
   const program = [process.execPath, '-e', 'console.log(JSON.stringify({ name: process.env.OPERATOR }))'];
   const access = { environments: {}, programs: { 'store-api': program } };

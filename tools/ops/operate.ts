@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import type { OperatorAccess } from './operator-access.ts';
-import { cliOf, program } from './services.ts';
+import { cliOf, opsCommand } from './services.ts';
 
 const resultSchema = z.record(z.string(), z.unknown());
 
@@ -26,7 +26,7 @@ export async function operate(
     cwd: process.env.INIT_CWD ?? process.cwd(), // npm runs scripts in the root of the repository
     env: {
       ...access.environments[service],
-      CLI_PROGRAM: program,
+      CLI_PROGRAM: opsCommand,
       OPERATOR: process.env.OPERATOR || accountName(),
     },
     stdio: [stream, 'pipe', stream],

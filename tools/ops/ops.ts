@@ -6,7 +6,7 @@ import { format } from './format.ts';
 import { operate } from './operate.ts';
 import { rebuildCreatorApi } from './rebuild-creator-api.ts';
 import { readOperatorAccess, type OperatorAccess } from './operator-access.ts';
-import { cliOf, nounsOfServices, program, serviceOf, takeOption } from './services.ts';
+import { cliOf, nounsOfServices, opsCommand, serviceOf, takeOption } from './services.ts';
 import { waitForOutcome } from './wait-for-outcome.ts';
 
 /** Services that must have applied the message about a creator before the creator can be used. */
@@ -105,7 +105,7 @@ async function runDoctor(args: readonly string[], print: (result: Result) => voi
 }
 
 function showHelp(service: string, args: readonly string[]): void {
-  const env = { ...process.env, CLI_PROGRAM: program };
+  const env = { ...process.env, CLI_PROGRAM: opsCommand };
   process.exitCode =
     spawnSync(process.execPath, [cliOf(service), ...args], { env, stdio: 'inherit' }).status ?? 1;
 }
@@ -113,7 +113,7 @@ function showHelp(service: string, args: readonly string[]): void {
 function unknownCommand(noun: string, verb = ''): string {
   const isMissing = noun === '' || noun.startsWith('-');
   const problem = isMissing ? 'A command is missing.' : `Unknown command "${`${noun} ${verb}`.trim()}".`;
-  return `${problem} All commands: ${program} --help`;
+  return `${problem} All commands: ${opsCommand} --help`;
 }
 
 main().catch((error: unknown) => {

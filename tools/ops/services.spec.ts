@@ -5,6 +5,8 @@ describe('takeOption', () => {
     [['order', 'ship', '--as', 'ann', 'x'], 'ann', ['order', 'ship', 'x']],
     [['--as=ann', 'audit'], 'ann', ['audit']],
     [['audit', '--as'], '', ['audit']],
+    [['audit', '--as', '--json'], '', ['audit', '--json']],
+    [['audit', '--as=--json'], '--json', ['audit']],
     [['audit', '--ask', 'x'], undefined, ['audit', '--ask', 'x']],
   ])('returns the value of --as in %j, and the other arguments', (args, value, rest) => {
     expect(takeOption(args, '--as')).toEqual({ value, rest });

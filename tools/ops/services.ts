@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { root } from '../dev/settings.ts';
 
-export const program = 'npm run -s ops --';
+export const opsCommand = 'npm run -s ops --';
 
 /** The services and the first words of their commands. */
 export const nounsOfServices: Readonly<Record<string, readonly string[]>> = {
@@ -30,16 +30,19 @@ export function cliOf(service: string): string {
   return join(root, 'apps', service, 'dist', 'cli.js');
 }
 
-/** Removes an option from the arguments. Returns its value: undefined if absent, empty if it has none. */
+/**
+ * Removes an option from the arguments. Returns its value: undefined if absent, empty if it has none. A value
+ * that begins with two hyphens must be written with `=`.
+ */
 export function takeOption(
   args: readonly string[],
   name: string,
 ): { readonly value: string | undefined; readonly rest: readonly string[] } {
   const index = args.findIndex((arg) => arg === name || arg.startsWith(`${name}=`));
   if (index === -1) return { value: undefined, rest: args };
-  const isInline = args[index] !== name;
-  return {
-    value: (isInline ? args[index]?.slice(name.length + 1) : args[index + 1]) ?? '',
-    rest: args.toSpliced(index, isInline ? 1 : 2),
-  };
+  if (args[index] !== name)
+    return { value: args[index]?.slice(name.length + 1), rest: args.toSpliced(index, 1) };
+  const next = args[index + 1];
+  const hasValue = next !== undefined && !next.startsWith('--');
+  return { value: hasValue ? next : '', rest: args.toSpliced(index, hasValue ? 2 : 1) };
 }
