@@ -11,7 +11,7 @@ export interface DatabaseUrls {
 }
 
 /** Prints the tables in which the restored database has another number of rows. */
-export async function printRowCounts(urls: DatabaseUrls): Promise<void> {
+export async function printDifferingRowCounts(urls: DatabaseUrls): Promise<void> {
   const [before, after] = await Promise.all([countRows(urls.stopped), countRows(urls.restored)]);
   for (const [table, count] of before)
     if (after.get(table) !== count)
@@ -50,7 +50,7 @@ export async function restorePaymentsAtProvider({ stopped, restored }: DatabaseU
   await runSql(
     restored,
     `INSERT INTO sandbox_charges SELECT c.* FROM jsonb_populate_recordset(NULL::sandbox_charges, $1) c
-     ON CONFLICT DO NOTHING`,
+     ON CONFLICT (idempotency_key) DO UPDATE SET refunded_at = EXCLUDED.refunded_at`,
     [JSON.stringify(rows.map(({ charge }) => charge))],
   );
 }
@@ -65,6 +65,7 @@ const readOrders: Read = (url) =>
      FROM orders o`,
   );
 
+/** Their `id` has the form of the accepted events (compare-with-accepted.ts). */
 const readEvents: Read = (url) =>
   runSql(
     url,

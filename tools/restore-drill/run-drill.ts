@@ -12,7 +12,7 @@ import type { Settings } from '../dev/settings.ts';
 import {
   type DatabaseUrls,
   findLost,
-  printRowCounts,
+  printDifferingRowCounts,
   restorePaymentsAtProvider,
 } from './compare-databases.ts';
 import { archiveSettings, archiveTimeoutSeconds, PointInTimeBackup } from './point-in-time.ts';
@@ -124,7 +124,7 @@ async function recoverAndCompare(
   const restored = new URL(stopped);
   restored.port = new URL(server.url).port;
   const urls: DatabaseUrls = { stopped: stopped.href, restored: restored.href };
-  await printRowCounts(urls);
+  await printDifferingRowCounts(urls);
   const lost = await findLost(service, urls);
   if (service === 'store-api') await restorePaymentsAtProvider(urls);
   return { server, lost };
