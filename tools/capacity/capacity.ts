@@ -44,12 +44,15 @@ export function predictLatencies(args: readonly string[]): void {
   const ordersPerSecond = readOption('orders', 1);
   const shipments = readOption('shipments', 0);
   const eventsPerSecond = readOption('reports', 1) * readOption('replicas', 1);
-  const stations = orderStations({
-    storeApiMs: processorMs('store-api'),
-    postgresMs: processorMs('postgres'),
+  const capacity = {
     serviceCores: readOption('service-cores', 1),
     databaseCores: readOption('database-cores', 1),
     skuOrdersPerSecond: readOption('sku-orders', 0),
+  };
+  const stations = orderStations({
+    ...capacity,
+    storeApiMs: processorMs('store-api'),
+    postgresMs: processorMs('postgres'),
   });
   for (const line of describeOrders(stations, ordersPerSecond)) console.log(line);
   console.log(`${shipments} shipments at once: applied after ${formatDuration(shipments / eventsPerSecond)}`);
