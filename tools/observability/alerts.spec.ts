@@ -8,7 +8,7 @@ import { findProgram, runProgram } from '../dev/run-program.ts';
 import { root } from '../dev/settings.ts';
 import { alertRules } from './alert-rules.ts';
 import { dashboards } from './dashboards.ts';
-import { problemsOf, registeredMetrics } from './metrics.fixture.ts';
+import { findProblems, registeredMetrics } from './metrics.fixture.ts';
 
 const folder = join(root, 'deploy', 'observability');
 const promtool = findProgram('promtool');
@@ -46,7 +46,7 @@ const queries = [...new Set(panels.flatMap((panel) => panel.queries))];
 describe('the alerting rules', () => {
   it('name only metrics and labels that the services have', () => {
     const problems = alertRules().flatMap(({ alert, expr }) =>
-      problemsOf(expr, metrics).map((problem) => `${alert}: ${problem}`),
+      findProblems(expr, metrics).map((problem) => `${alert}: ${problem}`),
     );
     expect(problems).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe('the alerting rules', () => {
 describe('the dashboards', () => {
   it('query only metrics and labels that the services have', () => {
     const problems = queries.flatMap((query) =>
-      problemsOf(query, metrics).map((problem) => `${query}: ${problem}`),
+      findProblems(query, metrics).map((problem) => `${query}: ${problem}`),
     );
     expect(queries.length).toBeGreaterThan(panels.length / 2); // otherwise most queries were not found
     expect(problems).toEqual([]);

@@ -51,7 +51,10 @@ function seriesOf(name: string, isHistogram: boolean, metric: RegisteredMetric) 
 }
 
 /** Returns what is wrong with a query: unknown metrics and labels, and metrics that the job does not have. */
-export function problemsOf(query: string, metrics: ReadonlyMap<string, RegisteredMetric>): readonly string[] {
+export function findProblems(
+  query: string,
+  metrics: ReadonlyMap<string, RegisteredMetric>,
+): readonly string[] {
   const selectors = selectorsOf(query);
   const known = new Set(scrapeLabels);
   const problems = selectors.length === 0 ? ['reads no metric'] : [];

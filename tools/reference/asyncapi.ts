@@ -1,7 +1,5 @@
-import { messageEnvelope, messages, topologyOf } from '@fulfilment/contracts';
+import { messageEnvelope, messages, type SuiteMessageType, topologyOf } from '@fulfilment/contracts';
 import { z } from 'zod';
-
-type MessageType = (typeof messages)[keyof typeof messages];
 
 const description = `The messages of the suite over RabbitMQ, for warehouses, pressing plants and other services of the platform.
 
@@ -15,7 +13,7 @@ const internal = /^replay\./;
 /** The AsyncAPI 3 document of the messages, from the point of view of the suite. */
 export function asyncApiDocument(): object {
   const messageTypes = Object.values(messages).filter(({ type }) => !internal.test(type));
-  const each = <Entry>(entry: (messageType: MessageType) => Entry): Record<string, Entry> =>
+  const each = <Entry>(entry: (messageType: SuiteMessageType) => Entry): Record<string, Entry> =>
     Object.fromEntries(messageTypes.map((messageType) => [messageType.type, entry(messageType)]));
   return {
     asyncapi: '3.0.0',
@@ -51,7 +49,7 @@ const exchange = {
 };
 
 /** JSON Schema draft 7, on which AsyncAPI's own schema format is based. */
-function payloadOf({ type, version, schema }: MessageType): object {
+function payloadOf({ type, version, schema }: SuiteMessageType): object {
   const message = messageEnvelope.extend({
     type: z.literal(type),
     version: z.literal(version),

@@ -1,15 +1,13 @@
-import { messageQueues, messages } from '@fulfilment/contracts';
+import { messageQueues, messages, type SuiteMessageType } from '@fulfilment/contracts';
 import { z } from 'zod';
 import { table } from './markdown.ts';
 import { fieldTable } from './schema-table.ts';
 
-type MessageType = (typeof messages)[keyof typeof messages];
-
-/** The messages between services and from the fulfilment systems, with their shapes. */
+/** The reference page of all messages, with the schemas of their data. */
 export function messagesReference(): string {
   const messageTypes = Object.values(messages);
   // Several messages share a shape; each shape is listed once.
-  const shapes = Map.groupBy<string, MessageType>(messageTypes, ({ schema }) =>
+  const shapes = Map.groupBy<string, SuiteMessageType>(messageTypes, ({ schema }) =>
     fieldTable(z.toJSONSchema(schema, { io: 'input' })),
   );
   return [

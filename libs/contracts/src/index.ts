@@ -46,7 +46,13 @@ export { type Message, messageEnvelope, type MessageType } from './messages/mess
 export type { OrderSnapshot } from './messages/order-messages.js';
 export type { ProductSnapshot } from './messages/product-messages.js';
 export type { CreatorSnapshot, EditionSnapshot } from './messages/creator-messages.js';
-export { InvalidMessage, messages, parseEnvelope, parseMessage } from './messages/messages.js';
+export {
+  InvalidMessage,
+  messages,
+  parseEnvelope,
+  parseMessage,
+  type SuiteMessageType,
+} from './messages/messages.js';
 export {
   messageQueues,
   orderedQueues,

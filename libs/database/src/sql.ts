@@ -1,4 +1,4 @@
-/** An SQL text. PostgreSQL prepares it once per connection under its name; without a name, each time. */
+/** An SQL text. PostgreSQL prepares it once per connection under its name; with the name '', each time. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -87,6 +87,7 @@ export interface CommitProbe {
 /**
  * SQL: whether the user may assume a role by SET ROLE. Since PostgreSQL 16, a user that creates a role is a
  * member of it that may not assume it.
+ * @param role SQL of the role's name or oid
  */
 export const mayAssumeRoleSql = (role: string): string =>
   `pg_has_role(${role}, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)`;

@@ -11,21 +11,29 @@ import { measureProjection, type Projector } from './projection.ts';
 
 const dayMs = 86_400_000;
 
-/** Compares creator-api with a bare consumer, and reads for a creator with many orders and with few. */
+/**
+ * Compares the projection of creator-api with that of a bare consumer, and the latency of requests for a
+ * creator with many orders with that for a creator with few.
+ */
 export async function benchCreator(context: BenchContext): Promise<readonly Figure[]> {
-  const creator = await ServiceProcess.create(context, 'creator-api', 'bench_creator', () => ({
+  const creatorApi = await ServiceProcess.create(context, 'creator-api', 'bench_creator', () => ({
     RATE_LIMIT_STATS: unlimited,
   }));
-  const data = await CreatorData.open(creator.databaseUrl);
+  const data = await CreatorData.open(creatorApi.databaseUrl);
   try {
-    const startTime = await context.step('creator-api', () => creator.start());
+    const startTime = await context.step('creator-api', () => creatorApi.start());
     const queue = topologyOf('bench_creator').queue('creator-api.facts');
-    const figures = await compareProjection(context, { name: 'creator-api', queue, data, server: creator });
-    figures.push(...(await compareReads(context, creator, data)));
-    return [...figures, startTime, ...creator.memory()];
+    const figures = await compareProjection(context, {
+      name: 'creator-api',
+      queue,
+      data,
+      server: creatorApi,
+    });
+    figures.push(...(await compareReads(context, creatorApi, data)));
+    return [...figures, startTime, ...creatorApi.memory()];
   } finally {
     await data.close();
-    await creator.stop();
+    await creatorApi.stop();
   }
 }
 
@@ -80,7 +88,7 @@ function projectionFigures(title: string, rounds: Rounds): Figure[] {
 /** Measures reads for a creator with many orders and for one with few. */
 async function compareReads(
   context: BenchContext,
-  creator: ServiceProcess,
+  creatorApi: ServiceProcess,
   data: CreatorData,
 ): Promise<Figure[]> {
   if (context.rowCount === 0) return [];
@@ -89,8 +97,8 @@ async function compareReads(
     await data.addOrders(smallCreator, smallCount);
     await data.vacuum();
   });
-  const token = await creator.token({ org_id: organisation, org_role: 'owner' });
-  const send = requestSender(creator.origin, { authorization: `Bearer ${token}` });
+  const token = await creatorApi.token({ org_id: organisation, org_role: 'owner' });
+  const send = requestSender(creatorApi.origin, { authorization: `Bearer ${token}` });
   // 40 days ago is always in an earlier month.
   const pastMonth = new Date(Date.now() - 40 * dayMs).toISOString().slice(0, 7);
   const api = '/creator/api/v1';

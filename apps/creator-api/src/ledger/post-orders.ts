@@ -144,8 +144,9 @@ export async function postOrders(
 }
 
 /**
- * Posts the sales that the ledger does not have yet, in any currency: a creator may be added or changed
- * between two statements. Also returns the orders whose creator or exchange rate is unknown.
+ * Posts the remaining sales. Most need conversion, but some may be in the settlement currency: their creator
+ * was added or changed after the first statement. Also returns the orders whose creator or exchange rate is
+ * unknown.
  */
 async function postWithConversion(
   tx: Transaction,

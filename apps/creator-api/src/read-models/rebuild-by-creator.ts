@@ -14,7 +14,7 @@ export interface RebuildResult {
 }
 
 export interface RebuildPlan {
-  /** Slices of rebuilds with the same name are corrected one after another. */
+  /** Rebuilds with the same name correct one slice of the creators at a time, under a lock. */
   readonly name: string;
   /** Returns the next `creator_id`s after $1, at most $2 of them. */
   readonly creators: Statement;
@@ -47,8 +47,8 @@ export function creatorsIn(name: string, tables: readonly string[]): Statement {
 }
 
 /**
- * Corrects the sums of plans, a slice of creators at a time. Safe during concurrent writes: each statement
- * compares the rows and their sums in one snapshot and adds the difference to the current sum, so a
+ * Corrects the sums of each plan, a slice of creators at a time. Safe during concurrent writes: each
+ * statement compares the rows and their sums in one snapshot and adds the difference to the current sum, so a
  * concurrent addition is not lost. Until its commit, a slice blocks only writers of the sums it corrects.
  */
 export async function rebuildByCreator(

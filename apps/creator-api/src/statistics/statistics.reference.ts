@@ -17,7 +17,7 @@ const monthOfPosting = [
   'A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a',
   'closed month never changes. Amounts are in the settlement currency, converted at the reference rate of the European Central Bank of the day of the payment or, if there is none yet,',
   'at the newest of the six days before. A payment appears within 5 seconds, or as soon as there is such a rate.',
-  'A month without payments, or in the future, has zeros.',
+  'A month without payments and refunds, or in the future, has zeros.',
 ].join(' ');
 
 export const readSales = {

@@ -53,7 +53,8 @@ const trackingArguments = {
 const trackingOptions = ['--carrier <CARRIER>', '--tracking-number <NUMBER>', '--tracking-url <URL>'];
 
 /**
- * Commands that publish the messages of a warehouse, and return when these are applied or deferred (ADR 8).
+ * Commands that publish `fulfilment.*` messages as the warehouse does, or `catalogue.*` messages, and return
+ * when these are applied or deferred (ADR 8).
  */
 export const warehouseCommands = {
   'order ship': defineCommand({
@@ -147,7 +148,7 @@ function packageOf(args: z.output<z.ZodObject<typeof trackingArguments>>) {
 }
 
 /**
- * Publishes one message as the warehouse does. Returns when the running service has applied or deferred it.
+ * Publishes one message. Returns when the running service has applied or deferred it.
  * @throws Error if it is rejected, or not handled in time
  */
 async function report({ database, settings }: Context, message: Message): Promise<object> {

@@ -9,10 +9,14 @@ const scopes = ['openid', 'releases:read', 'webhooks:read'];
 const offlineScopes = [...scopes, 'offline_access'];
 /** Longer than the documented second, which libs/http-service tests, since the machine may be busy. */
 const rejectionTimeoutMs = 10_000;
-const storePaths = ['/store/v1/releases', '/store/v1/webhooks', '/api/auth/oauth2/userinfo'];
-const allPaths = [...storePaths, '/creator/api/v1/creators'];
+/** The Creator API accepts only first-party tokens. */
+const thirdPartyPaths = ['/store/v1/releases', '/store/v1/webhooks', '/api/auth/oauth2/userinfo'];
+const allPaths = [...thirdPartyPaths, '/creator/api/v1/creators'];
 
-/** The services reject a revoked or logged-out token within a second (docs/decisions.md). */
+/**
+ * Services reject a token within a second after it was revoked, or its browser session has ended
+ * (docs/decisions.md).
+ */
 describe('an access token is soon rejected by every service that accepted it', () => {
   let merchant: Merchant;
   beforeAll(async () => {
@@ -97,9 +101,9 @@ describe('an access token is soon rejected by every service that accepted it', (
   it('after the deletion of its client (RFC 7592 §2.3)', async () => {
     const app = await ThirdPartyApp.register();
     const { access_token: token } = await app.connect(merchant.owner, offlineScopes);
-    await expectAccepted(token, storePaths);
+    await expectAccepted(token, thirdPartyPaths);
     await app.unregister();
-    await expectSoonRejected(token, storePaths);
+    await expectSoonRejected(token, thirdPartyPaths);
   });
 
   it('but not after a revocation by another client, or of a token that does not exist (RFC 7009 §2.2)', async () => {

@@ -19,6 +19,9 @@ export const messages = {
   ...webhookMessages,
 } as const;
 
+/** Any of the message types above. */
+export type SuiteMessageType = (typeof messages)[keyof typeof messages];
+
 /** A message of an unknown type or an invalid shape. The reason names fields, never values of its data. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';

@@ -33,7 +33,7 @@ export const seriesShape = z
     months: z
       .array(monthSums)
       .max(maxMonths)
-      .describe('Each month of the range, in order, with zeros for a month without payments'),
+      .describe('Each month of the range, in order, with zeros for a month without payments and refunds'),
     groups: z
       .array(
         z.object({

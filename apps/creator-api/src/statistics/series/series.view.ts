@@ -4,11 +4,13 @@ import type { MonthSums, SeriesView } from './series.shapes.js';
 
 type Sums = Omit<MonthSums, 'period'>;
 
-/** Sums of a month, and of a group in a month. */
+/** Sums of a month. */
 export interface MonthRow extends SumsRow {
   readonly period: string;
 }
+/** Sums of a group in a month. */
 export interface GroupRow extends MonthRow {
+  /** Value of the dimension, such as a country code. */
   readonly key: string;
 }
 
@@ -16,7 +18,7 @@ interface SeriesRows {
   /** All months of the range, in order. */
   readonly months: readonly string[];
   readonly currency: Currency;
-  /** Months without payments have no row. */
+  /** Months without postings have no row. */
   readonly monthRows: readonly MonthRow[];
   /** In the order of the response; undefined if the series is not grouped. */
   readonly groupRows: readonly GroupRow[] | undefined;

@@ -116,7 +116,7 @@ describe('recharging the orders of a time range', () => {
     for (const { creator } of outside) expect(await helpers.providerCharges(creator)).toHaveLength(1);
   });
 
-  it('charges an order once that is declined again, even if the clock of the command is fast', async () => {
+  it('begins one recharge of each order, although it is declined again during the run and the clock is fast', async () => {
     const { creator } = await placeFailed('2026-01-01T00:00:00Z');
     const ids = { creator_id: creator.id, model_id: creator.id };
     await store.database.run(copyFailed, { ...ids, count: 501 }); // more than a page
@@ -128,11 +128,11 @@ describe('recharging the orders of a time range', () => {
   it('continues after an order that cannot be charged, and counts the reasons', async () => {
     const redacted = await placeFailed('2026-01-02T09:00:00Z');
     await redactOrder(store.database, redacted.order);
-    const unsold = await placeFailed('2026-01-02T10:00:00Z');
+    const withdrawn = await placeFailed('2026-01-02T10:00:00Z');
     const sold = await placeFailed('2026-01-02T11:00:00Z');
     const unpaid = await placeFailed('2026-01-02T12:00:00Z');
     await store.database.run(setAllPaymentMethods, ['pm_ok']);
-    await store.database.run(withdraw, [unsold.creator.id]);
+    await store.database.run(withdraw, [withdrawn.creator.id]);
     await helpers.setPaymentMethod(unpaid.creator, null);
     expect(await run()).toEqual({
       ...range,
@@ -140,7 +140,7 @@ describe('recharging the orders of a time range', () => {
       skipped: { address_redacted: 1, not_available: 1, payment_method_missing: 1 },
     });
     await store.resumeOrdersAndRefunds();
-    expect([await unsold.status(), await sold.status(), await unpaid.status()]).toEqual([
+    expect([await withdrawn.status(), await sold.status(), await unpaid.status()]).toEqual([
       'payment_failed',
       'processing',
       'payment_failed',

@@ -33,7 +33,7 @@ export const rechargeOptions = z
     if (until !== undefined && since === undefined) reject('until', 'needs --since');
     if (since !== undefined && since >= (until ?? new Date()))
       reject('since', 'must be before --until, which is by default the current time');
-    // So that a repeated run finds the same orders.
+    // Otherwise a repeated run would find orders whose charges are declined after this run.
     if (until !== undefined && until > new Date()) reject('until', 'must not be in the future');
   });
 

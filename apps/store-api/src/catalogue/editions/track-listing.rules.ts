@@ -19,10 +19,10 @@ interface ListedTrack {
 }
 
 /**
- * Assigns a position to each track, in the order of first registration: the position in its tags if that is
- * free, else the next position after all others. The result does not depend on the order in which messages
- * arrive.
- * @param cataloguePositions positions of tracks that were loaded with the catalogue
+ * Assigns a position to each uploaded track, in the order of first registration: the position in its tags if
+ * that is free, else the next position after all others. The result does not depend on the order in which
+ * messages arrive.
+ * @param cataloguePositions positions of tracks that were loaded with the catalogue, which the result omits
  */
 export function trackListing(
   cataloguePositions: readonly number[],

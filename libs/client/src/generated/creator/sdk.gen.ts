@@ -176,7 +176,7 @@ export const streamOrders = <ThrowOnError extends boolean = true>(
 /**
  * Read the sales of a month
  *
- * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the reference rate of the European Central Bank of the day of the payment or, if there is none yet, at the newest of the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments, or in the future, has zeros.
+ * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the reference rate of the European Central Bank of the day of the payment or, if there is none yet, at the newest of the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments and refunds, or in the future, has zeros.
  */
 export const readSalesStatistics = <ThrowOnError extends boolean = true>(
   options: Options<ReadSalesStatisticsData, ThrowOnError>,
@@ -190,7 +190,7 @@ export const readSalesStatistics = <ThrowOnError extends boolean = true>(
 /**
  * Read the royalties of a month
  *
- * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the reference rate of the European Central Bank of the day of the payment or, if there is none yet, at the newest of the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments, or in the future, has zeros.
+ * A sale counts in the month (UTC) in which it was paid, a refund in the month in which it was made. Months close a few days after their end: what becomes known later counts in the first open month, so a closed month never changes. Amounts are in the settlement currency, converted at the reference rate of the European Central Bank of the day of the payment or, if there is none yet, at the newest of the six days before. A payment appears within 5 seconds, or as soon as there is such a rate. A month without payments and refunds, or in the future, has zeros.
  */
 export const readRoyaltyStatistics = <ThrowOnError extends boolean = true>(
   options: Options<ReadRoyaltyStatisticsData, ThrowOnError>,

@@ -966,7 +966,7 @@ export type StatisticsSeries = {
     royalties: number;
   };
   /**
-   * Each month of the range, in order, with zeros for a month without payments
+   * Each month of the range, in order, with zeros for a month without payments and refunds
    */
   months: Array<MonthSums>;
   /**
