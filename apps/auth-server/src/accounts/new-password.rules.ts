@@ -1,5 +1,5 @@
 /**
- * In code points, as NIST SP 800-63B-4 §3.1.1.2 counts. It requires 15 characters where the password is the
+ * In code points, as NIST SP 800-63B-4 §3.1.1.2 counts. NIST requires 15 characters where the password is the
  * only factor, and 8 with a second one. We require 12 in both cases: the limits on guesses make 12 sufficient
  * (ADR 29).
  */
@@ -26,7 +26,8 @@ export function newPasswordProblem(
   if (isTooLong(chosen)) return `must be at most ${maxPasswordLength} characters long`;
   if ([...chosen].length < minPasswordLength) return `must be at least ${minPasswordLength} characters long`;
   const lower = chosen.toLowerCase();
-  // The comparisons below are of letters: without them, 123456789012 would be allowed.
+  // The comparisons below leave out what is before the first and after the last letter, and so would allow a
+  // password without letters, such as 123456789012.
   if (new Set(lower.match(/\p{L}/gu)).size < 2) return 'must contain at least two different letters';
   const forms = formsToCompare(lower);
   if (forms.some((form) => common.has(form))) return 'is one of the most common passwords';

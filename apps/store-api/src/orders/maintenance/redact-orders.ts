@@ -48,8 +48,8 @@ export async function redactOrder(database: Database, order: string): Promise<{ 
   const state = await database.row<{ status: OrderStatus; redactedAt: Date | null }>(readState, [orderId]);
   if (state === undefined) return throwNotFound('order');
   if (state.redactedAt === null) {
-    const problem = state.status === 'payment_failed' ? 'being recharged' : state.status;
-    throw new Conflict(`The order is ${problem} and needs its address. Cancel the order first.`);
+    const stateText = state.status === 'payment_failed' ? 'being recharged' : state.status;
+    throw new Conflict(`The order is ${stateText} and needs its address. Cancel the order first.`);
   }
   return { redacted_at: state.redactedAt.toISOString() };
 }
