@@ -19,7 +19,7 @@ const layers = {
 };
 
 /**
- * Forbids imports by the suffix or folder of a file (docs/adr/0002). Each call defines a separate rule,
+ * Forbids imports by the suffix or folder of a file (ADR 2). Each call defines a separate rule,
  * because ESLint applies only the last matching options of a rule to a file.
  */
 const forbidImports = ({ name, files, ignores = [], imports, message }) => ({
@@ -160,7 +160,7 @@ export default tseslint.config(
               name: '@fulfilment/database',
               importNames: ['Database', 'ReadDatabase', 'BACKGROUND_DATABASE'],
               allowTypeImports: true, // Nest injects values only
-              message: 'Requests reach the database through Visibility (docs/adr/0007).',
+              message: 'Requests reach the database through Visibility (ADR 7).',
             },
           ],
         },

@@ -9,7 +9,7 @@ const exit = process.exit;
 /**
  * A Jest environment without a `vm` context: the tests see the globals of their worker process. After each
  * spec file it restores what is process-wide: settings, mocks, timers, metrics, and Jest's own state.
- * See docs/adr/0054.
+ * See ADR 54.
  */
 export default class ProcessEnvironment {
   global = globalThis;

@@ -23,7 +23,7 @@ let specFileCount = 0;
 /**
  * A Jest runtime that loads modules by Node's own loader instead of linking them in a `vm` context. The spec
  * files of a process share the modules that are already loaded. It does not support module mocks.
- * See docs/adr/0054.
+ * See ADR 54.
  */
 class ProcessRuntime extends JestRuntime {
   #transformer;

@@ -35,7 +35,7 @@ function isTest(file) {
   return /\.(spec|fixture)\.ts$/.test(file);
 }
 
-/** Two sibling folders of a project's `src` do not import each other (docs/adr/0002); tests may. */
+/** Two sibling folders of a project's `src` do not import each other (ADR 2); tests may. */
 export const oneWayFolders = {
   meta: {
     type: 'problem',

@@ -10,7 +10,7 @@ const shared = /^(client|core)\//;
 
 /**
  * Returns the generated sources of libs/client by their path: the types and operations of each API, and once
- * the code that sends requests (docs/adr/0053).
+ * the code that sends requests (ADR 53).
  */
 export async function generateClientSources(
   documents: Readonly<Record<string, OpenApiDocument>>,

@@ -5,7 +5,7 @@ import { root } from '../dev/settings.ts';
 import { moveInlineScriptsAndStyles } from './move-inline-scripts-and-styles.ts';
 import { type Page, readPages, withSiteLinks } from './pages.ts';
 
-// Builds the documentation site into docs/site/dist/docs (docs/adr/0061-documentation-site.md).
+// Builds the documentation site into docs/site/dist/docs (ADR 61).
 const site = join(root, 'docs', 'site');
 const dist = join(site, 'dist', 'docs');
 

@@ -42,7 +42,7 @@ export const authServerSettings = serviceSettings.extend({
   SIGNING_KEY_ROTATION_DAYS: integerSetting({ min: 0, max: 3650, default: 90 }).describe(
     'Days until the signing key is rotated; with 0, only the operator command rotates it',
   ),
-  // docs/adr/0029 has the reasons for the limits (a) to (c).
+  // ADR 29 has the reasons for the limits (a) to (c).
   SIGN_IN_FAILURES: quotaSetting(
     '10/900',
     'for failed sign-ins: (a) per account in one network; (b) per network: one quota, and one more for each account that signed in from it within a day; (c) per browser that signed in before. An account that is attacked from many networks accepts one attempt at a time, and a delay between attempts grows until they have this average rate',

@@ -52,7 +52,7 @@ export const BACKGROUND_DATABASE = Symbol('BACKGROUND_DATABASE');
 
 /**
  * Runs named statements on TypeORM's own pool. `dataSource.query` cannot name a statement, so PostgreSQL
- * would plan each execution, which costs almost half of the throughput (docs/adr/0003).
+ * would plan each execution, which costs almost half of the throughput (ADR 3).
  */
 export class Database implements Sql {
   private readonly autocommit: Queryable = {

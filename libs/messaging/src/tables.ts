@@ -8,7 +8,7 @@ export const createMessagingTables = `
     written_at timestamptz NOT NULL DEFAULT now()
   );
 
-  -- Its partitions are days, by the time in the message id (docs/adr/0049).
+  -- Its partitions are days, by the time in the message id (ADR 49).
   CREATE TABLE inbox (
     message_id uuid NOT NULL,
     queue text NOT NULL,

@@ -48,7 +48,7 @@ export function shardSql(uuid: string): string {
 }
 
 /**
- * Divides background work over the replicas of a service (docs/adr/0048). Each key of the work belongs to one
+ * Divides background work over the replicas of a service (ADR 48). Each key of the work belongs to one
  * of 16 shards; a shard has one owner, which holds its advisory lock in an open transaction. Every second a
  * replica takes free shards up to its fair share. If it owns more, because others have started, it begins a
  * new transaction with its share. A replica that stops, or loses its connection, loses its shards.

@@ -10,7 +10,7 @@ const typeScriptProjects = ['.', 'libs/client', 'apps/bootstrap', 'tools'];
 
 /**
  * The checks of `npm run check` by their name in the output. Each runs once for the whole repository, because
- * a run for each project would read the same declarations again (docs/adr/0073).
+ * a run for each project would read the same declarations again (ADR 73).
  */
 const checks: Readonly<Record<string, () => Promise<ProcessResult>>> = {
   'Format (fix with: npm run format)': () =>

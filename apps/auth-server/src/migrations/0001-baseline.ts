@@ -76,7 +76,7 @@ const signIn = `
   CREATE INDEX browser_sessions_user ON browser_sessions (user_id, signed_in_at);
   CREATE INDEX browser_sessions_expires ON browser_sessions (expires_at);
 
-  -- Guesses at passwords and codes (docs/adr/0029), and the counts of audit records that are not yet written
+  -- Guesses at passwords and codes (ADR 29), and the counts of audit records that are not yet written
   -- (locked_*). UNLOGGED: a count matters for minutes, and a commit that does not wait for the disk keeps a
   -- sign-in fast.
   CREATE UNLOGGED TABLE guess_counts (
@@ -194,7 +194,7 @@ const auditLog = `
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 `;
 
-/** The schema of version 1.0.0, in one migration (docs/adr/0037). */
+/** The schema of version 1.0.0, in one migration (ADR 37). */
 export class Baseline implements MigrationInterface {
   readonly name = 'Baseline1795392000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Test creators (docs/adr/0066). Earlier creators are live. */
+/** Test creators (ADR 66). Earlier creators are live. */
 export class TestCreators implements MigrationInterface {
   readonly name = 'TestCreators1795737600000';
 

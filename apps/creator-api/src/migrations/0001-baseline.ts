@@ -262,7 +262,7 @@ const releases = `
   CREATE INDEX track_uploads_ended ON track_uploads (updated_at) WHERE status IN ('completed', 'failed');
 `;
 
-/** The schema before the first release (docs/adr/0037). */
+/** The schema before the first release (ADR 37). */
 export class Baseline implements MigrationInterface {
   readonly name = 'Baseline1795392000000';
 

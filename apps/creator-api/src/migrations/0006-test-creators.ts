@@ -1,7 +1,7 @@
 import { changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Test creators (docs/adr/0066). Earlier creators are live. */
+/** Test creators (ADR 66). Earlier creators are live. */
 export class TestCreators implements MigrationInterface {
   readonly name = 'TestCreators1795910400000';
   readonly transaction = false;

@@ -40,7 +40,7 @@ export class ChargeOrder {
 
   /**
    * Never throws: after an error the completer retries. Returns undefined without an outcome.
-   * @param sql the pool of requests, or the background pool of the completer (docs/adr/0022)
+   * @param sql the pool of requests, or the background pool of the completer (ADR 22)
    * @param stopping aborts when the completer stops. The order is then left to another replica
    */
   async run(

@@ -16,7 +16,7 @@ const orders = `
     currency text NOT NULL,
     total_amount bigint NOT NULL CHECK (total_amount BETWEEN 0 AND 9007199254740991),
     item_count int NOT NULL,
-    -- It contains the quote (docs/adr/0047).
+    -- It contains the quote (ADR 47).
     shipping_rate_id text NOT NULL,
     shipping_amount bigint NOT NULL,
     shipping_address jsonb NOT NULL,
@@ -91,7 +91,7 @@ const orders = `
   CREATE INDEX idempotency_keys_order ON idempotency_keys (order_id) WHERE order_id IS NOT NULL;
   CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
-  -- Fulfilment events that arrived before the events they build on (docs/adr/0016).
+  -- Fulfilment events that arrived before the events they build on (ADR 16).
   CREATE TABLE deferred_events (
     message_id uuid PRIMARY KEY,
     order_id uuid NOT NULL REFERENCES orders ON DELETE CASCADE,
@@ -157,7 +157,7 @@ const payments = `
   CREATE INDEX charges_by_settlement ON charges (settled_at) WHERE settled_at IS NOT NULL;
   CREATE INDEX charges_refund_reference ON charges (refund_reference) WHERE refund_reference IS NOT NULL;
 
-  -- The idempotency keys at Stripe (docs/adr/0034). No foreign key to charges: the adapter knows no orders.
+  -- The idempotency keys at Stripe (ADR 34). No foreign key to charges: the adapter knows no orders.
   CREATE TABLE stripe_keys (
     charge_id uuid PRIMARY KEY,
     -- The charge is requested under its id, then under <id>:2 and so on; written before the key is used.
@@ -193,7 +193,7 @@ const payments = `
   );
 `;
 
-/** The schema before the first release (docs/adr/0037). */
+/** The schema before the first release (ADR 37). */
 export class Baseline implements MigrationInterface {
   readonly name = 'Baseline1795392000000';
 

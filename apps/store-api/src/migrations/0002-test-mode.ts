@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const tables = ['creators', 'orders', 'charges'];
 
-/** Test creators and their orders (docs/adr/0066). Earlier creators, orders and charges are live. */
+/** Test creators and their orders (ADR 66). Earlier creators, orders and charges are live. */
 export class TestMode implements MigrationInterface {
   readonly name = 'TestMode1795737600000';
   readonly transaction = false;

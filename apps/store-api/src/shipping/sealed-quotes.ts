@@ -36,7 +36,7 @@ const rateIdForm = /^rate_([\w-]{76})$/;
 
 /**
  * Quotes that are stored nowhere: the id of a shipping rate contains its quote, with a MAC (HMAC-SHA-256)
- * that binds it to the creator. The newest key seals, and each key opens what it sealed (docs/adr/0047).
+ * that binds it to the creator. The newest key seals, and each key opens what it sealed (ADR 47).
  */
 export class SealedQuotes {
   private readonly keyring: readonly Key[];

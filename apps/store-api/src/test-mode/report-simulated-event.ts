@@ -17,7 +17,7 @@ const lockOrder = statement(
   'SELECT status, test FROM orders WHERE id = $1 AND creator_id = $2 FOR UPDATE',
 );
 
-/** Applies an event of the simulated warehouse to a test order, in one commit (docs/adr/0066). */
+/** Applies an event of the simulated warehouse to a test order, in one commit (ADR 66). */
 @Injectable()
 export class ReportSimulatedEvent {
   constructor(

@@ -15,7 +15,7 @@ import {
 import type { FeedPage } from './feed.shapes.js';
 import { WaitingReaders } from './waiting-readers.js';
 
-/** Reads the events of a creator, in an order that never changes for a reader (docs/adr/0057). */
+/** Reads the events of a creator, in an order that never changes for a reader (ADR 57). */
 @Injectable()
 export class ReadEvents {
   constructor(

@@ -174,7 +174,7 @@ const bulkUpdates = `
   CREATE INDEX webhook_recoveries_due ON webhook_recoveries (due_at);
 `;
 
-/** The schema before the first release (docs/adr/0037). */
+/** The schema before the first release (ADR 37). */
 export class Baseline implements MigrationInterface {
   readonly name = 'Baseline1795392000000';
 

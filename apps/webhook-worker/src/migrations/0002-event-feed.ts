@@ -1,7 +1,7 @@
 import { buildOnPartitionsConcurrently, changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The feeds of creators, and the position of an event in the feed of its creator (docs/adr/0057). */
+/** The feeds of creators, and the position of an event in the feed of its creator (ADR 57). */
 export class EventFeed implements MigrationInterface {
   readonly name = 'EventFeed1795658400000';
   readonly transaction = false;

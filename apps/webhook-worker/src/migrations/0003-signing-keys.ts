@@ -1,7 +1,7 @@
 import { changeWithLockTimeout } from '@fulfilment/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The Ed25519 keys of a subscription, sealed (docs/adr/0065). Null: it has none. */
+/** The Ed25519 keys of a subscription, sealed (ADR 65). Null: it has none. */
 export class SigningKeyPairs implements MigrationInterface {
   readonly name = 'SigningKeyPairs1795744800000';
   readonly transaction = false;

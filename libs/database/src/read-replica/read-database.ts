@@ -30,7 +30,7 @@ export interface ReadReplica {
 
 /**
  * Runs reads on a replica, if there is one. A read sees every write that any process confirmed before it: it
- * uses the replica only if the replica has replayed these writes, and otherwise the primary (docs/adr/0042).
+ * uses the replica only if the replica has replayed these writes, and otherwise the primary (ADR 42).
  */
 export class ReadDatabase {
   private readonly lag: ReplicaLag | undefined;

@@ -23,7 +23,7 @@ export async function claimMessages(
   return new Set(rows.map((row) => row.message_id));
 }
 
-/** Why a message is rejected if the inbox rows of its day were dropped (docs/adr/0049). */
+/** Why a message is rejected if the inbox rows of its day were dropped (ADR 49). */
 export const olderThanInbox =
   'older than the inbox, which no longer shows whether it was handled; check its effect, then replay or discard it';
 

@@ -36,7 +36,7 @@ const instrumentationScope = { name: '@fulfilment/runtime' };
 
 /**
  * A span that is recorded. OpenTelemetry's own span is several times as expensive: its tracer also samples,
- * validates and truncates, which is not needed here (docs/adr/0052).
+ * validates and truncates, which is not needed here (ADR 52).
  */
 export class Span implements ReadableSpan {
   readonly kind: (typeof kinds)[keyof typeof kinds];

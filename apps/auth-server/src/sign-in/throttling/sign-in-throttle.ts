@@ -45,7 +45,7 @@ export interface GuessContext {
   readonly auditIfLocked: AuditEntry;
 }
 
-/** Limits the guesses at passwords and codes (docs/adr/0029). */
+/** Limits the guesses at passwords and codes (ADR 29). */
 @Injectable()
 export class SignInThrottle {
   private waiting = 0;

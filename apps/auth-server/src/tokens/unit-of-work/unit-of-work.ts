@@ -16,7 +16,7 @@ interface Unit {
 }
 
 /**
- * Makes the writes of oidc-provider in one request atomic (docs/adr/0010, 0012). `run` begins a unit, and the
+ * Makes the writes of oidc-provider in one request atomic (ADR 10, ADR 12). `run` begins a unit, and the
  * other methods add to the unit of the current request. At its end one statement, which is its own
  * transaction, writes the tokens. Only a request with other writes, such as the end of a family or an audit
  * record, opens a transaction.

@@ -104,7 +104,7 @@ interface StockLevelChange extends StockEventOfProduct {
 
 /**
  * Applies stock counts and adjustments of the warehouse. Later sales, returns and adjustments are applied to
- * a count, so the order in which events and orders arrive makes no difference (docs/adr/0024).
+ * a count, so the order in which events and orders arrive makes no difference (ADR 24).
  */
 @Injectable()
 export class ApplyStockEvents {

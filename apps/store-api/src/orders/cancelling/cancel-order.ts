@@ -23,7 +23,7 @@ const lockOrder = statement(
 
 /**
  * Cancels an order that has not shipped, in one commit. `RefundCharges` makes the refund later. A repeated
- * request finds the order cancelled and leaves it unchanged (docs/adr/0056).
+ * request finds the order cancelled and leaves it unchanged (ADR 56).
  */
 @Injectable()
 export class CancelOrder {

@@ -68,7 +68,7 @@ export const settlePaidOrders = statement(
 
 /**
  * Settles paid orders that have not changed since their requests wrote them, in one statement instead of the
- * transaction of `SettleOrder`: the changed row and the message follow from what was written (docs/adr/0045).
+ * transaction of `SettleOrder`: the changed row and the message follow from what was written (ADR 45).
  * Concurrent requests share the statement.
  */
 @Injectable()

@@ -23,7 +23,7 @@ interface WaitingAttempt {
 /**
  * Group commit: attempts of any subscriptions that end while a batch is being written form the next batch.
  * With one commit per attempt PostgreSQL settles 500 per second, in batches of 50 it settles 12 000
- * (docs/adr/0006). A slow batch does not block other subscriptions: the next one runs concurrently. Attempts
+ * (ADR 6). A slow batch does not block other subscriptions: the next one runs concurrently. Attempts
  * of one subscription are never in two batches at once.
  */
 @Injectable()
