@@ -5,9 +5,9 @@ import { originOf } from '../audit/audit-log.js';
 import { openClientSecret } from '../registration/client-secret.js';
 import { storeClient } from '../registration/store-client.js';
 import { isStorableText } from '../http/storable-text.js';
-import { isFamilyMember, hasSecretId, storedId } from '../tokens/stored-models.rules.js';
+import { hasSecretId, isFamilyMember, storedId } from '../tokens/stored-models.rules.js';
 import { sessionNotEndedSql } from '../tokens/stored-rows.js';
-import { ConsumedConcurrently, FamilyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
+import { FamilyEnded } from '../tokens/unit-of-work/deferred-tokens.js';
 import type { NewRow } from '../tokens/unit-of-work/token-writes.js';
 import type { ProviderDependencies } from './provider-dependencies.js';
 
@@ -43,19 +43,6 @@ const findSession = statement(
 const consume = statement(
   'oidc.consume',
   'UPDATE oidc_model SET consumed_at = $3 WHERE model = $1 AND id = $2 AND consumed_at IS NULL',
-);
-// A consumed refresh token stays until it expires, so that its reuse is detected. The lock order is that of a
-// refresh and of the end of a family: the Grant, then its member.
-const removeMember = statement(
-  'oidc.remove-member',
-  `WITH family AS MATERIALIZED (
-     SELECT id FROM oidc_model WHERE model = 'Grant' AND id =
-       (SELECT grant_id FROM oidc_model WHERE model = $1 AND id = $2) FOR UPDATE)
-   DELETE FROM oidc_model
-   -- The first condition is always true. It is evaluated first, and so the Grant is locked before the member.
-   WHERE (SELECT count(*) FROM family) >= 0
-     AND model = $1 AND id = $2
-     AND (model <> 'RefreshToken' OR consumed_at IS NULL)`,
 );
 const remove = statement('oidc.remove', 'DELETE FROM oidc_model WHERE model = $1 AND id = $2');
 
@@ -128,26 +115,25 @@ class ModelAdapter implements Adapter {
   }
 
   /**
-   * Marks a code, refresh token or pushed request as used. Of concurrent callers exactly one wins; the others
-   * get an error, at the commit of a unit of work or immediately.
+   * Marks a code or refresh token as used at the commit of the unit of work, or a pushed request, which has
+   * no unit, immediately. Of concurrent callers exactly one wins; the others get an error.
    */
   async consume(id: string): Promise<void> {
     const rowId = storedId(this.model, id);
     const { deferredTokens } = this.dependencies.unitOfWork;
-    if (isFamilyMember(this.model) && deferredTokens !== undefined)
-      return deferredTokens.consume(this.model, rowId);
-    if ((await this.run(consume, [this.model, rowId, new Date()])) > 0) return;
-    if (this.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('already used');
-    throw new ConsumedConcurrently();
+    if (deferredTokens !== undefined) return deferredTokens.consume(this.model, rowId);
+    if ((await this.run(consume, [this.model, rowId, new Date()])) === 0)
+      throw new errors.InvalidRequestUri('already used');
   }
 
+  /**
+   * Deletes a row. A refresh token stays: oidc-provider destroys one only with its family, which then ends as
+   * a whole, or when it was used before, and then it stays until it expires, so that its reuse is detected.
+   */
   async destroy(id: string): Promise<void> {
     if (this.model === 'Grant') await this.dependencies.families.end(id);
     else if (this.model === 'AccessToken') await this.dependencies.families.endAccessToken(id);
-    else {
-      const removal = isFamilyMember(this.model) ? removeMember : remove;
-      await this.run(removal, [this.model, storedId(this.model, id)]);
-    }
+    else if (this.model !== 'RefreshToken') await this.run(remove, [this.model, storedId(this.model, id)]);
   }
 
   /**

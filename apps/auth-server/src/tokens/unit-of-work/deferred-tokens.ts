@@ -21,8 +21,8 @@ export class FamilyEnded extends errors.InvalidGrant {
 export class RoleChangedConcurrently extends ServiceUnavailable {}
 
 /**
- * The token writes of one request, collected while oidc-provider handles it: at most one code or refresh
- * token to consume, and the new tokens of its family.
+ * The token writes of one request, collected while oidc-provider handles it: a code or refresh token to
+ * consume, and the new tokens of its family.
  */
 export class DeferredTokens {
   private consumption: { readonly model: string; readonly id: string } | undefined;
@@ -55,19 +55,21 @@ export class DeferredTokens {
    * Stores the writes, if there are any.
    * @param write runs the statement
    * @throws ConsumedConcurrently | FamilyEnded | RoleChangedConcurrently then nothing is stored
+   * @throws Error for a token to consume without new ones, or the reverse
    */
   async store(write: (tokens: TokenWrite) => Promise<TokenWriteResult | undefined>): Promise<void> {
     const { consumption, family, newTokens } = this;
     if (consumption === undefined && family === undefined) return;
+    if (consumption === undefined || family === undefined)
+      throw new Error('A token request must consume a token and store new ones.');
     const written = await write({
-      grant_id: family?.id ?? null,
-      model: consumption?.model ?? null,
-      id: consumption?.id ?? null,
+      ...consumption,
+      grant_id: family.id,
       members: newTokens,
-      role_version: family?.roleVersion ?? null,
+      role_version: family.roleVersion ?? null,
     });
     if (written?.family_exists !== true) throw new FamilyEnded();
     if (!written.role_current) throw new RoleChangedConcurrently();
-    if (consumption !== undefined && !written.consumed) throw new ConsumedConcurrently();
+    if (!written.consumed) throw new ConsumedConcurrently();
   }
 }

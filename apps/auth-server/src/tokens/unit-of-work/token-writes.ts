@@ -17,21 +17,18 @@ export interface NewRow {
 
 /** The token writes of one request: a code or refresh token to consume, and the new tokens of its family. */
 export interface TokenWrite {
-  /** Family of the new tokens; null when there are none. */
-  readonly grant_id: string | null;
-  /** Model and id of the code or refresh token to consume; null for none. */
-  readonly model: string | null;
-  readonly id: string | null;
+  /** Id of the family's Grant. */
+  readonly grant_id: string;
+  /** Model and id of the code or refresh token to consume. */
+  readonly model: string;
+  readonly id: string;
   /** The new tokens. */
   readonly members: readonly NewRow[];
   /** `roleVersion` of the Grant when the role in the new tokens was read; null if it had none. */
   readonly role_version: string | null;
 }
 
-/**
- * The new tokens were stored if the family exists, the role is current and the token to consume, if any, was
- * consumed.
- */
+/** The new tokens were stored if `consumed` is true. It is false if another member is. */
 export interface TokenWriteResult {
   readonly family_exists: boolean;
   /** Whether the role of the person has not changed since the request read it. */
@@ -47,15 +44,9 @@ export interface TokenWriteResult {
 const writeTokens = statement(
   'oidc.write-tokens',
   `WITH
-   -- The requests, each with the stated family, or else with the family of its token.
    requested AS MATERIALIZED (
-     SELECT input.index, input.model, input.id, input.members, input.role_version,
-            coalesce(input.grant_id, token.grant_id) AS grant_id
-     FROM jsonb_to_recordset($1::jsonb)
-       AS input (index integer, grant_id text, model text, id text, members jsonb, role_version text)
-     LEFT JOIN LATERAL (
-       SELECT grant_id FROM oidc_model
-       WHERE input.grant_id IS NULL AND model = input.model AND id = input.id LIMIT 1) AS token ON true),
+     SELECT * FROM jsonb_to_recordset($1::jsonb)
+       AS input (index integer, grant_id text, model text, id text, members jsonb, role_version text)),
    -- The families that still exist. The lock on the Grant keeps them from ending concurrently. It is the first
    -- lock, as in the end of a family, so the two never deadlock. The role version is that of the locked row.
    family AS MATERIALIZED (
@@ -67,15 +58,12 @@ const writeTokens = statement(
    permitted AS MATERIALIZED (
      SELECT requested.* FROM requested JOIN family ON family.id = requested.grant_id
      WHERE family.role_version IS NOT DISTINCT FROM requested.role_version),
-   -- For each token, the first request that consumes it. IS NOT DISTINCT FROM compares the families without an
-   -- index. With =, PostgreSQL may choose the index on grant_id and read all members of the family.
+   -- For each token, the first request that consumes it.
    unconsumed AS MATERIALIZED (
      SELECT DISTINCT ON (permitted.model, permitted.id) permitted.index, permitted.model, permitted.id, token.row_id
-     FROM permitted JOIN family ON family.id = permitted.grant_id
-     CROSS JOIN LATERAL (
+     FROM permitted CROSS JOIN LATERAL (
        SELECT ctid AS row_id FROM oidc_model
-       WHERE model = permitted.model AND id = permitted.id AND grant_id IS NOT DISTINCT FROM family.id AND consumed_at IS NULL
-       LIMIT 1) AS token
+       WHERE model = permitted.model AND id = permitted.id AND consumed_at IS NULL LIMIT 1) AS token
      ORDER BY permitted.model, permitted.id, permitted.index),
    -- Waits for the row lock of a token that another transaction is consuming, and then finds it consumed.
    consumed AS (
@@ -84,15 +72,13 @@ const writeTokens = statement(
      RETURNING model, id),
    -- The requests whose token no other transaction consumed concurrently.
    winners AS MATERIALIZED (SELECT unconsumed.index FROM unconsumed JOIN consumed USING (model, id)),
-   -- The new tokens of the winners, and of requests that consume none.
    added AS (
      INSERT INTO oidc_model (model, id, payload, grant_id, account_id, client_id, session_uid, expires_at)
-     SELECT member.model, member.id, member.payload, family.id, member.account_id, member.client_id,
+     SELECT member.model, member.id, member.payload, permitted.grant_id, member.account_id, member.client_id,
             member.session_uid, member.expires_at
-     FROM permitted JOIN family ON family.id = permitted.grant_id
+     FROM permitted JOIN winners USING (index)
      CROSS JOIN LATERAL jsonb_to_recordset(permitted.members) AS member (model text, id text, payload jsonb,
-       account_id text, client_id text, session_uid text, expires_at timestamptz)
-     WHERE permitted.model IS NULL OR permitted.index IN (SELECT index FROM winners))
+       account_id text, client_id text, session_uid text, expires_at timestamptz))
    SELECT requested.index, family.id IS NOT NULL AS family_exists,
           family.role_version IS NOT DISTINCT FROM requested.role_version AS role_current, winners.index IS NOT NULL AS consumed
    FROM requested LEFT JOIN family ON family.id = requested.grant_id LEFT JOIN winners ON winners.index = requested.index`,
@@ -118,9 +104,7 @@ export class TokenWriter {
       return await this.writeInBatch(write);
     } catch (error) {
       const mayBeStored = error instanceof DependencyUnavailable && !isErrorResponse(error);
-      // A write that consumes no token would be stored twice.
-      const isRepeatable = write.model !== null;
-      if (mayBeStored && isRepeatable) return this.resolveLostWrite(write, error);
+      if (mayBeStored) return this.resolveLostWrite(write, error);
       throw error;
     }
   }
