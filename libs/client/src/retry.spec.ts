@@ -147,8 +147,12 @@ describe('a client', () => {
   it.each([
     ['it is the first response', [failure(404, 'NOT_FOUND')]],
     [
-      'the attempt before it had Retry-After, and so no effect',
+      'the attempt before it was a 429 with Retry-After, and so had no effect',
       [failure(429, 'RATE_LIMITED', { 'retry-after': '1' }), failure(404, 'NOT_FOUND')],
+    ],
+    [
+      'the attempt before it was a 429 of a proxy, without Retry-After',
+      [failure(429, 'RATE_LIMITED'), failure(404, 'NOT_FOUND')],
     ],
   ])('reports 404 of a DELETE as an error if %s', async (_what, replies) => {
     api.reply(...replies);

@@ -1,4 +1,4 @@
-import { ConnectionError, retryAfterMs } from './errors.js';
+import { ConnectionError } from './errors.js';
 import { retryDelayMs } from './retry.js';
 
 /** The source of a client's access tokens, such as a `Session`. */
@@ -52,7 +52,8 @@ export function createTransport(options: TransportOptions): Send {
       if (delayMs !== undefined && retries < maxRetries) {
         await wait(delayMs, request.signal);
         retries += 1;
-        hadPossibleEffect ||= mayHaveHadEffect(response);
+        // A 409 or 429 had no effect.
+        hadPossibleEffect ||= response === undefined || response.status === 503;
         continue;
       }
       if (!(outcome instanceof Response)) throw outcome;
@@ -61,11 +62,6 @@ export function createTransport(options: TransportOptions): Send {
       return isDeleted ? new Response(null, { status: 204, headers: outcome.headers }) : outcome;
     }
   };
-}
-
-/** Whether a failed attempt may have had its effect. A 409 or 429 with `Retry-After` had none. */
-function mayHaveHadEffect(response: Response | undefined): boolean {
-  return response === undefined || response.status === 503 || retryAfterMs(response) === undefined;
 }
 
 /**
