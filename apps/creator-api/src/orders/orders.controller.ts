@@ -10,7 +10,7 @@ import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { ExportOrders } from './export/export-orders.js';
 import { ListOrders } from './list-orders.js';
-import { ExportQuery, OrderPath, OrdersQuery } from './orders.dto.js';
+import { OrderPath, OrdersFilter, OrdersQuery } from './orders.dto.js';
 import * as reference from './orders.reference.js';
 import { ReadOrder } from './read-order.js';
 import { ReadTimeline } from './timeline/read-timeline.js';
@@ -39,7 +39,7 @@ export class OrdersController {
   @Operation(reference.exportOrders)
   async export(
     @CurrentCaller() caller: Caller,
-    @Query() query: ExportQuery,
+    @Query() query: OrdersFilter,
     @Res() response: Response,
   ): Promise<void> {
     await sendDownload(response, await this.exportOrders.run(caller, query), 'orders.csv');

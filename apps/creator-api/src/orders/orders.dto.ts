@@ -1,6 +1,6 @@
 import { Description, Field } from '@fulfilment/api-reference';
 import { dispatchStatuses, paymentStatuses } from '@fulfilment/contracts';
-import { NumberedPageDto, UuidField } from '@fulfilment/http-service';
+import { PageNumber, PageSize, UuidField } from '@fulfilment/http-service';
 import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsOptional } from 'class-validator';
 import { z } from 'zod';
@@ -17,55 +17,29 @@ export class OrderPath {
 }
 
 /** The filters of a list and of an export. */
-export interface OrdersFilter {
-  readonly creator: string;
-  readonly status?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly app?: string;
-}
+export class OrdersFilter {
+  @Description('The creator of the orders', creatorExample.uuid) @UuidField() creator: string;
 
-export class OrdersQuery extends NumberedPageDto implements OrdersFilter {
-  @Description('The creator whose orders are listed', creatorExample.uuid) @UuidField() creator: string;
-
-  @StatusFilter(
+  @Description(
     'Only orders with this `payment_status` or `dispatch_status`; `pending` matches either of them',
+    'paid',
   )
+  @IsOptional()
+  @IsIn(statuses, { message: `must be one of ${statuses.join(', ')}` })
   status?: string;
 
-  @PlacedFrom() from?: string;
-  @PlacedTo() to?: string;
+  @DayFilter('Only orders placed on or after this day, in UTC', '2026-11-01') from?: string;
+  @DayFilter('Only orders placed on or before this day, in UTC', '2026-11-30') to?: string;
   @AppFilter() app?: string;
 }
 
-export class ExportQuery implements OrdersFilter {
-  @Description('The creator whose orders are exported', creatorExample.uuid) @UuidField() creator: string;
-
-  @StatusFilter('Only orders with this `payment_status` or `dispatch_status`, as in the list')
-  status?: string;
-
-  @PlacedFrom() from?: string;
-  @PlacedTo() to?: string;
-  @AppFilter() app?: string;
+/** Has the members of `NumberedPageDto` too, since a class cannot extend two. */
+export class OrdersQuery extends OrdersFilter {
+  @PageNumber() page: number = 1;
+  @PageSize() per_page: number = 25;
 }
 
-function StatusFilter(description: string): PropertyDecorator {
-  return applyDecorators(
-    Description(description, 'paid'),
-    IsOptional(),
-    IsIn(statuses, { message: `must be one of ${statuses.join(', ')}` }),
-  );
-}
-
-function PlacedFrom(): PropertyDecorator {
-  return dayFilter('Only orders placed on or after this day, in UTC', '2026-11-01');
-}
-
-function PlacedTo(): PropertyDecorator {
-  return dayFilter('Only orders placed on or before this day, in UTC', '2026-11-30');
-}
-
-function dayFilter(description: string, example: string): PropertyDecorator {
+function DayFilter(description: string, example: string): PropertyDecorator {
   return applyDecorators(
     Description(description, example),
     IsOptional(),

@@ -1257,7 +1257,15 @@ export type ListOrdersData = {
   path?: never;
   query: {
     /**
-     * The creator whose orders are listed
+     * Number of the page, from 1
+     */
+    page?: number;
+    /**
+     * Maximum number of items per page
+     */
+    per_page?: number;
+    /**
+     * The creator of the orders
      */
     creator: string;
     /**
@@ -1277,14 +1285,6 @@ export type ListOrdersData = {
      * Only orders that this app placed: its `client_id`
      */
     app?: string;
-    /**
-     * Number of the page, from 1
-     */
-    page?: number;
-    /**
-     * Maximum number of items per page
-     */
-    per_page?: number;
   };
   url: '/api/v1/orders';
 };
@@ -1356,11 +1356,11 @@ export type ExportOrdersData = {
   path?: never;
   query: {
     /**
-     * The creator whose orders are exported
+     * The creator of the orders
      */
     creator: string;
     /**
-     * Only orders with this `payment_status` or `dispatch_status`, as in the list
+     * Only orders with this `payment_status` or `dispatch_status`; `pending` matches either of them
      */
     status?:
       'pending' | 'paid' | 'failed' | 'refunded' | 'in_production' | 'dispatched' | 'delivered' | 'cancelled';
