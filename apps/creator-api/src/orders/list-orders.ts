@@ -10,52 +10,53 @@ import type { OrderSummary } from './order.shapes.js';
 import { type OrderColumns, orderSummary } from './order.view.js';
 import type { OrdersQuery } from './orders.dto.js';
 
-const matchesCreatorAndStatus = `creator_id = :creator AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)`;
+const matchesCreatorAndStatusSql = `creator_id = :creator AND (:status::text IS NULL OR payment_status = :status OR dispatch_status = :status)`;
 
-/** The parts of the SQL that differ with and without a filter by app. */
-interface Variant {
-  readonly nameSuffix: string;
+/** The statements that count and read the orders of all apps, or those of one. */
+const statementsOf = ({
+  suffix,
+  countTable,
+  condition,
+}: {
+  readonly suffix: string;
   readonly countTable: string;
-  /** Condition on the counts and the orders. */
-  readonly appCondition: string;
-}
-const allApps: Variant = { nameSuffix: '', countTable: 'order_counts', appCondition: 'true' };
-const oneApp: Variant = {
-  nameSuffix: '-of-app',
-  countTable: 'order_counts_by_app',
-  appCondition: 'client_id = :app',
-};
-
-const countStatement = ({ nameSuffix, countTable, appCondition }: Variant) =>
-  statement(
-    `orders.count${nameSuffix}`,
+  /** On the counts and on the orders. */
+  readonly condition: string;
+}) => ({
+  count: statement(
+    `orders.count${suffix}`,
     `SELECT COALESCE(sum(orders), 0)::bigint AS total FROM ${countTable}
-   WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_on BETWEEN :from::date AND :to::date`,
-  );
-
-// The counts locate the days of the page and the offset within its first day. So neither a deep page nor a
-// rare status reads the orders of other days.
-const pageStatement = ({ nameSuffix, countTable, appCondition }: Variant) =>
-  statement(
-    `orders.page${nameSuffix}`,
+   WHERE ${condition} AND placed_on BETWEEN :from::date AND :to::date`,
+  ),
+  // The counts locate the days of the page and the offset within its first day. So neither a deep page nor a
+  // rare status reads the orders of other days.
+  page: statement(
+    `orders.page${suffix}`,
     `WITH days AS MATERIALIZED (
      SELECT placed_on::timestamp AT TIME ZONE 'UTC' AS starts_at, (placed_on + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at,
        sum(orders)::bigint AS on_day, (sum(sum(orders)) OVER (ORDER BY placed_on DESC) - sum(orders))::bigint AS before_day
-     FROM ${countTable} WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_on BETWEEN :from::date AND :to::date
+     FROM ${countTable} WHERE ${condition} AND placed_on BETWEEN :from::date AND :to::date
      GROUP BY placed_on HAVING sum(orders) > 0
    )
    SELECT o.* FROM days CROSS JOIN LATERAL (
-     SELECT ${orderColumns} FROM orders WHERE ${matchesCreatorAndStatus} AND ${appCondition} AND placed_at >= starts_at AND placed_at < ends_at
+     SELECT ${orderColumns} FROM orders WHERE ${condition} AND placed_at >= starts_at AND placed_at < ends_at
      ORDER BY placed_at DESC, id DESC LIMIT :limit OFFSET GREATEST(:skip - before_day, 0)
    ) o
    WHERE before_day + on_day > :skip::bigint AND before_day < :skip + :limit
    ORDER BY placed_at DESC, id DESC LIMIT :limit`,
-  );
+  ),
+});
 
-export const countOrders = countStatement(allApps);
-export const readOrders = pageStatement(allApps);
-const countOrdersOfApp = countStatement(oneApp);
-const readOrdersOfApp = pageStatement(oneApp);
+export const ordersOfAllApps = statementsOf({
+  suffix: '',
+  countTable: 'order_counts',
+  condition: matchesCreatorAndStatusSql,
+});
+const ordersOfApp = statementsOf({
+  suffix: '-of-app',
+  countTable: 'order_counts_by_app',
+  condition: `${matchesCreatorAndStatusSql} AND client_id = :app`,
+});
 
 /** Lists a creator's orders, the newest first, in numbered pages with the exact total. */
 @Injectable()
@@ -67,15 +68,16 @@ export class ListOrders {
     caller: Caller,
     { creator, status, from, to, app, page, per_page }: OrdersQuery,
   ): Promise<NumberedPage<OrderSummary>> {
-    const [count, readPage] =
-      app === undefined ? [countOrders, readOrders] : [countOrdersOfApp, readOrdersOfApp];
+    const statements = app === undefined ? ordersOfAllApps : ordersOfApp;
     const filters = { creator, status, app, ...dayRange({ from, to }) };
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       await selectCreator(tx, creator);
-      const total = (await tx.row<{ total: number }>(count, filters))?.total ?? 0;
+      const total = (await tx.row<{ total: number }>(statements.count, filters))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const rows =
-        skip < total ? await tx.rows<OrderColumns>(readPage, { ...filters, limit: per_page, skip }) : [];
+        skip < total
+          ? await tx.rows<OrderColumns>(statements.page, { ...filters, limit: per_page, skip })
+          : [];
       return { data: rows.map(orderSummary), meta: { page, per_page, total } };
     });
   }

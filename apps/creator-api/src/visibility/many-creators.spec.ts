@@ -6,7 +6,7 @@ import { aCreator } from '../creators/creator-snapshot.fixture.js';
 import { recordCreators } from '../creators/record-creators.js';
 import { migrations } from '../migrations/index.js';
 import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
-import { countOrders, readOrders } from '../orders/list-orders.js';
+import { ordersOfAllApps } from '../orders/list-orders.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { monthTotals } from '../statistics/read-statistics.js';
 import { aMember, globalAdmin } from './caller.fixture.js';
@@ -71,8 +71,8 @@ describe('a database with many creators', () => {
     await database.run(analyse);
     const filters = { creator: creator.id, status: null, from: '-infinity', to: 'infinity' };
     return {
-      orders: await countPagesReadBy(aMember, readOrders, { ...filters, limit: 25, skip: 0 }),
-      count: await countPagesReadBy(aMember, countOrders, filters),
+      orders: await countPagesReadBy(aMember, ordersOfAllApps.page, { ...filters, limit: 25, skip: 0 }),
+      count: await countPagesReadBy(aMember, ordersOfAllApps.count, filters),
       month: await countPagesReadBy(aMember, monthTotals, [creator.id, '2026-03']),
       creators: await countPagesReadBy(aMember, countCreators),
       page: await countPagesReadBy(aMember, readCreators, pageAfter(0)),
