@@ -11,8 +11,8 @@ import {
 } from '../track-uploads/track-upload.view.js';
 import { selectCreator } from '../visibility/select-creator.js';
 import { Visibility } from '../visibility/visibility.js';
-import type { ListReleasesDto } from './release.dto.js';
-import { type ListedRelease, maxShownTracks, type ReleaseDetail } from './release.shapes.js';
+import type { ReleasesQuery } from './release.dto.js';
+import { type ReleaseSummary, maxShownTracks, type ReleaseDetail } from './release.shapes.js';
 
 const countReleases = statement(
   'releases.count',
@@ -41,7 +41,7 @@ const readUploads = statement(
   `SELECT ${trackUploadColumns} FROM (${newestUploads('$1')}) u ORDER BY created_at DESC, id DESC LIMIT ${maxShownTracks}`,
 );
 
-interface ReleaseRow extends Omit<ListedRelease, 'created_at'> {
+interface ReleaseRow extends Omit<ReleaseSummary, 'created_at'> {
   readonly created_at: Date;
 }
 
@@ -57,13 +57,13 @@ export class ReadReleases {
    * Lists a creator's releases, the newest first.
    * @throws NotFound when the creator is not visible to the caller
    */
-  list(caller: Caller, { creator, page, per_page }: ListReleasesDto): Promise<NumberedPage<ListedRelease>> {
+  list(caller: Caller, { creator, page, per_page }: ReleasesQuery): Promise<NumberedPage<ReleaseSummary>> {
     return this.visibility.replicaSnapshot(caller, async (tx) => {
       await selectCreator(tx, creator);
       const total = (await tx.row<{ total: number }>(countReleases, [creator]))?.total ?? 0;
       const skip = (page - 1) * per_page;
       const rows = skip < total ? await tx.rows<ReleaseRow>(readPage, [creator, per_page, skip]) : [];
-      return { data: rows.map(listedRelease), meta: { page, per_page, total } };
+      return { data: rows.map(releaseSummary), meta: { page, per_page, total } };
     });
   }
 
@@ -73,11 +73,11 @@ export class ReadReleases {
       const row = (await tx.row<ReleaseRow>(readOne, [id])) ?? throwNotFound('release');
       const uploads = await tx.rows<TrackUploadRow>(readUploads, [id]);
       const track_uploads = uploads.map((upload) => trackUploadView(upload, this.config.BASE_URL));
-      return { ...listedRelease(row), track_uploads };
+      return { ...releaseSummary(row), track_uploads };
     });
   }
 }
 
-function listedRelease(row: ReleaseRow): ListedRelease {
+function releaseSummary(row: ReleaseRow): ReleaseSummary {
   return { ...row, created_at: row.created_at.toISOString() };
 }

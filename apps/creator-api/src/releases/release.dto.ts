@@ -3,10 +3,10 @@ import { NumberedPageDto, UuidField } from '@fulfilment/http-service';
 import { creatorExample } from '../creators/creator.shapes.js';
 import { releaseExample } from './release.shapes.js';
 
-export class ReleaseIdPath {
+export class CreatedReleasePath {
   @Description('The release: the `id` of a created release', releaseExample.id) @UuidField() id: string;
 }
 
-export class ListReleasesDto extends NumberedPageDto {
+export class ReleasesQuery extends NumberedPageDto {
   @Description('The creator whose releases are listed', creatorExample.uuid) @UuidField() creator: string;
 }

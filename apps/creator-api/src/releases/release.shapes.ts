@@ -28,7 +28,7 @@ export type ReleaseView = z.infer<typeof releaseShape>;
 const trackCount = (state: string) =>
   z.int().min(0).describe(`Number of tracks whose newest upload ${state}`);
 
-const listedMembers = {
+const summaryMembers = {
   ...sharedMembers,
   creator: z.uuid().describe('The creator of the release'),
   tracks: z
@@ -43,25 +43,25 @@ const listedMembers = {
     ),
 };
 
-export const listedReleaseExample = {
+export const releaseSummaryExample = {
   ...releaseExample,
   creator: '019a7f2e-9f01-7a4b-8c3d-5e6f70819203',
   tracks: { pending: 0, processing: 0, completed: 1, failed: 0 },
 };
 
-export const listedReleaseShape = z.object(listedMembers).meta({
+export const releaseSummaryShape = z.object(summaryMembers).meta({
   id: 'ReleaseSummary',
   description: 'A release as returned in lists, with the processing state of its tracks.',
-  examples: [listedReleaseExample],
+  examples: [releaseSummaryExample],
 });
-export type ListedRelease = z.infer<typeof listedReleaseShape>;
+export type ReleaseSummary = z.infer<typeof releaseSummaryShape>;
 
 /** A release shows the newest uploads of at most this many tracks. */
 export const maxShownTracks = 500;
 
 export const releaseDetailShape = z
   .object({
-    ...listedMembers,
+    ...summaryMembers,
     track_uploads: z
       .array(trackUploadShape)
       .max(maxShownTracks)
@@ -70,6 +70,6 @@ export const releaseDetailShape = z
   .meta({
     id: 'ReleaseDetail',
     description: 'A release with the processing state of each of its tracks.',
-    examples: [{ ...listedReleaseExample, track_uploads: [trackUploadExample] }],
+    examples: [{ ...releaseSummaryExample, track_uploads: [trackUploadExample] }],
   });
 export type ReleaseDetail = z.infer<typeof releaseDetailShape>;

@@ -4,7 +4,7 @@ import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { CreateRelease } from './create-release.js';
 import { CreateReleaseDto } from './create-release.dto.js';
 import { ReadReleases } from './read-releases.js';
-import { ListReleasesDto, ReleaseIdPath } from './release.dto.js';
+import { ReleasesQuery, CreatedReleasePath } from './release.dto.js';
 import * as reference from './releases.reference.js';
 
 @Controller('api/v1/releases')
@@ -17,13 +17,13 @@ export class ReleasesController {
 
   @Get()
   @Operation(reference.listReleases)
-  list(@CurrentCaller() caller: Caller, @Query() query: ListReleasesDto) {
+  list(@CurrentCaller() caller: Caller, @Query() query: ReleasesQuery) {
     return this.readReleases.list(caller, query);
   }
 
   @Get(':id')
   @Operation(reference.readRelease)
-  read(@CurrentCaller() caller: Caller, @Param() { id }: ReleaseIdPath) {
+  read(@CurrentCaller() caller: Caller, @Param() { id }: CreatedReleasePath) {
     return this.readReleases.read(caller, id);
   }
 

@@ -4,14 +4,14 @@ import { ValidationFailed } from '@fulfilment/error-envelope';
 import { keyConflicts } from '@fulfilment/http-service';
 import { creatorExample } from '../creators/creator.shapes.js';
 import {
-  listedReleaseExample,
-  listedReleaseShape,
+  releaseSummaryExample,
+  releaseSummaryShape,
   releaseDetailShape,
   releaseShape,
 } from './release.shapes.js';
 import { notVisible } from '../visibility/not-visible.js';
 
-const page = numberedPageShape(listedReleaseShape, listedReleaseExample);
+const page = numberedPageShape(releaseSummaryShape, releaseSummaryExample);
 
 export const createRelease = {
   id: 'createRelease',
