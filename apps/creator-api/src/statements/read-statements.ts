@@ -79,26 +79,23 @@ export class ReadStatements {
    * @throws NotFound like `read`
    */
   async download(caller: Caller, path: StatementPath): Promise<StatementFile> {
-    const found = Promise.withResolvers<StatementRow>();
+    const found = await this.visibility.snapshot(caller, (tx) => findStatement(tx, path));
+    const { number, period, currency, csv_sha256: sha256 } = found;
     const content = await textStream(
       (write) =>
         // Not `replicaSnapshot`, which may run the work twice: a part of the file may have been sent.
         this.visibility.snapshot(caller, async (tx) => {
-          const row = await findStatement(tx, path);
-          found.resolve(row);
+          await selectCreator(tx, path.uuid);
           const digest = createHash('sha256');
-          const { period, currency } = row;
           for await (const { text } of statementCsv(tx, { creatorId: path.uuid, period, currency })) {
             digest.update(text);
             await write(text);
           }
-          if (!digest.digest().equals(row.csv_sha256))
+          if (!digest.digest().equals(sha256))
             throw new Error('The ledger lines differ from the issued statement.');
         }),
       maxDownloadMs,
     );
-    // The statement was found before the first write, for which `textStream` waited.
-    const { number, period, csv_sha256: sha256 } = await found.promise;
     return { name: `statement-${number}-${period}.csv`, sha256, content };
   }
 }
