@@ -20,6 +20,8 @@ export interface OutgoingMessage {
  * the channel, since a returned message does not name its batch.
  */
 export class ConfirmedPublisher {
+  /** Whether its channel is open. A closed channel is not opened again. */
+  isOpen = true;
   /** Whether RabbitMQ returned a message of the current batch, because no queue receives it. */
   private hasReturned = false;
   /** Resolves when each message of the last batch is confirmed or rejected, or the channel has closed. */
@@ -29,6 +31,9 @@ export class ConfirmedPublisher {
   constructor(channel: ConfirmChannel) {
     this.channel = channel;
     channel.on('error', () => undefined); // the current call rejects
+    channel.on('close', () => {
+      this.isOpen = false;
+    });
     channel.on('return', () => {
       this.hasReturned = true;
     });

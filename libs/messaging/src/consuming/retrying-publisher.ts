@@ -12,7 +12,7 @@ const retryDelayMs = 200;
  */
 export class RetryingPublisher {
   readonly topology: Topology;
-  /** Undefined while the publishing connection is closed. */
+  /** The publisher of the newest connection; undefined before the first. */
   private publisher: ConfirmedPublisher | undefined;
 
   /**
@@ -26,11 +26,7 @@ export class RetryingPublisher {
   ) {
     this.topology = publishing.topology;
     publishing.use((channel) => {
-      const publisher = new ConfirmedPublisher(channel);
-      this.publisher = publisher;
-      channel.on('close', () => {
-        if (this.publisher === publisher) this.publisher = undefined;
-      });
+      this.publisher = new ConfirmedPublisher(channel);
       return Promise.resolve();
     });
   }
@@ -61,7 +57,7 @@ export class RetryingPublisher {
    */
   private async tryPublish(messages: readonly OutgoingMessage[]): Promise<boolean> {
     const { publisher } = this;
-    if (publisher === undefined || this.publishing.blocked) return false;
+    if (publisher?.isOpen !== true || this.publishing.blocked) return false;
     if (await publisher.publish(messages)) return true;
     throw new Error('No queue receives a message. Check that the shards and dead-letter queues exist.');
   }

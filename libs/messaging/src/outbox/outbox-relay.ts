@@ -44,7 +44,7 @@ const deleteBatch = statement('outbox.delete', 'DELETE FROM outbox WHERE positio
  * may run: each publishes rows that no other has locked.
  */
 export class OutboxRelay extends BackgroundLoop {
-  /** Undefined while the connection is closed. */
+  /** The publisher of the newest connection; undefined before the first. */
   private publisher: ConfirmedPublisher | undefined;
   private readonly scanStart: ScanStart;
   /** Where the scan of the current round starts; 0 for a full scan. */
@@ -61,11 +61,7 @@ export class OutboxRelay extends BackgroundLoop {
     this.scanStart = new ScanStart(times);
     outbox.onWritten(() => this.wake());
     broker.use((channel) => {
-      const publisher = new ConfirmedPublisher(channel);
-      this.publisher = publisher;
-      channel.on('close', () => {
-        if (this.publisher === publisher) this.publisher = undefined;
-      });
+      this.publisher = new ConfirmedPublisher(channel);
       this.wake();
       return Promise.resolve();
     });
@@ -81,7 +77,7 @@ export class OutboxRelay extends BackgroundLoop {
   /** Returns the number of sent messages; undefined when none can be sent now. */
   private async send(): Promise<number | undefined> {
     const { publisher } = this;
-    if (publisher === undefined || this.broker.blocked) return undefined;
+    if (publisher?.isOpen !== true || this.broker.blocked) return undefined;
     this.position = this.scanStart.position();
     try {
       const positions = await this.database.transaction((tx) => this.sendBatch(tx, publisher));
