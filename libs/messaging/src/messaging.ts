@@ -2,7 +2,7 @@ import { type MessageQueue, messageQueues, type ShardedTopology } from '@fulfilm
 import type { Database, ScanTimes } from '@fulfilment/database';
 import type { Logger } from '@fulfilment/runtime';
 import { Broker } from './broker/broker.js';
-import { Consumer, type ConsumerSettings, type ConsumerTimes } from './consuming/consumer.js';
+import { type ConsumerTimes, QueueReader, type QueueReaderSettings } from './consuming/queue-reader.js';
 import { Limit } from './consuming/limit.js';
 import type { MessageConsumer } from './consuming/message-consumer.js';
 import type { HandlerCallbacks, MessageHandler } from './consuming/message-handler.js';
@@ -29,7 +29,7 @@ export class Messaging {
   private readonly publishing: Broker;
   private readonly consuming: Broker;
   private readonly relay: OutboxRelay;
-  private readonly consumers: Consumer[] = [];
+  private readonly readers: QueueReader[] = [];
   private readonly queues: MessageQueue[] = [];
   private readonly gauges: QueueGauges;
 
@@ -72,7 +72,7 @@ export class Messaging {
     const sharded = topology.sharded(queue);
     if (sharded === undefined) {
       const source = this.sourceOf(queue, topology.queue(queue));
-      this.addConsumer({ queue, source, batchSize }, (callbacks) => this.newHandler(consumer, callbacks));
+      this.addReader({ queue, source, batchSize }, (callbacks) => this.newHandler(consumer, callbacks));
     } else {
       for (const lane of sharded.lanes) this.consumeLane(consumer, sharded, lane);
     }
@@ -90,39 +90,39 @@ export class Messaging {
     await Promise.all([
       this.relay.stop(),
       this.gauges.stop(),
-      ...this.consumers.map((consumer) => consumer.stop()),
+      ...this.readers.map((reader) => reader.stop()),
     ]);
     await Promise.all([this.publishing.stop(), this.consuming.stop()]);
   }
 
-  /** Adds the consumers of a lane: one moves messages from the intake to the shards; one reads each shard. */
+  /** Adds the readers of a lane: one moves messages from the intake to the shards; one reads each shard. */
   private consumeLane(consumer: MessageConsumer, sharded: ShardedTopology, lane: Lane): void {
     const { queue, batchSize } = consumer;
-    this.addConsumer(
+    this.addReader(
       { queue, source: this.sourceOf(queue, lane.intake), batchSize: maxMovedMessages },
       (callbacks) => new MoveToShards(queue, sharded, this.newPublisher(queue), callbacks),
     );
     const limit = new Limit(lane.maxTransactions);
     const { shardTimeSliceMs: timeSliceMs = defaultShardTimeSliceMs } = this.settings.consumerTimes ?? {};
     for (const shard of lane.shards)
-      this.addConsumer(
+      this.addReader(
         { queue, source: { current: shard, retired: [], patterns: [] }, batchSize, timeSliceMs },
         (callbacks) => this.newHandler(consumer, { ...callbacks, limit }),
       );
   }
 
-  /** Returns a RabbitMQ queue with the earlier versions of `queue`, which are read before it. */
+  /** Returns what the reader of `current` reads: first the earlier versions of `queue`, then `current`. */
   private sourceOf(queue: MessageQueue, current: string): QueueSource {
     const retired = this.consuming.topology.retiredQueues(queue);
     return { current, retired, patterns: messageQueues[queue] };
   }
 
-  private addConsumer(
-    settings: Omit<ConsumerSettings, 'ping'>,
+  private addReader(
+    settings: Omit<QueueReaderSettings, 'ping'>,
     makeHandler: (callbacks: HandlerCallbacks) => MessageHandler,
   ): void {
     const { ping = () => this.database.ping() } = this.settings;
-    this.consumers.push(new Consumer({ ...settings, ping }, this.consuming, this.logger, makeHandler));
+    this.readers.push(new QueueReader({ ...settings, ping }, this.consuming, this.logger, makeHandler));
   }
 
   private newHandler(consumer: MessageConsumer, options: HandlingOptions): ApplyMessages {

@@ -1,6 +1,6 @@
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 
-/** Handles the messages that a consumer receives. */
+/** Handles the messages that a `QueueReader` receives. */
 export interface MessageHandler {
   /**
    * Resolves when each message is handled, dead-lettered or requeued, or when the channel is closed.
@@ -11,7 +11,7 @@ export interface MessageHandler {
   deadLetter(channel: ConfirmChannel, raw: ConsumeMessage, reason: string): Promise<void>;
 }
 
-/** Callbacks that the consumer provides. */
+/** Callbacks that the `QueueReader` provides. */
 export interface HandlerCallbacks {
   /** Acknowledges a message: only this one, or with `allUpTo` also all earlier ones of the channel. */
   readonly acknowledge: (
@@ -19,7 +19,7 @@ export interface HandlerCallbacks {
     raw: ConsumeMessage,
     scope?: { readonly allUpTo: boolean },
   ) => Promise<void>;
-  /** Whether to handle messages of this channel: it is open, and the consumer is not stopping. */
+  /** Whether to handle messages of this channel: it is open, and the reader is not stopping. */
   readonly acceptsWork: (channel: ConfirmChannel) => boolean;
   /**
    * Called during a long database outage. Requeues all messages, unless the database responds to a ping.

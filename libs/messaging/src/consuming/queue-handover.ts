@@ -1,15 +1,15 @@
 import type { ChannelModel, Replies } from 'amqplib';
 import { onOwnChannel } from '../broker/topology.js';
 
-/** The operations of a consumer that the handover uses. */
-export interface QueueReader {
+/** Reads one queue at a time, as the handover decides. */
+export interface Subscriber {
   /** Whether every received message has been handled. */
   isIdle(): boolean;
   subscribe(queue: string): Promise<void>;
   unsubscribe(): Promise<void>;
 }
 
-/** The RabbitMQ queues that a consumer reads: the earlier versions of its queue, then the current one. */
+/** What a `QueueReader` reads: the earlier versions of its queue, then the current one. */
 export interface QueueSource {
   readonly current: string;
   /** The earlier versions, oldest first. */
@@ -19,9 +19,9 @@ export interface QueueSource {
 }
 
 /**
- * Decides which version of its queue a consumer reads (ADR 23). A retired queue belongs to the replicas of
- * the earlier version while one of them consumes it. After that, this replica unbinds it, reads the remaining
- * messages, deletes it, and continues with the next. The current queue was bound earlier, so it has
+ * Decides which version of its queue a `QueueReader` reads (ADR 23). A retired queue belongs to the replicas
+ * of the earlier version while one of them consumes it. After that, this replica unbinds it, reads the
+ * remaining messages, deletes it, and continues with the next. The current queue was bound earlier, so it has
  * all newer messages, and the inbox ignores duplicates. Messages are never applied out of order: the current
  * queue is read only when all retired queues are gone.
  */
@@ -33,7 +33,7 @@ export class QueueHandover {
     private readonly connection: ChannelModel,
     private readonly factsExchange: string,
     private readonly source: QueueSource,
-    private readonly reader: QueueReader,
+    private readonly subscriber: Subscriber,
   ) {}
 
   /** Whether the current queue is being read. */
@@ -66,20 +66,21 @@ export class QueueHandover {
       await this.read(retired);
       return false;
     }
-    if (state.messageCount > 0 || !this.reader.isIdle()) return false;
-    await this.reader.unsubscribe();
+    if (state.messageCount > 0 || !this.subscriber.isIdle()) return false;
+    await this.subscriber.unsubscribe();
     this.reading = undefined;
     // A message may have arrived before the subscription ended. The next step then reads the queue again.
     const remaining = await this.inspect(retired);
     if (remaining === undefined) return true;
-    const isUnused = remaining.messageCount === 0 && remaining.consumerCount === 0 && this.reader.isIdle();
+    const isUnused =
+      remaining.messageCount === 0 && remaining.consumerCount === 0 && this.subscriber.isIdle();
     if (isUnused) await onOwnChannel(this.connection, (channel) => channel.deleteQueue(retired));
     return isUnused;
   }
 
   private async read(queue: string): Promise<void> {
     if (this.reading === queue) return;
-    await this.reader.subscribe(queue);
+    await this.subscriber.subscribe(queue);
     this.reading = queue;
   }
 

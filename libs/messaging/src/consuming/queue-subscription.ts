@@ -5,15 +5,17 @@ export interface QueueSubscriptionOptions {
   readonly isOrdered: boolean;
   /** Maximum number of messages that RabbitMQ sends without an acknowledgement. */
   readonly prefetch: number;
-  /** About the time for which a consumer with a backlog stays the active one. Default: no limit. */
+  /** About the time for which a reader with a backlog stays the active consumer. Default: no limit. */
   readonly timeSliceMs: number | undefined;
   /** Gets null when RabbitMQ has cancelled the subscription, e.g. because the queue moved to another node. */
   readonly receive: (raw: ConsumeMessage | null) => void;
 }
 
 /**
- * The subscription of a consumer to its queue on one channel, and the acknowledgements there. It is renewed:
- * - to prefetch several messages of a shared queue, once a message was never delivered before (`Consumer`);
+ * The subscription of a `QueueReader` to its queue on one channel, and the acknowledgements there. It is
+ * renewed:
+ * - to prefetch several messages of a shared queue, once a message was never delivered before
+ *   (`QueueReader`);
  * - at the end of the time slice, so that another replica continues (ADR 44). By then, every message that
  *   RabbitMQ has sent is handled, so no other replica can handle newer ones first.
  */

@@ -1,7 +1,7 @@
 import { type Message, type MessageQueue, messages } from '@fulfilment/contracts';
 import { createDataSource, Database, statement, type Transaction } from '@fulfilment/database';
 import { patientTimeouts } from '@fulfilment/database/testing';
-import type { ConsumerTimes } from '../consuming/consumer.js';
+import type { ConsumerTimes } from '../consuming/queue-reader.js';
 import { createMessagingTables, forEachMessage, Messaging } from '../index.js';
 import { createLogger } from '@fulfilment/runtime';
 import type { MigrationInterface, QueryRunner } from 'typeorm';

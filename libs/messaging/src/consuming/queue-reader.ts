@@ -19,7 +19,7 @@ const pingTimeoutMs = 3_000;
  */
 const maxDeliveriesInOrder = 10;
 
-export interface ConsumerSettings {
+export interface QueueReaderSettings {
   readonly queue: MessageQueue;
   /** The RabbitMQ queue to read, and its earlier versions: the queue itself, or an intake or shard of it. */
   readonly source: QueueSource;
@@ -27,19 +27,20 @@ export interface ConsumerSettings {
   readonly batchSize: number;
   /** Rejects while the database is unreachable. */
   readonly ping: () => Promise<void>;
-  /** About the time for which a consumer with a backlog stays the active one. Default: no limit. */
+  /** About the time for which a reader with a backlog stays the active consumer. Default: no limit. */
   readonly timeSliceMs?: number | undefined;
 }
 
 export interface ConsumerTimes extends HandlingTimes {
-  /** `timeSliceMs` of the consumers of shards. Default: 5 s. */
+  /** `timeSliceMs` of the readers of shards. Default: 5 s. */
   readonly shardTimeSliceMs?: number;
 }
 
 /**
- * Consumes a queue. A message is acknowledged after its handling. It may arrive twice, but has one effect.
+ * Reads a RabbitMQ queue, and passes its messages to a handler in batches. A message is acknowledged after
+ * its handling. It may arrive twice, but has one effect.
  *
- * A message that crashes its consumer affects no other message (ADR 23):
+ * A message that crashes its process affects no other message (ADR 23):
  * - A redelivered message is handled in a batch of its own.
  * - On a shared queue one message at a time is prefetched after a connect, until one arrives that was never
  *   delivered before. So only the crashing message returns, and only its delivery count grows.
@@ -47,7 +48,7 @@ export interface ConsumerTimes extends HandlingTimes {
  *   order. So several messages return, and all their delivery counts grow. The first of them was being
  *   handled, since all before it were acknowledged. It is dead-lettered at `maxDeliveriesInOrder`.
  */
-export class Consumer {
+export class QueueReader {
   /** Received messages that are not being handled yet. */
   private received: ConsumeMessage[] = [];
   /** Undefined while no channel is open. */
@@ -57,7 +58,7 @@ export class Consumer {
   private readonly handler: MessageHandler;
 
   constructor(
-    private readonly settings: ConsumerSettings,
+    private readonly settings: QueueReaderSettings,
     private readonly broker: Broker,
     private readonly logger: Logger,
     makeHandler: (callbacks: HandlerCallbacks) => MessageHandler,
@@ -106,7 +107,7 @@ export class Consumer {
 
   /**
    * Completes the handover. Then polls for a retired queue that was re-created, and reconnects to read it.
-   * Ends when the channel closes or the consumer stops.
+   * Ends when the channel closes or the reader stops.
    */
   private async watchRetiredQueues(channel: ConfirmChannel, handover: QueueHandover): Promise<void> {
     const closed = new AbortController();
@@ -147,7 +148,7 @@ export class Consumer {
     }
   }
 
-  /** A redelivered message may have crashed its consumer, so it gets a batch of its own. */
+  /** A redelivered message may have crashed its process, so it gets a batch of its own. */
   private nextBatchSize(): number {
     const { batchSize } = this.settings;
     const redelivered = this.received.slice(0, batchSize).findIndex((raw) => raw.fields.redelivered);
