@@ -3,6 +3,7 @@ import {
   errorCodes,
   type ErrorEnvelope,
   Forbidden,
+  InternalError,
   PayloadTooLarge,
   RateLimited,
   ServiceUnavailable,
@@ -217,6 +218,3 @@ function namedExamples(envelopes: readonly ErrorEnvelope[]): Record<string, Exam
   }
   return Object.fromEntries(examples);
 }
-
-/** Any error without a status of its own: `toErrorResponse` turns it into a 500. */
-class InternalError extends Error {}

@@ -2,6 +2,7 @@ export { errorCodes, type ErrorCode, type ErrorDetail, type ErrorEnvelope } from
 export {
   Conflict,
   Forbidden,
+  InternalError,
   NotFound,
   throwNotFound,
   PayloadTooLarge,

@@ -107,6 +107,14 @@ export class ServiceUnavailable extends Problem {
   }
 }
 
+/** An error that no caller can correct. The response has none of its details. */
+export class InternalError extends Problem {
+  readonly code = 'INTERNAL_ERROR';
+  constructor() {
+    super('An unexpected error occurred on the server.');
+  }
+}
+
 /** Throws in an expression: `find(…) ?? throwNotFound('order')`. @throws NotFound */
 export function throwNotFound(resource: string): never {
   throw new NotFound(resource);

@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { DependencyUnavailable } from './dependency-unavailable.js';
-import type { ErrorCode, ErrorEnvelope } from './envelope.js';
+import type { ErrorEnvelope } from './envelope.js';
 import {
+  InternalError,
+  NotFound,
   PayloadTooLarge,
   Problem,
   ServiceUnavailable,
@@ -17,20 +19,25 @@ export interface ErrorResponse {
 
 /** Maps a thrown value to its error response. An unexpected one is a 500 without details. */
 export function toErrorResponse(thrown: unknown): ErrorResponse {
-  const problem = problemOf(thrown);
-  if (problem !== undefined) return errorResponse(problem.status, problem.code, problem.message, problem);
-  if (statusOfHttpException(thrown) === 404) {
-    return errorResponse(404, 'NOT_FOUND', 'This path or method does not exist.');
-  }
-  return errorResponse(500, 'INTERNAL_ERROR', 'An unexpected error occurred on the server.');
+  const { status, headers, code, message, details } = problemOf(thrown);
+  return {
+    status,
+    headers,
+    body: {
+      statusCode: status,
+      code,
+      error: STATUS_CODES[status] ?? 'Error',
+      message,
+      ...(details !== undefined && { details }),
+    },
+  };
 }
 
-/** Returns the problem that a known error stands for: one of this library, or of Express and Nest. */
-function problemOf(thrown: unknown): Problem | undefined {
+/** Returns the problem that an error stands for: one of this library, of Express or of Nest. */
+function problemOf(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   if (thrown instanceof DependencyUnavailable) return new ServiceUnavailable();
-  if (thrown instanceof URIError)
-    return new ValidationFailed([{ field: 'path', reason: 'malformed_encoding' }]);
+  if (isUnknownPath(thrown)) return new NotFound('path or method');
   const type = property(thrown, 'type'); // errors of body-parser have one
   if (type === 'entity.too.large') return new PayloadTooLarge(Number(property(thrown, 'limit')));
   if (type === 'encoding.unsupported')
@@ -49,31 +56,13 @@ function problemOf(thrown: unknown): Problem | undefined {
       'The request body could not be read.',
     );
   }
-  // Nest and Express throw a 400 for a path that they cannot decode. The suite's own code throws Problems.
-  if (statusOfHttpException(thrown) === 400) {
-    return new ValidationFailed([{ field: 'path', reason: 'malformed' }]);
-  }
-  return undefined;
+  return new InternalError();
 }
 
-/** Returns the status of Nest's `HttpException`, without loading Nest: operator commands use this library. */
-function statusOfHttpException(thrown: unknown): unknown {
+/** Whether Nest found no route, without loading Nest: operator commands use this library. */
+function isUnknownPath(thrown: unknown): boolean {
   const getStatus = property(thrown, 'getStatus');
-  return typeof getStatus === 'function' ? getStatus.call(thrown) : undefined;
-}
-
-function errorResponse(status: number, code: ErrorCode, message: string, problem?: Problem): ErrorResponse {
-  return {
-    status,
-    headers: problem?.headers ?? {},
-    body: {
-      statusCode: status,
-      code,
-      error: STATUS_CODES[status] ?? 'Error',
-      message,
-      ...(problem?.details === undefined ? {} : { details: problem.details }),
-    },
-  };
+  return typeof getStatus === 'function' && getStatus.call(thrown) === 404;
 }
 
 function property(value: unknown, name: string): unknown {

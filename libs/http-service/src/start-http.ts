@@ -1,4 +1,4 @@
-import { toErrorResponse } from '@fulfilment/error-envelope';
+import { NotFound, toErrorResponse } from '@fulfilment/error-envelope';
 import {
   CONFIG,
   inContext,
@@ -7,7 +7,6 @@ import {
   nestLogger,
   type ServiceSettings,
 } from '@fulfilment/runtime';
-import { NotFoundException } from '@nestjs/common';
 import type { ExpressAdapter, NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import type { Server } from 'node:http';
@@ -110,7 +109,7 @@ function handleEveryRequest(server: Server, rawHandler: RawHandler | undefined):
 }
 
 function respondNotFound(_request: Request, response: Response): void {
-  const { status, body } = toErrorResponse(new NotFoundException());
+  const { status, body } = toErrorResponse(new NotFound('path or method'));
   response.status(status).json(body);
 }
 
