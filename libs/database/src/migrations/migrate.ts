@@ -49,9 +49,10 @@ async function applyPending(dataSource: DataSource, runner: QueryRunner): Promis
 }
 
 async function tryLock(runner: QueryRunner): Promise<boolean> {
-  const rows: unknown = await runner.query(
-    'SELECT FROM (SELECT pg_try_advisory_lock($1) AS acquired) AS attempt WHERE acquired',
+  const [attempt] = await runner.connection.query<{ acquired: boolean }[]>(
+    'SELECT pg_try_advisory_lock($1) AS acquired',
     [migrationLock],
+    runner,
   );
-  return Array.isArray(rows) && rows.length === 1;
+  return attempt?.acquired === true;
 }

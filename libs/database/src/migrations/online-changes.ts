@@ -25,11 +25,8 @@ export async function buildConcurrently(
   kind: 'UNIQUE INDEX' | 'INDEX',
   tableAndColumns: string,
 ): Promise<void> {
-  const valid: unknown = await runner.query(
-    'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid',
-    [name],
-  );
-  if (Array.isArray(valid) && valid.length > 0) return;
+  const isValid = 'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid';
+  if ((await rowsOf(runner, isValid, [name])).length > 0) return;
   await dropConcurrently(runner, name);
   await changeConcurrently(runner, `CREATE ${kind} CONCURRENTLY ${name} ON ${tableAndColumns}`);
 }
@@ -46,14 +43,15 @@ export async function buildOnPartitionsConcurrently(
   columns: string,
 ): Promise<void> {
   await changeWithLockTimeout(runner, `CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${columns}`);
-  const partitions: unknown = await runner.query(
+  const partitions = await rowsOf<{ name: string }>(
+    runner,
     `SELECT partition.inhrelid::regclass::text AS name FROM pg_inherits partition
      WHERE partition.inhparent = to_regclass($1) AND NOT EXISTS (
        SELECT FROM pg_inherits attached JOIN pg_index ON indexrelid = attached.inhrelid
        WHERE attached.inhparent = to_regclass($2) AND indrelid = partition.inhrelid)`,
     [table, name],
   );
-  for (const partition of valuesOf('name', partitions)) {
+  for (const { name: partition } of partitions) {
     const partitionIndex = `${partition}_${name}`;
     try {
       await buildConcurrently(runner, partitionIndex, 'INDEX', `${partition} ${columns}`);
@@ -66,13 +64,7 @@ export async function buildOnPartitionsConcurrently(
 }
 
 async function exists(runner: QueryRunner, table: string): Promise<boolean> {
-  const rows: unknown = await runner.query('SELECT to_regclass($1) IS NOT NULL AS exists', [table]);
-  return valuesOf('exists', rows).includes('true');
-}
-
-function valuesOf(column: string, rows: unknown): string[] {
-  if (!Array.isArray(rows)) throw new Error('PostgreSQL returned no rows.');
-  return rows.map((row: Readonly<Record<string, unknown>>) => String(row[column]));
+  return (await rowsOf(runner, 'SELECT WHERE to_regclass($1) IS NOT NULL', [table])).length > 0;
 }
 
 /** Drops an index, if it exists, while services read and write the table. */
@@ -86,11 +78,11 @@ export async function dropConcurrently(runner: QueryRunner, name: string): Promi
  * since their transactions stay open as long as their replica runs.
  */
 async function changeConcurrently(runner: QueryRunner, change: string): Promise<void> {
-  const pids = valuesOf('pid', await runner.query('SELECT pg_backend_pid() AS pid'));
+  const [backend] = await rowsOf<{ pid: number }>(runner, 'SELECT pg_backend_pid() AS pid');
   await runner.query('SET lock_timeout = 0');
   // A failure, for example for lack of a privilege, only means that the change waits longer.
   const endingTimer = setInterval(
-    () => void runner.connection.query(endShardSessions, pids).catch(() => undefined),
+    () => void runner.connection.query(endShardSessions, [backend?.pid]).catch(() => undefined),
     endSessionsIntervalMs,
   );
   try {
@@ -99,4 +91,9 @@ async function changeConcurrently(runner: QueryRunner, change: string): Promise<
     clearInterval(endingTimer);
     if (!runner.isReleased) await runner.query(`SET lock_timeout = '${maxLockTimeout}'`);
   }
+}
+
+/** Runs a query with the query runner, whose own method has no type for the rows. */
+function rowsOf<Row>(runner: QueryRunner, query: string, values: unknown[] = []): Promise<Row[]> {
+  return runner.connection.query<Row[]>(query, values, runner);
 }
