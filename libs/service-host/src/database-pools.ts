@@ -60,7 +60,7 @@ export class DatabasePools {
    */
   async connect(): Promise<void> {
     for (const { dataSource } of this.pools)
-      await connectWhenUp(dataSource, this.service, (error) =>
+      await connectWhenUp(dataSource, this.sessionOptions, (error) =>
         this.logger.warn({ error }, 'The connection to PostgreSQL failed; will retry.'),
       );
     await verifyNamedStatements(
@@ -92,7 +92,7 @@ export class DatabasePools {
       this.logger.warn({ error }, 'The read replica is unreachable; will retry.');
       firstFailure.resolve();
     };
-    const connecting = connectReplicaWhenUp(primary.dataSource, dataSource, this.service, onFailure);
+    const connecting = connectReplicaWhenUp(primary.dataSource, dataSource, this.sessionOptions, onFailure);
     const connected = connecting.then(() => {
       this.hasConnectedReplica = true;
     });
@@ -102,13 +102,17 @@ export class DatabasePools {
     });
   }
 
+  private get sessionOptions() {
+    return { forceGenericPlan: this.service.forceGenericPlan };
+  }
+
   private createPool(
     purpose: string,
     settings: Pick<DataSourceSettings, 'url' | 'poolSize' | 'readsStandby'>,
   ): Pool {
-    const { name, migrations, forceGenericPlan } = this.service;
+    const { name, migrations } = this.service;
     const applicationName = `${name} ${purpose}`.trim();
-    const dataSource = createDataSource({ ...settings, applicationName, migrations, forceGenericPlan });
+    const dataSource = createDataSource({ ...settings, ...this.sessionOptions, applicationName, migrations });
     return { dataSource, database: new Database(dataSource) };
   }
 }

@@ -42,16 +42,18 @@ const findMissingRoles = `
 
 /** Examines the database of a service, with the connections of the service and of its programs. */
 export async function examinePostgres(deployment: Deployment): Promise<Finding[]> {
-  const { name, settings } = deployment;
-  const create = (target: { url: string; workload?: 'operator' }): DataSource =>
-    createDataSource({ ...deployment, ...target, poolSize: 2, applicationName: `${name} doctor` });
+  const { name, settings, migrations, forceGenericPlan } = deployment;
+  const create = (target: { url: string; workload?: 'operator' }): DataSource => {
+    const applicationName = `${name} doctor`;
+    return createDataSource({ ...target, poolSize: 2, applicationName, migrations, forceGenericPlan });
+  };
   const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl = url } = settings;
   // Two pools, as in a service: a connection pooler must not mix their named statements.
   const pools = [create({ url }), create({ url })] as const;
   // Operator commands and migrations connect like this.
   const program = create({ url: directUrl, workload: 'operator' });
   try {
-    for (const pool of pools) await connectWhenUp(pool, deployment, throwError);
+    for (const pool of pools) await connectWhenUp(pool, { forceGenericPlan }, throwError);
     return [
       ...(await connectionFindings(() =>
         verifyNamedStatements(
