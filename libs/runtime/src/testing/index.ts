@@ -1,1 +1,0 @@
-export { recordSpans, type RecordedSpans } from './record-spans.js';
