@@ -73,7 +73,7 @@ function createPositionReader(database: Database, position: Statement): () => Pr
       const rows = await database.rows<{ position: number | null }>(position);
       return rows.map((row) => ({ index: 0, row: row.position ?? 0 }));
     },
-    maxConcurrent: 2, // a later call does not wait for a statement that started before it
+    maxConcurrent: 2, // a call usually need not wait for the end of a statement that started before it
     dedupeKey: () => 'position',
   });
   return () => loader.load(undefined);

@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-export type Part = Html | string | number | undefined | readonly Html[];
+type Part = Html | string | number | undefined | readonly Html[];
 
 /** Creates markup. Text is escaped, for content and quoted attributes; undefined inserts nothing. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
