@@ -103,7 +103,7 @@ export default tseslint.config(
   forbidImports({
     name: 'production',
     files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
-    ignores: ['**/*.fixture.ts', '**/test/**', '**/testing/**', 'apps/suite-e2e/**'],
+    ignores: ['**/*.fixture.ts', '**/testing/**', 'apps/suite-e2e/**'],
     imports: ['@fulfilment/testing', '@fulfilment/testing/*', '@fulfilment/*/testing', '**/testing/*'],
     message: 'Only tests import test support.',
   }),

@@ -1,10 +1,10 @@
 import { formOf } from '@fulfilment/testing/form-browser';
-import { App } from '../test/app.js';
-import { auditEventsOf } from '../test/audit-records.js';
-import { json } from '../test/json.js';
-import { server, startServer } from '../test/server.js';
-import { fetchUserInfo } from '../test/token-states.js';
-import { newUser } from '../test/users.js';
+import { App } from '../test/app.fixture.js';
+import { auditEventsOf } from '../test/audit-records.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { fetchUserInfo } from '../test/token-states.fixture.js';
+import { newUser } from '../test/users.fixture.js';
 
 startServer();
 

@@ -1,10 +1,10 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { ageSecondFactorSetup, ageSignIns } from '../test/backdate.js';
-import { signInPageField } from '../test/account-pages.js';
-import { App } from '../test/app.js';
-import { auditEventsOf } from '../test/audit-records.js';
-import { server, startServer } from '../test/server.js';
-import { newUser, password } from '../test/users.js';
+import { ageSecondFactorSetup, ageSignIns } from '../test/backdate.fixture.js';
+import { signInPageField } from '../test/account-pages.fixture.js';
+import { App } from '../test/app.fixture.js';
+import { auditEventsOf } from '../test/audit-records.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { newUser, password } from '../test/users.fixture.js';
 import {
   submitPassword,
   authenticatorOf,
@@ -12,7 +12,7 @@ import {
   newProtectedUser,
   nextCode,
   recoveryCodesOf,
-} from '../test/second-factors.js';
+} from '../test/second-factors.fixture.js';
 
 startServer();
 const hourSeconds = 3600;

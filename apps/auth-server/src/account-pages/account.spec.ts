@@ -1,11 +1,11 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { randomBytes } from 'node:crypto';
-import { App, disconnectFormOf } from '../test/app.js';
-import { auditEventsOf } from '../test/audit-records.js';
-import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
-import { fetchUserInfo } from '../test/token-states.js';
+import { App, disconnectFormOf } from '../test/app.fixture.js';
+import { auditEventsOf } from '../test/audit-records.fixture.js';
+import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
+import { fetchUserInfo } from '../test/token-states.fixture.js';
 
 startServer();
 

@@ -1,14 +1,14 @@
 import { startWhileLocked, untilLockWaits } from '@fulfilment/database/testing';
 import { type FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { setPasswordAndEndAccess } from '../accounts/replace-password.js';
-import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.js';
-import { App } from '../test/app.js';
-import { auditEventsOf, auditRecords } from '../test/audit-records.js';
-import { ageSignIns, movePasswordChangeAfterSignIns } from '../test/backdate.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { server } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
-import { newUser, password } from '../test/users.js';
+import { newUserEmail, openAccountPage, signInPageField } from '../test/account-pages.fixture.js';
+import { App } from '../test/app.fixture.js';
+import { auditEventsOf, auditRecords } from '../test/audit-records.fixture.js';
+import { ageSignIns, movePasswordChangeAfterSignIns } from '../test/backdate.fixture.js';
+import { runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { server } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
+import { newUser, password } from '../test/users.fixture.js';
 
 startServerWithOperator();
 

@@ -2,10 +2,10 @@ import { openChromium } from '@fulfilment/testing/chromium';
 import axe from 'axe-core';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser as Chromium, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { App, thirdPartyRedirect } from '../test/app.js';
-import { server, startServer } from '../test/server.js';
-import { password } from '../test/users.js';
-import { testStatement } from '../test/test-statement.js';
+import { App, thirdPartyRedirect } from '../test/app.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { password } from '../test/users.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 const email = 'owner@meridian.example';
 /** The descriptions and options of the browsers in which the tests run. */

@@ -1,12 +1,12 @@
 import { startWhileLocked } from '@fulfilment/database/testing';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import { App } from '../test/app.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { server } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
-import { isDenied } from '../test/token-states.js';
-import { newUser } from '../test/users.js';
+import { App } from '../test/app.fixture.js';
+import { runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { server } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
+import { isDenied } from '../test/token-states.fixture.js';
+import { newUser } from '../test/users.fixture.js';
 
 startServerWithOperator();
 

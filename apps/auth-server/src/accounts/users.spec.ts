@@ -2,14 +2,14 @@ import { startWhileLocked } from '@fulfilment/database/testing';
 import { formOf } from '@fulfilment/testing/form-browser';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
-import { App } from '../test/app.js';
-import { auditEventsOf } from '../test/audit-records.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { submitPassword } from '../test/second-factors.js';
-import { server } from '../test/server.js';
-import { makeUser, newUser, password } from '../test/users.js';
-import { openAccountPage } from '../test/account-pages.js';
-import { testStatement } from '../test/test-statement.js';
+import { App } from '../test/app.fixture.js';
+import { auditEventsOf } from '../test/audit-records.fixture.js';
+import { runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { submitPassword } from '../test/second-factors.fixture.js';
+import { server } from '../test/server.fixture.js';
+import { makeUser, newUser, password } from '../test/users.fixture.js';
+import { openAccountPage } from '../test/account-pages.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServerWithOperator();
 

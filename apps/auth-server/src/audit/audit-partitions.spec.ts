@@ -1,6 +1,6 @@
 import { scratchDatabase, type ScratchDatabase } from '@fulfilment/database/testing';
 import { migrations } from '../migrations/index.js';
-import { testStatement } from '../test/test-statement.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 import { maintainAuditPartitions } from './audit-partitions.js';
 
 let scratch: ScratchDatabase;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { App } from '../test/app.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { server } from '../test/server.js';
+import { App } from '../test/app.fixture.js';
+import { runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { server } from '../test/server.fixture.js';
 import { selectAuditRecords } from './read-audit-log.js';
-import { testStatement } from '../test/test-statement.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServerWithOperator();
 

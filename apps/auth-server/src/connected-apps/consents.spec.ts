@@ -1,10 +1,10 @@
 import { Outbox } from '@fulfilment/messaging';
 import { identityDigest, identityOf } from '../registration/client-identity.rules.js';
-import { App, registerClient, thirdPartyRedirect } from '../test/app.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { server } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
-import { newUser } from '../test/users.js';
+import { App, registerClient, thirdPartyRedirect } from '../test/app.fixture.js';
+import { runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { server } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
+import { newUser } from '../test/users.fixture.js';
 import { Consents } from './consents.js';
 
 startServerWithOperator();

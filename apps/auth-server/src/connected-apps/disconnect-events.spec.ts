@@ -3,14 +3,14 @@ import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { parseMessage } from '@fulfilment/contracts';
 import { eventually } from '@fulfilment/testing';
 import { deleteExpiredRecords } from '../tokens/delete-expired-records.js';
-import { openAccountPage } from '../test/account-pages.js';
-import { App, disconnectFormOf, registerClient, thirdPartyRedirect } from '../test/app.js';
-import { newUser, password } from '../test/users.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { rejectRows } from '../test/reject-rows.js';
-import { server } from '../test/server.js';
-import { firstPartyRedirect } from '../test/running-server.js';
-import { testStatement } from '../test/test-statement.js';
+import { openAccountPage } from '../test/account-pages.fixture.js';
+import { App, disconnectFormOf, registerClient, thirdPartyRedirect } from '../test/app.fixture.js';
+import { newUser, password } from '../test/users.fixture.js';
+import { runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { rejectRows } from '../test/reject-rows.fixture.js';
+import { server } from '../test/server.fixture.js';
+import { firstPartyRedirect } from '../test/running-server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServerWithOperator();
 

@@ -1,14 +1,14 @@
 import { type CreatorSnapshot, messages } from '@fulfilment/contracts';
 import { Outbox } from '@fulfilment/messaging';
 import { systemClock } from '@fulfilment/runtime';
-import { App } from '../test/app.js';
-import { messagesInOutbox } from '../test/messages-in-outbox.js';
-import { makeUser, password } from '../test/users.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { server } from '../test/server.js';
+import { App } from '../test/app.fixture.js';
+import { messagesInOutbox } from '../test/messages-in-outbox.fixture.js';
+import { makeUser, password } from '../test/users.fixture.js';
+import { runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { server } from '../test/server.fixture.js';
 import { createCreatorOptions, registerCreator } from './register-creator.js';
 import { replayCreators } from './replay-creators.js';
-import { testStatement } from '../test/test-statement.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServerWithOperator();
 

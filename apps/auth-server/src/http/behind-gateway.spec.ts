@@ -3,10 +3,10 @@ import { metrics } from '@fulfilment/runtime';
 import { type ClientRequest, type IncomingMessage, request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
-import { App } from '../test/app.js';
-import { json } from '../test/json.js';
-import { password } from '../test/users.js';
-import { server, startServer } from '../test/server.js';
+import { App } from '../test/app.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { password } from '../test/users.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 
 startServer();
 let app: App;

@@ -1,7 +1,7 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { expectNoLongBlock, expectNoLongBlockByText } from '@fulfilment/testing';
-import { App, thirdPartyRedirect } from '../test/app.js';
-import { server, startServer } from '../test/server.js';
+import { App, thirdPartyRedirect } from '../test/app.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 
 const maxBytes = 256 * 1024;
 /** The limit of forms on pages (pages.middleware.ts). */

@@ -2,11 +2,11 @@ import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { metrics } from '@fulfilment/runtime';
 import { eventually, type FlakyProxy, flakyProxy, storeUrl } from '@fulfilment/testing';
 import * as client from 'openid-client';
-import { App } from '../test/app.js';
-import { json } from '../test/json.js';
-import { server, startServer } from '../test/server.js';
-import { fetchUserInfo, isDenied } from '../test/token-states.js';
-import { password } from '../test/users.js';
+import { App } from '../test/app.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { fetchUserInfo, isDenied } from '../test/token-states.fixture.js';
+import { password } from '../test/users.fixture.js';
 
 let postgres: FlakyProxy;
 let redis: FlakyProxy;

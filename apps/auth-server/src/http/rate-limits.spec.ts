@@ -1,6 +1,6 @@
-import { App, registerClient } from '../test/app.js';
-import { json } from '../test/json.js';
-import { server, startServer } from '../test/server.js';
+import { App, registerClient } from '../test/app.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 
 const quota = 20;
 /** A window of a day, in seconds: the quota gains less than one request while a test runs. */

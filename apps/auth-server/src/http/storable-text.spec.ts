@@ -1,8 +1,8 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { App, register, thirdPartyRedirect } from '../test/app.js';
-import { json } from '../test/json.js';
-import { password } from '../test/users.js';
-import { server, startServer } from '../test/server.js';
+import { App, register, thirdPartyRedirect } from '../test/app.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { password } from '../test/users.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 
 startServer();
 let app: App;

@@ -8,9 +8,9 @@ import { decodeProtectedHeader } from 'jose';
 import * as client from 'openid-client';
 import { keyRotationJob } from './key-rotation.job.js';
 import { SigningKeys } from './signing-keys.js';
-import { App } from '../test/app.js';
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
+import { App } from '../test/app.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 const dayMs = 86_400_000;
 const rotationDays = 90;

@@ -1,9 +1,9 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { SigningKeys } from './signing-keys.js';
-import { App } from '../test/app.js';
-import { json } from '../test/json.js';
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
+import { App } from '../test/app.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServer();
 

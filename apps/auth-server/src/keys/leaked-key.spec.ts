@@ -4,10 +4,10 @@ import { eventually } from '@fulfilment/testing';
 import { importJWK, SignJWT } from 'jose';
 import { randomUUID } from 'node:crypto';
 import { SigningKeys } from './signing-keys.js';
-import { App } from '../test/app.js';
-import { auditRecords } from '../test/audit-records.js';
-import { runCommand, startServerWithOperator } from '../test/operator.js';
-import { server } from '../test/server.js';
+import { App } from '../test/app.fixture.js';
+import { auditRecords } from '../test/audit-records.fixture.js';
+import { runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { server } from '../test/server.fixture.js';
 
 startServerWithOperator();
 

@@ -9,7 +9,7 @@ import { SecondFactors } from '../second-factor/second-factors.js';
 import { clientSecretOwner } from '../registration/client-secret.js';
 import { resealSecrets } from './reseal-secrets.js';
 import { lockKeys, SigningKeys } from './signing-keys.js';
-import { testStatement } from '../test/test-statement.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
 const withOldKey = new SecretBox([oldKey]);

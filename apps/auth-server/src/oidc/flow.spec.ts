@@ -1,10 +1,10 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { decodeJwt } from 'jose';
 import { createClient } from '../registration/create-client.js';
-import { App, thirdPartyRedirect } from '../test/app.js';
-import { auditEventsOf, auditRecords } from '../test/audit-records.js';
-import { password } from '../test/users.js';
-import { server, startServer } from '../test/server.js';
+import { App, thirdPartyRedirect } from '../test/app.fixture.js';
+import { auditEventsOf, auditRecords } from '../test/audit-records.fixture.js';
+import { password } from '../test/users.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 
 startServer();
 

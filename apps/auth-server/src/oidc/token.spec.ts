@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { expire } from '../test/backdate.js';
-import { App, registerClient } from '../test/app.js';
-import { json } from '../test/json.js';
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
+import { expire } from '../test/backdate.fixture.js';
+import { App, registerClient } from '../test/app.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServer();
 let app: App;

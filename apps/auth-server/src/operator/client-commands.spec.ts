@@ -1,9 +1,9 @@
 import { FormBrowser } from '@fulfilment/testing/form-browser';
 import { randomUUID } from 'node:crypto';
-import { App, thirdPartyRedirect } from '../test/app.js';
-import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/operator.js';
-import { server } from '../test/server.js';
-import { isDenied } from '../test/token-states.js';
+import { App, thirdPartyRedirect } from '../test/app.fixture.js';
+import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { server } from '../test/server.fixture.js';
+import { isDenied } from '../test/token-states.fixture.js';
 
 startServerWithOperator();
 

@@ -3,7 +3,7 @@ import { runServiceCli, defineCommand, type CommandContext } from '@fulfilment/s
 import { z } from 'zod';
 import { auditOperator } from '../audit/operator-audit.js';
 import { migrations } from '../migrations/index.js';
-import { testStatement } from '../test/test-statement.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 let scratch: ScratchDatabase;
 beforeAll(async () => {

@@ -2,14 +2,14 @@ import { startWhileLocked } from '@fulfilment/database/testing';
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
-import { App } from '../test/app.js';
-import { messagesInOutbox } from '../test/messages-in-outbox.js';
-import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/operator.js';
-import { authenticatorOf, beginSetup, submitPassword } from '../test/second-factors.js';
-import { server } from '../test/server.js';
-import { isDenied } from '../test/token-states.js';
-import { newUser, password } from '../test/users.js';
-import { testStatement } from '../test/test-statement.js';
+import { App } from '../test/app.fixture.js';
+import { messagesInOutbox } from '../test/messages-in-outbox.fixture.js';
+import { auditRecordsOf, runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { authenticatorOf, beginSetup, submitPassword } from '../test/second-factors.fixture.js';
+import { server } from '../test/server.fixture.js';
+import { isDenied } from '../test/token-states.fixture.js';
+import { newUser, password } from '../test/users.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServerWithOperator();
 

@@ -8,13 +8,13 @@ import {
   register,
   registerClient,
   thirdPartyRedirect,
-} from '../test/app.js';
-import { auditRecords } from '../test/audit-records.js';
-import { json } from '../test/json.js';
-import { commandContext, runCommand, startServerWithOperator } from '../test/operator.js';
-import { server } from '../test/server.js';
-import { password } from '../test/users.js';
-import { testStatement } from '../test/test-statement.js';
+} from '../test/app.fixture.js';
+import { auditRecords } from '../test/audit-records.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { commandContext, runCommand, startServerWithOperator } from '../test/operator.fixture.js';
+import { server } from '../test/server.fixture.js';
+import { password } from '../test/users.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServerWithOperator();
 

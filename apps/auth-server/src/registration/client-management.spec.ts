@@ -1,9 +1,9 @@
 import { startWhileLocked } from '@fulfilment/database/testing';
-import { App, manageClient, parseRegistration, registerClient } from '../test/app.js';
-import { json } from '../test/json.js';
-import { rejectRows } from '../test/reject-rows.js';
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
+import { App, manageClient, parseRegistration, registerClient } from '../test/app.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { rejectRows } from '../test/reject-rows.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServer();
 const clearExpiry = testStatement(

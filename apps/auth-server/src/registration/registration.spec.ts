@@ -1,6 +1,6 @@
-import { parseRegistration, register, thirdPartyRedirect } from '../test/app.js';
-import { json } from '../test/json.js';
-import { server, startServer } from '../test/server.js';
+import { parseRegistration, register, thirdPartyRedirect } from '../test/app.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 
 startServer();
 

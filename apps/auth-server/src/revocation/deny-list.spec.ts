@@ -3,8 +3,8 @@ import { createLogger } from '@fulfilment/runtime';
 import { eventually, storeUrl } from '@fulfilment/testing';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 import { DenyList } from './deny-list.js';
 
 startServer();

@@ -1,11 +1,11 @@
 import { eventually } from '@fulfilment/testing';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
-import { App } from '../test/app.js';
-import { auditRecords } from '../test/audit-records.js';
-import { json } from '../test/json.js';
-import { server, startServer } from '../test/server.js';
-import { isActive, isDenied } from '../test/token-states.js';
+import { App } from '../test/app.fixture.js';
+import { auditRecords } from '../test/audit-records.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { isActive, isDenied } from '../test/token-states.fixture.js';
 
 startServer();
 

@@ -1,15 +1,15 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { auditRecords } from '../test/audit-records.js';
-import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.js';
-import { server, startServer } from '../test/server.js';
-import { newUser, password } from '../test/users.js';
+import { auditRecords } from '../test/audit-records.fixture.js';
+import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { newUser, password } from '../test/users.fixture.js';
 import {
   authenticatorOf,
   beginSetup,
   submitPassword,
   nextCode,
   newProtectedUser,
-} from '../test/second-factors.js';
+} from '../test/second-factors.fixture.js';
 
 startServer({ SIGN_IN_FAILURES: '5/900', SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' }); // 5 failures in 900 s
 beforeEach(() => deleteNetworkFailures(server));

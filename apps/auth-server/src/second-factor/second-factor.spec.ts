@@ -1,10 +1,10 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
-import { ageSecondFactorSetup, movePasswordChangeAfterSignIns } from '../test/backdate.js';
-import { signInPageField } from '../test/account-pages.js';
-import { App } from '../test/app.js';
-import { auditEventsOf } from '../test/audit-records.js';
-import { newUser, password } from '../test/users.js';
-import { server, startServer } from '../test/server.js';
+import { ageSecondFactorSetup, movePasswordChangeAfterSignIns } from '../test/backdate.fixture.js';
+import { signInPageField } from '../test/account-pages.fixture.js';
+import { App } from '../test/app.fixture.js';
+import { auditEventsOf } from '../test/audit-records.fixture.js';
+import { newUser, password } from '../test/users.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 import {
   submitPassword,
   authenticatorOf,
@@ -12,8 +12,8 @@ import {
   newProtectedUser,
   recoveryCodesOf,
   beginSetup,
-} from '../test/second-factors.js';
-import { testStatement } from '../test/test-statement.js';
+} from '../test/second-factors.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServer({ SECOND_FACTOR_FOR_GLOBAL_ADMINS: 'true' });
 

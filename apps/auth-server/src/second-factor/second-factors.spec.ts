@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { migrations } from '../migrations/index.js';
 import { secondFactorOwner, SecondFactors } from './second-factors.js';
-import { testStatement } from '../test/test-statement.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 let scratch: ScratchDatabase;
 beforeAll(async () => {

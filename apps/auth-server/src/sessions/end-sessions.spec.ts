@@ -1,8 +1,8 @@
 import { startWhileLocked } from '@fulfilment/database/testing';
 import { endAccessOfClient } from '../tokens/families.js';
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
-import { newUser } from '../test/users.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
+import { newUser } from '../test/users.fixture.js';
 import { endOtherAccess } from './end-sessions.js';
 
 startServer();

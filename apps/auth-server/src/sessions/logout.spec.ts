@@ -1,13 +1,13 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
-import { newUserEmail, openAccountPage } from '../test/account-pages.js';
-import { App, thirdPartyRedirect } from '../test/app.js';
-import { auditEventsOf } from '../test/audit-records.js';
-import { json } from '../test/json.js';
-import { rejectRows } from '../test/reject-rows.js';
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
-import { isDenied } from '../test/token-states.js';
+import { newUserEmail, openAccountPage } from '../test/account-pages.fixture.js';
+import { App, thirdPartyRedirect } from '../test/app.fixture.js';
+import { auditEventsOf } from '../test/audit-records.fixture.js';
+import { json } from '../test/json.fixture.js';
+import { rejectRows } from '../test/reject-rows.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
+import { isDenied } from '../test/token-states.fixture.js';
 
 const postLogoutUri = 'https://app.example/signed-out';
 startServer();

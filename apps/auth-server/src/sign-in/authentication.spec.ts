@@ -1,10 +1,10 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
-import { ageSignIns } from '../test/backdate.js';
-import { App } from '../test/app.js';
-import { password } from '../test/users.js';
-import { server, startServer } from '../test/server.js';
+import { ageSignIns } from '../test/backdate.fixture.js';
+import { App } from '../test/app.fixture.js';
+import { password } from '../test/users.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 
 startServer();
 let app: App;

@@ -2,9 +2,9 @@ import { type Form, FormBrowser, formOf } from '@fulfilment/testing/form-browser
 import { eventually } from '@fulfilment/testing';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hashPassword } from '../accounts/passwords.js';
-import { App } from '../test/app.js';
-import { password } from '../test/users.js';
-import { server, startServer } from '../test/server.js';
+import { App } from '../test/app.fixture.js';
+import { password } from '../test/users.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 
 const samples = 9;
 /** Without a hash for an unknown name, a wrong password would need several times as much work. */

@@ -1,11 +1,11 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { eventually } from '@fulfilment/testing';
-import { App } from '../test/app.js';
-import { auditRecords } from '../test/audit-records.js';
-import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.js';
-import { password } from '../test/users.js';
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
+import { App } from '../test/app.fixture.js';
+import { auditRecords } from '../test/audit-records.fixture.js';
+import { endGuessWindows, deleteNetworkFailures } from '../test/guess-windows.fixture.js';
+import { password } from '../test/users.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServer({ SIGN_IN_FAILURES: '4/900' });
 let app: App;

@@ -1,8 +1,8 @@
 import { eventually } from '@fulfilment/testing';
-import { App } from '../test/app.js';
-import { server, startServer } from '../test/server.js';
+import { App } from '../test/app.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 import { cleanupLock, deleteExpiredRecords } from './delete-expired-records.js';
-import { testStatement } from '../test/test-statement.js';
+import { testStatement } from '../test/test-statement.fixture.js';
 
 startServer();
 

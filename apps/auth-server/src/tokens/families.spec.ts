@@ -1,8 +1,8 @@
 import { eventually, sendConcurrently, fetchTrusting } from '@fulfilment/testing';
-import { App } from '../test/app.js';
-import { auditRecords } from '../test/audit-records.js';
-import { server, startServer } from '../test/server.js';
-import { isActive, isDenied } from '../test/token-states.js';
+import { App } from '../test/app.fixture.js';
+import { auditRecords } from '../test/audit-records.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { isActive, isDenied } from '../test/token-states.fixture.js';
 
 startServer();
 

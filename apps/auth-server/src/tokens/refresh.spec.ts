@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
-import { ageFamilies, expire, refreshTokenSecondsLeft } from '../test/backdate.js';
-import { App } from '../test/app.js';
-import { server, startServer } from '../test/server.js';
+import { ageFamilies, expire, refreshTokenSecondsLeft } from '../test/backdate.fixture.js';
+import { App } from '../test/app.fixture.js';
+import { server, startServer } from '../test/server.fixture.js';
 
 const daySeconds = 24 * 3600;
 startServer();

@@ -1,6 +1,6 @@
-import { server, startServer } from '../test/server.js';
-import { testStatement } from '../test/test-statement.js';
-import { newUser } from '../test/users.js';
+import { server, startServer } from '../test/server.fixture.js';
+import { testStatement } from '../test/test-statement.fixture.js';
+import { newUser } from '../test/users.fixture.js';
 import { ReadAccounts } from './read-accounts.js';
 
 startServer();

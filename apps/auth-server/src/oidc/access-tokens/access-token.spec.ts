@@ -11,11 +11,11 @@ import {
 } from 'jose';
 import * as client from 'openid-client';
 import { SigningKeys } from '../../keys/signing-keys.js';
-import { expire } from '../../test/backdate.js';
-import { App } from '../../test/app.js';
-import { json } from '../../test/json.js';
-import { server, startServer } from '../../test/server.js';
-import { fetchUserInfo } from '../../test/token-states.js';
+import { expire } from '../../test/backdate.fixture.js';
+import { App } from '../../test/app.fixture.js';
+import { json } from '../../test/json.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
+import { fetchUserInfo } from '../../test/token-states.fixture.js';
 
 startServer();
 let app: App;

@@ -9,9 +9,9 @@ import {
 } from 'jose';
 import { createHash, randomUUID } from 'node:crypto';
 import * as client from 'openid-client';
-import { App } from '../../test/app.js';
-import { json } from '../../test/json.js';
-import { server, startServer } from '../../test/server.js';
+import { App } from '../../test/app.fixture.js';
+import { json } from '../../test/json.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
 
 startServer();
 let app: App;

@@ -1,6 +1,6 @@
 import { FormBrowser, type Page } from '@fulfilment/testing/form-browser';
-import { App, manageClient, registerClient, thirdPartyRedirect } from '../../test/app.js';
-import { server, startServer } from '../../test/server.js';
+import { App, manageClient, registerClient, thirdPartyRedirect } from '../../test/app.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
 
 startServer();
 let app: App;

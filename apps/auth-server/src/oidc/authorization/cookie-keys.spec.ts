@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { browserRequest } from '../../pages/browser-request.js';
 import { FormTokens } from '../../pages/form-tokens.js';
 import { DeviceCookies } from '../../sign-in/device-cookies.js';
-import { App } from '../../test/app.js';
-import { server, startServer } from '../../test/server.js';
+import { App } from '../../test/app.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
 
 const [older, newer] = ['an older key of at least 32 characters', 'a newer key of at least 32 characters'];
 /** COOKIE_KEYS during a rotation: one replica has the value before a step, another the value after it. */

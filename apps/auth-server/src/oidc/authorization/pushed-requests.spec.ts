@@ -1,8 +1,8 @@
 import { FormBrowser } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
-import { App, thirdPartyRedirect } from '../../test/app.js';
-import { json } from '../../test/json.js';
-import { server, startServer } from '../../test/server.js';
+import { App, thirdPartyRedirect } from '../../test/app.fixture.js';
+import { json } from '../../test/json.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
 
 startServer();
 let app: App;

@@ -1,9 +1,9 @@
 import { metrics } from '@fulfilment/runtime';
 import { randomUUID } from 'node:crypto';
-import { App, registerClient } from '../../test/app.js';
-import { auditRecords } from '../../test/audit-records.js';
-import { endGuessWindows } from '../../test/guess-windows.js';
-import { server, startServer } from '../../test/server.js';
+import { App, registerClient } from '../../test/app.fixture.js';
+import { auditRecords } from '../../test/audit-records.fixture.js';
+import { endGuessWindows } from '../../test/guess-windows.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
 
 const event = 'client_authentication_failed';
 const endpoints = ['token', 'introspect', 'revoke', 'par'] as const;

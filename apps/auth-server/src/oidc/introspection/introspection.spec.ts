@@ -1,15 +1,15 @@
 import { base64url, decodeJwt } from 'jose';
 import * as client from 'openid-client';
-import { expire } from '../../test/backdate.js';
-import { App, registerClient } from '../../test/app.js';
+import { expire } from '../../test/backdate.fixture.js';
+import { App, registerClient } from '../../test/app.fixture.js';
 import { Outbox } from '@fulfilment/messaging';
 import { createClient } from '../../registration/create-client.js';
 import { deleteClient } from '../../registration/delete-client.js';
-import { auditRecords } from '../../test/audit-records.js';
-import { json } from '../../test/json.js';
-import { endGuessWindows } from '../../test/guess-windows.js';
-import { server, startServer } from '../../test/server.js';
-import { testStatement } from '../../test/test-statement.js';
+import { auditRecords } from '../../test/audit-records.fixture.js';
+import { json } from '../../test/json.fixture.js';
+import { endGuessWindows } from '../../test/guess-windows.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
+import { testStatement } from '../../test/test-statement.fixture.js';
 
 startServer();
 let app: App;

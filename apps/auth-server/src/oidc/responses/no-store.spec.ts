@@ -1,5 +1,5 @@
-import { App, register } from '../../test/app.js';
-import { server, startServer } from '../../test/server.js';
+import { App, register } from '../../test/app.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
 
 startServer();
 let app: App;

@@ -1,12 +1,12 @@
 import { FormBrowser, formOf } from '@fulfilment/testing/form-browser';
 import { flakyProxy, type FlakyProxy, storeUrl } from '@fulfilment/testing';
-import { newUserEmail } from '../../test/account-pages.js';
-import { App } from '../../test/app.js';
-import { deleteNetworkFailures } from '../../test/guess-windows.js';
-import { makeUser, password } from '../../test/users.js';
-import { server, startServer } from '../../test/server.js';
-import { submitPassword, nextCode, newProtectedUser } from '../../test/second-factors.js';
-import { testStatement } from '../../test/test-statement.js';
+import { newUserEmail } from '../../test/account-pages.fixture.js';
+import { App } from '../../test/app.fixture.js';
+import { deleteNetworkFailures } from '../../test/guess-windows.fixture.js';
+import { makeUser, password } from '../../test/users.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
+import { submitPassword, nextCode, newProtectedUser } from '../../test/second-factors.fixture.js';
+import { testStatement } from '../../test/test-statement.fixture.js';
 
 const allowed = 4;
 let redis: FlakyProxy;

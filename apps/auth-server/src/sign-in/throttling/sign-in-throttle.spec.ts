@@ -11,7 +11,7 @@ import {
   passwordGuessTarget,
 } from './guess-target.rules.js';
 import { SignInThrottle } from './sign-in-throttle.js';
-import { testStatement } from '../../test/test-statement.js';
+import { testStatement } from '../../test/test-statement.fixture.js';
 
 let scratch: ScratchDatabase;
 beforeAll(async () => {

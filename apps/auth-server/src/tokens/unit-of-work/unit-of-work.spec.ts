@@ -1,11 +1,11 @@
 import { startWhileLocked } from '@fulfilment/database/testing';
 import { metrics } from '@fulfilment/runtime';
-import { App, register } from '../../test/app.js';
-import { auditEventsOf, auditRecords } from '../../test/audit-records.js';
-import { json } from '../../test/json.js';
-import { rejectRows } from '../../test/reject-rows.js';
-import { server, startServer } from '../../test/server.js';
-import { testStatement } from '../../test/test-statement.js';
+import { App, register } from '../../test/app.fixture.js';
+import { auditEventsOf, auditRecords } from '../../test/audit-records.fixture.js';
+import { json } from '../../test/json.fixture.js';
+import { rejectRows } from '../../test/reject-rows.fixture.js';
+import { server, startServer } from '../../test/server.fixture.js';
+import { testStatement } from '../../test/test-statement.fixture.js';
 
 startServer();
 

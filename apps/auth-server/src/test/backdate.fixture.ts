@@ -1,5 +1,5 @@
-import type { RunningServer } from './running-server.js';
-import { testStatement } from './test-statement.js';
+import type { RunningServer } from './running-server.fixture.js';
+import { testStatement } from './test-statement.fixture.js';
 
 type StoredModel = 'AuthorizationCode' | 'AccessToken' | 'RefreshToken';
 

@@ -5,7 +5,7 @@ import { clientCommands } from '../operator/client-commands.js';
 import { creatorCommands } from '../operator/creator-commands.js';
 import { keyCommands } from '../operator/key-commands.js';
 import { type OperatorContext, operatorContext } from '../operator/operator-context.js';
-import { server, startServer } from './server.js';
+import { server, startServer } from './server.fixture.js';
 import { z } from 'zod';
 
 const commands = {

@@ -1,6 +1,6 @@
 import { parseMessage } from '@fulfilment/contracts';
-import { server } from './server.js';
-import { testStatement } from './test-statement.js';
+import { server } from './server.fixture.js';
+import { testStatement } from './test-statement.fixture.js';
 
 /** Reads messages from the outbox by their ids, the oldest first. */
 export async function messagesInOutbox(...ids: readonly string[]) {

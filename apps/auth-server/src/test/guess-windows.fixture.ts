@@ -1,6 +1,6 @@
 import { writeCountedRecords } from '../audit/counted-records.js';
-import type { RunningServer } from './running-server.js';
-import { testStatement } from './test-statement.js';
+import type { RunningServer } from './running-server.fixture.js';
+import { testStatement } from './test-statement.fixture.js';
 
 type HasDatabase = Pick<RunningServer, 'database'>;
 

@@ -1,6 +1,6 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
-import { server } from './server.js';
-import { newUser, password } from './users.js';
+import { server } from './server.fixture.js';
+import { newUser, password } from './users.fixture.js';
 
 /** An attribute of the password field of the sign-in page, which no other page has. */
 export const signInPageField = 'id="password"';

@@ -1,5 +1,5 @@
 import type { Database } from '@fulfilment/database';
-import { testStatement } from './test-statement.js';
+import { testStatement } from './test-statement.fixture.js';
 
 /** Makes PostgreSQL reject new rows of a table while the work runs. @param condition on the row `NEW` */
 export async function rejectRows(

@@ -1,7 +1,7 @@
 import { FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import { Secret, TOTP } from 'otpauth';
-import type { RunningServer } from './running-server.js';
-import { newUser, password } from './users.js';
+import type { RunningServer } from './running-server.fixture.js';
+import { newUser, password } from './users.fixture.js';
 
 const halfMinuteMs = 30_000;
 

@@ -23,8 +23,8 @@ import { createCreatorOptions, registerCreator } from '../creators/register-crea
 import { migrations } from '../migrations/index.js';
 import { OidcServer } from '../oidc/oidc-server.js';
 import { createClient, type NewClient } from '../registration/create-client.js';
-import { allowDelays } from './allow-delays.js';
-import { makeUser, password } from './users.js';
+import { allowDelays } from './allow-delays.fixture.js';
+import { makeUser, password } from './users.fixture.js';
 
 export const firstPartyRedirect = 'https://dashboard.example/callback';
 

@@ -1,8 +1,8 @@
 import { type Form, FormBrowser, formOf, type Page } from '@fulfilment/testing/form-browser';
 import * as client from 'openid-client';
 import { z } from 'zod';
-import { firstPartyRedirect, type RunningServer } from './running-server.js';
-import { password } from './users.js';
+import { firstPartyRedirect, type RunningServer } from './running-server.fixture.js';
+import { password } from './users.fixture.js';
 
 export const thirdPartyRedirect = 'https://app.example/callback';
 

@@ -1,8 +1,8 @@
 import { revokedTokenKey } from '@fulfilment/contracts';
 import { decodeJwt } from 'jose';
 import { tokenIntrospection } from 'openid-client';
-import type { App } from './app.js';
-import { server } from './server.js';
+import type { App } from './app.fixture.js';
+import { server } from './server.fixture.js';
 
 /** Whether introspection by the app shows a token as active. */
 export async function isActive(app: App, token: string): Promise<boolean> {
