@@ -81,7 +81,7 @@ const orderItemShape = z
     unit_amount: amount('Price that the merchant charged for one piece, including VAT'),
     total_amount: amount('`unit_amount` times `quantity`'),
     vat_amount: amount(
-      'VAT included in `total_amount`, at the standard rate of the destination, rounded half to even',
+      'VAT included in `total_amount`, at the standard rate of the destination, rounded half to even; 0 where no rate is known',
     ),
     royalty_amount: amount(
       'Royalty: `royalty_rate` of `total_amount` minus `vat_amount`, rounded half to even',

@@ -461,7 +461,7 @@ export type OrderItem = {
    */
   total_amount: number;
   /**
-   * VAT included in `total_amount`, at the standard rate of the destination, rounded half to even, in minor units of the order's currency
+   * VAT included in `total_amount`, at the standard rate of the destination, rounded half to even; 0 where no rate is known, in minor units of the order's currency
    */
   vat_amount: number;
   /**
