@@ -23,7 +23,7 @@ const timers = [
 ] as const;
 const readOpenCharge = statement(
   'test.open-charge',
-  `SELECT ${openChargeColumns('c')} FROM charges c JOIN orders o ON o.id = c.order_id
+  `SELECT ${openChargeColumns} FROM charges c JOIN orders o ON o.id = c.order_id
    WHERE o.creator_id = $1 AND c.status = 'pending'`,
 );
 const makeDueNow = statement('test.due-now', 'UPDATE orders SET resume_at = now() WHERE creator_id = $1');

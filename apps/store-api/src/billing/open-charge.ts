@@ -2,14 +2,9 @@
 export type ChargeStatus = 'pending' | 'succeeded' | 'declined' | 'refund_due' | 'refunded';
 
 /**
- * SQL for the members of an `OpenCharge`. `isFirstRequest` is false, since an earlier request may have been
- * sent for a charge that is read from the table.
- * @param charge the alias of the table `charges`
+ * SQL for the members of an `OpenCharge`, from the table `charges AS c`. `isFirstRequest` is false, since an
+ * earlier request may have been sent for a charge that is read from the table.
  */
-export function openChargeColumns(charge: string): string {
-  return (
-    `${charge}.id, ${charge}.order_id AS "orderId", json_build_object('amount', ${charge}.amount, 'currency', ${charge}.currency) AS amount, ` +
-    `${charge}.payment_method AS "paymentMethod", ${charge}.provider_reference AS reference, ${charge}.created_at AS "createdAt", ` +
-    `false AS "isFirstRequest", ${charge}.test AS "isTest"`
-  );
-}
+export const openChargeColumns = `c.id, c.order_id AS "orderId", json_build_object('amount', c.amount, 'currency', c.currency) AS amount,
+   c.payment_method AS "paymentMethod", c.provider_reference AS reference, c.created_at AS "createdAt",
+   false AS "isFirstRequest", c.test AS "isTest"`;

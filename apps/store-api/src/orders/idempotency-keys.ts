@@ -49,17 +49,17 @@ interface ExistingKey {
  */
 const claimLeaseMs = 5_000;
 
-/** SQL condition: the 24 hours of a key are over. @param key alias of a row of `idempotency_keys` */
-const expiredSql = (key: string): string => `${key}.created_at < now() - interval '24 hours'`;
+/** SQL condition: the 24 hours of the key `existing` are over. */
+const expiredSql = "existing.created_at < now() - interval '24 hours'";
 /**
- * SQL condition: another request may claim the key. Any request may if the key is expired, or if its request
- * died before it wrote an order; after that, only a request with the same fingerprint, which continues the
- * order.
+ * SQL condition: another request may claim the key `existing`. Any request may if the key is expired, or if
+ * its request died before it wrote an order; after that, only a request with the same fingerprint, which
+ * continues the order.
  */
-const claimableSql = (key: string, fingerprint: string): string =>
-  `(${expiredSql(key)}
-    OR (${key}.response IS NULL AND ${key}.lease_until < now()
-        AND (${key}.order_id IS NULL OR ${key}.fingerprint = ${fingerprint})))`;
+const claimableSql = (fingerprint: string): string =>
+  `(${expiredSql}
+    OR (existing.response IS NULL AND existing.lease_until < now()
+        AND (existing.order_id IS NULL OR existing.fingerprint = ${fingerprint})))`;
 // Excludes existing keys first: ON CONFLICT alone would make the whole batch wait for a transaction that is
 // attaching an order. A subquery looks each key up by the index; NOT EXISTS may read all keys (`JsonRows`).
 export const claimNew = statement(
@@ -80,12 +80,12 @@ const claimIfAllowed = statement(
    VALUES ($1, $2, $3, $4, $5, now() + $6::int * interval '1 millisecond')
    ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
-     order_id = CASE WHEN ${expiredSql('existing')} THEN NULL ELSE existing.order_id END,
+     order_id = CASE WHEN ${expiredSql} THEN NULL ELSE existing.order_id END,
      -- The 24 hours start with the request that may place the order.
-     created_at = CASE WHEN existing.order_id IS NULL OR ${expiredSql('existing')} THEN now()
+     created_at = CASE WHEN existing.order_id IS NULL OR ${expiredSql} THEN now()
                        ELSE existing.created_at END,
      response = NULL
-   WHERE ${claimableSql('existing', 'excluded.fingerprint')}
+   WHERE ${claimableSql('excluded.fingerprint')}
    RETURNING order_id`,
 );
 // The key gets its response immediately, and a random `claimed_by`, so no request can attach an order to it.
@@ -96,11 +96,11 @@ const storeWithResponse = statement(
    ON CONFLICT (creator_id, client_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, lease_until = excluded.lease_until,
      order_id = NULL, created_at = now(), response = excluded.response
-   WHERE ${claimableSql('existing', 'excluded.fingerprint')}`,
+   WHERE ${claimableSql('excluded.fingerprint')}`,
 );
 const readExisting = statement(
   'idempotency.read',
-  `SELECT fingerprint = $4 AS "hasSameBody", response, ${claimableSql('existing', '$4')} AS "isClaimable"
+  `SELECT fingerprint = $4 AS "hasSameBody", response, ${claimableSql('$4')} AS "isClaimable"
    FROM idempotency_keys AS existing WHERE creator_id = $1 AND client_id = $2 AND key = $3`,
 );
 const deleteClaim = statement(
@@ -116,7 +116,7 @@ const saveResponse = statement(
 const deleteExpired = statement(
   'idempotency.delete-expired',
   `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM idempotency_keys AS key WHERE ${expiredSql('key')}
+     SELECT ctid FROM idempotency_keys AS existing WHERE ${expiredSql}
        AND (response IS NOT NULL OR (order_id IS NULL AND lease_until < now()))
      LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
 );

@@ -18,7 +18,7 @@ import { WriteOrder } from './placing/write-order.js';
 
 const readOpenCharge = statement(
   'orders.open-charge',
-  `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1 AND status = 'pending'`,
+  `SELECT ${openChargeColumns} FROM charges c WHERE order_id = $1 AND status = 'pending'`,
 );
 
 const ordersPlaced = new Counter<'outcome'>({

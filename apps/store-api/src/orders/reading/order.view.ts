@@ -9,7 +9,7 @@ export type OrderSummaryRow = Pick<
 
 export interface OrderViewRow extends Omit<
   OrderRow,
-  'creator_id' | 'version' | 'country_code' | 'refunded_at' | 'delivered_at'
+  'creator_id' | 'client_id' | 'version' | 'country_code' | 'refunded_at' | 'delivered_at'
 > {
   rate_id: string;
   shipping_address: AddressView;

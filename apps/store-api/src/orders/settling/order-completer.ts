@@ -31,7 +31,7 @@ const claimStatement = (name: string, condition: string): Statement =>
            ORDER BY resume_at LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
      JOIN charges c ON c.order_id = due.id AND c.status = 'pending'
      WHERE o.id = due.id
-     RETURNING ${openChargeColumns('c')}`,
+     RETURNING ${openChargeColumns}`,
   );
 
 /**

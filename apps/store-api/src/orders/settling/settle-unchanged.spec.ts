@@ -12,7 +12,7 @@ import { SettleUnchanged } from './settle-unchanged.js';
 const readOrder = statement('test.order', `SELECT ${orderColumns} FROM orders WHERE id = $1`);
 const readCharge = statement(
   'test.open-charge',
-  `SELECT ${openChargeColumns('c')} FROM charges c WHERE order_id = $1`,
+  `SELECT ${openChargeColumns} FROM charges c WHERE order_id = $1`,
 );
 const readSettled = statement(
   'test.settled',
