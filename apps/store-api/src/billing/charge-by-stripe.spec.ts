@@ -1,6 +1,5 @@
 import { statement } from '@fulfilment/database';
 import { eventually } from '@fulfilment/testing';
-import { jest } from '@jest/globals';
 import { cataloguePrices } from '../catalogue/catalogue-file.fixture.js';
 import { shippingPrice } from '../test/store-api.fixture.js';
 import { startStoreProcess } from '../test/store-process.fixture.js';
@@ -12,15 +11,6 @@ import type { FakeStripeFault } from '../payments/stripe/fake-stripe.fixture.js'
 import { intentsPath } from '../payments/stripe/stripe-gateway.fixture.js';
 import { type StripeOrders, stripeOrders } from './stripe-orders.fixture.js';
 
-/** The timers that Jest must not fake when only the date is fake. */
-const timers = [
-  'nextTick',
-  'queueMicrotask',
-  'setImmediate',
-  'setInterval',
-  'setTimeout',
-  'performance',
-] as const;
 const readOpenCharge = statement(
   'test.open-charge',
   `SELECT ${openChargeColumns} FROM charges c JOIN orders o ON o.id = c.order_id
@@ -138,8 +128,7 @@ describe('orders that are charged by Stripe', () => {
       stripe.fail(intentsPath, 'broken-before');
       const placed = await place('pm_card_visa');
       await helpers.runCompleter(placed.creator);
-      jest.useFakeTimers({ doNotFake: [...timers], now: Date.now() + 5 * 60_000 });
-      await helpers.runCompleter(placed.creator).finally(() => jest.useRealTimers());
+      await helpers.withClockAt(Date.now() + 5 * 60_000, () => helpers.runCompleter(placed.creator));
       expect(await store.database.rows(readKeys, [placed.creator.id])).toEqual([
         { keyNumber: 1, unusable: true },
       ]);

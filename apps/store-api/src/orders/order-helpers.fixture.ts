@@ -56,6 +56,16 @@ const dueNow = statement(
 );
 const outboxSize = statement('test.outbox', 'SELECT count(*) AS messages FROM outbox');
 
+/** The timers that Jest must not fake when only the date is fake. */
+const timers = [
+  'nextTick',
+  'queueMicrotask',
+  'setImmediate',
+  'setInterval',
+  'setTimeout',
+  'performance',
+] as const;
+
 /** Options of `prepareOrder`. */
 export interface OrderOptions {
   /** By default, a payment method whose charges succeed. */
@@ -101,6 +111,15 @@ export function orderHelpers(store: StoreApiUnderTest) {
         return await run();
       } finally {
         timeout.restore();
+      }
+    },
+    /** Runs with another date and time of this process; timers and PostgreSQL keep theirs. */
+    withClockAt: async <Result>(now: number, run: () => PromiseLike<Result>): Promise<Result> => {
+      jest.useFakeTimers({ doNotFake: [...timers], now });
+      try {
+        return await run();
+      } finally {
+        jest.useRealTimers();
       }
     },
     setPaymentMethod: (creator: Creator, method: string | null) =>

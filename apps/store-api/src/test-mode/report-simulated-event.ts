@@ -2,8 +2,7 @@ import { type OrderStatus, parsePublicId, publicId } from '@fulfilment/contracts
 import { Database, statement, type Transaction } from '@fulfilment/database';
 import { Conflict, throwNotFound } from '@fulfilment/error-envelope';
 import { type Caller, fingerprint, replayHeaders, ResponseWithHeaders } from '@fulfilment/http-service';
-import { CLOCK, type Clock } from '@fulfilment/runtime';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { maxPackageEvents, TooManyPackageEvents } from '../fulfilment/order-events.js';
 import { HandleFulfilmentEvents } from '../fulfilment/handle-fulfilment-events.js';
 import { IdempotencyKeys } from '../orders/idempotency-keys.js';
@@ -12,10 +11,18 @@ import { ReadOrders } from '../orders/reading/read-orders.js';
 import { simulatedEvent, statusesForEvent } from './simulated-events.rules.js';
 import type { WarehouseEvent } from './test-orders.dto.js';
 
+// With PostgreSQL's time, since the clocks of replicas differ: an event must not be older than the one before.
 const lockOrder = statement(
   'test-orders.lock',
-  'SELECT status, test FROM orders WHERE id = $1 AND creator_id = $2 FOR UPDATE',
+  'SELECT status, test, clock_timestamp() AS now FROM orders WHERE id = $1 AND creator_id = $2 FOR UPDATE',
 );
+
+interface LockedOrder {
+  readonly status: OrderStatus;
+  readonly test: boolean;
+  /** Time of PostgreSQL's clock. */
+  readonly now: Date;
+}
 
 /** Applies an event of the simulated warehouse to a test order, in one commit (ADR 66). */
 @Injectable()
@@ -25,7 +32,6 @@ export class ReportSimulatedEvent {
     private readonly keys: IdempotencyKeys,
     private readonly handleFulfilmentEvents: HandleFulfilmentEvents,
     private readonly readOrders: ReadOrders,
-    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**
@@ -42,7 +48,7 @@ export class ReportSimulatedEvent {
     const orderId = parsePublicId('ord', id) ?? throwNotFound('order');
     const creatorId = caller.creatorId ?? throwNotFound('order');
     const isReplay = await this.database.transaction(async (tx) => {
-      const order = await tx.row<{ status: OrderStatus; test: boolean }>(lockOrder, [orderId, creatorId]);
+      const order = await tx.row<LockedOrder>(lockOrder, [orderId, creatorId]);
       if (order === undefined) return throwNotFound('order');
       if (!order.test) throw notATestOrder();
       const scope = { creatorId, clientId: caller.clientId, key };
@@ -50,7 +56,7 @@ export class ReportSimulatedEvent {
       // The stored response only marks the key as used: every request returns the order as it is now.
       const response = { id: publicId('ord', orderId), status: order.status };
       const isNew = await this.keys.store(tx, scope, requestFingerprint, response);
-      if (isNew) await this.apply(tx, orderId, order.status, event);
+      if (isNew) await this.apply(tx, orderId, order, event);
       return !isNew;
     });
     return new ResponseWithHeaders(await this.readOrders.read(caller, id), isReplay ? replayHeaders : {});
@@ -59,12 +65,12 @@ export class ReportSimulatedEvent {
   private async apply(
     tx: Transaction,
     orderId: string,
-    status: OrderStatus,
+    { status, now }: LockedOrder,
     event: WarehouseEvent,
   ): Promise<void> {
     if (!statusesForEvent[event].includes(status)) throw statusMismatch(status, event);
     try {
-      await this.handleFulfilmentEvents.run(tx, [simulatedEvent(event, orderId, this.clock())]);
+      await this.handleFulfilmentEvents.run(tx, [simulatedEvent(event, orderId, now)]);
     } catch (error) {
       if (error instanceof TooManyPackageEvents) throw tooManyEvents();
       throw error;

@@ -1,6 +1,6 @@
 import type { OrderStatus } from '@fulfilment/contracts';
 import { BACKGROUND_DATABASE, type Database, statement } from '@fulfilment/database';
-import { BackgroundLoop, CLOCK, type Clock, LOGGER, type Logger } from '@fulfilment/runtime';
+import { BackgroundLoop, LOGGER, type Logger } from '@fulfilment/runtime';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type StoreApiSettings } from '../config.js';
 import { maxPackageEvents } from '../fulfilment/order-events.js';
@@ -15,7 +15,7 @@ const batchSize = 20;
 // those that can store no more events.
 const lockDueOrders = statement(
   'test-orders.lock-due',
-  `SELECT id, status FROM orders
+  `SELECT id, status, clock_timestamp() AS now FROM orders
    WHERE test AND status IN ('processing', 'shipped') AND updated_at < now() - $1::int * interval '1 millisecond'
      AND NOT jsonb_path_exists(packages, '$[*].items') AND jsonb_array_length(package_history) < ${maxPackageEvents}
    ORDER BY updated_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED`,
@@ -31,7 +31,6 @@ export class SimulatedWarehouse extends BackgroundLoop {
     @Inject(BACKGROUND_DATABASE) private readonly database: Database,
     private readonly handleFulfilmentEvents: HandleFulfilmentEvents,
     @Inject(CONFIG) private readonly config: StoreApiSettings,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
     super({ name: 'simulated-warehouse', intervalMs: pollIntervalMs, logger, round: () => this.round() });
@@ -42,12 +41,12 @@ export class SimulatedWarehouse extends BackgroundLoop {
     const { TEST_ORDER_STEP_MS: stepMs } = this.config;
     if (stepMs === 0) return Promise.resolve(false);
     return this.database.transaction(async (tx) => {
-      const orders = await tx.rows<{ id: string; status: OrderStatus }>(lockDueOrders, [stepMs]);
+      const orders = await tx.rows<{ id: string; status: OrderStatus; now: Date }>(lockDueOrders, [stepMs]);
       if (orders.length > 0)
         await this.handleFulfilmentEvents.run(
           tx,
-          orders.map(({ id, status }) =>
-            simulatedEvent(status === 'processing' ? 'shipped' : 'delivered', id, this.clock()),
+          orders.map(({ id, status, now }) =>
+            simulatedEvent(status === 'processing' ? 'shipped' : 'delivered', id, now),
           ),
         );
       return orders.length === batchSize;

@@ -96,6 +96,15 @@ describe('test mode', () => {
     ]);
   });
 
+  it('applies events in the order of their requests, although the clock of a replica is behind', async () => {
+    const order = await place();
+    const { tracking } = (await report(order, { event: 'shipped' })).body;
+    const corrected = await orders.helpers.withClockAt(Date.now() - 2_000, () =>
+      report(order, { event: 'tracking_updated' }),
+    );
+    expect(corrected.body.tracking.tracking_number).not.toBe(tracking.tracking_number);
+  });
+
   it('publishes no message of a test order to a warehouse that binds order.* or single order messages', async () => {
     const { broker } = orders.store;
     const connection = await connect(broker.url);
