@@ -11,7 +11,7 @@ import { ReadOrders } from '../orders/reading/read-orders.js';
 import { simulatedEvent, statusesForEvent } from './simulated-events.rules.js';
 import type { WarehouseEvent } from './test-orders.dto.js';
 
-// With PostgreSQL's time, since the clocks of replicas differ: an event must not be older than the one before.
+// Reads PostgreSQL's time, since clocks of replicas differ: events need times in the order of their requests.
 const lockOrder = statement(
   'test-orders.lock',
   'SELECT status, test, clock_timestamp() AS now FROM orders WHERE id = $1 AND creator_id = $2 FOR UPDATE',
