@@ -1,22 +1,13 @@
 import { type Message, messages } from '@fulfilment/contracts';
-import { statement, type Transaction } from '@fulfilment/database';
+import type { Transaction } from '@fulfilment/database';
 import { MessageConsumer } from '@fulfilment/messaging';
 import { Injectable } from '@nestjs/common';
 import { createEdition } from '../catalogue/editions/create-edition.js';
 import { setArtistOfEditions } from '../catalogue/editions/edition-artist.js';
+import { lockReleasesAndCreators } from '../catalogue/editions/lock-releases-and-creators.js';
 import { rewriteTrackListing, storeTrack } from '../catalogue/editions/write-track-listing.js';
 import { ApproveRelease } from '../catalogue/publishing/approve-release.js';
 import { recordCreator } from './record-creator.js';
-
-// Replicas that handle messages about one release, its tracks and its creator concurrently do not see each
-// other's uncommitted rows. So each release and creator is locked. A batch takes all its locks first, in the
-// order of their keys, to avoid deadlocks. The prefix separates the keys from those of other locks. It never
-// changes, since replicas of two versions of store-api may run concurrently.
-const lockSubjects = statement(
-  'creators.lock-subjects',
-  `SELECT pg_advisory_xact_lock(key) FROM (
-     SELECT DISTINCT hashtextextended('facts-of:' || id, 0) AS key FROM unnest($1::text[]) AS id ORDER BY key) AS keys`,
-);
 
 /** Consumes messages of auth-server and creator-api about creators and their releases. */
 @Injectable()
@@ -29,7 +20,7 @@ export class CreatorMessagesConsumer extends MessageConsumer {
   }
 
   async handle(tx: Transaction, batch: readonly Message[]): Promise<void> {
-    await tx.run(lockSubjects, [batch.flatMap(subjectsOf)]);
+    await lockReleasesAndCreators(tx, batch.flatMap(subjectsOf));
     for (const message of batch) await this.handleOne(tx, message);
   }
 

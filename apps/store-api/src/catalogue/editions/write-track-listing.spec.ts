@@ -1,6 +1,8 @@
 import { type Message, messages, publicId, uuidv7 } from '@fulfilment/contracts';
 import { editionSnapshot } from '../../connected-creator/snapshots.fixture.js';
 import { type StoreApiUnderTest, startStoreApi, type Creator } from '../../test/store-api.fixture.js';
+import { catalogueOf } from '../catalogue-file.fixture.js';
+import { loadCatalogue } from '../load-catalogue.js';
 import type { ProcessedTrackData } from './write-track-listing.js';
 
 describe('processed tracks of the Creator API', () => {
@@ -74,6 +76,18 @@ describe('processed tracks of the Creator API', () => {
         { position: 2, title: 'New', duration_seconds: 214, side: null },
       ]);
     }
+  });
+
+  it('are listed on a product that a later catalogue file adds to their release', async () => {
+    const { file, id } = catalogueOf(creator.id, [{ tracks: [] }, { tracks: [] }]);
+    const [release] = file.releases;
+    if (release === undefined) throw new Error('The file has one release.');
+    const firstProduct = { ...release, products: release.products.slice(0, 1) };
+    await loadCatalogue(store.database, { ...file, releases: [firstProduct] });
+    await store.publishAndWait(processed(id, 1, { position: 1 }));
+    await loadCatalogue(store.database, file);
+    for (const product of await products(id))
+      expect(product.track_listing).toMatchObject([{ position: 1, title: 'Slow Signal' }]);
   });
 
   it('are replaced by a newer version, and not by an older one that arrives late', async () => {
