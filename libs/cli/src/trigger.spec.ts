@@ -101,6 +101,15 @@ describe('trigger', () => {
     ]);
   });
 
+  it('sets the payment method to pm_ok even if the change to pm_declined is reported as failed', async () => {
+    const { operate, commands } = operator('creator payment-method cr_1 pm_declined');
+    await expect(run('order.payment_failed', { operate })).rejects.toThrow('It failed.');
+    expect(commands).toEqual([
+      'creator payment-method cr_1 pm_declined',
+      'creator payment-method cr_1 pm_ok',
+    ]);
+  });
+
   describe('with a catalogue', () => {
     let api: LocalServer;
     beforeEach(async () => {

@@ -143,8 +143,8 @@ function parcel(number: string): readonly string[] {
 async function declinePayment(context: TriggerContext, terminal: Terminal): Promise<string> {
   const operate = requireOperator(context);
   const { data: creator } = await readConnectedCreator({ client: context.client });
-  await operate('creator', 'payment-method', creator.id, 'pm_declined');
   try {
+    await operate('creator', 'payment-method', creator.id, 'pm_declined');
     return await place(context);
   } finally {
     await operate('creator', 'payment-method', creator.id, 'pm_ok');
