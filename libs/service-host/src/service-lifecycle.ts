@@ -1,4 +1,5 @@
 import { BACKGROUND_DATABASE, Database } from '@fulfilment/database';
+import { DependencyUnavailable } from '@fulfilment/error-envelope';
 import { RedisConnection } from '@fulfilment/http-service/redis';
 import { MessageConsumer, messageOutcomes, Messaging } from '@fulfilment/messaging';
 import {
@@ -17,7 +18,10 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DatabasePools } from './database-pools.js';
+
+const retryDelayMs = 500;
 
 /** Starts everything except HTTP, and stops everything, in order (ADR 36). */
 @Injectable()
@@ -51,7 +55,7 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
 
   /** A part of `start`. Tests call it separately. */
   async startTasks(): Promise<void> {
-    for (const task of this.providers(BackgroundTask)) await task.start();
+    for (const task of this.providers(BackgroundTask)) await this.startTask(task);
   }
 
   /** A part of `start`: relays the outbox and consumes messages. Tests call it separately. */
@@ -72,6 +76,20 @@ export class ServiceLifecycle implements BeforeApplicationShutdown, OnApplicatio
     await this.tryStop('internal port', () => this.internalServer?.close());
     await this.tryStop('redis', () => this.redis.stop());
     await this.tryStop('postgres', () => this.pools.close());
+  }
+
+  /** An outage of a store must not end the process. */
+  private async startTask(task: BackgroundTask): Promise<void> {
+    for (;;) {
+      try {
+        await task.start();
+        return;
+      } catch (error) {
+        if (!(error instanceof DependencyUnavailable)) throw error;
+        this.logger.warn({ error, task: task.constructor.name }, 'A task could not start; will retry.');
+        await delay(retryDelayMs);
+      }
+    }
   }
 
   private async stopTasks({ beforeHttp }: { readonly beforeHttp: boolean }): Promise<void> {
