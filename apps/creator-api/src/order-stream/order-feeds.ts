@@ -1,4 +1,5 @@
 import { type Database, type Sql, statement, pipelined } from '@fulfilment/database';
+import { setTimeout as delay } from 'node:timers/promises';
 import { orderColumns } from '../orders/order-columns.sql.js';
 import type { OrderColumns } from '../orders/order.view.js';
 
@@ -7,6 +8,7 @@ import type { OrderColumns } from '../orders/order.view.js';
 
 const entriesPerBatch = 500;
 const ordersPerPage = 100;
+const writerPollIntervalMs = 10;
 /** SQL: the UNIX time in microseconds. A new position is at least this, so a position shows its age. */
 const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const hourMicros = 3_600 * 1_000_000;
@@ -15,11 +17,24 @@ const resumableHours = 24;
 /** Entries are kept an hour longer, so that a stream that continues has time to read them. */
 const keptHours = resumableHours + 1;
 
+// A feed has the position 0 until its first stream has begun.
+const store = statement(
+  'order-feed.store',
+  `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, 0)
+   ON CONFLICT (creator_id) DO UPDATE SET read_at = now() RETURNING last_position = 0 AS "isNew"`,
+);
+// The transactions that are writing orders: they hold a lock on the table until they end. If $1 is not null,
+// only those of an earlier result that still run.
+const findWriters = statement(
+  'order-feed.writers',
+  `SELECT virtualtransaction AS id FROM pg_locks
+   WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND relation = 'orders'::regclass
+     AND mode = 'RowExclusiveLock' AND ($1::text[] IS NULL OR virtualtransaction = ANY($1))`,
+);
 // Waits for a transaction that is assigning positions, so the returned position is not below those.
 const begin = statement(
   'order-feed.begin',
-  `INSERT INTO order_feeds AS feed (creator_id, last_position) VALUES ($1, ${nowMicros})
-   ON CONFLICT (creator_id) DO UPDATE SET last_position = greatest(feed.last_position, excluded.last_position), read_at = now()
+  `UPDATE order_feeds SET last_position = greatest(last_position, ${nowMicros}), read_at = now() WHERE creator_id = $1
    RETURNING id, last_position AS position, ${nowMicros} - ${resumableHours * hourMicros} AS "oldestPosition"`,
 );
 // Writes at most once an hour, far below the time after which a feed without a reader is deleted.
@@ -82,11 +97,27 @@ export class OrderFeeds {
    * theirs.
    */
   async begin(creatorId: string): Promise<FeedPosition> {
+    const stored = await this.database.row<{ isNew: boolean }>(store, [creatorId]);
+    if (stored?.isNew === true) await this.waitForWriters();
     for (;;) {
       const feed = await this.database.row<FeedPosition>(begin, [creatorId]);
-      if (feed === undefined) throw new Error('The feed was not stored.');
+      if (feed === undefined) throw new Error('The feed was deleted.');
       if ((await this.database.rows(findWithoutPosition, [[creatorId]])).length === 0) return feed;
       await this.assignAndReadPositions([creatorId]);
+    }
+  }
+
+  /**
+   * Waits for the transactions that are writing orders now. They may not have seen a new feed, so their orders
+   * may have no entry; after this wait, a client finds them in the list.
+   */
+  private async waitForWriters(): Promise<void> {
+    const readWriters = async (among: readonly string[] | null) =>
+      (await this.database.rows<{ id: string }>(findWriters, [among])).map(({ id }) => id);
+    let writers = await readWriters(null);
+    while (writers.length > 0) {
+      await delay(writerPollIntervalMs);
+      writers = await readWriters(writers);
     }
   }
 

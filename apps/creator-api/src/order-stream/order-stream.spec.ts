@@ -4,6 +4,7 @@ import { eventually, storeUrl } from '@fulfilment/testing';
 import { Redis } from 'ioredis';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { anOrder, paid } from '../orders/order-snapshot.fixture.js';
 import { projectOrders } from '../orders/project-orders.js';
 import { creatorApi, type CreatorApi, ownerClaims } from '../test/creator-api.fixture.js';
@@ -24,6 +25,7 @@ const backdateFeed = statement(
   'test.backdate-feed',
   `UPDATE order_feeds SET read_at = now() - interval '2 days' WHERE creator_id = $1`,
 );
+const findFeed = statement('test.find-feed', 'SELECT id FROM order_feeds WHERE creator_id = $1');
 const entries = statement('test.entries', 'SELECT order_id FROM order_feed_entries WHERE creator_id = $1');
 const markFeedAsRead = statement(
   'test.mark-feed-as-read',
@@ -130,6 +132,22 @@ describe('the stream of new orders', () => {
       missed,
       placed,
     ]);
+  });
+
+  it('opens, as the first of a creator, only after the transactions that were writing orders', async () => {
+    const creator = await newCreator();
+    const placed = newOrder(creator);
+    const transaction = await api.database.begin();
+    await projectOrders(transaction.tx, [placed]); // no feed exists yet, so it gets no entry
+    const listAtOpen = open(creator).then(async ({ first }) => {
+      await first(1);
+      const path = `/api/v1/orders?creator=${creator.id}`;
+      return (await api.get(path, ownerClaims(creator.organisation_id))).body.data;
+    });
+    await eventually(() => api.database.row(findFeed, [creator.id]));
+    await Promise.race([listAtOpen, delay(200)]); // time to open too early
+    await transaction.commit();
+    expect(await listAtOpen).toMatchObject([{ uuid: placed.id }]);
   });
 
   it('opens after the cleanup has deleted its feed, but not an entry without a position', async () => {
