@@ -1,4 +1,4 @@
-import { type Database, type Sql, statement, pipelined } from '@fulfilment/database';
+import { type Database, type Sql, statement } from '@fulfilment/database';
 import { setTimeout as delay } from 'node:timers/promises';
 import { orderColumns } from '../orders/order-columns.sql.js';
 import type { OrderColumns } from '../orders/order.view.js';
@@ -129,11 +129,11 @@ export class OrderFeeds {
   /** Assigns positions to at most 500 new orders of each creator. Returns the highest position of each. */
   async assignAndReadPositions(creatorIds: readonly string[]): Promise<Map<string, number>> {
     for (const { id } of await this.database.rows<{ id: string }>(findWithoutPosition, [creatorIds]))
-      await this.database.transaction(async (tx) => {
+      await this.database.transaction((tx) =>
         // The second statement starts when the first has the lock, so it sees the positions that the previous
-        // holder of the lock assigned.
-        await pipelined([tx.run(lockFeed, [id]), tx.run(assignNextPositions, [id])]);
-      });
+        // holder of the lock assigned. COMMIT is sent with them, so a replica that stalls does not keep the lock.
+        Promise.resolve(tx.awaitAtCommit(tx.run(lockFeed, [id]), tx.run(assignNextPositions, [id]))),
+      );
     const rows = await this.database.rows<{ creatorId: string; position: number }>(readLastPositions, [
       creatorIds,
     ]);
