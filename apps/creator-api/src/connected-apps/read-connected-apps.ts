@@ -11,16 +11,16 @@ import type { ConnectedAppsView } from './connected-apps.shapes.js';
 
 // Parameters of each statement: the creator $1, its settlement currency $2, the first month $3, the last
 // month $4. Orders of all currencies are counted, since the counts have no currency.
-const matchesMonths = `creator_id = $1 AND currency = $2 AND period BETWEEN $3 AND $4`;
-const matchesDays = `creator_id = $1 AND placed_on >= ($3 || '-01')::date AND placed_on < ($4 || '-01')::date + interval '1 month'`;
+const matchesMonthsSql = `creator_id = $1 AND currency = $2 AND period BETWEEN $3 AND $4`;
+const matchesDaysSql = `creator_id = $1 AND placed_on >= ($3 || '-01')::date AND placed_on < ($4 || '-01')::date + interval '1 month'`;
 const sumColumns = 'sum(units) AS units, sum(revenue) AS revenue, sum(royalties) AS royalties';
 
 const readApps = statement(
   'connected-apps.page',
   `WITH placed AS (
-     SELECT client_id, sum(orders) AS orders FROM order_counts_by_app WHERE ${matchesDays} GROUP BY client_id HAVING sum(orders) <> 0
+     SELECT client_id, sum(orders) AS orders FROM order_counts_by_app WHERE ${matchesDaysSql} GROUP BY client_id HAVING sum(orders) <> 0
    ), earned AS (
-     SELECT client_id, ${sumColumns} FROM monthly_app_breakdown WHERE ${matchesMonths} AND client_id <> '' GROUP BY client_id
+     SELECT client_id, ${sumColumns} FROM monthly_app_breakdown WHERE ${matchesMonthsSql} AND client_id <> '' GROUP BY client_id
    ), connected AS (
      SELECT client_id, name, connected_at FROM creator_apps WHERE creator_id = $1
    )
@@ -34,8 +34,8 @@ const readApps = statement(
 const countApps = statement(
   'connected-apps.count',
   `SELECT count(*) AS total FROM (
-     SELECT client_id FROM order_counts_by_app WHERE ${matchesDays} GROUP BY client_id HAVING sum(orders) <> 0
-     UNION SELECT client_id FROM monthly_app_breakdown WHERE ${matchesMonths} AND client_id <> ''
+     SELECT client_id FROM order_counts_by_app WHERE ${matchesDaysSql} GROUP BY client_id HAVING sum(orders) <> 0
+     UNION SELECT client_id FROM monthly_app_breakdown WHERE ${matchesMonthsSql} AND client_id <> ''
      UNION SELECT client_id FROM creator_apps WHERE creator_id = $1 AND connected_at IS NOT NULL
    ) AS app`,
 );
@@ -44,14 +44,14 @@ const countApps = statement(
  * SQL: the sum of orders whose app is not known: the sum of all orders minus the sum of known apps. Only
  * `monthly_statistics` has the sums from before the upgrade that added apps; they count as unknown.
  */
-const unknownSum = (column: string): string =>
-  `(SELECT COALESCE(sum(${column}), 0) FROM monthly_statistics WHERE ${matchesMonths})
-     - (SELECT COALESCE(sum(${column}), 0) FROM monthly_app_breakdown WHERE ${matchesMonths} AND client_id <> '')`;
+const unknownSumSql = (column: string): string =>
+  `(SELECT COALESCE(sum(${column}), 0) FROM monthly_statistics WHERE ${matchesMonthsSql})
+     - (SELECT COALESCE(sum(${column}), 0) FROM monthly_app_breakdown WHERE ${matchesMonthsSql} AND client_id <> '')`;
 const readUnknown = statement(
   'connected-apps.unknown',
-  `SELECT ((SELECT COALESCE(sum(orders), 0) FROM order_counts WHERE ${matchesDays})
-     - (SELECT COALESCE(sum(orders), 0) FROM order_counts_by_app WHERE ${matchesDays}))::bigint AS orders,
-     (${unknownSum('units')})::text AS units, (${unknownSum('revenue')})::text AS revenue, (${unknownSum('royalties')})::text AS royalties`,
+  `SELECT ((SELECT COALESCE(sum(orders), 0) FROM order_counts WHERE ${matchesDaysSql})
+     - (SELECT COALESCE(sum(orders), 0) FROM order_counts_by_app WHERE ${matchesDaysSql}))::bigint AS orders,
+     (${unknownSumSql('units')})::text AS units, (${unknownSumSql('revenue')})::text AS revenue, (${unknownSumSql('royalties')})::text AS royalties`,
 );
 
 interface OrderFiguresRow extends SumsRow {

@@ -1,14 +1,14 @@
 import type { CreatorSnapshot } from '@fulfilment/contracts';
 import { statement, type Transaction } from '@fulfilment/database';
 
-const snapshotApps = `jsonb_to_recordset($1::jsonb) AS a(creator_id uuid, client_id text, name text, first_party boolean, connected_at timestamptz)`;
+const snapshotAppsSql = `jsonb_to_recordset($1::jsonb) AS a(creator_id uuid, client_id text, name text, first_party boolean, connected_at timestamptz)`;
 
 // Writes changed names only: the messages of all creators have the same few rows, whose locks would
 // serialise the messages.
 const recordFirstParty = statement(
   'apps.record-first-party',
   `INSERT INTO first_party_apps (client_id, name)
-   SELECT DISTINCT ON (a.client_id) a.client_id, a.name FROM ${snapshotApps} LEFT JOIN first_party_apps known USING (client_id)
+   SELECT DISTINCT ON (a.client_id) a.client_id, a.name FROM ${snapshotAppsSql} LEFT JOIN first_party_apps known USING (client_id)
    WHERE a.first_party AND (known.client_id IS NULL OR known.name IS DISTINCT FROM a.name) ORDER BY a.client_id
    ON CONFLICT (client_id) DO UPDATE SET name = excluded.name`,
 );
@@ -16,12 +16,12 @@ const recordFirstParty = statement(
 const disconnect = statement(
   'apps.disconnect',
   `UPDATE creator_apps SET connected_at = NULL WHERE creator_id = ANY($2::uuid[]) AND connected_at IS NOT NULL
-     AND NOT EXISTS (SELECT FROM ${snapshotApps} WHERE a.creator_id = creator_apps.creator_id AND a.client_id = creator_apps.client_id)`,
+     AND NOT EXISTS (SELECT FROM ${snapshotAppsSql} WHERE a.creator_id = creator_apps.creator_id AND a.client_id = creator_apps.client_id)`,
 );
 const connect = statement(
   'apps.connect',
   `INSERT INTO creator_apps (creator_id, client_id, name, connected_at)
-   SELECT creator_id, client_id, name, connected_at FROM ${snapshotApps} WHERE NOT first_party
+   SELECT creator_id, client_id, name, connected_at FROM ${snapshotAppsSql} WHERE NOT first_party
    ON CONFLICT (creator_id, client_id) DO UPDATE SET name = excluded.name, connected_at = excluded.connected_at`,
 );
 

@@ -3,7 +3,7 @@ import { statement, type Transaction } from '@fulfilment/database';
 import { recordApps } from './record-apps.js';
 
 const columns = 'id, version, organisation_id, name, settlement_currency, registered_at, test';
-const upsertWhere = (condition: string): string => `INSERT INTO creators (${columns})
+const upsertWhereSql = (condition: string): string => `INSERT INTO creators (${columns})
    SELECT id, version, organisation_id, name, settlement_currency, registered_at, coalesce(test, false)
    FROM jsonb_to_recordset($1::jsonb) AS c(id uuid, version int, organisation_id text, name text,
      settlement_currency text, registered_at timestamptz, test boolean)
@@ -13,10 +13,10 @@ const upsertWhere = (condition: string): string => `INSERT INTO creators (${colu
      test = excluded.test
    WHERE ${condition} RETURNING id`;
 
-const upsert = statement('creators.upsert', upsertWhere('creators.version < excluded.version'));
+const upsert = statement('creators.upsert', upsertWhereSql('creators.version < excluded.version'));
 const upsertReplayed = statement(
   'creators.upsert-replayed',
-  upsertWhere('creators.version <= excluded.version'),
+  upsertWhereSql('creators.version <= excluded.version'),
 );
 
 /**

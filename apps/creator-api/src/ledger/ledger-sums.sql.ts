@@ -11,7 +11,7 @@ export const appBreakdownKey =
  * `client_id` are '' if unknown.
  * @param condition on the row `l` of the ledger
  */
-export function selectPostings(condition: string): string {
+export function selectPostingsSql(condition: string): string {
   return `SELECT l.creator_id, l.settlement_currency AS currency, l.period, l.release_id, l.ean, COALESCE(i.product_type, '') AS product_type,
        COALESCE(o.country_code, '') AS country_code, COALESCE(o.platform, '') AS platform, COALESCE(o.client_id, '') AS client_id,
        l.units, l.settled_revenue, l.settled_royalty
@@ -19,7 +19,7 @@ export function selectPostings(condition: string): string {
      WHERE ${condition}`;
 }
 
-/** SQL: selects the columns of a key and the sums of `selectPostings`. Needs GROUP BY with that key. */
-export function sumsBy(key: string): string {
+/** SQL: selects the columns of a key and the sums of `selectPostingsSql`. Needs GROUP BY with that key. */
+export function sumsBySql(key: string): string {
   return `${key}, sum(units) AS units, sum(settled_revenue) AS revenue, sum(settled_royalty) AS royalties`;
 }

@@ -1,10 +1,10 @@
 import { pipelined, statement, type Transaction } from '@fulfilment/database';
-import { appBreakdownKey, breakdownKey, selectPostings, monthKey, sumsBy } from './ledger-sums.sql.js';
+import { appBreakdownKey, breakdownKey, selectPostingsSql, monthKey, sumsBySql } from './ledger-sums.sql.js';
 import { convertLine, type PaidLine } from './convert-line.rules.js';
-import { lockMonthsShared, postingMonth } from './close-months.js';
-import { settlementRate } from './settlement-rate.sql.js';
+import { lockMonthsShared, postingMonthSql } from './close-months.js';
+import { settlementRateSql } from './settlement-rate.sql.js';
 
-const paidOn = `(o.charged_at AT TIME ZONE 'UTC')::date`;
+const paidOnSql = `(o.charged_at AT TIME ZONE 'UTC')::date`;
 const ledgerColumns = `item_id, kind, order_id, creator_id, occurred_at, period, release_id, ean, units, currency, revenue,
      vat, royalty, settlement_currency, settled_revenue, settled_vat, settled_royalty`;
 
@@ -12,7 +12,7 @@ const ledgerColumns = `item_id, kind, order_id, creator_id, occurred_at, period,
 const postSameCurrency = statement(
   'ledger.post-same-currency',
   `INSERT INTO ledger (${ledgerColumns})
-   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonth('o.charged_at')}, i.release_id,
+   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonthSql('o.charged_at')}, i.release_id,
      i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, o.currency, i.total_amount, i.vat_amount,
      i.royalty_amount
    FROM orders o JOIN order_items i ON i.order_id = o.id JOIN creators c ON c.id = o.creator_id
@@ -29,7 +29,7 @@ const readPaidLines = statement(
    FROM orders o
    JOIN order_items i ON i.order_id = o.id
    LEFT JOIN creators c ON c.id = o.creator_id
-   LEFT JOIN ${settlementRate({ currency: 'o.currency', day: paidOn })} ON true
+   LEFT JOIN ${settlementRateSql({ currency: 'o.currency', day: paidOnSql })} ON true
    WHERE o.id = ANY($1::uuid[]) AND o.charged_at IS NOT NULL
      AND NOT EXISTS (SELECT FROM ledger s WHERE s.item_id = i.id AND s.kind = 'sale')`,
 );
@@ -37,7 +37,7 @@ const readPaidLines = statement(
 const postConvertedSales = statement(
   'ledger.post-converted-sales',
   `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
-   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonth('o.charged_at')}, i.release_id,
+   SELECT i.id, 'sale', o.id, o.creator_id, o.charged_at, ${postingMonthSql('o.charged_at')}, i.release_id,
      i.ean, i.quantity, o.currency, i.total_amount, i.vat_amount, i.royalty_amount, converted.settlement_currency,
      converted.settled_revenue, converted.settled_vat, converted.settled_royalty, converted.rate_date,
      converted.rate_from, converted.rate_to
@@ -52,7 +52,7 @@ const postConvertedSales = statement(
 const postRefunds = statement(
   'ledger.post-refunds',
   `INSERT INTO ledger (${ledgerColumns}, rate_date, rate_from, rate_to)
-   SELECT s.item_id, 'refund', s.order_id, s.creator_id, o.refunded_at, ${postingMonth('o.refunded_at')},
+   SELECT s.item_id, 'refund', s.order_id, s.creator_id, o.refunded_at, ${postingMonthSql('o.refunded_at')},
      s.release_id, s.ean, -s.units, s.currency, -s.revenue, -s.vat, -s.royalty, s.settlement_currency,
      -s.settled_revenue, -s.settled_vat, -s.settled_royalty, s.rate_date, s.rate_from, s.rate_to
    FROM orders o JOIN order_items i ON i.order_id = o.id JOIN ledger s ON s.item_id = i.id AND s.kind = 'sale'
@@ -62,9 +62,9 @@ const postRefunds = statement(
 );
 
 /** SQL: adds the sums of the rows of `posting` to a table. */
-const addPostingsTo = (table: string, key: string, condition = 'true'): string =>
+const addPostingsToSql = (table: string, key: string, condition = 'true'): string =>
   `INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
-   SELECT ${sumsBy(key)} FROM posting WHERE ${condition} GROUP BY ${key} ORDER BY ${key}
+   SELECT ${sumsBySql(key)} FROM posting WHERE ${condition} GROUP BY ${key} ORDER BY ${key}
    ON CONFLICT (${key}) DO UPDATE
      SET units = m.units + excluded.units, revenue = m.revenue + excluded.revenue,
        royalties = m.royalties + excluded.royalties`;
@@ -74,20 +74,20 @@ const addPostingsTo = (table: string, key: string, condition = 'true'): string =
 // one order, and the rows of a table in the order of its key, and replicas cannot deadlock.
 const addToMonths = statement(
   'statistics.add-postings',
-  `WITH posting AS MATERIALIZED (${selectPostings(
+  `WITH posting AS MATERIALIZED (${selectPostingsSql(
     "(l.item_id = ANY($1::uuid[]) AND l.kind = 'sale') OR (l.item_id = ANY($2::uuid[]) AND l.kind = 'refund')",
   )}),
-   month AS (${addPostingsTo('monthly_statistics', monthKey)} RETURNING 1),
+   month AS (${addPostingsToSql('monthly_statistics', monthKey)} RETURNING 1),
    breakdown AS (
-     ${addPostingsTo('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
-   ${addPostingsTo('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,
+     ${addPostingsToSql('monthly_breakdown', breakdownKey, '(SELECT count(*) FROM month) >= 0')} RETURNING 1)
+   ${addPostingsToSql('monthly_app_breakdown', appBreakdownKey, '(SELECT count(*) FROM breakdown) >= 0')}`,
 );
 
 // waiting_postings has the orders whose posting waits for the creator or the exchange rate.
 const insertWaiting = statement(
   'postings.insert-waiting',
   `INSERT INTO waiting_postings AS w (order_id, creator_id, currency, paid_on)
-   SELECT o.id, o.creator_id, o.currency, ${paidOn} FROM orders o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id
+   SELECT o.id, o.creator_id, o.currency, ${paidOnSql} FROM orders o WHERE o.id = ANY($1::uuid[]) ORDER BY o.id
    ON CONFLICT (order_id) DO UPDATE
      SET creator_id = excluded.creator_id, currency = excluded.currency, paid_on = excluded.paid_on
      WHERE (w.creator_id, w.currency, w.paid_on) IS DISTINCT FROM (excluded.creator_id, excluded.currency, excluded.paid_on)`,

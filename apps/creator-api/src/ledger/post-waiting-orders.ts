@@ -3,7 +3,7 @@ import { type Database, statement } from '@fulfilment/database';
 import { allShards, shardSql } from '@fulfilment/service-host/shards';
 import { useIndexPlans } from '../read-models/use-index-plans.js';
 import { postOrders } from './post-orders.js';
-import { settlementRate } from './settlement-rate.sql.js';
+import { settlementRateSql } from './settlement-rate.sql.js';
 
 const groupsPerPage = 500;
 const ordersPerBatch = 500;
@@ -38,23 +38,23 @@ const wholeRange = ({ ofAllShards }: Pick<GroupRange, 'ofAllShards'>): GroupRang
 });
 
 // A loose index scan, up to the creator $4: the cost depends on the number of groups, not of orders.
-const nextGroup = (after: string): string =>
+const nextGroupSql = (after: string): string =>
   `SELECT w.creator_id, w.currency, w.paid_on FROM waiting_postings w
    WHERE (w.creator_id, w.currency, w.paid_on) > (${after}) AND w.creator_id <= $4
    ORDER BY w.creator_id, w.currency, w.paid_on LIMIT 1`;
 export const readGroups = statement(
   'postings.groups',
   `WITH RECURSIVE groups AS (
-     SELECT 1 AS position, g.* FROM (${nextGroup('$1::uuid, $2::text, $3::date')}) g
+     SELECT 1 AS position, g.* FROM (${nextGroupSql('$1::uuid, $2::text, $3::date')}) g
      UNION ALL
      SELECT g.position + 1, n.* FROM groups g
-     CROSS JOIN LATERAL (${nextGroup('g.creator_id, g.currency, g.paid_on')}) n
+     CROSS JOIN LATERAL (${nextGroupSql('g.creator_id, g.currency, g.paid_on')}) n
      WHERE g.position < ${groupsPerPage}
    )
    SELECT g.creator_id, g.currency, g.paid_on::text, ${shardSql('g.creator_id')} = ANY($5::int[])
      AND (COALESCE(g.currency = c.settlement_currency, false) OR r.rate_date IS NOT NULL) AS is_postable
    FROM groups g LEFT JOIN creators c ON c.id = g.creator_id
-   LEFT JOIN ${settlementRate({ currency: 'g.currency', day: 'g.paid_on' })} ON true
+   LEFT JOIN ${settlementRateSql({ currency: 'g.currency', day: 'g.paid_on' })} ON true
    ORDER BY g.position`,
 );
 

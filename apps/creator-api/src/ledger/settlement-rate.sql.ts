@@ -7,7 +7,7 @@ const rateValidDays = 7;
  * currencies are the same. EUR is stored with `per_euro` 1.
  * @param options SQL expressions of the payment's currency and of its day in UTC
  */
-export function settlementRate({
+export function settlementRateSql({
   currency,
   day,
 }: {

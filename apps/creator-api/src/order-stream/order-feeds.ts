@@ -10,7 +10,7 @@ const entriesPerBatch = 500;
 const ordersPerPage = 100;
 const writerPollIntervalMs = 10;
 /** SQL: the UNIX time in microseconds. A new position is at least this, so a position shows its age. */
-const nowMicros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
+const nowMicrosSql = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const hourMicros = 3_600 * 1_000_000;
 /** A stream continues after an event that is at most this old. */
 const resumableHours = 24;
@@ -34,8 +34,8 @@ const findWriters = statement(
 // Waits for a transaction that is assigning positions, so the returned position is not below those.
 const begin = statement(
   'order-feed.begin',
-  `UPDATE order_feeds SET last_position = greatest(last_position, ${nowMicros}), read_at = now() WHERE creator_id = $1
-   RETURNING id, last_position AS position, ${nowMicros} - ${resumableHours * hourMicros} AS "oldestPosition"`,
+  `UPDATE order_feeds SET last_position = greatest(last_position, ${nowMicrosSql}), read_at = now() WHERE creator_id = $1
+   RETURNING id, last_position AS position, ${nowMicrosSql} - ${resumableHours * hourMicros} AS "oldestPosition"`,
 );
 // Writes at most once an hour, far below the time after which a feed without a reader is deleted.
 const keepAlive = statement(
@@ -59,7 +59,7 @@ const assignNextPositions = statement(
        SELECT order_id FROM order_feed_entries WHERE creator_id = $1 AND position = 0 ORDER BY order_id LIMIT ${entriesPerBatch}
      ) AS first
    ), feed AS (
-     SELECT greatest(last_position, ${nowMicros}) AS base FROM order_feeds WHERE creator_id = $1
+     SELECT greatest(last_position, ${nowMicrosSql}) AS base FROM order_feeds WHERE creator_id = $1
    ), assigned AS (
      UPDATE order_feed_entries entry SET position = feed.base + new_entries.place FROM new_entries, feed
      WHERE entry.order_id = new_entries.order_id
@@ -157,7 +157,7 @@ const deleteEntries = statement(
   'order-feed.delete-entries',
   `DELETE FROM order_feed_entries WHERE order_id = ANY(ARRAY(
      SELECT order_id FROM order_feed_entries
-     WHERE added_at < now() - interval '${keptHours} hours' AND position < ${nowMicros} - ${keptHours * hourMicros}
+     WHERE added_at < now() - interval '${keptHours} hours' AND position < ${nowMicrosSql} - ${keptHours * hourMicros}
      LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
 );
 // Row locks protect a feed that a client begins to read during the clean-up.

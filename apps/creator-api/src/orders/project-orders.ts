@@ -10,13 +10,13 @@ import { type OrderRow, orderRow } from './order-row.rules.js';
 const columns = `creator_id, version, placed_at, currency, payment_status, dispatch_status, tracking_code, gross_amount, royalty_amount,
   item_count, country_code, platform, client_id, charged_at, refunded_at`;
 // In the order of `columns`, after the id.
-const snapshotRows = `jsonb_to_recordset($1::jsonb) AS o(id uuid, creator_id uuid, version int, placed_at timestamptz, currency text,
+const snapshotRowsSql = `jsonb_to_recordset($1::jsonb) AS o(id uuid, creator_id uuid, version int, placed_at timestamptz, currency text,
   payment_status text, dispatch_status text, tracking_code text, gross_amount bigint, royalty_amount bigint, item_count bigint,
   country_code text, platform text, client_id text, charged_at timestamptz, refunded_at timestamptz)`;
 
 const insertNew = statement(
   'orders.insert',
-  `INSERT INTO orders (id, ${columns}) SELECT o.* FROM ${snapshotRows} ORDER BY id
+  `INSERT INTO orders (id, ${columns}) SELECT o.* FROM ${snapshotRowsSql} ORDER BY id
    ON CONFLICT (id) DO NOTHING RETURNING id`,
 );
 
@@ -52,13 +52,13 @@ const update = statement(
   `UPDATE orders SET version = o.version, payment_status = o.payment_status, dispatch_status = o.dispatch_status,
      tracking_code = o.tracking_code, country_code = o.country_code, platform = o.platform,
      client_id = o.client_id, charged_at = o.charged_at, refunded_at = o.refunded_at
-   FROM ${snapshotRows} WHERE orders.id = o.id`,
+   FROM ${snapshotRowsSql} WHERE orders.id = o.id`,
 );
 
 // For a replay, which overwrites every column of a stored order. Writes no row that is already correct.
 const overwriteOrders = statement(
   'orders.overwrite',
-  `UPDATE orders SET (${columns}) = ROW(${qualifyColumns('o', columns)}) FROM ${snapshotRows}
+  `UPDATE orders SET (${columns}) = ROW(${qualifyColumns('o', columns)}) FROM ${snapshotRowsSql}
    WHERE orders.id = o.id AND (${qualifyColumns('orders', columns)}) IS DISTINCT FROM (${qualifyColumns('o', columns)})`,
 );
 const overwriteItems = statement(
@@ -72,16 +72,16 @@ const overwriteItems = statement(
 );
 
 /** SQL: adds changes to the counts of a table. @param condition on the changes that it counts */
-const addToCounts = (table: string, key: string, condition: string): string =>
+const addToCountsSql = (table: string, key: string, condition: string): string =>
   `INSERT INTO ${table} AS c (${key}, orders)
    SELECT ${key}, sum(orders) FROM jsonb_to_recordset($1::jsonb) AS m(creator_id uuid, placed_on date, payment_status text,
      dispatch_status text, client_id text, orders bigint)
    WHERE ${condition} GROUP BY ${key} HAVING sum(orders) <> 0 ORDER BY ${key}
    ON CONFLICT (${key}) DO UPDATE SET orders = c.orders + excluded.orders`;
-const changeCounts = statement('orders.change-counts', addToCounts('order_counts', countKey, 'true'));
+const changeCounts = statement('orders.change-counts', addToCountsSql('order_counts', countKey, 'true'));
 const changeCountsByApp = statement(
   'orders.change-counts-by-app',
-  addToCounts('order_counts_by_app', appCountKey, 'client_id IS NOT NULL'),
+  addToCountsSql('order_counts_by_app', appCountKey, 'client_id IS NOT NULL'),
 );
 
 interface ProjectOptions {

@@ -20,25 +20,25 @@ const countReleases = statement(
 );
 
 // The state of a track is the state of its upload that was registered last, as in store-api.
-const newestUploads = (releaseId: string): string =>
+const newestUploadsSql = (releaseId: string): string =>
   `SELECT DISTINCT ON (track_id) * FROM track_uploads WHERE release_id = ${releaseId} ORDER BY track_id, created_at DESC, id DESC`;
-const selectWithTracks = (editions: string): string => `
+const selectWithTracksSql = (editions: string): string => `
    SELECT e.id, e.creator_id AS creator, e.title, e.release_type_id, e.ean, e.created_at, t.tracks FROM (${editions}) e
    CROSS JOIN LATERAL (
      SELECT json_build_object(
        'pending', count(*) FILTER (WHERE status = 'pending'), 'processing', count(*) FILTER (WHERE status = 'processing'),
        'completed', count(*) FILTER (WHERE status = 'completed'), 'failed', count(*) FILTER (WHERE status = 'failed')) AS tracks
-     FROM (${newestUploads('e.id')}) u
+     FROM (${newestUploadsSql('e.id')}) u
    ) t`;
 const readPage = statement(
   'releases.page',
-  `${selectWithTracks('SELECT * FROM editions WHERE creator_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3')}
+  `${selectWithTracksSql('SELECT * FROM editions WHERE creator_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3')}
    ORDER BY e.created_at DESC, e.id DESC`,
 );
-const readOne = statement('releases.read', selectWithTracks('SELECT * FROM editions WHERE id = $1'));
+const readOne = statement('releases.read', selectWithTracksSql('SELECT * FROM editions WHERE id = $1'));
 const readUploads = statement(
   'releases.uploads',
-  `SELECT ${trackUploadColumns} FROM (${newestUploads('$1')}) u ORDER BY created_at DESC, id DESC LIMIT ${maxShownTracks}`,
+  `SELECT ${trackUploadColumns} FROM (${newestUploadsSql('$1')}) u ORDER BY created_at DESC, id DESC LIMIT ${maxShownTracks}`,
 );
 
 interface ReleaseRow extends Omit<ReleaseSummary, 'created_at'> {

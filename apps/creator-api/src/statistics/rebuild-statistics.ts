@@ -2,9 +2,9 @@ import { type Database, qualifyColumns, statement } from '@fulfilment/database';
 import {
   appBreakdownKey,
   breakdownKey,
-  selectPostings,
+  selectPostingsSql,
   monthKey,
-  sumsBy,
+  sumsBySql,
 } from '../ledger/ledger-sums.sql.js';
 import {
   creatorsIn,
@@ -20,7 +20,7 @@ const correctSql = (table: string, key: string): string => `
        (summed.units, summed.revenue, summed.royalties) IS DISTINCT FROM (stored.units, stored.revenue, stored.royalties) AS differs,
        COALESCE(summed.units, 0) - COALESCE(stored.units, 0) AS units_delta, COALESCE(summed.revenue, 0) - COALESCE(stored.revenue, 0) AS revenue_delta,
        COALESCE(summed.royalties, 0) - COALESCE(stored.royalties, 0) AS royalties_delta
-     FROM (SELECT ${sumsBy(key)} FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) posting GROUP BY ${key}) summed
+     FROM (SELECT ${sumsBySql(key)} FROM (${selectPostingsSql('l.creator_id = ANY($1::uuid[])')}) posting GROUP BY ${key}) summed
      FULL JOIN (SELECT * FROM ${table} WHERE creator_id = ANY($1::uuid[])) stored USING (${key})
    ), corrected AS (
      INSERT INTO ${table} AS m (${key}, units, revenue, royalties)
@@ -34,7 +34,7 @@ const correctSql = (table: string, key: string): string => `
 const deleteEmptySql = (table: string, key: string): string => `
    DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM ${table} m WHERE creator_id = ANY($1::uuid[]) AND (units, revenue, royalties) = (0, 0, 0)
-       AND NOT EXISTS (SELECT FROM (${selectPostings('l.creator_id = ANY($1::uuid[])')}) posting
+       AND NOT EXISTS (SELECT FROM (${selectPostingsSql('l.creator_id = ANY($1::uuid[])')}) posting
          WHERE (${qualifyColumns('posting', key)}) = (${qualifyColumns('m', key)}))
      FOR UPDATE OF m SKIP LOCKED))`;
 

@@ -7,21 +7,21 @@ import type { UploadFailure } from '../upload-failure.rules.js';
 import { type LeasedUpload, LeaseLost } from './upload-leases.js';
 
 // Only the holder of the lease records the outcome, and only once.
-const whereLeased = "WHERE id = $1 AND lease_token = $2 AND status = 'processing'";
+const whereLeasedSql = "WHERE id = $1 AND lease_token = $2 AND status = 'processing'";
 const complete = statement(
   'track-uploads.complete',
   `UPDATE track_uploads SET status = 'completed', audio = $3, upload_url = NULL, lease_token = NULL, lease_until = NULL,
-     updated_at = $4 ${whereLeased} RETURNING release_id, track_id, created_at`,
+     updated_at = $4 ${whereLeasedSql} RETURNING release_id, track_id, created_at`,
 );
 const fail = statement(
   'track-uploads.fail',
   `UPDATE track_uploads SET status = 'failed', failure = $3, upload_url = NULL, lease_token = NULL, lease_until = NULL,
-     updated_at = $4 ${whereLeased}`,
+     updated_at = $4 ${whereLeasedSql}`,
 );
 const scheduleRetry = statement(
   'track-uploads.schedule-retry',
   `UPDATE track_uploads SET failed_runs = failed_runs + 1, due_at = now() + $3 * interval '1 millisecond', lease_token = NULL,
-     lease_until = NULL, updated_at = $4 ${whereLeased}`,
+     lease_until = NULL, updated_at = $4 ${whereLeasedSql}`,
 );
 
 interface CompletedUpload {

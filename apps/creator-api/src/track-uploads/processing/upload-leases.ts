@@ -24,7 +24,7 @@ const serialiseClaims = statement(
 );
 // Skips from creator to creator in the index of waiting uploads: the cost of a claim depends on the number of
 // creators, not of uploads.
-const selectNextCreator = (after: string): string =>
+const selectNextCreatorSql = (after: string): string =>
   `SELECT creator_id FROM track_uploads WHERE due_at IS NOT NULL AND creator_id > ${after}
    ORDER BY creator_id LIMIT 1`;
 // Organisations with fewer running uploads come first, and among equals a random one. A creator that is not
@@ -35,10 +35,10 @@ const selectNextCreator = (after: string): string =>
 export const claimUploads = statement(
   'track-uploads.claim',
   `WITH RECURSIVE waiting AS (
-     (${selectNextCreator(`'${nilUuid}'`)})
+     (${selectNextCreatorSql(`'${nilUuid}'`)})
      UNION ALL
      SELECT following.creator_id FROM waiting
-     CROSS JOIN LATERAL (${selectNextCreator('waiting.creator_id')}) following
+     CROSS JOIN LATERAL (${selectNextCreatorSql('waiting.creator_id')}) following
    ), candidates AS (
      SELECT due.id, waiting.creator_id, due.due_at, false AS is_running FROM waiting CROSS JOIN LATERAL (
        SELECT id, due_at FROM track_uploads
