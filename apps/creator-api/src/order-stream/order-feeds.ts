@@ -108,8 +108,8 @@ export class OrderFeeds {
   }
 
   /**
-   * Waits for the transactions that are writing orders now. They may not have seen a new feed, so their orders
-   * may have no entry; after this wait, a client finds them in the list.
+   * Waits for the transactions that are writing orders now. They may not have seen a new feed, so their
+   * orders may have no entry; after this wait, a client finds them in the list.
    */
   private async waitForWriters(): Promise<void> {
     const readWriters = async (among: readonly string[] | null) =>
@@ -131,7 +131,7 @@ export class OrderFeeds {
     for (const { id } of await this.database.rows<{ id: string }>(findWithoutPosition, [creatorIds]))
       await this.database.transaction((tx) =>
         // The second statement starts when the first has the lock, so it sees the positions that the previous
-        // holder of the lock assigned. COMMIT is sent with them, so a replica that stalls does not keep the lock.
+        // holder of the lock assigned. COMMIT is sent with them, so a stalled replica does not keep the lock.
         Promise.resolve(tx.awaitAtCommit(tx.run(lockFeed, [id]), tx.run(assignNextPositions, [id]))),
       );
     const rows = await this.database.rows<{ creatorId: string; position: number }>(readLastPositions, [
