@@ -3,7 +3,10 @@ import { untilLockWaits } from '@fulfilment/database/testing';
 import { statement } from '@fulfilment/database';
 import { connect } from 'amqplib';
 import { eventually } from '@fulfilment/testing';
+import { jest } from '@jest/globals';
 import { stripeOrders, type StripeOrders } from '../billing/stripe-orders.fixture.js';
+import { storeApiSettings } from '../config.js';
+import { cataloguePrices } from '../catalogue/catalogue-file.fixture.js';
 import { maxPackageEvents } from '../fulfilment/order-events.js';
 import { creatorSnapshot, editionSnapshot } from '../connected-creator/snapshots.fixture.js';
 import {
@@ -23,6 +26,11 @@ const fillHistory = statement(
 );
 
 const lockOrder = statement('test.lock-order', 'SELECT id FROM orders WHERE id = $1 FOR UPDATE');
+
+const makeOlder = statement(
+  'test.make-orders-older',
+  'UPDATE orders SET updated_at = updated_at - $2::interval WHERE creator_id = $1',
+);
 
 describe('test mode', () => {
   let orders: StripeOrders;
@@ -207,7 +215,7 @@ describe('test mode', () => {
   });
 
   it.each(['creator', 'release'])(
-    'approves the release of a test creator without an operator, if the message of the %s arrives first',
+    'approves the release of a test creator with list prices and without an operator, if the message of the %s arrives first',
     async (first) => {
       const { store } = orders;
       await store.release(uuidv7()); // loads the product types
@@ -219,10 +227,11 @@ describe('test mode', () => {
       ];
       await store.broker.publish(...(first === 'creator' ? sent : sent.toReversed()));
       const token = await store.tokens.token({ creator_id: id, client_id: 'c', scope: 'releases:read' });
-      await eventually(async () => {
+      const product = await eventually(async () => {
         const { body } = await store.get('/store/v1/releases?format=detailed', token);
-        return body.data[0]?.products[0]?.status === 'available';
+        return body.data[0]?.products.find(({ status }: { status: string }) => status === 'available');
       });
+      expect(product.price).toEqual({ amount: cataloguePrices.GBP, currency: 'GBP' });
     },
   );
 });
@@ -252,6 +261,42 @@ describe('the simulated warehouse', () => {
     const [live, test] = [await place(false), await place(true)];
     await untilDelivered(test);
     expect((await live.read()).status).toBe('processing');
+  });
+
+  it('ships a test order 10 minutes after its payment by default, and delivers it 10 minutes later', async () => {
+    const defaultStepMs = storeApiSettings.shape.TEST_ORDER_STEP_MS.parse(undefined);
+    const step = jest.replaceProperty(store.config, 'TEST_ORDER_STEP_MS', defaultStepMs);
+    const order = await place(true);
+    const statusAfter = async (age: string) => {
+      await store.database.run(makeOlder, [order.creator.id, age]);
+      await store.app.get(SimulatedWarehouse).round();
+      return (await order.read()).status;
+    };
+    try {
+      // The order itself becomes less than a minute older during the test.
+      expect([await statusAfter('9 minutes'), await statusAfter('1 minute')]).toEqual([
+        'processing',
+        'shipped',
+      ]);
+      expect([await statusAfter('9 minutes'), await statusAfter('1 minute')]).toEqual([
+        'shipped',
+        'delivered',
+      ]);
+    } finally {
+      step.restore();
+    }
+  });
+
+  it('reports no event on its own if TEST_ORDER_STEP_MS is 0', async () => {
+    const step = jest.replaceProperty(store.config, 'TEST_ORDER_STEP_MS', 0);
+    try {
+      const order = await place(true);
+      await store.database.run(makeOlder, [order.creator.id, '1 day']);
+      expect(await store.app.get(SimulatedWarehouse).round()).toBe(false);
+      expect((await order.read()).status).toBe('processing');
+    } finally {
+      step.restore();
+    }
   });
 
   it('skips an order that can store no further event, and one that was shipped with items, but handles others', async () => {
