@@ -107,6 +107,28 @@ describe('the metadata of an order', () => {
     ]);
   });
 
+  it('leaves out keys without a value, and the keys constructor, prototype and __proto__', async () => {
+    // An object literal would take __proto__ as its prototype.
+    const sent = JSON.parse('{"gift":null,"cart":"c_1","constructor":"x","prototype":"x","__proto__":"x"}');
+    const { status, body: placed } = await place(sent);
+    expect(status).toBe(201);
+    expect(await metadataOf(placed.id)).toEqual({ cart: 'c_1' });
+    expect(await published(placed.id)).toEqual([{ cart: 'c_1' }, { cart: 'c_1' }]);
+  });
+
+  it('is never logged, neither that of a placed order nor that of a rejected one', async () => {
+    const prepared = await helpers.prepareOrder({ paymentMethod: 'pm_timeout' });
+    const order = { ...prepared.body, metadata: { 'logged key': 'logged value' } };
+    const { body: placed } = await helpers.withShortPaymentTimeout(() =>
+      helpers.place(prepared.creator, order),
+    );
+    await helpers.runCompleter(prepared.creator);
+    expect((await place({ 'logged key': 'logged value', count: 1 })).status).toBe(400);
+    const log = store.log.join('');
+    expect(log).toContain(parsePublicId('ord', placed.id)); // the completer logs orders that it continues
+    expect(log).not.toMatch(/logged (key|value)/);
+  });
+
   it('must be equal for a repeated idempotency key, whatever the order of the metadata keys', async () => {
     const idempotencyKey = newKey();
     const first = await helpers.place(creator, { ...body, metadata: { a: '1', b: '2' } }, idempotencyKey);

@@ -12,6 +12,7 @@ import { createDataSource, Database } from '@fulfilment/database';
 import { startHttp } from '@fulfilment/http-service';
 import { RedisConnection } from '@fulfilment/http-service/redis';
 import { DatabasePools, ServiceLifecycle } from '@fulfilment/service-host';
+import { createLogger, LOGGER, type Logger } from '@fulfilment/runtime';
 import { eventually, storeUrl, tokenMaker, uniqueName } from '@fulfilment/testing';
 import { messageOutcomes, queuesOf } from '@fulfilment/messaging';
 import { scratchBroker } from '@fulfilment/messaging/testing';
@@ -99,7 +100,6 @@ function settingsOfTest(
     PORT: '0',
     INTERNAL_PORT: '0',
     HOST: '127.0.0.1',
-    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
     DATABASE_URL: databaseUrl,
     REDIS_URL: storeUrl('TEST_REDIS_URL'),
     RABBITMQ_URL: broker.url,
@@ -117,8 +117,15 @@ function settingsOfTest(
 /**
  * Starts the HTTP server and the consumers. Background loops stay stopped: tests run the rounds they need.
  */
-async function startApp(config: StoreApiSettings, database: Database, requestDatabase: Database) {
+async function startApp(
+  config: StoreApiSettings,
+  logger: Logger,
+  database: Database,
+  requestDatabase: Database,
+) {
   const testingModule = await Test.createTestingModule({ imports: [StoreApiModule.forRoot(config)] })
+    .overrideProvider(LOGGER)
+    .useValue(logger)
     .overrideProvider(DatabasePools)
     .useValue({
       open: () => database,
@@ -161,7 +168,13 @@ export async function startStoreApi(
   const tokens = await tokenMaker();
   const config = settingsOfTest(scratch.url, broker, tokens, environment);
   const requestDatabase = proxied === undefined ? scratch.database : new Database(proxied);
-  const app = await startApp(config, scratch.database, requestDatabase);
+  const log: string[] = [];
+  const printedLevel = process.env['TEST_LOG_LEVEL'];
+  const logger =
+    printedLevel === undefined
+      ? createLogger('store-api', 'trace', { write: (line) => void log.push(line) })
+      : createLogger('store-api', printedLevel);
+  const app = await startApp(config, logger, scratch.database, requestDatabase);
   await loadShipping(scratch.database, shipping);
   const server = app.getHttpServer();
   const get = (path: string, token: string) =>
@@ -215,6 +228,8 @@ export async function startStoreApi(
     tokens,
     config,
     app,
+    /** The lines that were logged, of all levels; empty if TEST_LOG_LEVEL is set, which prints them. */
+    log,
     creator,
     /** Creates a release. Returns its public id and UUID, and its products' skus: the first one, and all. */
     release: async (creatorId: string, products: readonly ProductOptions[] = [{}], name?: string) => {
