@@ -38,7 +38,7 @@ const readWaitingClaims = statement(
 );
 const makeOlder = statement(
   'test.make-older',
-  "UPDATE idempotency_keys SET created_at = created_at - interval '2 hours' WHERE key = $1",
+  'UPDATE idempotency_keys SET created_at = created_at - $2::interval WHERE key = $1',
 );
 
 describe('POST /v1/orders with an idempotency key', () => {
@@ -139,9 +139,22 @@ describe('POST /v1/orders with an idempotency key', () => {
     await helpers.place(creator, orderBody(sku, rate)); // stores a key with the client's id
     expect(await store.database.run(insertAbandonedKey, [creator.id, idempotencyKey])).toBe(1);
     const first = await place();
-    await store.database.run(makeOlder, [idempotencyKey]); // 25 hours after the abandoned request
+    await store.database.run(makeOlder, [idempotencyKey, '2 hours']); // 25 hours after the abandoned request
     const replay = await place();
     expect([replay.status, replay.body.id]).toEqual([201, first.body.id]);
+  });
+
+  it('places a new order, also with another body, 24 hours after the request that placed an order', async () => {
+    const idempotencyKey = newKey();
+    const first = await helpers.place(creator, orderBody(sku, rate), idempotencyKey);
+    // The key itself becomes less than a minute older during the test.
+    await store.database.run(makeOlder, [idempotencyKey, '23 hours 59 minutes']);
+    const replay = await helpers.place(creator, orderBody(sku, rate), idempotencyKey);
+    await store.database.run(makeOlder, [idempotencyKey, '1 minute']);
+    const second = await helpers.place(creator, orderBody(sku, rate, 2), idempotencyKey);
+    expect([replay.status, replay.body.id]).toEqual([201, first.body.id]);
+    expect([second.status, second.get('idempotent-replayed')]).toEqual([201, undefined]);
+    expect(second.body.id).not.toBe(first.body.id);
   });
 
   it('gives the key of a request that died to one of several concurrent requests', async () => {
