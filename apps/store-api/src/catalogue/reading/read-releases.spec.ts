@@ -24,6 +24,15 @@ describe('GET /v1/releases', () => {
     expect(await countReplicaReads()).toEqual({ lagging: lagging + count });
   });
 
+  it.each(['', '?format=detailed', '?search=view'])(
+    'lists no releases%s for a token without a creator',
+    async (query) => {
+      await store.release(creator.id, [{}], 'Another View');
+      const { status, body } = await list(query, await store.tokens.token({ scope: 'releases:read' }));
+      expect([status, body]).toEqual([200, { data: [], pagination: { next_cursor: null, has_more: false } }]);
+    },
+  );
+
   it('returns a release with products, tracks and the price in the requested currency', async () => {
     const { id, skus } = await store.release(
       creator.id,

@@ -134,6 +134,10 @@ describe('POST /v1/orders/estimate', () => {
     }
   });
 
+  it('counts against the quota of quotes', async () => {
+    expect((await estimate(bodyWith())).get('ratelimit-policy')).toMatch(/^"quotes";/);
+  });
+
   it('requires the scope orders:create and a creator', async () => {
     const scoped = (scope: string) => store.tokens.token({ creator_id: creator.id, client_id: 'c', scope });
     expect((await estimate(bodyWith(), await scoped('orders:read shipping:read'))).status).toBe(403);

@@ -86,6 +86,11 @@ describe('GET /v1/orders', () => {
     expect(body.pagination).toEqual({ next_cursor: null, has_more: false });
   });
 
+  it('lists no orders for a token without a creator', async () => {
+    const { status, body } = await list('', await store.tokens.token({ scope: 'orders:read' }));
+    expect([status, body]).toEqual([200, { data: [], pagination: { next_cursor: null, has_more: false } }]);
+  });
+
   it('filters by exact values, with one or several filters', async () => {
     expect(await ids('?platform=shopify')).toHaveLength(3);
     expect(await ids('?platform=shopify&store_id=s1&status=processing')).toHaveLength(3);
