@@ -1,6 +1,10 @@
+import { repeatableBlockMs } from '@fulfilment/testing';
 import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import { addEvent, buildPackages, isPartialShipment, type PackageEvent } from './package.rules.js';
+
+/** As for request bodies (hostile-bodies.spec.ts). */
+const maxBlockMs = 50;
 
 const timeAt = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 const tracking = (tracking_number: string) => ({
@@ -134,6 +138,17 @@ describe('the packages of an order', () => {
     expect(addEvent(known, inOtherSequence)).toBe(known);
     expect(addEvent(known, delivered('A', 9))).toBe(known);
     expect(addEvent(known, shipped('A', 9))).toBe(known);
+  });
+
+  it('are built from a thousand events without a long block of the event loop', async () => {
+    const steps = Array.from({ length: 333 }, (_, step) => step);
+    const events = steps.flatMap((step) => [
+      shipped(`A${step}`, 3 * step),
+      corrected(`B${step}`, 3 * step + 1, `A${step}`),
+      delivered(null, 3 * step + 2),
+    ]);
+    const blockMs = await repeatableBlockMs(() => Promise.resolve(buildPackages(events)), maxBlockMs);
+    expect(blockMs).toBeLessThanOrEqual(maxBlockMs);
   });
 
   it('are the same in any order of arrival with repetitions, when out-of-order events wait and rejected ones are left out', () => {

@@ -36,14 +36,20 @@ type NotAppliedReason =
   /** Another package has the new number. */
   | 'number_taken';
 
-/** The state of a package while events are applied. */
+/**
+ * The state of a package while events are applied. An order may have hundreds of packages and events, so
+ * times are parsed once.
+ */
 interface Package {
-  readonly tracking: Tracking;
-  /** Its current and former tracking numbers. */
-  readonly numbers: ReadonlySet<string>;
   readonly shipped: Shipped;
+  readonly shippedAtMs: number;
+  /** The earlier one of the times of the shipment. */
+  readonly handedOverAtMs: number;
+  /** Its current and former tracking numbers. */
+  readonly numbers: Set<string>;
+  tracking: Tracking;
   /** Time of the event that its tracking comes from. Earlier events do not correct it. */
-  readonly trackedAt: string;
+  trackedAtMs: number;
 }
 
 /**
@@ -65,23 +71,25 @@ export function buildPackages(events: readonly PackageEvent[]): {
   notApplied: ReadonlyMap<PackageEvent, NotAppliedReason>;
 } {
   const notApplied = new Map<PackageEvent, NotAppliedReason>();
-  let packages: readonly Package[] = [];
+  const packages: Package[] = [];
   const eventsByTime = events.toSorted(compareEvents);
   for (const event of eventsByTime) {
-    if (event.kind === 'shipped') packages = addPackage(packages, event);
+    if (event.kind === 'shipped') addPackage(packages, event);
     // A correction is pending until its package exists, which may be after a later event.
     if (event.kind === 'corrected') notApplied.set(event, 'unknown_package');
-    packages = applyCorrections(packages, notApplied);
+    applyCorrections(packages, notApplied);
   }
-  const deliveries = eventsByTime.filter((event) => event.kind === 'delivered');
-  for (const delivery of deliveries)
-    if (!packages.some((parcel) => isDeliveredBy(parcel, delivery, packages)))
-      notApplied.set(delivery, 'unknown_package');
+  const arrivals = new Map<Package, string>();
+  for (const event of eventsByTime) {
+    if (event.kind !== 'delivered') continue;
+    const delivered = findDelivered(packages, event);
+    if (delivered.length === 0) notApplied.set(event, 'unknown_package');
+    for (const parcel of delivered) if (!arrivals.has(parcel)) arrivals.set(parcel, event.delivered_at);
+  }
   const rows = packages.map((parcel) => ({
     ...parcel.tracking,
     shipped_at: parcel.shipped.shipped_at,
-    delivered_at:
-      deliveries.find((delivery) => isDeliveredBy(parcel, delivery, packages))?.delivered_at ?? null,
+    delivered_at: arrivals.get(parcel) ?? null,
     ...(parcel.shipped.items !== undefined && { items: parcel.shipped.items }),
   }));
   return { packages: rows, notApplied };
@@ -106,80 +114,86 @@ export function countPiecesOf(sku: string, items: readonly PackedItem[]): number
 }
 
 /** Adds a package, unless a package has or had its number. */
-function addPackage(packages: readonly Package[], shipped: Shipped): readonly Package[] {
+function addPackage(packages: Package[], shipped: Shipped): void {
   const { carrier, tracking_number, tracking_url, shipped_at, occurred_at } = shipped;
-  if (packages.some(({ numbers }) => numbers.has(tracking_number))) return packages;
-  const tracking = { carrier, tracking_number, tracking_url };
-  const added = { tracking, numbers: new Set([tracking_number]), shipped, trackedAt: occurred_at };
-  const later = packages.findIndex((known) => toMs(known.shipped.shipped_at) > toMs(shipped_at));
-  return packages.toSpliced(later < 0 ? packages.length : later, 0, added);
+  if (packages.some(({ numbers }) => numbers.has(tracking_number))) return;
+  const [shippedAtMs, trackedAtMs] = [toMs(shipped_at), toMs(occurred_at)];
+  const later = packages.findIndex((known) => known.shippedAtMs > shippedAtMs);
+  packages.splice(later < 0 ? packages.length : later, 0, {
+    shipped,
+    shippedAtMs,
+    handedOverAtMs: Math.min(shippedAtMs, trackedAtMs),
+    numbers: new Set([tracking_number]),
+    tracking: { carrier, tracking_number, tracking_url },
+    trackedAtMs,
+  });
 }
 
 /**
  * Applies each pending correction whose package exists and removes it from `notApplied`, or marks it
- * `number_taken` if another package has the new number. Repeats until no correction can be applied, since one
- * may enable another.
+ * `number_taken` if another package has the new number. Restarts after each applied one, since it may enable
+ * an earlier one.
  */
 function applyCorrections(
   packages: readonly Package[],
   notApplied: Map<PackageEvent, NotAppliedReason>,
-): readonly Package[] {
-  for (const event of notApplied.keys()) {
-    if (event.kind !== 'corrected') continue;
-    const corrected = applyCorrection(packages, event);
-    if (corrected === 'unknown_package') continue;
-    if (corrected === 'number_taken') {
-      notApplied.set(event, corrected);
-      continue;
+): void {
+  let isAnyApplied: boolean;
+  do {
+    isAnyApplied = false;
+    for (const event of notApplied.keys()) {
+      if (event.kind !== 'corrected') continue;
+      const reason = applyCorrection(packages, event);
+      if (reason !== undefined) {
+        notApplied.set(event, reason);
+        continue;
+      }
+      notApplied.delete(event);
+      isAnyApplied = true;
+      break;
     }
-    notApplied.delete(event);
-    return applyCorrections(corrected, notApplied);
-  }
-  return packages;
+  } while (isAnyApplied);
 }
 
 /**
  * Corrects the package with the number `replaces`, else the package with the new number. If the event names
- * no former number and no package has the new number, corrects the last package.
+ * no former number and no package has the new number, corrects the last package. Returns why the event cannot
+ * be applied, or undefined.
  */
-function applyCorrection(
-  packages: readonly Package[],
-  event: Corrected,
-): readonly Package[] | NotAppliedReason {
+function applyCorrection(packages: readonly Package[], event: Corrected): NotAppliedReason | undefined {
   const { carrier, tracking_number, tracking_url, replaces, occurred_at } = event;
   const named = packages.find(({ numbers }) => replaces !== null && numbers.has(replaces));
   const holder = packages.find(({ numbers }) => numbers.has(tracking_number));
   const target = named ?? holder ?? (replaces === null ? packages.at(-1) : undefined);
   if (target === undefined) return 'unknown_package';
   if (holder !== undefined && holder !== target) return 'number_taken';
-  // Contains `replaces` even if no package had it: a later shipment with that number is this package.
-  const numbers = new Set([...target.numbers, tracking_number, ...(replaces === null ? [] : [replaces])]);
+  target.numbers.add(tracking_number);
+  // Even if no package had this number: a later shipment with it is this package.
+  if (replaces !== null) target.numbers.add(replaces);
   // Also true after a correction with exactly the time of the shipment.
-  const isUncorrected = target.trackedAt === target.shipped.occurred_at;
+  const isUncorrected = target.trackedAtMs === toMs(target.shipped.occurred_at);
   // With `replaces`, the sender knew the package. So the correction is later than the shipment, whatever
   // their times are, since clocks of senders differ; only another correction may be later.
   const isAfterShipment = replaces !== null && isUncorrected;
-  const isStale = !isAfterShipment && toMs(occurred_at) < toMs(target.trackedAt);
-  const corrected = isStale
-    ? { ...target, numbers }
-    : { ...target, numbers, tracking: { carrier, tracking_number, tracking_url }, trackedAt: occurred_at };
-  return packages.map((parcel) => (parcel === target ? corrected : parcel));
+  const correctedAtMs = toMs(occurred_at);
+  if (isAfterShipment || correctedAtMs >= target.trackedAtMs) {
+    target.tracking = { carrier, tracking_number, tracking_url };
+    target.trackedAtMs = correctedAtMs;
+  }
+  return undefined;
 }
 
 /**
- * A delivery without a number applies to the packages that were handed over before the later one of its
- * times. If none was, it applies to the first package: a package arrives after it was handed over, even if
- * the clocks of senders differ.
+ * Returns the packages that a delivery is about. Without a number, these are the packages that were handed
+ * over before the later one of its times. If none was, it is the first package: a package arrives after it
+ * was handed over, even if the clocks of senders differ.
  */
-function isDeliveredBy(parcel: Package, delivery: Delivered, packages: readonly Package[]): boolean {
+function findDelivered(packages: readonly Package[], delivery: Delivered): Package[] {
   const { tracking_number, delivered_at, occurred_at } = delivery;
-  if (tracking_number !== null) return parcel.numbers.has(tracking_number);
-  const first = Math.min(...packages.map(earliestHandoverTime));
-  return earliestHandoverTime(parcel) <= Math.max(toMs(delivered_at), toMs(occurred_at), first);
-}
-
-function earliestHandoverTime({ shipped }: Package): number {
-  return Math.min(toMs(shipped.shipped_at), toMs(shipped.occurred_at));
+  if (tracking_number !== null) return packages.filter(({ numbers }) => numbers.has(tracking_number));
+  const firstMs = Math.min(...packages.map(({ handedOverAtMs }) => handedOverAtMs));
+  const latestMs = Math.max(toMs(delivered_at), toMs(occurred_at), firstMs);
+  return packages.filter(({ handedOverAtMs }) => handedOverAtMs <= latestMs);
 }
 
 /**
