@@ -1,3 +1,4 @@
+import { metrics } from '@fulfilment/runtime';
 import { randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
 import type { TokenMaker } from '@fulfilment/testing';
@@ -160,8 +161,9 @@ describe('an API that requires access tokens', () => {
 });
 
 describe('an API while Redis is down', () => {
-  it('does not limit requests, and sends no RateLimit header', async () => {
+  it('does not limit requests, sends no RateLimit header, and counts failed commands', async () => {
     const api = await smallApi({ redisUrl: 'redis://127.0.0.1:1/0' });
+    const before = await failOpenCounts();
     try {
       const token = await api.authServer.token({ scope: 'shipping:read' });
       for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -171,8 +173,17 @@ describe('an API while Redis is down', () => {
           .expect(200);
         expect(response.headers.ratelimit).toBeUndefined();
       }
+      const after = await failOpenCounts();
+      for (const use of ['rate-limit', 'revoked-tokens'])
+        expect(after[use]).toBeGreaterThan(before[use] ?? 0);
     } finally {
       await api.stop();
     }
   });
 });
+
+/** The values of `redis_fail_open_total` by use. */
+async function failOpenCounts(): Promise<Record<string, number>> {
+  const counted = await metrics.getSingleMetric('redis_fail_open_total')?.get();
+  return Object.fromEntries(counted?.values.map(({ labels, value }) => [labels['use'], value]) ?? []);
+}

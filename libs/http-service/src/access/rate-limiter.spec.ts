@@ -90,6 +90,35 @@ describe('RateLimiter', () => {
     expect(replica.redis.commands - before).toBe(10);
   });
 
+  it('reserves up to 1 % of the quota, and at most a tenth of what is left of it', async () => {
+    const replica = await startReplica(1_000);
+    const client = randomUUID();
+    let largestReserve = 0;
+    for (let left = 1_000; left > 0; left -= 1) {
+      const { remaining = 0 } = (await replica.take(client)) ?? {};
+      const inRedis = Number(await replica.redis.client.hget(`rate:calls:${client}`, 'tokens'));
+      const reserve = remaining - Math.floor(inRedis);
+      expect(reserve).toBeLessThanOrEqual(left / 10);
+      largestReserve = Math.max(largestReserve, reserve);
+    }
+    expect(largestReserve).toBe(10);
+  });
+
+  it('uses reserved permits for 100 ms', async () => {
+    const replica = await startReplica(1_000);
+    const client = randomUUID();
+    await sendInTurn(100, client, replica);
+    nowMs += 100;
+    await replica.take(client); // reserves as many permits as were used of the last ones, more than one
+    const before = replica.redis.commands;
+    nowMs += 99;
+    await replica.take(client);
+    expect(replica.redis.commands).toBe(before);
+    nowMs += 1;
+    await replica.take(client);
+    expect(replica.redis.commands).toBe(before + 1);
+  });
+
   it('gives Redis back the permits that a replica reserved and did not use', async () => {
     const replica = await startReplica(1_000);
     const client = randomUUID();

@@ -39,6 +39,18 @@ describe('RedisConnection', () => {
     await proxy.stop();
   });
 
+  it('logs an error when a command fails', async () => {
+    const lines: string[] = [];
+    const logger = createLogger('test', 'error', { write: (line) => void lines.push(line) });
+    const redis = new RedisConnection({ REDIS_URL: 'redis://127.0.0.1:1/0' }, logger);
+    // At once, before the connection fails, which would be logged instead.
+    expect(await redis.tryCommand('rate-limit', (client) => client.ping())).toBeUndefined();
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { level: 'error', use: 'rate-limit', message: 'Redis does not respond; continuing without it.' },
+    ]);
+    await redis.stop();
+  });
+
   it('is ready soon after Redis has loaded its data, however long Redis expected that to take', async () => {
     let isLoading = true;
     let loadingReplies = 0;
