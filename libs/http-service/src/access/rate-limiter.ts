@@ -35,7 +35,8 @@ export type Quotas = Readonly<Record<RateLimitName | 'anonymous', Quota>>;
 /**
  * Token bucket: holds permits for `capacity` requests and refills evenly over the window, by the clock of
  * Redis, so that replicas agree. Takes back the unused permits of a replica, then grants the needed ones and,
- * as its reserve, at most a tenth of those in the bucket. Returns {granted permits, remaining permits}.
+ * as its reserve, at most a tenth of those in the bucket. The field `tokens` has the permits, `at` the time
+ * of the last update. Returns {granted permits, remaining permits}.
  */
 const grantPermits = `
 local capacity = tonumber(ARGV[1])

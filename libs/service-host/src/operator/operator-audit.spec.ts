@@ -48,7 +48,7 @@ describe('the records of operator commands', () => {
   });
   afterAll(() => scratch.drop());
 
-  it('are read in pages, the newest first page and each in ascending order, also with positions of more digits', async () => {
+  it('are read in pages, the newest page first, and in ascending order within a page, also where positions get more digits', async () => {
     const command = { name: 'order ship', operands: [], options: [] };
     for (let count = 0; count < 12; count += 1)
       await runAudited(scratch.database, 'ann', command, () => Promise.resolve({}));
