@@ -1,6 +1,14 @@
 import type { ServiceName } from '@fulfilment/contracts/permissions';
 import pg from 'pg';
 
+/** Names of the services' databases, and of the roles that own them. */
+export const databaseNames = {
+  'store-api': 'store',
+  'creator-api': 'creator',
+  'auth-server': 'auth',
+  'webhook-worker': 'webhooks',
+} as const satisfies Record<ServiceName, string>;
+
 /** The database of one service, with the role that owns it. */
 export interface ServiceDatabase {
   readonly service: ServiceName;

@@ -4,12 +4,13 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writ
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { selfSignedCertificate } from './certificate.ts';
+import { databaseNames } from './databases.ts';
 import { InvalidInput } from './settings.ts';
 import { parseStoreUrl, type StoreUrl } from './store-url.ts';
 import { brokerDefinitions, redisUsers } from './store-users.ts';
 
 /** `host:port` of each store, as the services reach it. */
-export interface StoreAddresses {
+interface StoreAddresses {
   readonly postgres: string;
   readonly redis: string;
   readonly rabbitmq: string;
@@ -17,14 +18,6 @@ export interface StoreAddresses {
 
 /** Contents of files by path. The folder of a path has the name of the container that gets the file. */
 type Files = Readonly<Record<string, string>>;
-
-/** Names of the services' databases, and of the roles that own them. */
-const databaseNames = {
-  'store-api': 'store',
-  'creator-api': 'creator',
-  'auth-server': 'auth',
-  'webhook-worker': 'webhooks',
-} as const;
 
 /** Paths of the files with the URLs of the stores' administrators. */
 const administratorUrlFiles = {

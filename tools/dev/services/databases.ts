@@ -3,30 +3,23 @@ import { type ServiceName, serviceNames } from '@fulfilment/contracts/permission
 import type { Secrets } from '../state/secrets.ts';
 import { type Settings, stateDirHash } from '../settings.ts';
 
-export const databaseOf = {
-  'store-api': 'store',
-  'creator-api': 'creator',
-  'auth-server': 'auth',
-  'webhook-worker': 'webhooks',
-} as const satisfies Record<ServiceName, string>;
-type DatabaseName = (typeof databaseOf)[ServiceName];
-
 /** Name of a database and its role, with a prefix on an external server, where several suites may be. */
-function fullNameOf(name: DatabaseName, settings: Settings): string {
+function fullNameOf(service: ServiceName, settings: Settings): string {
+  const name = bootstrap.databaseNames[service];
   return settings.externalUrls.postgres === undefined ? name : `fulfilment_${stateDirHash(settings)}_${name}`;
 }
 
 /** URL of a service's database, with a role that owns only this database. */
 export function databaseUrl(
   serverUrl: string,
-  name: DatabaseName,
+  service: ServiceName,
   settings: Settings,
   secrets: Secrets,
 ): string {
   const url = new URL(serverUrl);
-  const fullName = fullNameOf(name, settings);
+  const fullName = fullNameOf(service, settings);
   url.username = fullName;
-  url.password = secrets.databasePasswords[name];
+  url.password = secrets.databasePasswords[bootstrap.databaseNames[service]];
   url.pathname = `/${fullName}`;
   return url.href;
 }
@@ -34,18 +27,18 @@ export function databaseUrl(
 /** Creates the missing roles and databases of the services, as in production. */
 export function createDatabases(serverUrl: string, settings: Settings, secrets: Secrets): Promise<void> {
   const databases = serviceNames.map((service) => {
-    const name = databaseOf[service];
-    const fullName = fullNameOf(name, settings);
-    return { service, database: fullName, role: fullName, password: secrets.databasePasswords[name] };
+    const name = fullNameOf(service, settings);
+    const password = secrets.databasePasswords[bootstrap.databaseNames[service]];
+    return { service, database: name, role: name, password };
   });
   return bootstrap.createDatabases(serverUrl, databases);
 }
 
 /** Removes the databases and their owners from an external server. */
 export function dropDatabases(serverUrl: string, settings: Settings): Promise<void> {
-  const databases = Object.values(databaseOf).map((name) => {
-    const fullName = fullNameOf(name, settings);
-    return { database: fullName, role: fullName };
+  const databases = serviceNames.map((service) => {
+    const name = fullNameOf(service, settings);
+    return { database: name, role: name };
   });
   return bootstrap.dropDatabases(serverUrl, databases);
 }

@@ -1,6 +1,6 @@
 import type { BrokerUser, ServiceName } from '@fulfilment/contracts/permissions';
 import { join } from 'node:path';
-import { databaseOf, databaseUrl } from './databases.ts';
+import { databaseUrl } from './databases.ts';
 import type { DependencyName } from '../dependencies/dependency.ts';
 import type { Ports } from '../ports.ts';
 import { runOrThrow } from '../run-program.ts';
@@ -111,7 +111,7 @@ export function serviceEnvironment(name: ServiceName, context: ServiceContext): 
     PORT: String(ports.services[name]),
     INTERNAL_HOST: '127.0.0.1',
     INTERNAL_PORT: String(ports.internal[name]),
-    DATABASE_URL: databaseUrl(dependencyUrls.postgres, databaseOf[name], settings, secrets),
+    DATABASE_URL: databaseUrl(dependencyUrls.postgres, name, settings, secrets),
     REDIS_URL: storeUserUrl('redis', name, context),
     RABBITMQ_URL: storeUserUrl('rabbitmq', name, context),
     RABBITMQ_NAMESPACE: rabbitmqNamespace(settings),
