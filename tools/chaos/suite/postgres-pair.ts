@@ -205,7 +205,7 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
       args: ['-D', server.data, '-c', `port=${server.port}`],
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-      ...(this.environment.user !== undefined && { user: this.environment.user }),
+      user: this.environment.user,
       stopSignal: 'SIGKILL', // a stop is a failure of the server
       ready: () => postgresResponds(this.urlOf(server)),
     };
@@ -218,7 +218,7 @@ ${this.environment.options.configuration?.(this.home) ?? ''}include_if_exists = 
   /** Runs a program of PostgreSQL, or any other by its absolute path, as the user of the server. */
   async run(program: string, args: readonly string[]): Promise<void> {
     await runOrThrow(resolve(this.environment.programs, program), args, {
-      ...(this.environment.user !== undefined && { user: this.environment.user }),
+      user: this.environment.user,
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
     });

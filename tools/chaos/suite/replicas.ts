@@ -3,9 +3,8 @@ import type { Certificates } from '@fulfilment/testing/certificates';
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request } from 'undici';
-import { gatewayStatus } from '../../dev/gateway/gateway.ts';
-import { nodeArguments } from '../../dev/services/services.ts';
+import { gatewayStatus, localLimits } from '../../dev/gateway/gateway.ts';
+import { isReady, servicePlan } from '../../dev/services/services.ts';
 import { root } from '../../dev/settings.ts';
 import type { ProcessPart, ProcessPlan } from '../../dev/supervisor/process-part.ts';
 import type { Supervisor } from '../../dev/supervisor/supervisor.ts';
@@ -14,7 +13,6 @@ import { type ChaosContext, replicaEnvironment, type ReplicaNumber, replicaNumbe
 const resolveSeconds = 1;
 /** Longer than the gateway uses the address of a replaced replica, like `preStop` in deploy/kubernetes. */
 const preStopMs = 4_000;
-const probeTimeoutMs = 3_000;
 
 interface Replica {
   readonly part: ProcessPart;
@@ -66,9 +64,7 @@ export class Replicas {
         GATEWAY_RESOLVE_SECONDS: String(resolveSeconds),
         GATEWAY_PUBLIC_HOST: `localhost:${ports.gateway}`,
         GATEWAY_HSTS_SECONDS: '0',
-        GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
-        GATEWAY_REQUESTS_PER_SECOND: '100000',
-        GATEWAY_REQUEST_BURST: '100000',
+        ...localLimits,
         STORE_API_ADDRESS: `store-api:${ports.services['store-api']}`,
         CREATOR_API_ADDRESS: `creator-api:${ports.services['creator-api']}`,
         AUTH_SERVER_ADDRESS: `auth-server:${ports.services['auth-server']}`,
@@ -131,19 +127,10 @@ export class Replicas {
     { address, isFirst }: { readonly address: string; readonly isFirst: boolean },
   ): ProcessPlan {
     return {
+      ...servicePlan(service, this.context),
       name: `${service}-${replica}`,
-      kind: 'service',
-      program: process.execPath,
-      args: [...nodeArguments, join(root, 'apps', service, 'dist', 'main.js')],
-      cwd: root,
       env: replicaEnvironment(service, { address, internal: isFirst ? '127.0.0.1' : address }, this.context),
-      stopTimeoutMs: 25_000, // more than the 20 s in which a service stops by itself
-      ready: async () => {
-        const url = `http://${address}:${this.context.ports.services[service]}/health/ready`;
-        const { statusCode, body } = await request(url, { headersTimeout: probeTimeoutMs });
-        await body.dump();
-        return statusCode === 200;
-      },
+      ready: () => isReady(`http://${address}:${this.context.ports.services[service]}`),
     };
   }
 

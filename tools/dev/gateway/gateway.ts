@@ -14,6 +14,12 @@ import type { ProcessPlan } from '../supervisor/process-part.ts';
 
 const template = join(root, 'deploy', 'gateway', 'nginx.conf.template');
 const probeTimeoutMs = 2_000;
+/** Limits that local clients cannot reach. All of them share one address, so limits count them together. */
+export const localLimits = {
+  GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
+  GATEWAY_REQUESTS_PER_SECOND: '100000',
+  GATEWAY_REQUEST_BURST: '100000',
+} as const;
 /** Values of the template that are the same for every suite on this machine. */
 const fixedValues = {
   // Run the workers as root too: otherwise they could not read a state directory below /root.
@@ -22,10 +28,7 @@ const fixedValues = {
   GATEWAY_REAL_IP_LINES: '',
   GATEWAY_KEEPALIVE_LINES: '',
   GATEWAY_SITE_DIR: siteDir,
-  // All local clients share one address, so limits per client would apply to all of them together.
-  GATEWAY_CONNECTIONS_PER_CLIENT: '8000',
-  GATEWAY_REQUESTS_PER_SECOND: '100000',
-  GATEWAY_REQUEST_BURST: '100000',
+  ...localLimits,
 };
 
 /** @throws Failure when another program uses the port. Clients know this port, so it is not replaced. */

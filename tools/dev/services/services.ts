@@ -60,7 +60,7 @@ export function servicePlan(name: ServiceName, context: ServiceContext): Process
     cwd: root,
     env: serviceEnvironment(name, context),
     stopTimeoutMs: 25_000, // more than the 20 s in which a service stops by itself
-    ready: () => isReady(context.ports.services[name]),
+    ready: () => isReady(`http://127.0.0.1:${context.ports.services[name]}`),
   };
 }
 
@@ -131,10 +131,9 @@ function serviceSettings(environment: Readonly<Record<string, string>>): Record<
   );
 }
 
-async function isReady(port: number): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}/health/ready`, {
-    signal: AbortSignal.timeout(probeTimeoutMs),
-  });
+/** Whether the service at an origin is ready. */
+export async function isReady(origin: string): Promise<boolean> {
+  const response = await fetch(`${origin}/health/ready`, { signal: AbortSignal.timeout(probeTimeoutMs) });
   await response.body?.cancel();
   return response.ok;
 }
