@@ -16,13 +16,13 @@ export interface PausableServer extends MeasuredServer {
 }
 
 /** A server under comparison, with callers that each keep one request in flight. */
-export interface Variant {
+interface Variant {
   readonly name: string;
   readonly callers: readonly Caller[];
   readonly server: MeasuredServer;
 }
 
-export interface RoundOptions {
+interface RoundOptions {
   readonly rounds: number;
   /** Duration of one sample. */
   readonly eachMs: number;
@@ -37,7 +37,7 @@ export interface Sample {
 }
 
 /** A variant that measures itself, for example how long a fixed amount of work takes. */
-export interface AlternatingVariant<Result = Sample> {
+interface AlternatingVariant<Result = Sample> {
   readonly name: string;
   readonly measure: () => Promise<Result>;
 }

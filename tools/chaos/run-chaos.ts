@@ -21,7 +21,7 @@ const afterFaultsMs = 5_000;
 const lossTimeoutMs = 60_000;
 const pollIntervalMs = 2_000;
 
-export interface ChaosOptions {
+interface ChaosOptions {
   readonly orders: number;
   readonly perSecond: number;
   readonly steps: readonly Step[];

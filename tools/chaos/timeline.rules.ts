@@ -24,7 +24,7 @@ export const timeline = z
   .transform((steps) => steps.toSorted((one, other) => one.atMs - other.atMs));
 
 /** Ranges of random times. */
-export interface Pace {
+interface Pace {
   /** From the start of one step to that of the next. */
   readonly intervalMs: { readonly min: number; readonly max: number };
   /** Duration for which a replica is frozen or a link is cut. */

@@ -7,7 +7,7 @@ export type JsonObject = z.infer<typeof jsonObject>;
 export type Document = JsonObject;
 
 /** A schema and the document in which its references are resolved. */
-export interface SchemaInDocument {
+interface SchemaInDocument {
   readonly document: Document;
   readonly schema: unknown;
 }

@@ -2,7 +2,7 @@ import type { ServiceName } from '@fulfilment/contracts/permissions';
 import { reasonOf } from '../dev/failure.ts';
 
 /** Steps of a roll-out in a suite that runs the last release. */
-export interface RollOutSuite {
+interface RollOutSuite {
   /** Runs the migrations of the new release. */
   migrate(service: ServiceName): Promise<void>;
   /** Replaces the process of the last release by one of the new release. */

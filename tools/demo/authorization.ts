@@ -3,7 +3,7 @@ import { FormBrowser, signInAndConsent } from '@fulfilment/testing/form-browser'
 import { Failure } from '../dev/failure.ts';
 import { fetchTrusting } from './api.ts';
 
-export interface PersonSignIn {
+interface PersonSignIn {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];

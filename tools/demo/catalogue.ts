@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { seededRandom } from './random.ts';
 import { productTypes, type ProductType } from './product-types.ts';
 
-export interface DemoCreator {
+interface DemoCreator {
   readonly uuid: string;
   readonly name: string;
 }

@@ -3,7 +3,7 @@ import { Failure } from '../dev/failure.ts';
 import type { Stack } from '../dev/state/stack-file.ts';
 import { authorizationCodeFlow } from './authorization.ts';
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly email: string;
   /** Required unless it is a demo account. */
   readonly password?: string;

@@ -28,7 +28,7 @@ import { notReady, serveControl } from './supervisor/control.ts';
 import { type PartStatus, type Verb, verbs } from './supervisor/part.ts';
 import { killLeftovers, Supervisor } from './supervisor/supervisor.ts';
 
-export interface Terminal {
+interface Terminal {
   /** Progress and notices. */
   readonly say: PrintLine;
   /** Called with each log line of the services and the gateway. */

@@ -1,7 +1,7 @@
 import { isTestEvent } from '@fulfilment/webhook-verifier';
 import type { ReceivedRequest } from './receiver.ts';
 
-export type DeliveryReport = ReturnType<typeof toReport>;
+type DeliveryReport = ReturnType<typeof toReport>;
 
 /**
  * Returns a delivery as `--json` prints it. If it is not verified, event, id and data are null: they may be

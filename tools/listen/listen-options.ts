@@ -22,7 +22,7 @@ every delivery, and unsubscribes when it is stopped (Ctrl-C, SIGTERM).
   --token T       access token to use instead of an account (webhooks:create and webhooks:delete)`;
 
 /** How the receiver responds to deliveries. */
-export interface Behaviour {
+interface Behaviour {
   /** Status of the failures, or of all responses if `failures` is undefined. */
   readonly status: number;
   /** Number of failures at the start. */

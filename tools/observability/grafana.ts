@@ -15,7 +15,7 @@ export interface Panel {
   readonly exemplars?: boolean;
 }
 
-export interface Dashboard {
+interface Dashboard {
   readonly uid: string;
   readonly title: string;
   /** Absolute URL of the runbook: Grafana resolves a relative one at its own address. */

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../dev/settings.ts';
 
-export interface RegisteredMetric {
+interface RegisteredMetric {
   readonly labels: readonly string[];
   /** The only service that has the metric. Undefined if it is defined in a library. */
   readonly service: string | undefined;

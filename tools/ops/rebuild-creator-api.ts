@@ -18,8 +18,8 @@ async function republish(access: OperatorAccess, service: string, noun: string):
 }
 
 const rebuilt = z.object({ rows: z.number(), differed: z.number() });
-export type Rebuilt = z.infer<typeof rebuilt>;
-export type RebuiltSums = Readonly<Record<'statistics' | 'order_counts', Rebuilt>>;
+type Rebuilt = z.infer<typeof rebuilt>;
+type RebuiltSums = Readonly<Record<'statistics' | 'order_counts', Rebuilt>>;
 
 /** Rebuilds the sums and counts that are stored in addition to their source rows. */
 async function rebuildSums(access: OperatorAccess): Promise<RebuiltSums> {

@@ -1,5 +1,5 @@
 /** Information that an operator needs to upgrade a service from one release to the next. */
-export interface Upgrade {
+interface Upgrade {
   readonly version: string;
   /** Undefined for the first release. */
   readonly previous: string | undefined;

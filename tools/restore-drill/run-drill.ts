@@ -26,7 +26,7 @@ const firstOrderTimeoutMs = 60_000;
 /** Maximum time from the last recovered commit to the target: under this load, services commit more often. */
 const maxGapSeconds = 2;
 
-export interface DrillOptions {
+interface DrillOptions {
   readonly service: ServiceName;
   readonly secondsAgo: number;
 }

@@ -10,7 +10,7 @@ import { createHash, randomBytes } from 'node:crypto';
 const vhost = '/';
 
 /** A user of RabbitMQ or Redis. Its owner is a service, the operator or the warehouse. */
-export interface StoreLogin<Owner extends BrokerUser = BrokerUser> {
+interface StoreLogin<Owner extends BrokerUser = BrokerUser> {
   readonly owner: Owner;
   /** Differs from `owner` after a rotation with a second user (docs/runbook.md). */
   readonly user: string;

@@ -39,7 +39,7 @@ export const nothingLost: LostByRestore = {
 };
 
 /** What the accepted orders are compared with. `context` gives access to the databases. */
-export interface Observed {
+interface Observed {
   readonly context: ChaosContext;
   readonly received: readonly ReceivedDelivery[];
   readonly limited: { readonly productId: string; readonly initialStock: number };

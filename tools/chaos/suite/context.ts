@@ -26,7 +26,7 @@ export function chaosPorts(base: number) {
     brokerDistribution: portsAt(54, 3),
   };
 }
-export type ChaosPorts = ReturnType<typeof chaosPorts>;
+type ChaosPorts = ReturnType<typeof chaosPorts>;
 
 /** Addresses and settings that the parts of the suite share. */
 export interface ChaosContext extends ServiceContext {
@@ -92,7 +92,7 @@ export function operatorAccessOf(context: ChaosContext): OperatorAccess {
 }
 
 /** Loopback addresses of a replica, as if it ran on a separate machine. */
-export interface ReplicaAddresses {
+interface ReplicaAddresses {
   readonly address: string;
   /** Address of its internal port. */
   readonly internal: string;
