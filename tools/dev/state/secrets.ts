@@ -42,6 +42,8 @@ export function readOrCreateSecrets(stateDir: string): Secrets {
   const file = join(stateDir, 'secrets.json');
   const stored: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   const secrets = secretsSchema.parse(stored);
-  writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+  // Does not write an unchanged file: an interrupted write would lose the passwords of existing databases.
+  if (JSON.stringify(secrets) !== JSON.stringify(stored))
+    writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   return secrets;
 }
