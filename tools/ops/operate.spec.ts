@@ -6,3 +6,8 @@ it('passes an operator name of any length unchanged: the service rejects it, ins
   const access = { environments: {}, programs: { 'store-api': program } };
   expect(await operate(access, 'store-api', [], '')).toEqual({ name: 'a'.repeat(101) });
 });
+
+it('fails if the program cannot be started', async () => {
+  const access = { environments: {}, programs: { 'store-api': ['/missing/program'] } };
+  await expect(operate(access, 'store-api', [], '')).rejects.toThrow('spawn /missing/program ENOENT');
+});

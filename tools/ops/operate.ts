@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { Failure } from '../dev/failure.ts';
 import type { OperatorAccess } from './operator-access.ts';
-import { cliOf, opsCommand } from './services.ts';
+import { opsCommand } from './services.ts';
 
 const resultSchema = z.record(z.string(), z.unknown());
 
@@ -21,7 +22,7 @@ export async function operate(
   input?: string,
 ): Promise<Record<string, unknown>> {
   const stream = input === undefined ? 'inherit' : 'pipe';
-  const [command = '', ...words] = access.programs?.[service] ?? [process.execPath, cliOf(service)];
+  const [command = '', ...words] = access.programs[service] ?? [];
   const child = spawn(command, [...words, ...args], {
     cwd: process.env.INIT_CWD ?? process.cwd(), // npm runs scripts in the root of the repository
     env: {
@@ -31,16 +32,18 @@ export async function operate(
     },
     stdio: [stream, 'pipe', stream],
   });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const ended = once(child, 'close'); // rejects if the program cannot be started
   child.stdin?.on('error', () => undefined); // the program may end without reading its input
   child.stdin?.end(input);
-  const [output, errorOutput, code] = await Promise.all([
+  const [output, errorOutput] = await Promise.all([
     child.stdout === null ? '' : text(child.stdout),
     child.stderr === null ? '' : text(child.stderr),
     ended,
   ]);
-  if (code === 0) return resultSchema.parse(JSON.parse(output));
-  throw new Failure(code === 1 ? errorOutput.trim() : `The program of ${service} ended with ${code}.`);
+  if (child.exitCode === 0) return resultSchema.parse(JSON.parse(output));
+  throw new Failure(
+    child.exitCode === 1 ? errorOutput.trim() : `The program of ${service} ended with ${child.exitCode}.`,
+  );
 }
 
 /** Returns the operator's default name: that of the account on this machine, where the suite runs. */

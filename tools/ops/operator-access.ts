@@ -9,8 +9,8 @@ const accessSchema = z.object({
   environments: z.record(z.string(), z.record(z.string(), z.string())),
   /** Environment of the running services, for `doctor`; absent if the services run in containers. */
   service_environments: z.record(z.string(), z.record(z.string(), z.string())).optional(),
-  /** Command line of each service's operator commands; by default the compiled code of this repository. */
-  programs: z.record(z.string(), z.array(z.string())).optional(),
+  /** Command line of each service's operator commands. */
+  programs: z.record(z.string(), z.array(z.string())),
 });
 
 /** Addresses, environments and programs for operator commands. */

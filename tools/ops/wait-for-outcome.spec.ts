@@ -11,7 +11,7 @@ describe('a command that waits for its message', () => {
     await once(server, 'listening');
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
-    const access = { internal_urls: { 'store-api': `http://127.0.0.1:${port}` }, environments: {} };
+    const access = { internal_urls: { 'store-api': `http://127.0.0.1:${port}` } };
     await waitForOutcome(access, 'store-api', 'message-1');
   }
 

@@ -19,7 +19,7 @@ const pollIntervalMs = 50;
  * @throws Failure if the service has rejected the message, or has no outcome after 30 s
  */
 export async function waitForOutcome(
-  access: OperatorAccess,
+  access: Pick<OperatorAccess, 'internal_urls'>,
   service: string,
   messageId: string,
 ): Promise<void> {
